@@ -1,0 +1,116 @@
+// Change: what an optimization returns; commit() turns a graph and a change into the next graph.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/result.h"
+#include "sim/graph/graph_builder.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace {
+
+/// Ids of a change: below the graph's size they mean its tasks, from there on `inserted` in order.
+struct DurationEdit {
+  TaskId task{};
+  std::int64_t duration_ns = 0;
+  Provenance provenance = Provenance::scaled;
+  float low = 1.0F;   ///< low and high bound as a factor of duration_ns (declared uncertainty)
+  float high = 1.0F;
+};
+struct SegmentEdit {
+  TaskId task{};
+  std::int64_t segment_ns = 0;
+  Provenance provenance = Provenance::measured;
+};
+/// Every dependency of this kind into the task gets this lag.
+struct LagEdit {
+  TaskId task{};
+  DependencyKind kind = DependencyKind::none;
+  std::int64_t lag_ns = 0;
+};
+enum class SegmentOf : std::uint8_t {
+  keep,  ///< the removed task's segment goes to its successor on the lane (default)
+  take,  ///< the removed task takes its segment with it
+};
+struct Removal {
+  TaskId task{};
+  SegmentOf segment = SegmentOf::keep;
+};
+enum class Place : std::uint8_t { before, after };
+struct Insertion {
+  TaskSpec task;
+  TaskId anchor{};  ///< in program order; may be an earlier inserted task
+  Place place = Place::after;
+};
+struct Move {
+  TaskId task{};
+  LaneId lane{};
+};
+struct Reordering {
+  TaskId task{};
+  TaskId anchor{};
+  Place place = Place::after;
+};
+/// Takes away every explicit dependency or wait of this kind into a task (from `source` if given).
+struct DependencyRemoval {
+  TaskId task{};
+  DependencyKind kind = DependencyKind::none;
+  TaskId source = none<TaskId>;
+};
+/// Hardware edit: another queue depth on a lane (0: no limit).
+struct QueueEdit {
+  LaneId lane{};
+  std::uint32_t depth = 0;
+};
+/// How the event-driven engine chooses among ready tasks of a lane.
+enum class LanePolicy : std::uint8_t { program_order, ready_order, priority };
+struct PolicyEdit {
+  LaneId lane{};
+  LanePolicy policy = LanePolicy::program_order;
+};
+struct PriorityEdit {
+  TaskId task{};
+  std::int32_t priority = 0;  ///< smaller goes first
+};
+
+struct Change {
+  std::vector<DurationEdit> durations;
+  std::vector<SegmentEdit> segments;
+  std::vector<LagEdit> lags;
+  std::vector<Removal> removed;
+  std::vector<Lane> new_lanes;  ///< ids follow the graph's lanes
+  std::vector<Work> new_works;  ///< ids follow the graph's works; names are ids of `names`
+  NameTable names;              ///< names used by new_works
+  std::vector<Insertion> inserted;
+  std::vector<Dependency> new_dependencies;
+  std::vector<Wait> new_waits;
+  std::vector<DependencyRemoval> removed_dependencies;
+  std::vector<Move> moved;
+  std::vector<Reordering> reordered;
+  std::vector<QueueEdit> queues;
+  std::vector<PolicyEdit> policies;
+  std::vector<PriorityEdit> priorities;
+  std::vector<std::string> notes;  ///< what the answer rests on, for the report
+
+  [[nodiscard]] bool changes_topology() const;
+  [[nodiscard]] bool empty() const;
+  /// Tasks whose weights, place or existence change.
+  [[nodiscard]] std::size_t tasks_changed() const;
+};
+
+/// What became of the old ids, and the bounds of edited durations in the new ids.
+struct Committed {
+  TaskGraph graph;
+  std::vector<TaskId> new_id;       ///< per old or inserted id; none if removed. Empty: ids unchanged
+  std::vector<float> low;           ///< per task, factor of its duration; empty: all 1
+  std::vector<float> high;
+};
+
+/// Errors: unknown ids, two edits of one kind on one task with different values, an edit of a
+/// removed task, a cycle. Removal splices: what waited for a removed task waits for what it waited
+/// for. A change without structural edits shares the topology.
+[[nodiscard]] Result<Committed> commit(const TaskGraph& graph, const Change& change);
+
+}  // namespace foretrace

@@ -1,0 +1,38 @@
+// ByteSource: decompressed bytes of a file in order, plain or gzip, in bounded memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sim/core/result.h"
+
+namespace foretrace::trace {
+
+/// A stream of bytes. Damage (a truncated .gz) ends the stream and is told by `trouble()`.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Fills up to buffer.size() bytes; fewer only at the end. 0 at the end.
+  [[nodiscard]] virtual Result<std::size_t> read(std::span<char> buffer) = 0;
+  /// Bytes of the file taken so far, and its size (0 if unknown).
+  [[nodiscard]] virtual std::uint64_t consumed() const = 0;
+  [[nodiscard]] virtual std::uint64_t file_size() const = 0;
+  /// Empty, or one line on why the stream ended early.
+  [[nodiscard]] virtual std::string_view trouble() const = 0;
+  /// Path for messages.
+  [[nodiscard]] virtual std::string_view path() const = 0;
+};
+
+/// Opens a file; gzip is recognized by its first bytes. Refuses directories and unreadable files.
+[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_file(const std::string& path);
+/// A source over bytes in memory (tests, fuzzing); gzip is recognized likewise.
+[[nodiscard]] std::unique_ptr<ByteSource> open_memory(std::string_view bytes, std::string path);
+/// The same bytes again from the start of a prefix that was already read.
+[[nodiscard]] std::unique_ptr<ByteSource> with_prefix(std::string prefix,
+                                                      std::unique_ptr<ByteSource> rest);
+
+}  // namespace foretrace::trace
