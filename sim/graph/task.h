@@ -101,6 +101,9 @@ struct RankClass {
   std::uint32_t multiplicity = 1;
 };
 
+/// Which part of an operation a task is: an operation whose END depends on others is two tasks.
+enum class TaskPart : std::uint8_t { whole, begin, finish };
+
 /// What a task does, shared by all tasks that do the same. Costs are per work.
 struct Work {
   NameId name{};       ///< kernel or call name
@@ -108,6 +111,7 @@ struct Work {
   NameId shapes{};     ///< JSON text of the operator's input dims, if recorded
   NameId types{};      ///< JSON text of the operator's input types, if recorded
   TaskKind kind = TaskKind::host;
+  TaskPart part = TaskPart::whole;  ///< the finish of a pair directly follows its begin on its lane
   Precision precision = Precision::unknown;
   double flops = -1.0;      ///< floating-point operations; -1 unknown
   std::int64_t bytes = -1;  ///< bytes moved (copies: exact; kernels: read + written); -1 unknown
