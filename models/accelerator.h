@@ -15,15 +15,15 @@ namespace foretrace {
 
 /// All rates dense peak in FLOP/s and B/s; memory in bytes; times in ns.
 struct Accelerator {
-  std::string name;                 ///< file stem, e.g. "a100_sxm_80gb"
-  std::string product;              ///< "NVIDIA A100-SXM4-80GB"
+  std::string name;                      ///< file stem, e.g. "a100_sxm_80gb"
+  std::string product;                   ///< "NVIDIA A100-SXM4-80GB"
   std::vector<std::string> trace_names;  ///< device names in traces that mean this product
   std::array<double, precision_count> peak_flops{};  ///< matrix units where they exist; 0: unknown
-  double vector_fp32_flops = 0;     ///< non-matrix fp32
+  double vector_fp32_flops = 0;                      ///< non-matrix fp32
   double memory_bandwidth = 0;
   std::int64_t memory_bytes = 0;
   std::int32_t multiprocessors = 0;
-  double link_bandwidth = 0;        ///< one direction, all links together; 0 unknown
+  double link_bandwidth = 0;           ///< one direction, all links together; 0 unknown
   std::int64_t launch_latency_ns = 0;  ///< call end to kernel start on an idle stream
   std::int64_t kernel_gap_ns = 0;      ///< between back-to-back kernels of a stream
   std::uint32_t queue_depth = 0;       ///< launch queue entries per stream; 0: no limit

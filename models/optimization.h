@@ -20,12 +20,12 @@ struct Scenario {
 
 struct OptimizationInfo {
   std::string_view name;
-  std::string_view summary;                        ///< one line
-  std::string_view paper;                          ///< authors, title, venue, year
-  std::string_view recipe;                         ///< what changes in the graph, a few lines
-  std::span<const std::string_view> assumptions;   ///< each a thing that could be false
-  std::span<const std::string_view> ignores;       ///< what is left out
-  std::string_view calibrate;                      ///< which parameter, from which measurement
+  std::string_view summary;                       ///< one line
+  std::string_view paper;                         ///< authors, title, venue, year
+  std::string_view recipe;                        ///< what changes in the graph, a few lines
+  std::span<const std::string_view> assumptions;  ///< each a thing that could be false
+  std::span<const std::string_view> ignores;      ///< what is left out
+  std::string_view calibrate;                     ///< which parameter, from which measurement
   std::span<const ParamInfo> params;
   /// ErrorCode::no_match if it finds nothing to change.
   Result<Change> (*apply)(const Scenario& scenario, const ParamValues& params);

@@ -22,12 +22,12 @@ struct RuleSwitches {
   bool event_wait = true;
   bool default_stream = true;
   bool graph_launch = true;
-  bool inference = true;      ///< lead-ins explained by another stream's end
-  bool capacity = true;       ///< lead-ins explained by a kernel that filled the device
-  bool host_gaps = true;      ///< off: host segments are 0 (what others do; for comparison)
+  bool inference = true;  ///< lead-ins explained by another stream's end
+  bool capacity = true;   ///< lead-ins explained by a kernel that filled the device
+  bool host_gaps = true;  ///< off: host segments are 0 (what others do; for comparison)
   bool pre_window = true;
   bool overhead_events = true;
-  bool cuda_sync = true;      ///< off: recorded cuda_sync events are ignored
+  bool cuda_sync = true;  ///< off: recorded cuda_sync events are ignored
 };
 
 struct BuildOptions {

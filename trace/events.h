@@ -31,26 +31,26 @@ struct Track {
   enum class Kind : std::uint8_t { host_thread, stream, other };
   Kind kind = Kind::other;
   std::int32_t rank = 0;
-  std::int32_t device = -1;    ///< streams: device ordinal as recorded
-  std::int64_t process = 0;    ///< host threads: pid (0 if not a number)
-  std::int64_t number = 0;     ///< thread id or stream number (a hash if not a number)
-  NameId process_text{};       ///< as recorded
+  std::int32_t device = -1;  ///< streams: device ordinal as recorded
+  std::int64_t process = 0;  ///< host threads: pid (0 if not a number)
+  std::int64_t number = 0;   ///< thread id or stream number (a hash if not a number)
+  NameId process_text{};     ///< as recorded
   NameId number_text{};
-  NameId name{};               ///< thread_name metadata, if any
+  NameId name{};  ///< thread_name metadata, if any
 };
 
 /// Descriptive arguments of an event, parsed once per distinct combination.
 struct Descriptor {
-  NameId dims{};       ///< JSON text of "Input Dims"
-  NameId types{};      ///< JSON text of "Input type"
-  NameId concrete{};   ///< JSON text of "Concrete Inputs"
+  NameId dims{};            ///< JSON text of "Input Dims"
+  NameId types{};           ///< JSON text of "Input type"
+  NameId concrete{};        ///< JSON text of "Concrete Inputs"
   std::int64_t bytes = -1;  ///< copies and sets
   std::array<std::int32_t, 3> grid{};
   std::array<std::int32_t, 3> block{};
   std::int32_t registers_per_thread = 0;
   std::int32_t shared_memory_bytes = 0;
-  double flops = -1.0;      ///< if the profiler counted them
-  NameId text{};            ///< every other descriptive argument, as the JSON text of an object
+  double flops = -1.0;  ///< if the profiler counted them
+  NameId text{};        ///< every other descriptive argument, as the JSON text of an object
 };
 
 enum class SyncKind : std::uint8_t { unknown, stream_sync, context_sync, event_sync, stream_wait };
@@ -58,7 +58,7 @@ enum class SyncKind : std::uint8_t { unknown, stream_sync, context_sync, event_s
 struct SyncRecord {
   SyncKind kind = SyncKind::unknown;
   std::int32_t device = -1;
-  std::int64_t stream = -1;           ///< the stream that waits (or is waited for: stream_sync)
+  std::int64_t stream = -1;  ///< the stream that waits (or is waited for: stream_sync)
   std::int64_t wait_on_stream = -1;
   std::int64_t record_correlation = -1;  ///< correlation of the cudaEventRecord waited for
   std::int64_t correlation = -1;         ///< of the runtime call
@@ -108,14 +108,14 @@ struct DeviceProperties {
 };
 
 struct TraceInfo {
-  std::string format;      ///< reader that read it
+  std::string format;  ///< reader that read it
   std::string path;
   std::int32_t rank = -1;  ///< distributedInfo.rank; -1 unknown
   std::int32_t world_size = -1;
-  std::int64_t base_time_ns = 0;    ///< baseTimeNanoseconds
-  std::int64_t first_time_ns = 0;   ///< recorded time (without base) of time 0 of the table
-  std::int64_t resolution_ns = 1;   ///< 1000 where every timestamp is a whole microsecond
-  bool is_hip = false;              ///< HIP runtime calls (no launch queue limit)
+  std::int64_t base_time_ns = 0;   ///< baseTimeNanoseconds
+  std::int64_t first_time_ns = 0;  ///< recorded time (without base) of time 0 of the table
+  std::int64_t resolution_ns = 1;  ///< 1000 where every timestamp is a whole microsecond
+  bool is_hip = false;             ///< HIP runtime calls (no launch queue limit)
   std::vector<DeviceProperties> devices;
 };
 
@@ -136,7 +136,7 @@ struct EventTable {
   std::vector<DescriptorId> descriptor;
 
   std::vector<SyncRecord> syncs;
-  std::vector<Flow> flows;  ///< forward -> backward only
+  std::vector<Flow> flows;                       ///< forward -> backward only
   std::vector<SequenceNumber> sequence_numbers;  ///< sorted by event
   std::vector<MemoryEvent> memory;
 

@@ -12,10 +12,10 @@ enum class DamageKind : std::uint8_t { repaired, dropped };
 
 struct Damage {
   DamageKind kind = DamageKind::dropped;
-  std::string reason;            ///< "negative duration", "no timestamp", ...
+  std::string reason;  ///< "negative duration", "no timestamp", ...
   std::uint64_t count = 0;
   std::uint64_t first_offset = 0;  ///< byte offset in the decompressed text
-  std::string example;           ///< the event, shortened
+  std::string example;             ///< the event, shortened
 };
 
 struct ImportReport {

@@ -14,7 +14,7 @@
 namespace foretrace {
 
 enum class ParamType : std::uint8_t {
-  number,     ///< plain number ("0.5"); unit "x" for factors, "1" for counts and shares
+  number,  ///< plain number ("0.5"); unit "x" for factors, "1" for counts and shares
   integer,
   time,       ///< "5 us", "1.2 ms"; stored as ns
   bytes,      ///< "64 KiB"; stored as bytes
@@ -38,7 +38,8 @@ struct ParamInfo {
 /// Typed, validated values for one component, in the order of its table.
 class ParamValues {
  public:
-  /// `given` is "key" -> "value text". Errors name the component, the key and the nearest valid one.
+  /// `given` is "key" -> "value text". Errors name the component, the key and the nearest valid
+  /// one.
   [[nodiscard]] static Result<ParamValues> parse(
       std::string_view component, std::span<const ParamInfo> table,
       std::span<const std::pair<std::string, std::string>> given);

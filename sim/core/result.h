@@ -68,6 +68,7 @@ namespace detail {
 }  // namespace foretrace
 
 /// A broken invariant of ours, never a mistake of the user: throws std::logic_error in every build.
-#define FORETRACE_CHECK(condition)                                          \
-  (static_cast<bool>(condition) ? static_cast<void>(0)                      \
-                                : ::foretrace::detail::check_failed(#condition, __FILE__, __LINE__))
+#define FORETRACE_CHECK(condition) \
+  (static_cast<bool>(condition)    \
+       ? static_cast<void>(0)      \
+       : ::foretrace::detail::check_failed(#condition, __FILE__, __LINE__))

@@ -16,7 +16,7 @@ struct DurationEdit {
   TaskId task{};
   std::int64_t duration_ns = 0;
   Provenance provenance = Provenance::scaled;
-  float low = 1.0F;   ///< low and high bound as a factor of duration_ns (declared uncertainty)
+  float low = 1.0F;  ///< low and high bound as a factor of duration_ns (declared uncertainty)
   float high = 1.0F;
 };
 struct SegmentEdit {
@@ -103,8 +103,8 @@ struct Change {
 /// What became of the old ids, and the bounds of edited durations in the new ids.
 struct Committed {
   TaskGraph graph;
-  std::vector<TaskId> new_id;       ///< per old or inserted id; none if removed. Empty: ids unchanged
-  std::vector<float> low;           ///< per task, factor of its duration; empty: all 1
+  std::vector<TaskId> new_id;  ///< per old or inserted id; none if removed. Empty: ids unchanged
+  std::vector<float> low;      ///< per task, factor of its duration; empty: all 1
   std::vector<float> high;
 };
 

@@ -18,8 +18,8 @@ struct TaskSpec {
   WorkId work{};
   TaskKind kind = TaskKind::host;
   std::int64_t duration_ns = 0;
-  std::int64_t segment_ns = 0;  ///< host time before it on its thread; device: gap after the stream's
-                                ///< previous operation
+  std::int64_t segment_ns = 0;  ///< host time before it on its thread; device: gap after the
+                                ///< stream's previous operation
   Phase phase = Phase::unknown;
   LayerId layer{};
   std::int32_t step = -1;

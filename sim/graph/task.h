@@ -90,8 +90,9 @@ struct Lane {
   LaneKind kind = LaneKind::origin;
   std::int32_t rank = 0;
   std::int32_t device = no_device;
-  std::int64_t number = 0;        ///< thread id or stream number as recorded
-  std::uint32_t queue_depth = 0;  ///< entries a stream holds ahead of the executing one; 0: no limit
+  std::int64_t number = 0;  ///< thread id or stream number as recorded
+  std::uint32_t queue_depth =
+      0;  ///< entries a stream holds ahead of the executing one; 0: no limit
   std::string name;
 };
 
@@ -106,10 +107,10 @@ enum class TaskPart : std::uint8_t { whole, begin, finish };
 
 /// What a task does, shared by all tasks that do the same. Costs are per work.
 struct Work {
-  NameId name{};       ///< kernel or call name
+  NameId name{};           ///< kernel or call name
   NameId operator_name{};  ///< innermost framework operator (aten::mm), if known
-  NameId shapes{};     ///< JSON text of the operator's input dims, if recorded
-  NameId types{};      ///< JSON text of the operator's input types, if recorded
+  NameId shapes{};         ///< JSON text of the operator's input dims, if recorded
+  NameId types{};          ///< JSON text of the operator's input types, if recorded
   TaskKind kind = TaskKind::host;
   TaskPart part = TaskPart::whole;  ///< the finish of a pair directly follows its begin on its lane
   Precision precision = Precision::unknown;
@@ -140,7 +141,14 @@ struct Layer {
 };
 
 enum class TensorCategory : std::uint8_t {
-  unknown, weight, gradient, optimizer_state, activation, temporary, communication, kv_cache
+  unknown,
+  weight,
+  gradient,
+  optimizer_state,
+  activation,
+  temporary,
+  communication,
+  kv_cache
 };
 
 /// Device memory held from one host task to another (host program order, not device time).
@@ -148,8 +156,8 @@ struct Tensor {
   std::int64_t bytes = 0;
   std::int32_t device = 0;
   TensorCategory category = TensorCategory::unknown;
-  TaskId allocated_in = none<TaskId>;   ///< none: before the window
-  TaskId freed_in = none<TaskId>;       ///< none: outlives the window
+  TaskId allocated_in = none<TaskId>;    ///< none: before the window
+  TaskId freed_in = none<TaskId>;        ///< none: outlives the window
   std::int64_t allocated_offset_ns = 0;  ///< host time before the END of the task's segment
   std::int64_t freed_offset_ns = 0;
 };
@@ -194,8 +202,8 @@ struct Dependency {
 /// What a task waits for, as a rule that commit() resolves: the last operation of a lane (or of
 /// every stream of a device) that stands before task `at` in program order.
 struct Wait {
-  TaskId task{};              ///< the task that waits
-  TaskId at{};                ///< position in program order; may be the task itself
+  TaskId task{};               ///< the task that waits
+  TaskId at{};                 ///< position in program order; may be the task itself
   LaneId lane = none<LaneId>;  ///< the stream; none: every stream of `device`
   std::int32_t rank = 0;
   std::int32_t device = no_device;

@@ -57,8 +57,8 @@ using SharedColumn = std::shared_ptr<const std::vector<T>>;
 
 /// Everything in ns that an engine adds up. Copy-on-write by column.
 struct Weights {
-  SharedColumn<std::int64_t> duration_ns;            ///< per task
-  SharedColumn<std::int64_t> segment_ns;             ///< per task: host time (or device gap) before it
+  SharedColumn<std::int64_t> duration_ns;  ///< per task
+  SharedColumn<std::int64_t> segment_ns;   ///< per task: host time (or device gap) before it
   SharedColumn<std::array<std::int32_t, 2>> lag_ns;  ///< per task: cause slot, extra slot
   SharedColumn<std::int64_t> overflow_lag_ns;        ///< per overflow dependency
 };
@@ -102,8 +102,8 @@ struct GraphContext {
   std::vector<Layer> layers;  ///< [0] is "no layer"
   std::vector<RankClass> rank_classes;
   std::vector<DeviceInfo> devices;
-  std::vector<Step> steps;      ///< sorted by (rank, begin)
-  std::vector<Wait> waits;      ///< sorted by (at, insertion)
+  std::vector<Step> steps;                 ///< sorted by (rank, begin)
+  std::vector<Wait> waits;                 ///< sorted by (at, insertion)
   std::vector<SegmentPart> segment_parts;  ///< sorted by task
   std::vector<Tensor> tensors;
   std::vector<Capacity> capacities;
@@ -124,7 +124,9 @@ class TaskGraph {
   [[nodiscard]] const GraphContext& context() const { return *context_; }
   [[nodiscard]] const Weights& weights() const { return weights_; }
 
-  [[nodiscard]] std::int64_t duration_ns(TaskId t) const { return (*weights_.duration_ns)[index(t)]; }
+  [[nodiscard]] std::int64_t duration_ns(TaskId t) const {
+    return (*weights_.duration_ns)[index(t)];
+  }
   [[nodiscard]] std::int64_t segment_ns(TaskId t) const { return (*weights_.segment_ns)[index(t)]; }
   [[nodiscard]] TaskKind kind(TaskId t) const { return columns_->kind[index(t)]; }
   [[nodiscard]] Phase phase(TaskId t) const { return columns_->phase[index(t)]; }
@@ -145,8 +147,12 @@ class TaskGraph {
 
   /// The shared parts, for those who build the next graph from this one.
   [[nodiscard]] const std::shared_ptr<const Topology>& shared_topology() const { return topology_; }
-  [[nodiscard]] const std::shared_ptr<const TaskColumns>& shared_columns() const { return columns_; }
-  [[nodiscard]] const std::shared_ptr<const GraphContext>& shared_context() const { return context_; }
+  [[nodiscard]] const std::shared_ptr<const TaskColumns>& shared_columns() const {
+    return columns_;
+  }
+  [[nodiscard]] const std::shared_ptr<const GraphContext>& shared_context() const {
+    return context_;
+  }
 
  private:
   std::shared_ptr<const Topology> topology_;

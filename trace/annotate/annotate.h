@@ -12,12 +12,13 @@ namespace foretrace::trace {
 
 /// A module of the model as the trace shows it. Index 0 is "no layer".
 struct ModuleInfo {
-  std::string name;          ///< "ResNet_0/Conv2d_0"
+  std::string name;  ///< "ResNet_0/Conv2d_0"
   std::uint32_t parent = 0;
 };
 
 /// A named stretch of host time, outermost regions first: loader, optimizer, step, operator.
-/// Regions of one track that are not nested in another region of the list ("top level") do not overlap.
+/// Regions of one track that are not nested in another region of the list ("top level") do not
+/// overlap.
 struct HostRegion {
   TrackId track{};
   std::int64_t start_ns = 0;
@@ -49,14 +50,14 @@ enum class PhaseEvidence : std::uint8_t {
 inline constexpr std::size_t phase_evidence_count = 8;
 
 struct Annotation {
-  std::vector<Phase> phase;                ///< per event; device events inherit from their launch
-  std::vector<PhaseEvidence> evidence;     ///< per event
-  std::vector<std::uint32_t> layer;        ///< per event: index of modules; 0 none
-  std::vector<EventId> operator_event;     ///< per event: innermost cpu_op on its thread around it
-                                           ///< (device events: around their launch); none if none
+  std::vector<Phase> phase;             ///< per event; device events inherit from their launch
+  std::vector<PhaseEvidence> evidence;  ///< per event
+  std::vector<std::uint32_t> layer;     ///< per event: index of modules; 0 none
+  std::vector<EventId> operator_event;  ///< per event: innermost cpu_op on its thread around it
+                                        ///< (device events: around their launch); none if none
   std::vector<ModuleInfo> modules;
-  std::vector<HostRegion> regions;         ///< top-level regions, sorted by (track, start)
-  std::vector<StepWindow> steps;           ///< sorted by (rank, start)
+  std::vector<HostRegion> regions;  ///< top-level regions, sorted by (track, start)
+  std::vector<StepWindow> steps;    ///< sorted by (rank, start)
 };
 
 /// Attributes every event. Deterministic; never fails: what it cannot tell is unknown.
