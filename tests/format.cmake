@@ -1,0 +1,20 @@
+# Every source is laid out as clang-format does it: cmake -DROOT=... -DCLANG_FORMAT=... -P format.cmake
+cmake_minimum_required(VERSION 3.25)
+
+execute_process(COMMAND ${CLANG_FORMAT} --version OUTPUT_VARIABLE version)
+if(NOT version MATCHES "version 1[4-9]|version [2-9][0-9]")
+  message("SKIPPED: needs clang-format 14 or newer, found: ${version}")
+  return()
+endif()
+foreach(folder sim trace models apps tests examples)
+  file(GLOB_RECURSE found RELATIVE ${ROOT} ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.cpp)
+  list(APPEND files ${found})
+endforeach()
+execute_process(COMMAND ${CLANG_FORMAT} --dry-run --Werror --ferror-limit=1 ${files}
+  WORKING_DIRECTORY ${ROOT} RESULT_VARIABLE result ERROR_VARIABLE errors)
+if(NOT result EQUAL 0)
+  string(REGEX MATCHALL "[a-zA-Z0-9_/.]+:[0-9]+:[0-9]+: error" places "${errors}")
+  string(REPLACE "\n" "" places "${places}")
+  list(JOIN places "\n" places)
+  message(FATAL_ERROR "not formatted (run make format):\n${places}")
+endif()

@@ -1,0 +1,42 @@
+# No path of one machine and no mark of unfinished work in the tree: cmake -DROOT=... -P words.cmake
+cmake_minimum_required(VERSION 3.25)
+
+# Put together, so that this file does not find itself.
+set(unfinished "(^|[^A-Za-z_])(TO" "DO|FIX" "ME|XX" "X|HA" "CK|not imple" "mented|unimple" "mented)([^A-Za-z_]|$)")
+list(JOIN unfinished "" unfinished)
+set(machine "(^|[^A-Za-z0-9_.])/(ro" "ot|ho" "me|wo" "rk|Us" "ers)/[A-Za-z.]")
+list(JOIN machine "" machine)
+
+set(bad 0)
+macro(look pattern why)
+  file(STRINGS ${ROOT}/${file} lines REGEX "${pattern}")
+  foreach(line IN LISTS lines)
+    message("${file}: ${why}: ${line}")
+    math(EXPR bad "${bad} + 1")
+  endforeach()
+endmacro()
+
+set(files CMakeLists.txt CMakePresets.json Makefile)
+foreach(file README.md CONTRIBUTING.md)
+  if(EXISTS ${ROOT}/${file})
+    list(APPEND files ${file})
+  endif()
+endforeach()
+foreach(folder .ci sim trace models configs apps tests examples)
+  file(GLOB_RECURSE found RELATIVE ${ROOT} ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.cmake
+    ${ROOT}/${folder}/CMakeLists.txt ${ROOT}/${folder}/*.md ${ROOT}/${folder}/*.sh ${ROOT}/${folder}/*.py
+    ${ROOT}/${folder}/*.json)
+  list(APPEND files ${found})
+endforeach()
+foreach(file IN LISTS files)
+  look("${machine}" "path of one machine")
+  if(NOT file MATCHES "\\.(md|json)$")
+    look("${unfinished}" "mark of unfinished work")
+  endif()
+endforeach()
+
+list(LENGTH files count)
+if(bad)
+  message(FATAL_ERROR "${bad} lines in ${count} files")
+endif()
+message("${count} files are clean")
