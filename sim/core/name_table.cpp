@@ -78,7 +78,7 @@ NameId NameTable::intern(std::string_view text) {
   if (slots_[slot] != 0) {
     return NameId{slots_[slot] - 1};
   }
-  if (block_used_ + text.size() > block_size_) {
+  if (blocks_.empty() || block_used_ + text.size() > block_size_) {
     block_size_ = std::max({first_block, std::min(block_size_ * 2, first_block << 6), text.size()});
     blocks_.push_back(std::make_unique<char[]>(block_size_));
     block_used_ = 0;
