@@ -26,14 +26,22 @@ enum class ParamType : std::uint8_t {
 };
 
 struct ParamInfo {
-  std::string_view name;
+  std::string_view name = {};
   ParamType type = ParamType::number;
-  std::string_view unit;          ///< shown to people: "x", "us", "GB/s", ""
-  std::string_view default_text;  ///< empty: required
-  std::string_view doc;           ///< one sentence
-  double minimum = -1e300;        ///< inclusive, in stored units
+  std::string_view unit = {};          ///< shown to people: "x", "us", "GB/s", ""
+  std::string_view default_text = {};  ///< empty: required
+  std::string_view doc = {};           ///< one sentence
+  double minimum = -1e300;             ///< inclusive, in stored units
   double maximum = 1e300;
+  std::string_view choices = {};  ///< text: the allowed words, "autocast|full"; empty: any text
+  /// Declared range of the default: the end that makes the predicted run faster, and the slower
+  /// one. Empty: no uncertainty is claimed for it. A value that the user gives has no range.
+  std::string_view optimistic = {};
+  std::string_view pessimistic = {};
 };
+
+/// Which end of the declared ranges to take.
+enum class Bound : std::uint8_t { point, optimistic, pessimistic };
 
 /// Typed, validated values for one component, in the order of its table.
 class ParamValues {
@@ -53,21 +61,38 @@ class ParamValues {
   /// Name and text of every value, defaults included, in table order.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> texts() const;
 
+  /// The same values with every default that has a declared range moved to this end of it.
+  [[nodiscard]] ParamValues at_bound(Bound bound) const;
+  /// True if at_bound() changes anything.
+  [[nodiscard]] bool has_range() const;
+
  private:
+  struct Reading {
+    std::string text;
+    double number = 0;
+  };
   struct Value {
     std::string name;
     ParamType type = ParamType::number;
-    std::string text;
-    double number = 0;
+    Reading reading;
+    Reading optimistic;
+    Reading pessimistic;
     bool given = false;
   };
+  struct Reader;
   [[nodiscard]] const Value& at(std::string_view name) const;
   std::vector<Value> values_;
 };
 
 /// "5 us" -> 5000 (ns), "80 GiB" -> bytes, "900 GB/s", "312 TFLOP/s", "0.5". A bare number for a
-/// dimensioned type is an error that says which units are known.
+/// dimensioned type is an error that says which units are known. GB is 10^9 bytes, GiB is 2^30.
 [[nodiscard]] Result<double> parse_quantity(std::string_view text, ParamType type);
+
+/// What a value of this type looks like: "a time such as '5 us' (units ns, us, ms, s)".
+[[nodiscard]] std::string expectation(ParamType type);
+
+/// Text from outside for an error message: in quotes, shortened, control bytes escaped.
+[[nodiscard]] std::string quoted(std::string_view text);
 
 /// The names closest to a misspelt one: " (did you mean 'x'?)" or "" if nothing is near.
 [[nodiscard]] std::string did_you_mean(std::string_view wrong,
