@@ -1,0 +1,18 @@
+// From a draft in topological order to a graph: lane order, slots, overflow list, forward CSR.
+#pragma once
+
+#include <vector>
+
+#include "sim/core/result.h"
+#include "sim/graph/draft.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace::detail {
+
+/// The draft has passed check() and nothing in it points forward.
+[[nodiscard]] TaskGraph assemble(Draft draft);
+
+/// Checks, orders and assembles; new_id[t] is where task t went.
+[[nodiscard]] Result<TaskGraph> build(Draft draft, std::vector<TaskId>& new_id);
+
+}  // namespace foretrace::detail

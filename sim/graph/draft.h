@@ -1,0 +1,61 @@
+// A graph before its slots are assigned, and the steps that turn it into a topology.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/result.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace::detail {
+
+/// Tasks in program order with their explicit dependencies; what GraphBuilder collects.
+struct Draft {
+  GraphContext context;
+  TaskColumns columns;
+  std::vector<std::int64_t> duration_ns;
+  std::vector<std::int64_t> segment_ns;
+  std::vector<Dependency> dependencies;
+
+  [[nodiscard]] std::size_t size() const { return columns.lane.size(); }
+};
+
+/// Largest number of tasks: a forward entry is task << 2 | slot in 32 bits.
+inline constexpr std::size_t max_tasks = (std::size_t{1} << 30) - 1;
+/// Largest sum of all durations, segments and lags (ns), so that no engine overflows 64 bits.
+inline constexpr double max_total_ns = 4.0e18;
+
+/// True for lanes whose last task a Wait can wait for.
+[[nodiscard]] constexpr bool is_stream_like(LaneKind kind) {
+  return kind == LaneKind::stream || kind == LaneKind::copy_direction || kind == LaneKind::channel;
+}
+
+/// "kernel 'gemm' (task 12)".
+[[nodiscard]] std::string describe(const GraphContext& context, const TaskColumns& columns,
+                                   TaskId task);
+
+/// Column sizes, ids in range, weights that are negative or too large.
+[[nodiscard]] Status check(const Draft& draft);
+
+/// New id per task of the order that keeps program order wherever the dependencies allow it: a
+/// task that an earlier one depends on moves in front of it. Empty if nothing points forward.
+[[nodiscard]] Result<std::vector<TaskId>> topological_ids(const Draft& draft);
+
+/// Gives every task, and everything that names a task, its new id.
+void renumber(Draft& draft, const std::vector<TaskId>& new_id);
+
+/// Per task: the host task that enqueued it (its dependency of kind launch), or none.
+[[nodiscard]] std::vector<TaskId> launches(const Draft& draft);
+
+/// What every Wait means now, as dependencies in the order of the waits.
+[[nodiscard]] std::vector<Dependency> resolve_waits(const Draft& draft);
+
+/// What full launch queues mean now: start of entry k - depth before the launch of entry k.
+[[nodiscard]] std::vector<Dependency> resolve_queues(const Draft& draft,
+                                                     const std::vector<TaskId>& launch_of);
+
+/// False if a stream takes launches from two host lanes that no dependency puts into an order.
+[[nodiscard]] bool launch_order_is_fixed(const Draft& draft, const std::vector<TaskId>& launch_of);
+
+}  // namespace foretrace::detail

@@ -1,0 +1,127 @@
+// Waits and full launch queues, resolved in one sweep in program order.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/graph/draft.h"
+
+namespace foretrace::detail {
+
+namespace {
+
+/// The stream lanes of every device of every rank, in lane order.
+class DeviceLanes {
+ public:
+  explicit DeviceLanes(const std::vector<Lane>& lanes) {
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (!is_stream_like(lanes[i].kind)) continue;
+      const auto lane = static_cast<std::uint32_t>(i);
+      lanes_[{lanes[i].rank, lanes[i].device}].push_back(lane);
+      if (lanes[i].device != no_device) lanes_[{lanes[i].rank, no_device}].push_back(lane);
+    }
+  }
+  [[nodiscard]] const std::vector<std::uint32_t>& of(std::int32_t rank, std::int32_t device) const {
+    const auto found = lanes_.find({rank, device});
+    return found == lanes_.end() ? empty_ : found->second;
+  }
+
+ private:
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::uint32_t>> lanes_;
+  std::vector<std::uint32_t> empty_;
+};
+
+/// One entry of a launch queue: the device task that leaves it and the call that fills it.
+struct Entry {
+  TaskId first{};  ///< first device task of the launch on this stream
+  TaskId launch = none<TaskId>;
+};
+
+std::vector<Dependency> queue_dependencies(const std::vector<Entry>& entries, std::size_t depth) {
+  std::vector<Dependency> result;
+  for (std::size_t k = depth; k < entries.size(); ++k) {
+    const TaskId launch = entries[k].launch;
+    const TaskId leaving = entries[k - depth].first;
+    // A leaving task that stands after the call in program order cannot be waited for there.
+    if (launch == none<TaskId> || leaving >= launch) continue;
+    Dependency dependency;
+    dependency.source = start_of(leaving);
+    dependency.task = launch;
+    dependency.kind = DependencyKind::queue;
+    result.push_back(dependency);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<TaskId> launches(const Draft& draft) {
+  std::vector<TaskId> result(draft.size(), none<TaskId>);
+  for (const Dependency& d : draft.dependencies) {
+    if (d.kind != DependencyKind::launch || result[index(d.task)] != none<TaskId>) continue;
+    if (!is_stream_like(draft.context.lanes[index(draft.columns.lane[index(d.task)])].kind)) {
+      continue;
+    }
+    const TaskId source = task_of(d.source);
+    if (is_host(draft.columns.kind[index(source)])) result[index(d.task)] = source;
+  }
+  return result;
+}
+
+std::vector<Dependency> resolve_waits(const Draft& draft) {
+  std::vector<Dependency> result;
+  const std::vector<Wait>& waits = draft.context.waits;
+  if (waits.empty()) return result;
+  const std::vector<LaneId>& lane_of = draft.columns.lane;
+  const DeviceLanes devices(draft.context.lanes);
+  // Last task per lane among the tasks before the sweep's position; host lanes are never asked.
+  std::vector<TaskId> tail(draft.context.lanes.size(), none<TaskId>);
+  std::size_t position = 0;
+  // A wait cannot look beyond the task that waits, so the sweep stops there.
+  std::vector<std::uint32_t> order(waits.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  const auto limit = [&waits](std::uint32_t i) { return std::min(waits[i].at, waits[i].task); };
+  const auto earlier = [&limit](std::uint32_t a, std::uint32_t b) { return limit(a) < limit(b); };
+  if (!std::is_sorted(order.begin(), order.end(), earlier)) {
+    std::stable_sort(order.begin(), order.end(), earlier);
+  }
+  for (const std::uint32_t i : order) {
+    const Wait& wait = waits[i];
+    for (; position < index(limit(i)); ++position) {
+      tail[index(lane_of[position])] = make_id<TaskId>(position);
+    }
+    const LaneId own = lane_of[index(wait.task)];
+    const auto wait_for = [&](LaneId lane) {
+      const TaskId last = tail[index(lane)];
+      if (lane == own || last == none<TaskId>) return;
+      result.push_back({end_of(last), wait.task, wait.kind, wait.lag_ns, 0.0F, wait.late_after});
+    };
+    if (wait.lane != none<LaneId>) {
+      if (is_stream_like(draft.context.lanes[index(wait.lane)].kind)) wait_for(wait.lane);
+      continue;
+    }
+    for (const std::uint32_t lane : devices.of(wait.rank, wait.device)) wait_for(LaneId{lane});
+  }
+  return result;
+}
+
+std::vector<Dependency> resolve_queues(const Draft& draft, const std::vector<TaskId>& launch_of) {
+  const std::vector<Lane>& lanes = draft.context.lanes;
+  std::vector<std::vector<Entry>> entries(lanes.size());
+  for (std::size_t t = 0; t < draft.size(); ++t) {
+    const std::size_t lane = index(draft.columns.lane[t]);
+    if (lanes[lane].queue_depth == 0 || !is_stream_like(lanes[lane].kind)) continue;
+    const TaskId launch = launch_of[t];
+    // Several tasks of one launch (a graph) are one entry; it leaves when its first task starts.
+    const bool same =
+        launch != none<TaskId> && !entries[lane].empty() && entries[lane].back().launch == launch;
+    if (!same) entries[lane].push_back({make_id<TaskId>(t), launch});
+  }
+  std::vector<Dependency> result;
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    const auto added = queue_dependencies(entries[lane], lanes[lane].queue_depth);
+    result.insert(result.end(), added.begin(), added.end());
+  }
+  return result;
+}
+
+}  // namespace foretrace::detail
