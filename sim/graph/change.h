@@ -64,8 +64,6 @@ struct QueueEdit {
   LaneId lane{};
   std::uint32_t depth = 0;
 };
-/// How the event-driven engine chooses among ready tasks of a lane.
-enum class LanePolicy : std::uint8_t { program_order, ready_order, priority };
 struct PolicyEdit {
   LaneId lane{};
   LanePolicy policy = LanePolicy::program_order;

@@ -156,6 +156,11 @@ Status check_context(const Draft& draft) {
                              index(demand.task), demand.capacity));
     }
   }
+  for (const TaskPriority& priority : context.priorities) {
+    if (!exists(priority.task)) {
+      return bad(fmt::format("priority of task {}: no such task", index(priority.task)));
+    }
+  }
   return ok_status();
 }
 
@@ -191,6 +196,7 @@ void renumber_context(GraphContext& context, const std::vector<TaskId>& new_id) 
     renumber_task(tensor.freed_in);
   }
   for (Demand& demand : context.demands) renumber_task(demand.task);
+  for (TaskPriority& priority : context.priorities) renumber_task(priority.task);
 }
 
 }  // namespace

@@ -51,6 +51,8 @@ void sort_context(GraphContext& context) {
   sort_rows(context.segment_parts,
             [](const SegmentPart& a, const SegmentPart& b) { return a.task < b.task; });
   sort_rows(context.demands, [](const Demand& a, const Demand& b) { return a.task < b.task; });
+  sort_rows(context.priorities,
+            [](const TaskPriority& a, const TaskPriority& b) { return a.task < b.task; });
 }
 
 }  // namespace

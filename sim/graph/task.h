@@ -85,6 +85,9 @@ enum class LagScale : std::uint8_t { fixed, host, device };
 enum class LaneKind : std::uint8_t { origin, host_thread, stream, copy_direction, channel };
 inline constexpr std::int32_t no_device = -1;
 
+/// How the event-driven engine chooses among ready tasks of a lane.
+enum class LanePolicy : std::uint8_t { program_order, ready_order, priority };
+
 /// Something that keeps order and nothing else: one task of a lane after the other.
 struct Lane {
   LaneKind kind = LaneKind::origin;
@@ -94,6 +97,7 @@ struct Lane {
   std::uint32_t queue_depth =
       0;  ///< entries a stream holds ahead of the executing one; 0: no limit
   std::string name;
+  LanePolicy policy = LanePolicy::program_order;  ///< the pull engine knows program order only
 };
 
 /// Equal ranks are one class that is simulated once.
@@ -132,6 +136,12 @@ struct Demand {
 struct Capacity {
   std::string name;
   double size = 1.0;
+};
+
+/// A task that does not wait its turn on a lane with LanePolicy::priority.
+struct TaskPriority {
+  TaskId task{};
+  std::int32_t priority = 0;  ///< smaller goes first; tasks that are not listed have 0
 };
 
 /// Layer = module path of the model, e.g. "ResNet/layer1/conv1".

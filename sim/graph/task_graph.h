@@ -107,7 +107,8 @@ struct GraphContext {
   std::vector<SegmentPart> segment_parts;  ///< sorted by task
   std::vector<Tensor> tensors;
   std::vector<Capacity> capacities;
-  std::vector<Demand> demands;  ///< sorted by task
+  std::vector<Demand> demands;           ///< sorted by task
+  std::vector<TaskPriority> priorities;  ///< sorted by task
   NameTable names;
 };
 
