@@ -73,8 +73,8 @@ struct BuiltGraph {
   Honesty honesty;
   std::vector<MeasuredStep> steps;
   /// Recorded start per task (after time 0), for comparison and views only; -1 where synthetic.
-  std::vector<std::int64_t> recorded_start_ns;
-  std::vector<std::string> warnings;
+  std::vector<std::int64_t> recorded_start_ns{};
+  std::vector<std::string> warnings{};
 };
 
 [[nodiscard]] Result<BuiltGraph> build_graph(const EventTable& events,

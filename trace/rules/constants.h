@@ -1,0 +1,72 @@
+// Every threshold of the dependency rules, in one place, with its source.
+#pragma once
+
+#include <cstdint>
+
+namespace foretrace::trace::rules {
+
+// Measured on 25 recorded traces (V100, A100, H100, MI300X) unless stated otherwise. ns.
+
+/// Entries that a CUDA stream's launch queue holds ahead of the executing one. Measured: blocked
+/// calls sit at 1,022 outstanding entries on V100, A100 and H100; HIP shows no limit.
+inline constexpr std::uint32_t cuda_queue_depth = 1021;
+/// A long launch counts as blocked from this many outstanding entries on.
+inline constexpr std::uint32_t queue_nearly_full = 1015;
+/// A launch is long above max(5 x median of its API, 20 us).
+inline constexpr std::int64_t long_launch_factor = 5;
+inline constexpr std::int64_t long_launch_ns = 20'000;
+
+/// Idle-stream launch latencies above this are event waits or other effects, not latency.
+inline constexpr std::int64_t latency_cap_cuda_ns = 50'000;
+inline constexpr std::int64_t latency_cap_hip_ns = 100'000;
+/// Used where a trace has no idle launch at all.
+inline constexpr std::int64_t latency_default_cuda_ns = 2'000;
+inline constexpr std::int64_t latency_default_hip_ns = 15'000;
+/// Back-to-back gaps above this are waits for other streams. Programmatic dependent launch on
+/// Hopper starts up to 1.6 us before the end of its predecessor.
+inline constexpr std::int64_t gap_cap_ns = 20'000;
+inline constexpr std::int64_t gap_floor_ns = -5'000;
+inline constexpr std::uint64_t enough_samples = 3;
+
+/// A start later than predicted by more than this needs an explanation.
+inline constexpr std::int64_t late_start_ns = 30'000;
+/// An operation that ended this shortly before a late start is taken as its cause.
+inline constexpr std::int64_t cause_before_ns = 25'000;
+/// A source may end this much after the start of what waits for it (clock noise).
+inline constexpr std::int64_t source_tolerance_ns = 1'500;
+
+/// Blocking calls that found nothing pending: their own cost, where the trace shows none.
+inline constexpr std::int64_t sync_own_default_ns = 3'000;
+/// Completion latency, where the trace shows none.
+inline constexpr std::int64_t sync_post_default_ns = 5'000;
+/// A target may end this much after the call returned: host and device clocks differ (HIP: 8 us).
+inline constexpr std::int64_t sync_clock_skew_ns = 50'000;
+/// The stream a thread used last is wrong if its work ended this much after the call.
+inline constexpr std::int64_t sync_stream_tolerance_ns = 20'000;
+
+/// CUDA stages pageable host-to-device copies up to this size and returns at once (CUDA runtime
+/// API, "API synchronization behavior").
+inline constexpr std::int64_t staged_copy_bytes = 64 << 10;
+/// Larger ones start after the first piece is staged: 160-250 us measured for 2 to 28 MB.
+inline constexpr std::int64_t staging_limit_ns = 500'000;
+/// A copy call that lasts this long and returns with its copy was blocking.
+inline constexpr std::int64_t blocking_copy_ns = 50'000;
+inline constexpr std::int64_t blocking_copy_tolerance_ns = 5'000;
+/// A "blocking" copy whose call returned this much before the copy ended was not.
+inline constexpr std::int64_t blocking_copy_early_ns = 200'000;
+
+/// Silence of a thread that may be a wait for another thread.
+inline constexpr std::int64_t hand_over_gap_ns = 20'000;
+/// A thread's first event follows another thread within this time.
+inline constexpr std::int64_t first_event_hand_over_ns = 2'000'000;
+
+/// Device work that starts this late with no cause: the device was busy before the window.
+inline constexpr std::int64_t initial_backlog_ns = 1'000'000;
+/// cudaEventElapsedTime after a gap this long hides an unrecorded cudaEventSynchronize.
+inline constexpr std::int64_t hidden_sync_gap_ns = 300'000;
+inline constexpr std::int64_t hidden_sync_before_ns = 1'500'000;
+inline constexpr std::int64_t hidden_sync_after_ns = 60'000;
+/// Share of the span above which a trace is flagged.
+inline constexpr double flag_share = 0.05;
+
+}  // namespace foretrace::trace::rules
