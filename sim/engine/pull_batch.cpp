@@ -3,25 +3,24 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 
 #include "sim/core/result.h"
+#include "sim/engine/point_window.h"
 #include "sim/engine/pull.h"
 #include "sim/engine/release.h"
-
-#define FORETRACE_ALWAYS_INLINE inline __attribute__((always_inline))
+#include "sim/engine/variant_pack.h"
 
 namespace foretrace {
 namespace {
 
-constexpr std::size_t width = 8;   ///< variants per pass
-constexpr std::size_t block = 64;  ///< tasks whose varying weights are interleaved at a time
+using detail::PointWindow;
+using detail::VariantRow;
+using detail::VariantValues;
 
-/// One point or weight of all variants of a pass: a cache line.
-struct alignas(64) Row {
-  std::array<std::int64_t, width> variant;
-};
+constexpr std::size_t width = detail::variants_per_pass;
+constexpr std::size_t block = 64;  // tasks whose varying weights are interleaved at a time
+using Lags = std::array<std::int32_t, 2>;
 
 /// One weight column of a pass: either the same for all variants, or one pointer per variant.
 template <typename T>
@@ -32,195 +31,199 @@ struct BatchColumn {
 
 struct Pass {
   const Topology* topology = nullptr;
+  const PointWindow* window = nullptr;
   BatchColumn<std::int64_t> duration_ns;
   BatchColumn<std::int64_t> segment_ns;
-  BatchColumn<std::array<std::int32_t, 2>> lag_ns;
+  BatchColumn<Lags> lag_ns;
   BatchColumn<std::int64_t> overflow_lag_ns;
-  Row* points = nullptr;  ///< 2 per task, then the two sentinels
-  Row* span_ns = nullptr;
+  VariantRow* ring = nullptr;  ///< window->ring_points rows, then the two sentinels
+  VariantRow* far = nullptr;   ///< one row per window->far_points
+  VariantRow* span_ns = nullptr;
+  /// Where the points of each variant go; null: only the spans are wanted.
+  std::array<std::int64_t*, width> out{};
 };
 
-/// N variants in one SIMD register; N is what the instruction set holds.
-template <std::size_t N>
-struct Pack;
-template <>
-struct Pack<8> {
-  using Signed = std::int64_t __attribute__((vector_size(64)));
-  using Unsigned = std::uint64_t __attribute__((vector_size(64)));
-};
-template <>
-struct Pack<4> {
-  using Signed = std::int64_t __attribute__((vector_size(32)));
-  using Unsigned = std::uint64_t __attribute__((vector_size(32)));
-};
-template <>
-struct Pack<2> {
-  using Signed = std::int64_t __attribute__((vector_size(16)));
-  using Unsigned = std::uint64_t __attribute__((vector_size(16)));
-};
-
-/// All variants of one value. Values travel by reference: no vector ever crosses a call's ABI.
-template <std::size_t N>
-struct Values {
-  typename Pack<N>::Signed part[width / N];  // NOLINT(modernize-avoid-c-arrays): of vectors
-
-  FORETRACE_ALWAYS_INLINE void load(const Row& row) { std::memcpy(&part[0], &row, sizeof row); }
-  FORETRACE_ALWAYS_INLINE void store(Row& row) const { std::memcpy(&row, &part[0], sizeof row); }
-  /// Wraps like detail::add_ns.
-  FORETRACE_ALWAYS_INLINE void add(const Values& other) {
-    using Unsigned = typename Pack<N>::Unsigned;
-    for (std::size_t i = 0; i < width / N; ++i) {
-      part[i] = reinterpret_cast<typename Pack<N>::Signed>(
-          reinterpret_cast<Unsigned>(part[i]) + reinterpret_cast<Unsigned>(other.part[i]));
-    }
-  }
-  FORETRACE_ALWAYS_INLINE void add(std::int64_t same) {
-    using Unsigned = typename Pack<N>::Unsigned;
-    for (auto& p : part) {
-      p = reinterpret_cast<typename Pack<N>::Signed>(reinterpret_cast<Unsigned>(p) +
-                                                     static_cast<std::uint64_t>(same));
-    }
-  }
-  FORETRACE_ALWAYS_INLINE void raise_to(const Values& other) {
-    for (std::size_t i = 0; i < width / N; ++i) {
-      part[i] = part[i] > other.part[i] ? part[i] : other.part[i];
-    }
-  }
-};
-
-/// Weights of one block of tasks, interleaved by variant. Shared columns are read in place.
+/// Varying weights of one block of tasks, interleaved by variant. Shared ones are read in place.
 struct Block {
-  std::array<Row, block> duration_ns;
-  std::array<Row, block> segment_ns;
-  std::array<Row, block> cause_lag_ns;
-  std::array<Row, block> extra_lag_ns;
+  std::array<VariantRow, block> duration_ns;
+  std::array<VariantRow, block> segment_ns;
+  std::array<VariantRow, block> lag_ns;  ///< cause in the low, extra in the high half
 };
 
-FORETRACE_ALWAYS_INLINE void interleave(const BatchColumn<std::int64_t>& column, std::size_t first,
-                                        std::size_t count, Row* rows) {
-  if (column.shared) {
-    return;
-  }
-  for (std::size_t v = 0; v < width; ++v) {
-    const std::int64_t* from = column.of[v] + first;
-    for (std::size_t i = 0; i < count; ++i) {
-      rows[i].variant[v] = from[i];
-    }
-  }
+/// The row of a source: the sentinels stand behind the ring (lane: 0, others: never).
+FORETRACE_ALWAYS_INLINE const VariantRow& near_row(const Pass& pass, Point source,
+                                                   std::size_t sentinel) {
+  const std::size_t mask = pass.window->ring_points - 1;
+  return pass.ring[source == no_point ? mask + 1 + sentinel : index(source) & mask];
 }
 
-FORETRACE_ALWAYS_INLINE void interleave(const BatchColumn<std::array<std::int32_t, 2>>& column,
-                                        std::size_t first, std::size_t count, Block& out) {
-  if (column.shared) {
-    return;
-  }
-  for (std::size_t v = 0; v < width; ++v) {
-    const std::array<std::int32_t, 2>* from = column.of[v] + first;
-    for (std::size_t i = 0; i < count; ++i) {
-      out.cause_lag_ns[i].variant[v] = from[i][0];
-      out.extra_lag_ns[i].variant[v] = from[i][1];
-    }
-  }
-}
-
-template <std::size_t N, bool Shared>
-FORETRACE_ALWAYS_INLINE void add_weight(Values<N>& value, std::int64_t shared, const Row& row) {
-  if constexpr (Shared) {
-    value.add(shared);
-  } else {
-    Values<N> weight;
-    weight.load(row);
-    value.add(weight);
-  }
-}
-
-FORETRACE_ALWAYS_INLINE const Row& row_at(const Pass& pass, Point point, std::uint32_t sentinel) {
-  return pass.points[std::min(static_cast<std::uint32_t>(point), sentinel)];
-}
-
-/// Start by the three slots, as slot_start() of the single engine.
+/// Start of a task whose sources are all in the ring, as slot_start() of the single engine.
 template <std::size_t N, bool SharedSegment, bool SharedLag>
 FORETRACE_ALWAYS_INLINE void slot_start(const Pass& pass, const Block& weights, std::size_t first,
-                                        std::size_t i, Values<N>& start) {
+                                        std::size_t i, VariantValues<N>& start) {
   const std::size_t task = first + i;
-  const auto& source = pass.topology->sources[task];
-  const auto origin = static_cast<std::uint32_t>(2 * pass.topology->sources.size());
-  const std::array<std::int32_t, 2> lag =
-      SharedLag ? pass.lag_ns.of[0][task] : std::array<std::int32_t, 2>{};
-  Values<N> other{};
-  start.load(row_at(pass, source[lane_slot], origin));
-  add_weight<N, SharedSegment>(start, SharedSegment ? pass.segment_ns.of[0][task] : 0,
-                               weights.segment_ns[i]);
-  start.raise_to(other);
-  other.load(row_at(pass, source[cause_slot], origin + 1));
-  add_weight<N, SharedLag>(other, lag[0], weights.cause_lag_ns[i]);
-  start.raise_to(other);
-  other.load(row_at(pass, source[extra_slot], origin + 1));
-  add_weight<N, SharedLag>(other, lag[1], weights.extra_lag_ns[i]);
-  start.raise_to(other);
+  const std::array<Point, 3>& source = pass.topology->sources[task];
+  VariantValues<N> cause;
+  VariantValues<N> extra;
+  cause.load(near_row(pass, source[cause_slot], 1));
+  extra.load(near_row(pass, source[extra_slot], 1));
+  if constexpr (SharedLag) {
+    cause.add(pass.lag_ns.of[0][task][0]);
+    extra.add(pass.lag_ns.of[0][task][1]);
+  } else {
+    VariantValues<N> lag;
+    lag.load(weights.lag_ns[i]);
+    lag.keep_low();
+    cause.add(lag);
+    lag.load(weights.lag_ns[i]);
+    lag.keep_high();
+    extra.add(lag);
+  }
+  cause.raise_to(extra);
+  cause.raise_to(VariantValues<N>{});
+  start.load(near_row(pass, source[lane_slot], 0));
+  if constexpr (SharedSegment) {
+    start.add(pass.segment_ns.of[0][task]);
+  } else {
+    VariantValues<N> segment;
+    segment.load(weights.segment_ns[i]);
+    start.add(segment);
+  }
+  start.raise_to(cause);
+}
+
+[[nodiscard]] const VariantRow& any_row(const Pass& pass, std::size_t task, Point source) {
+  if (pass.window->is_near(task, source)) {
+    return pass.ring[index(source) & (pass.window->ring_points - 1)];
+  }
+  return pass.far[pass.window->far_index(source)];
 }
 
 /// Raises `start` by the overflow dependencies from `next` on that belong to `task`.
-void apply_overflow(const Pass& pass, std::size_t task, std::size_t& next, Row& start) {
+void apply_overflow(const Pass& pass, std::size_t task, std::size_t& next, VariantRow& start) {
   const auto& overflow = pass.topology->overflow;
   for (; next < overflow.size() && index(overflow[next].task) == task; ++next) {
     const OverflowDependency& dependency = overflow[next];
     if (dependency.source == no_point) {
       continue;
     }
+    const bool conditional = dependency.late_after != no_point;
+    const VariantRow& source = any_row(pass, task, dependency.source);
+    const VariantRow& after = conditional ? any_row(pass, task, dependency.late_after) : source;
     const std::size_t source_task = index(task_of(dependency.source));
-    const Row& source = pass.points[index(dependency.source)];
     for (std::size_t v = 0; v < width; ++v) {
-      if (dependency.late_after != no_point &&
-          source.variant[v] <= pass.points[index(dependency.late_after)].variant[v]) {
+      if (conditional && source.variant[v] <= after.variant[v]) {
         continue;
       }
       const std::int64_t share =
           detail::share_of(dependency.fraction, pass.duration_ns.of[v][source_task]);
-      const std::int64_t release = detail::add_ns(
-          detail::add_ns(source.variant[v], pass.overflow_lag_ns.of[v][next]), share);
-      start.variant[v] = std::max(start.variant[v], release);
+      const std::int64_t lag = pass.overflow_lag_ns.of[v][next];
+      start.variant[v] =
+          std::max(start.variant[v], detail::add_ns(detail::add_ns(source.variant[v], lag), share));
     }
   }
 }
 
-template <std::size_t N, bool SharedDuration, bool SharedSegment, bool SharedLag>
-FORETRACE_ALWAYS_INLINE void run_pass(const Pass& pass) {
-  const Topology& topology = *pass.topology;
-  const std::size_t tasks = topology.task_count();
-  const auto& overflow = topology.overflow;
-  Block weights;
-  Values<N> span{};
-  std::size_t next = 0;
-  std::size_t special = overflow.empty() ? tasks : index(overflow[0].task);
-  for (std::size_t first = 0; first < tasks; first += block) {
-    const std::size_t count = std::min(block, tasks - first);
-    interleave(pass.duration_ns, first, count, weights.duration_ns.data());
-    interleave(pass.segment_ns, first, count, weights.segment_ns.data());
-    interleave(pass.lag_ns, first, count, weights);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t task = first + i;
-      Values<N> start;
-      slot_start<N, SharedSegment, SharedLag>(pass, weights, first, i, start);
-      Row& start_row = pass.points[2 * task];
-      start.store(start_row);
-      if (task == special) {
-        apply_overflow(pass, task, next, start_row);
-        special = next < overflow.size() ? index(overflow[next].task) : tasks;
-        start.load(start_row);
+/// Any task: sources anywhere, overflow dependencies, points that are read again later.
+void run_special(const Pass& pass, std::size_t task, std::size_t& next_overflow) {
+  const std::array<Point, 3>& source = pass.topology->sources[task];
+  VariantRow start{};
+  for (std::size_t v = 0; v < width; ++v) {
+    const Lags lag = pass.lag_ns.of[v][task];
+    const std::array<std::int64_t, 3> weight{pass.segment_ns.of[v][task], lag[0], lag[1]};
+    for (std::size_t slot = 0; slot < source.size(); ++slot) {
+      std::int64_t time = slot == lane_slot ? 0 : detail::never_ns;
+      if (source[slot] != no_point) {
+        time = any_row(pass, task, source[slot]).variant[v];
       }
-      add_weight<N, SharedDuration>(start, SharedDuration ? pass.duration_ns.of[0][task] : 0,
-                                    weights.duration_ns[i]);
-      start.store(pass.points[2 * task + 1]);
-      span.raise_to(start);
+      start.variant[v] = std::max(start.variant[v], detail::add_ns(time, weight[slot]));
     }
   }
+  apply_overflow(pass, task, next_overflow, start);
+  const std::size_t mask = pass.window->ring_points - 1;
+  VariantRow& end = pass.ring[(2 * task + 1) & mask];
+  for (std::size_t v = 0; v < width; ++v) {
+    end.variant[v] = detail::add_ns(start.variant[v], pass.duration_ns.of[v][task]);
+    pass.span_ns->variant[v] = std::max(pass.span_ns->variant[v], end.variant[v]);
+  }
+  pass.ring[(2 * task) & mask] = start;
+}
+
+/// Keeps the points of a task that are read after they leave the ring.
+void keep_far(const Pass& pass, std::size_t task, std::size_t& next_far) {
+  const auto& far_points = pass.window->far_points;
+  const std::size_t mask = pass.window->ring_points - 1;
+  for (; next_far < far_points.size() && index(task_of(far_points[next_far])) == task; ++next_far) {
+    pass.far[next_far] = pass.ring[index(far_points[next_far]) & mask];
+  }
+}
+
+template <std::size_t N, bool SharedDuration, bool SharedSegment, bool SharedLag>
+FORETRACE_ALWAYS_INLINE void run_plain(const Pass& pass, const Block& weights, std::size_t first,
+                                       std::size_t i, VariantValues<N>& span) {
+  VariantValues<N> point;
+  slot_start<N, SharedSegment, SharedLag>(pass, weights, first, i, point);
+  const std::size_t at = (2 * (first + i)) & (pass.window->ring_points - 1);
+  point.store(pass.ring[at]);
+  if constexpr (SharedDuration) {
+    point.add(pass.duration_ns.of[0][first + i]);
+  } else {
+    VariantValues<N> duration;
+    duration.load(weights.duration_ns[i]);
+    point.add(duration);
+  }
+  point.store(pass.ring[at + 1]);
+  span.raise_to(point);
+}
+
+template <std::size_t N, bool SharedDuration, bool SharedSegment, bool SharedLag>
+FORETRACE_ALWAYS_INLINE void run_pass(const Pass& pass) {
+  const std::size_t tasks = pass.topology->task_count();
+  const auto& special = pass.window->special;
+  Block weights;
+  VariantValues<N> span{};
+  std::size_t next_special = 0;
+  std::size_t next_overflow = 0;
+  std::size_t next_far = 0;
+  for (std::size_t first = 0; first < tasks; first += block) {
+    const std::size_t count = std::min(block, tasks - first);
+    if constexpr (!SharedDuration) {
+      detail::interleave<N>(pass.duration_ns.of, first, count, weights.duration_ns.data());
+    }
+    if constexpr (!SharedSegment) {
+      detail::interleave<N>(pass.segment_ns.of, first, count, weights.segment_ns.data());
+    }
+    if constexpr (!SharedLag) {
+      detail::interleave<N>(pass.lag_ns.of, first, count, weights.lag_ns.data());
+    }
+    for (std::size_t i = 0; i < count;) {
+      const std::size_t stop = next_special < special.size()
+                                   ? std::min<std::size_t>(count, special[next_special] - first)
+                                   : count;
+      for (; i < stop; ++i) {
+        run_plain<N, SharedDuration, SharedSegment, SharedLag>(pass, weights, first, i, span);
+      }
+      if (i == count) {
+        break;
+      }
+      run_special(pass, first + i, next_overflow);
+      keep_far(pass, first + i, next_far);
+      ++next_special;
+      ++i;
+    }
+    if (pass.out[0] != nullptr) {
+      const std::size_t at = (2 * first) & (pass.window->ring_points - 1);
+      detail::separate<N>(pass.ring + at, 2 * count, pass.out, 2 * first);
+    }
+  }
+  VariantValues<N> special_span;
+  special_span.load(*pass.span_ns);
+  span.raise_to(special_span);
   span.store(*pass.span_ns);
 }
 
 template <std::size_t N>
 FORETRACE_ALWAYS_INLINE void run_any(const Pass& pass) {
-  // A sweep of durations is the common case; the rest is told apart by segments and lags.
   const bool duration = pass.duration_ns.shared;
   if (pass.segment_ns.shared && pass.lag_ns.shared) {
     duration ? run_pass<N, true, true, true>(pass) : run_pass<N, false, true, true>(pass);
@@ -269,34 +272,44 @@ class Batch {
  public:
   explicit Batch(const Topology& topology)
       : topology_(topology),
-        points_(std::make_unique_for_overwrite<Row[]>(2 * topology.task_count() + 2)) {
-    points_[2 * topology.task_count()].variant.fill(0);
-    points_[2 * topology.task_count() + 1].variant.fill(detail::never_ns);
+        window_(detail::point_window(topology, block)),
+        ring_(std::make_unique_for_overwrite<VariantRow[]>(window_.ring_points + 2)),
+        far_(std::make_unique_for_overwrite<VariantRow[]>(window_.far_points.size())) {
+    ring_[window_.ring_points].variant.fill(0);
+    ring_[window_.ring_points + 1].variant.fill(detail::never_ns);
   }
 
-  /// Simulates up to eight variants; spans() and points() hold them until the next call.
-  void run(std::span<const Weights> variants) {
+  /// Simulates one to eight variants; writes their points if `timelines` is not empty.
+  const VariantRow& run(std::span<const Weights> variants, std::span<Timeline> timelines) {
+    spans_.variant.fill(0);
     Pass pass;
     pass.topology = &topology_;
+    pass.window = &window_;
+    const std::size_t tasks = topology_.task_count();
     for (std::size_t v = 0; v < width; ++v) {
-      const Weights& weights = variants[std::min(v, variants.size() - 1)];
-      const std::size_t tasks = topology_.task_count();
+      const std::size_t from = std::min(v, variants.size() - 1);
+      const Weights& weights = variants[from];
       set_column(pass.duration_ns, v, weights.duration_ns, tasks);
       set_column(pass.segment_ns, v, weights.segment_ns, tasks);
       set_column(pass.lag_ns, v, weights.lag_ns, tasks);
       set_column(pass.overflow_lag_ns, v, weights.overflow_lag_ns, topology_.overflow.size());
+      if (!timelines.empty()) {
+        pass.out[v] = timelines[from].points.data();
+      }
     }
-    pass.points = points_.get();
+    pass.ring = ring_.get();
+    pass.far = far_.get();
     pass.span_ns = &spans_;
     kernel_(pass);
+    return spans_;
   }
-  [[nodiscard]] const Row& spans() const { return spans_; }
-  [[nodiscard]] const Row* points() const { return points_.get(); }
 
  private:
   const Topology& topology_;
-  std::unique_ptr<Row[]> points_;
-  Row spans_{};
+  PointWindow window_;
+  std::unique_ptr<VariantRow[]> ring_;
+  std::unique_ptr<VariantRow[]> far_;
+  VariantRow spans_{};
   Kernel kernel_ = best_kernel();
 };
 
@@ -304,27 +317,19 @@ class Batch {
 
 std::vector<Timeline> simulate_batch(const Topology& topology, std::span<const Weights> variants) {
   std::vector<Timeline> timelines(variants.size());
-  const std::size_t points = 2 * topology.task_count();
-  if (points == 0) {
+  if (topology.task_count() == 0) {
     return timelines;
   }
   Batch batch(topology);
+  for (Timeline& timeline : timelines) {
+    timeline.points.resize(2 * topology.task_count());
+  }
   for (std::size_t first = 0; first < variants.size(); first += width) {
     const std::size_t count = std::min(width, variants.size() - first);
-    batch.run(variants.subspan(first, count));
+    const std::span<Timeline> part = std::span(timelines).subspan(first, count);
+    const VariantRow& spans = batch.run(variants.subspan(first, count), part);
     for (std::size_t v = 0; v < count; ++v) {
-      Timeline& timeline = timelines[first + v];
-      timeline.span_ns = batch.spans().variant[v];
-      timeline.points.resize(points);
-    }
-    for (std::size_t from = 0; from < points; from += block) {
-      const std::size_t to = std::min(points, from + block);
-      for (std::size_t v = 0; v < count; ++v) {
-        std::int64_t* out = timelines[first + v].points.data();
-        for (std::size_t i = from; i < to; ++i) {
-          out[i] = batch.points()[i].variant[v];
-        }
-      }
+      part[v].span_ns = spans.variant[v];
     }
   }
   return timelines;
@@ -332,16 +337,17 @@ std::vector<Timeline> simulate_batch(const Topology& topology, std::span<const W
 
 std::vector<std::int64_t> simulate_batch_spans(const Topology& topology,
                                                std::span<const Weights> variants) {
-  std::vector<std::int64_t> spans(variants.size(), 0);
+  std::vector<std::int64_t> spans;
   if (topology.task_count() == 0) {
-    return spans;
+    return std::vector<std::int64_t>(variants.size(), 0);
   }
   Batch batch(topology);
   for (std::size_t first = 0; first < variants.size(); first += width) {
     const std::size_t count = std::min(width, variants.size() - first);
-    batch.run(variants.subspan(first, count));
-    std::copy_n(batch.spans().variant.begin(), count,
-                spans.begin() + static_cast<std::ptrdiff_t>(first));
+    const VariantRow& row = batch.run(variants.subspan(first, count), {});
+    for (std::size_t v = 0; v < count; ++v) {
+      spans.push_back(row.variant[v]);
+    }
   }
   return spans;
 }
