@@ -1,0 +1,46 @@
+// The text of a what-if, "NAME[:key=value,...]" or a JSON file, and what it means.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/optimization.h"
+#include "sim/core/params.h"
+#include "sim/core/result.h"
+
+namespace foretrace::driver {
+
+/// A what-if as it was written.
+struct WhatIfSpec {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< in the order given
+};
+
+/// "scale:select='kind=kernel&name~gemm',factor=0.5". A value that holds , & ~ : = ' or spaces
+/// stands in '...'; a quote inside is doubled.
+[[nodiscard]] Result<WhatIfSpec> parse_what_if(std::string_view text);
+
+/// A file with {"optimization": NAME, "parameters": {key: value, ...}}, or an array of them, or
+/// {"apply": [...]}. Errors give the file and the JSON pointer.
+[[nodiscard]] Result<std::vector<WhatIfSpec>> read_what_ifs(const std::string& path);
+/// The same from text; `where` is put before messages.
+[[nodiscard]] Result<std::vector<WhatIfSpec>> parse_what_ifs_json(std::string_view text,
+                                                                  const std::string& where);
+
+/// Every --apply argument in order: what-ifs as text, or "@FILE".
+[[nodiscard]] Result<std::vector<WhatIfSpec>> parse_stack(
+    const std::vector<std::string>& arguments);
+
+/// The optimization of this name; an error names the nearest one.
+[[nodiscard]] Result<const OptimizationInfo*> find_optimization(std::string_view name);
+
+/// A what-if with checked parameters.
+struct WhatIf {
+  const OptimizationInfo* optimization = nullptr;
+  ParamValues parameters;
+};
+[[nodiscard]] Result<WhatIf> check_what_if(const WhatIfSpec& spec);
+
+}  // namespace foretrace::driver

@@ -1,0 +1,172 @@
+// Typography of the program.
+#include "apps/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace foretrace::app {
+namespace {
+
+// Columns lie this far apart.
+constexpr std::size_t column_gap = 2;
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// Characters on the terminal, as far as one code point is one column.
+std::size_t width_of(std::string_view text) {
+  return text.size() -
+         static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
+}
+
+/// Bytes of the first `width` characters.
+std::size_t bytes_of(std::string_view text, std::size_t width) {
+  std::size_t at = 0;
+  while (at < text.size() && width > 0) {
+    ++at;
+    while (at < text.size() && is_continuation(text[at])) {
+      ++at;
+    }
+    --width;
+  }
+  return at;
+}
+
+std::string padded(const std::string& cell, std::size_t width, Table::Align align) {
+  const std::string space(width - std::min(width, width_of(cell)), ' ');
+  return align == Table::Align::left ? cell + space : space + cell;
+}
+
+}  // namespace
+
+std::string time_text(std::int64_t ns, std::int64_t scale_ns) {
+  const double scale = std::abs(static_cast<double>(scale_ns));
+  const double value = static_cast<double>(ns);
+  if (scale < 1e6) {
+    return fmt::format("{:.1f} us", value / 1e3);
+  }
+  const int decimals = scale < 1e7 ? 3 : scale < 1e8 ? 2 : 1;
+  return fmt::format("{:.{}f} ms", value / 1e6, decimals);
+}
+
+std::string time_text(std::int64_t ns) { return time_text(ns, ns); }
+
+std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string signed_percent_text(double share) {
+  const int decimals = std::abs(share) < 0.0095 ? 2 : 1;
+  // A share that rounds to zero has no sign.
+  return std::abs(share) < 0.5e-4 ? std::string("0.00 %")
+                                  : fmt::format("{:+.{}f} %", 100 * share, decimals);
+}
+
+std::string count_text(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3; at -= 3) {
+    text.insert(at - 3, ",");
+  }
+  return text;
+}
+
+std::string plural(std::uint64_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count_text(count), word, count == 1 ? "" : "s");
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (std::abs(value) < 1024.0 * 1024.0) {
+    return std::abs(value) < 1024.0 ? fmt::format("{} B", bytes)
+                                    : fmt::format("{:.1f} KiB", value / 1024.0);
+  }
+  const double mebibytes = value / (1024.0 * 1024.0);
+  return std::abs(mebibytes) < 1024.0 ? fmt::format("{:.1f} MiB", mebibytes)
+                                      : fmt::format("{:.1f} GiB", mebibytes / 1024.0);
+}
+
+std::string factor_text(double factor) {
+  return factor < 10 ? fmt::format("{:.2f}x", factor) : fmt::format("{:.1f}x", factor);
+}
+
+std::string shorten(std::string_view text, std::size_t width) {
+  std::string clean(text);
+  std::replace_if(
+      clean.begin(), clean.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; }, '?');
+  const std::size_t length = width_of(clean);
+  if (length <= width) {
+    return clean;
+  }
+  if (width < 8) {
+    return clean.substr(0, bytes_of(clean, width));
+  }
+  // The front says what it is, the end which variant: three fifths and the rest.
+  const std::size_t front = (width - 3) * 3 / 5;
+  const std::size_t back = width - 3 - front;
+  return clean.substr(0, bytes_of(clean, front)) + "..." +
+         clean.substr(bytes_of(clean, length - back));
+}
+
+std::string paragraph(std::string_view first, std::string_view text) {
+  std::string out(first);
+  std::size_t column = width_of(first);
+  const std::string indent(column, ' ');
+  bool line_is_empty = true;
+  while (!text.empty()) {
+    const std::size_t start = text.find_first_not_of(" \n");
+    if (start == std::string_view::npos) {
+      break;
+    }
+    text.remove_prefix(start);
+    const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+    text.remove_prefix(word.size());
+    if (!line_is_empty && column + 1 + width_of(word) > page_width) {
+      out += "\n" + indent;
+      column = indent.size();
+      line_is_empty = true;
+    }
+    if (!line_is_empty) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += width_of(word);
+    line_is_empty = false;
+  }
+  return out + "\n";
+}
+
+std::string Table::text(std::size_t indent) const {
+  std::vector<std::size_t> widths(columns_.size(), 0);
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], width_of(row[i]));
+    }
+  }
+  std::size_t total = indent + column_gap * (widths.size() - 1);
+  std::size_t widest = columns_.size();
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    total += widths[i];
+    if (columns_[i] == Align::left && (widest == columns_.size() || widths[i] > widths[widest])) {
+      widest = i;
+    }
+  }
+  if (total > page_width && widest < columns_.size()) {
+    const std::size_t excess = total - page_width;
+    widths[widest] = widths[widest] > excess + 8 ? widths[widest] - excess : 8;
+  }
+  std::string out;
+  for (const auto& row : rows_) {
+    std::string line(indent, ' ');
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += i == 0 ? "" : std::string(column_gap, ' ');
+      line += padded(shorten(row[i], widths[i]), widths[i], columns_[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace foretrace::app

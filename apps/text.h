@@ -1,0 +1,52 @@
+// Typography of the program: numbers, shares, columns and paragraphs that fit 100 columns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace foretrace::app {
+
+/// No line of human output is wider.
+inline constexpr std::size_t page_width = 100;
+
+/// A time with its unit; decimals follow `scale_ns`, so that the times of one page line up:
+/// "176.3 ms" beside 176 ms, "4.426 ms" beside 4 ms, "91.3 us" beside less than 1 ms.
+[[nodiscard]] std::string time_text(std::int64_t ns, std::int64_t scale_ns);
+[[nodiscard]] std::string time_text(std::int64_t ns);
+/// 0.123 -> "12.3 %".
+[[nodiscard]] std::string percent_text(double share);
+/// -0.0021 -> "-0.21 %", 0.084 -> "+8.4 %": two decimals below one percent.
+[[nodiscard]] std::string signed_percent_text(double share);
+/// 75718 -> "75,718".
+[[nodiscard]] std::string count_text(std::uint64_t count);
+/// "1 step", "6 steps".
+[[nodiscard]] std::string plural(std::uint64_t count, std::string_view word);
+/// 34079637504 -> "31.7 GiB".
+[[nodiscard]] std::string bytes_text(std::int64_t bytes);
+/// 0.667 -> "0.67x", 1.52 -> "1.52x".
+[[nodiscard]] std::string factor_text(double factor);
+/// At most `width` characters, the middle left out if it must be; control characters shown as '?'.
+[[nodiscard]] std::string shorten(std::string_view text, std::size_t width);
+/// A paragraph whose first line starts with `first` and the others with as many spaces.
+[[nodiscard]] std::string paragraph(std::string_view first, std::string_view text);
+
+/// Rows of cells in aligned columns.
+class Table {
+ public:
+  enum class Align : std::uint8_t { left, right };
+
+  explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
+  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  /// Every line starts with `indent` spaces; trailing spaces are cut. The widest left-aligned
+  /// column is shortened if a line would not fit the page.
+  [[nodiscard]] std::string text(std::size_t indent) const;
+
+ private:
+  std::vector<Align> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace foretrace::app
