@@ -64,7 +64,7 @@ Error unknown_parameter(std::string_view component, std::span<const ParamInfo> t
   names.reserve(table.size());
   for (const ParamInfo& info : table) names.push_back(info.name);
   return Error{ErrorCode::bad_usage,
-               fmt::format("{}: unknown parameter {}{}, expected {}", component, quoted(key),
+               fmt::format("{}: unknown parameter {}{}, expected {}", component, in_quotes(key),
                            did_you_mean(key, names),
                            names.empty() ? std::string("none")
                                          : fmt::format("one of {}", fmt::join(names, ", ")))};
@@ -103,7 +103,8 @@ struct ParamValues::Reader {
 
   [[nodiscard]] Error wrong(const ParamInfo& info, std::string_view text,
                             std::string_view expected) const {
-    return about(component, info.name, fmt::format("got {}, expected {}", quoted(text), expected));
+    return about(component, info.name,
+                 fmt::format("got {}, expected {}", in_quotes(text), expected));
   }
 
   // Tables are ours: a default that does not parse is a broken invariant.

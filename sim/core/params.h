@@ -92,7 +92,7 @@ class ParamValues {
 [[nodiscard]] std::string expectation(ParamType type);
 
 /// Text from outside for an error message: in quotes, shortened, control bytes escaped.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 /// The names closest to a misspelt one: " (did you mean 'x'?)" or "" if nothing is near.
 [[nodiscard]] std::string did_you_mean(std::string_view wrong,

@@ -68,13 +68,13 @@ std::string unit_list(std::span<const UnitRow> units) {
 
 Error wrong(std::string_view text, ParamType type, std::string_view detail = {}) {
   return Error{ErrorCode::bad_config,
-               fmt::format("got {}{}, expected {}", quoted(text), detail, expectation(type))};
+               fmt::format("got {}{}, expected {}", in_quotes(text), detail, expectation(type))};
 }
 
 std::string unknown_unit(std::string_view unit, std::span<const UnitRow> units) {
   std::vector<std::string_view> names;
   for (const UnitRow& row : units) names.push_back(row.symbol);
-  return fmt::format(" with the unknown unit {}{}", quoted(unit), did_you_mean(unit, names));
+  return fmt::format(" with the unknown unit {}{}", in_quotes(unit), did_you_mean(unit, names));
 }
 
 }  // namespace

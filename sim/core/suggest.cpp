@@ -43,7 +43,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text.substr(0, longest_quote)) {
     const auto byte = static_cast<unsigned char>(c);

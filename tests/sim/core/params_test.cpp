@@ -10,11 +10,11 @@
 
 using foretrace::Bound;
 using foretrace::did_you_mean;
+using foretrace::in_quotes;
 using foretrace::ParamInfo;
 using foretrace::ParamType;
 using foretrace::ParamValues;
 using foretrace::parse_quantity;
-using foretrace::quoted;
 
 namespace {
 
@@ -174,7 +174,7 @@ TEST_CASE("suggest: near names are named, far ones are not") {
 }
 
 TEST_CASE("suggest: quoting shortens and escapes") {
-  CHECK(quoted("plain") == "'plain'");
-  CHECK(quoted("a\tb\xff") == "'a\\x09b\\xff'");
-  CHECK(quoted(std::string(1000, 'y')) == "'" + std::string(80, 'y') + "'... (1000 bytes)");
+  CHECK(in_quotes("plain") == "'plain'");
+  CHECK(in_quotes("a\tb\xff") == "'a\\x09b\\xff'");
+  CHECK(in_quotes(std::string(1000, 'y')) == "'" + std::string(80, 'y') + "'... (1000 bytes)");
 }
