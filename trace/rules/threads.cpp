@@ -135,6 +135,9 @@ void attach_ops(Assembly& assembly, const std::vector<std::uint32_t>& call_of_ev
     return std::tuple(a.call, a.start_ns, a.end_ns, a.event) <
            std::tuple(b.call, b.start_ns, b.end_ns, b.event);
   });
+  if (!assembly.options.rules.pre_window) {
+    std::erase_if(assembly.ops, [](const DeviceOp& op) { return op.call == nothing; });
+  }
   for (std::size_t i = 0; i < assembly.ops.size(); ++i) {
     const std::uint32_t call = assembly.ops[i].call;
     if (call == nothing) {
