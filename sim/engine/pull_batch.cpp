@@ -50,26 +50,44 @@ struct Block {
   std::array<VariantRow, block> lag_ns;  ///< cause in the low, extra in the high half
 };
 
-/// The row of a source: the sentinels stand behind the ring (lane: 0, others: never).
-FORETRACE_ALWAYS_INLINE const VariantRow& near_row(const Pass& pass, Point source,
+/// What a run of plain tasks reads: plain pointers, so that no store makes the loop reload them.
+struct PlainColumns {
+  explicit PlainColumns(const Pass& pass)
+      : sources(pass.topology->sources.data()),
+        duration_ns(pass.duration_ns.of[0]),
+        segment_ns(pass.segment_ns.of[0]),
+        lag_ns(pass.lag_ns.of[0]),
+        ring(pass.ring),
+        mask(pass.window->ring_points - 1) {}
+
+  const std::array<Point, 3>* sources;
+  const std::int64_t* duration_ns;
+  const std::int64_t* segment_ns;
+  const Lags* lag_ns;
+  VariantRow* ring;
+  std::size_t mask;
+};
+
+/// The row of a source. no_point has all bits set, so it lands on the last row of the ring: the
+/// sentinels (lane: 0, others: never) stand one and two rows behind it.
+FORETRACE_ALWAYS_INLINE const VariantRow& near_row(const PlainColumns& columns, Point source,
                                                    std::size_t sentinel) {
-  const std::size_t mask = pass.window->ring_points - 1;
-  return pass.ring[source == no_point ? mask + 1 + sentinel : index(source) & mask];
+  const std::size_t empty = source == no_point ? 1 : 0;
+  return columns.ring[(index(source) & columns.mask) + empty * sentinel];
 }
 
 /// Start of a task whose sources are all in the ring, as slot_start() of the single engine.
 template <std::size_t N, bool SharedSegment, bool SharedLag>
-FORETRACE_ALWAYS_INLINE void slot_start(const Pass& pass, const Block& weights, std::size_t first,
-                                        std::size_t i, VariantValues<N>& start) {
-  const std::size_t task = first + i;
-  const std::array<Point, 3>& source = pass.topology->sources[task];
+FORETRACE_ALWAYS_INLINE void slot_start(const PlainColumns& columns, const Block& weights,
+                                        std::size_t first, std::size_t i, VariantValues<N>& start) {
+  const std::array<Point, 3>& source = columns.sources[first + i];
   VariantValues<N> cause;
   VariantValues<N> extra;
-  cause.load(near_row(pass, source[cause_slot], 1));
-  extra.load(near_row(pass, source[extra_slot], 1));
+  cause.load(near_row(columns, source[cause_slot], 2));
+  extra.load(near_row(columns, source[extra_slot], 2));
   if constexpr (SharedLag) {
-    cause.add(pass.lag_ns.of[0][task][0]);
-    extra.add(pass.lag_ns.of[0][task][1]);
+    cause.add(columns.lag_ns[first + i][0]);
+    extra.add(columns.lag_ns[first + i][1]);
   } else {
     VariantValues<N> lag;
     lag.load(weights.lag_ns[i]);
@@ -81,9 +99,9 @@ FORETRACE_ALWAYS_INLINE void slot_start(const Pass& pass, const Block& weights, 
   }
   cause.raise_to(extra);
   cause.raise_to(VariantValues<N>{});
-  start.load(near_row(pass, source[lane_slot], 0));
+  start.load(near_row(columns, source[lane_slot], 1));
   if constexpr (SharedSegment) {
-    start.add(pass.segment_ns.of[0][task]);
+    start.add(columns.segment_ns[first + i]);
   } else {
     VariantValues<N> segment;
     segment.load(weights.segment_ns[i]);
@@ -158,21 +176,30 @@ void keep_far(const Pass& pass, std::size_t task, std::size_t& next_far) {
   }
 }
 
+/// Row i of a block asks for the line of the next block that interleaving it will read.
+template <typename T>
+FORETRACE_ALWAYS_INLINE void prefetch_next(const std::array<const T*, width>& of, std::size_t i,
+                                           std::size_t first, std::size_t tasks) {
+  static_assert(block == width * 64 / sizeof(T), "as many rows as lines");
+  const std::size_t next = first + block + i / width * width;
+  __builtin_prefetch(of[i % width] + std::min(next, tasks - 1));
+}
+
 template <std::size_t N, bool SharedDuration, bool SharedSegment, bool SharedLag>
-FORETRACE_ALWAYS_INLINE void run_plain(const Pass& pass, const Block& weights, std::size_t first,
-                                       std::size_t i, VariantValues<N>& span) {
+FORETRACE_ALWAYS_INLINE void run_plain(const PlainColumns& columns, const Block& weights,
+                                       std::size_t first, std::size_t i, VariantValues<N>& span) {
   VariantValues<N> point;
-  slot_start<N, SharedSegment, SharedLag>(pass, weights, first, i, point);
-  const std::size_t at = (2 * (first + i)) & (pass.window->ring_points - 1);
-  point.store(pass.ring[at]);
+  slot_start<N, SharedSegment, SharedLag>(columns, weights, first, i, point);
+  const std::size_t at = (2 * (first + i)) & columns.mask;
+  point.store(columns.ring[at]);
   if constexpr (SharedDuration) {
-    point.add(pass.duration_ns.of[0][first + i]);
+    point.add(columns.duration_ns[first + i]);
   } else {
     VariantValues<N> duration;
     duration.load(weights.duration_ns[i]);
     point.add(duration);
   }
-  point.store(pass.ring[at + 1]);
+  point.store(columns.ring[at + 1]);
   span.raise_to(point);
 }
 
@@ -180,6 +207,10 @@ template <std::size_t N, bool SharedDuration, bool SharedSegment, bool SharedLag
 FORETRACE_ALWAYS_INLINE void run_pass(const Pass& pass) {
   const std::size_t tasks = pass.topology->task_count();
   const auto& special = pass.window->special;
+  const PlainColumns columns(pass);
+  const auto durations = pass.duration_ns.of;
+  const auto segments = pass.segment_ns.of;
+  const auto lags = pass.lag_ns.of;
   Block weights;
   VariantValues<N> span{};
   std::size_t next_special = 0;
@@ -201,7 +232,16 @@ FORETRACE_ALWAYS_INLINE void run_pass(const Pass& pass) {
                                    ? std::min<std::size_t>(count, special[next_special] - first)
                                    : count;
       for (; i < stop; ++i) {
-        run_plain<N, SharedDuration, SharedSegment, SharedLag>(pass, weights, first, i, span);
+        if constexpr (!SharedDuration) {
+          prefetch_next(durations, i, first, tasks);
+        }
+        if constexpr (!SharedSegment) {
+          prefetch_next(segments, i, first, tasks);
+        }
+        if constexpr (!SharedLag) {
+          prefetch_next(lags, i, first, tasks);
+        }
+        run_plain<N, SharedDuration, SharedSegment, SharedLag>(columns, weights, first, i, span);
       }
       if (i == count) {
         break;
