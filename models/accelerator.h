@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/core/result.h"
@@ -19,7 +20,9 @@ struct Accelerator {
   std::string product;                   ///< "NVIDIA A100-SXM4-80GB"
   std::vector<std::string> trace_names;  ///< device names in traces that mean this product
   std::array<double, precision_count> peak_flops{};  ///< matrix units where they exist; 0: unknown
-  double vector_fp32_flops = 0;                      ///< non-matrix fp32
+  /// Rate of large matrix products in long runs; 0: unknown, then a stated share of the peak.
+  std::array<double, precision_count> sustained_flops{};
+  double vector_fp32_flops = 0;  ///< non-matrix fp32
   double memory_bandwidth = 0;
   std::int64_t memory_bytes = 0;
   std::int32_t multiprocessors = 0;
