@@ -12,6 +12,9 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell .ci/jobs.sh)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
+# A second checkout elsewhere finds what the first one compiled.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 # Found when a recipe runs, not when make starts: set-up may have just installed it.
 use_ccache = export FORETRACE_COMPILER_LAUNCHER=$$(command -v ccache || true)
 preset = $(use_ccache); cmake --preset $(1) --log-level=WARNING && cmake --build --preset $(1)
