@@ -1,0 +1,254 @@
+// Everything with a name.
+#include "apps/catalogue.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/command.h"
+#include "apps/driver/what_if_spec.h"
+#include "apps/text.h"
+#include "models/accelerator.h"
+#include "models/optimization.h"
+#include "sim/core/params.h"
+#include "trace/reader.h"
+
+namespace foretrace::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view optimizations_kind = "optimizations";
+constexpr std::string_view accelerators_kind = "accelerators";
+constexpr std::string_view readers_kind = "readers";
+
+// Headings of an explanation stand in a column of this width.
+constexpr std::size_t heading_width = 12;
+
+std::string heading(std::string_view text) { return fmt::format("{:<{}}", text, heading_width); }
+
+std::string bullets(std::string_view title, std::span<const std::string_view> items) {
+  std::string out;
+  for (const std::string_view item : items) {
+    out += paragraph(heading(out.empty() ? title : "") + "- ", item);
+  }
+  return out;
+}
+
+/// Lines kept as they are, below each other.
+std::string block(std::string_view title, std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    std::string row = heading(out.empty() ? title : "") + std::string(line);
+    row.erase(row.find_last_not_of(' ') + 1);
+    out += row + "\n";
+  }
+  return out;
+}
+
+Json parameters_json(std::span<const ParamInfo> params) {
+  Json list = Json::array();
+  for (const ParamInfo& param : params) {
+    list.push_back(
+        {{"name", param.name},
+         {"unit", param.unit},
+         {"default", param.default_text.empty() ? Json(nullptr) : Json(param.default_text)},
+         {"doc", param.doc}});
+  }
+  return list;
+}
+
+Json optimization_json(const OptimizationInfo& info) {
+  Json object = {{"name", info.name}, {"summary", info.summary}, {"paper", info.paper}};
+  object["assumptions"] = info.assumptions;
+  object["parameters"] = parameters_json(info.params);
+  object["recipe"] = info.recipe;
+  object["ignores"] = info.ignores;
+  object["calibrate"] = info.calibrate;
+  return object;
+}
+
+std::string parameter_rows(std::span<const ParamInfo> params) {
+  std::string out;
+  for (const ParamInfo& param : params) {
+    const std::string value = param.default_text.empty() ? std::string(" (must be given)")
+                                                         : fmt::format("={}", param.default_text);
+    out += paragraph(heading(out.empty() ? "parameters" : ""), std::string(param.name) + value);
+    out += paragraph(std::string(heading_width + 4, ' '),
+                     param.unit.empty() ? std::string(param.doc)
+                                        : fmt::format("[{}] {}", param.unit, param.doc));
+  }
+  return out;
+}
+
+std::string optimization_text(const OptimizationInfo& info) {
+  std::string required;
+  for (const ParamInfo& param : info.params) {
+    if (param.default_text.empty()) {
+      required += fmt::format("{}{}=...", required.empty() ? ":" : ",", param.name);
+    }
+  }
+  return paragraph(fmt::format("{}: ", info.name), info.summary) + "\n" +
+         paragraph(heading("paper"), info.paper) + "\n" + block("changes", info.recipe) + "\n" +
+         "Do not trust it where one of these is false:\n" + bullets("assumes", info.assumptions) +
+         "\n" + "It leaves out:\n" + bullets("ignores", info.ignores) + "\n" +
+         parameter_rows(info.params) + (info.params.empty() ? "" : "\n") +
+         paragraph(heading("calibrate"), info.calibrate) + "\n" +
+         fmt::format("{}$ foretrace whatif TRACE --apply {}{}\n", heading("try"), info.name,
+                     required);
+}
+
+std::string rate_text(double rate, double unit, std::string_view name) {
+  return rate > 0 ? fmt::format("{:.4g} {}", rate / unit, name) : std::string("unknown");
+}
+
+/// Figure, value and source key of an accelerator.
+struct Figure {
+  std::string name;
+  std::string value;
+};
+
+std::vector<Figure> figures_of(const Accelerator& accelerator) {
+  std::vector<Figure> figures = {
+      {"memory", bytes_text(accelerator.memory_bytes)},
+      {"memory bandwidth", rate_text(accelerator.memory_bandwidth, 1e12, "TB/s")},
+      {"multiprocessors", fmt::format("{}", accelerator.multiprocessors)},
+      {"vector fp32", rate_text(accelerator.vector_fp32_flops, 1e12, "TFLOP/s")}};
+  for (std::size_t i = 1; i < precision_count; ++i) {
+    if (accelerator.peak_flops[i] > 0) {
+      figures.push_back({std::string(to_string(static_cast<Precision>(i))),
+                         rate_text(accelerator.peak_flops[i], 1e12, "TFLOP/s")});
+    }
+  }
+  figures.push_back({"links, one direction", rate_text(accelerator.link_bandwidth, 1e9, "GB/s")});
+  figures.push_back({"launch latency", time_text(accelerator.launch_latency_ns)});
+  figures.push_back({"gap between kernels", time_text(accelerator.kernel_gap_ns)});
+  figures.push_back({"launch queue", accelerator.queue_depth == 0
+                                         ? std::string("no limit")
+                                         : plural(accelerator.queue_depth, "entry")});
+  return figures;
+}
+
+std::string accelerator_text(const Accelerator& accelerator) {
+  Table table({Table::Align::left, Table::Align::right});
+  for (const Figure& figure : figures_of(accelerator)) {
+    table.row({figure.name, figure.value});
+  }
+  std::string out = fmt::format("{}: {}\n\n", accelerator.name, accelerator.product);
+  out += table.text(2) + "\nPeak rates are dense. Sources:\n";
+  for (const auto& [key, source] : accelerator.sources) {
+    out += paragraph(fmt::format("  {}: ", key), source);
+  }
+  return out;
+}
+
+Json accelerator_json(const Accelerator& accelerator) {
+  Json peaks = Json::object();
+  for (std::size_t i = 1; i < precision_count; ++i) {
+    if (accelerator.peak_flops[i] > 0) {
+      peaks[std::string(to_string(static_cast<Precision>(i)))] = accelerator.peak_flops[i];
+    }
+  }
+  Json sources = Json::object();
+  for (const auto& [key, source] : accelerator.sources) {
+    sources[key] = source;
+  }
+  return {{"name", accelerator.name},
+          {"summary", accelerator.product},
+          {"trace_names", accelerator.trace_names},
+          {"peak_flops", std::move(peaks)},
+          {"vector_fp32_flops", accelerator.vector_fp32_flops},
+          {"memory_bandwidth", accelerator.memory_bandwidth},
+          {"memory_bytes", accelerator.memory_bytes},
+          {"multiprocessors", accelerator.multiprocessors},
+          {"link_bandwidth", accelerator.link_bandwidth},
+          {"launch_latency_ns", accelerator.launch_latency_ns},
+          {"kernel_gap_ns", accelerator.kernel_gap_ns},
+          {"queue_depth", accelerator.queue_depth},
+          {"sources", std::move(sources)}};
+}
+
+void add_kind(std::string_view kind, std::vector<Component>& found) {
+  if (kind == optimizations_kind) {
+    for (const OptimizationInfo* const info : optimizations::all()) {
+      found.push_back({kind, std::string(info->name), std::string(info->summary)});
+    }
+  } else if (kind == accelerators_kind) {
+    for (const std::string& name : accelerator_names()) {
+      const Result<Accelerator> accelerator = find_accelerator(name);
+      found.push_back(
+          {kind, name, accelerator.ok() ? accelerator->product : accelerator.error().message});
+    }
+  } else {
+    for (const trace::ReaderInfo* const reader : trace::readers::all()) {
+      found.push_back({kind, std::string(reader->name), std::string(reader->summary)});
+    }
+  }
+}
+
+const trace::ReaderInfo& reader_of(std::string_view name) {
+  const auto readers = trace::readers::all();
+  return **std::find_if(readers.begin(), readers.end(),
+                        [&](const trace::ReaderInfo* reader) { return reader->name == name; });
+}
+
+}  // namespace
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = {
+      {optimizations_kind, "what-ifs that whatif --apply takes"},
+      {accelerators_kind, "products that whatif --accelerator takes, from configs/accelerators"},
+      {readers_kind, "trace formats, recognized by their content"}};
+  return all;
+}
+
+Result<std::vector<Component>> components(std::string_view kind) {
+  std::vector<std::string_view> names;
+  std::vector<Component> found;
+  bool known = kind.empty();
+  for (const Kind& candidate : kinds()) {
+    names.push_back(candidate.name);
+    if (kind.empty() || candidate.name == kind) {
+      known = true;
+      add_kind(candidate.name, found);
+    }
+  }
+  if (!known) {
+    return Error{ErrorCode::not_found,
+                 fmt::format("list: unknown kind '{}', expected optimizations, accelerators or "
+                             "readers{}",
+                             kind, did_you_mean(kind, names))};
+  }
+  return found;
+}
+
+Result<Json> describe(const Component& component) {
+  if (component.kind == optimizations_kind) {
+    return optimization_json(**driver::find_optimization(component.name));
+  }
+  if (component.kind == accelerators_kind) {
+    const Result<Accelerator> accelerator = find_accelerator(component.name);
+    return accelerator.ok() ? Result<Json>(accelerator_json(*accelerator)) : accelerator.error();
+  }
+  const trace::ReaderInfo& reader = reader_of(component.name);
+  return Json{{"name", reader.name}, {"summary", reader.summary}, {"suffixes", reader.suffixes}};
+}
+
+Result<std::string> explanation(const Component& component) {
+  if (component.kind == optimizations_kind) {
+    return optimization_text(**driver::find_optimization(component.name));
+  }
+  if (component.kind == accelerators_kind) {
+    const Result<Accelerator> accelerator = find_accelerator(component.name);
+    return accelerator.ok() ? Result<std::string>(accelerator_text(*accelerator))
+                            : accelerator.error();
+  }
+  const trace::ReaderInfo& reader = reader_of(component.name);
+  return paragraph(fmt::format("{}: ", reader.name), reader.summary) +
+         fmt::format("\nusual names: {}\n", reader.suffixes);
+}
+
+}  // namespace foretrace::app
