@@ -1,0 +1,73 @@
+// Finds the reader of a file by its content and runs it.
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/reader.h"
+#include "trace/readers/detail/describe_format.h"
+
+namespace foretrace::trace {
+namespace {
+
+constexpr std::size_t prefix_bytes = std::size_t{1} << 20;
+
+struct Choice {
+  const ReaderInfo* reader = nullptr;
+  Confidence confidence = Confidence::no;
+};
+
+Choice choose(std::string_view prefix) {
+  Choice best;
+  for (const ReaderInfo* reader : readers::all()) {
+    const Confidence confidence = reader->sniff(prefix);
+    if (confidence > best.confidence) {
+      best = {reader, confidence};
+    }
+  }
+  return best;
+}
+
+std::string supported() {
+  std::string names;
+  for (const ReaderInfo* reader : readers::all()) {
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", reader->name, reader->suffixes);
+  }
+  return names;
+}
+
+Error unknown_format(const std::string& path, std::string_view prefix, std::string_view trouble) {
+  std::string what = detail::describe_format(prefix);
+  if (prefix.empty() && !trouble.empty()) {
+    what = std::string(trouble);
+  } else if (what.empty()) {
+    what = "has an unknown format";
+  }
+  return Error{ErrorCode::bad_format,
+               fmt::format("{}: {}; supported: {}", path, what, supported())};
+}
+
+}  // namespace
+
+Result<LoadedTrace> read_trace(const std::string& path, const ReadOptions& options) {
+  auto opened = open_file(path);
+  if (!opened) {
+    return std::move(opened).error();
+  }
+  std::unique_ptr<ByteSource> source = std::move(opened).value();
+  std::string prefix(prefix_bytes, '\0');
+  auto got = source->read(prefix);
+  if (!got) {
+    return std::move(got).error();
+  }
+  prefix.resize(*got);
+  const Choice choice = choose(prefix);
+  const bool unsure = choice.confidence == Confidence::maybe;
+  if (choice.reader == nullptr || (unsure && !detail::describe_format(prefix).empty())) {
+    return unknown_format(path, prefix, source->trouble());
+  }
+  const auto whole = with_prefix(std::move(prefix), std::move(source));
+  return choice.reader->read(*whole, options);
+}
+
+}  // namespace foretrace::trace

@@ -1,0 +1,41 @@
+// Interns the descriptive arguments of events: a known set costs one look-up of its hash.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "trace/events.h"
+#include "trace/readers/detail/scan_event.h"
+
+namespace foretrace::trace::detail {
+
+class DescriptorTable {
+ public:
+  explicit DescriptorTable(EventTable& table);
+
+  struct Found {
+    DescriptorId id{};
+    bool lossy = false;  ///< parts of the arguments were no valid JSON or too long, and left out
+  };
+  /// `arguments` is the object as written, `hash` is EventArguments::hash of it.
+  Found find_or_add(std::uint64_t hash, std::string_view arguments);
+
+ private:
+  struct Slot {
+    std::uint64_t hash = 0;  // 0: free
+    Found found;
+  };
+  Slot& slot_of(std::vector<Slot>& slots, std::uint64_t hash) const;
+  void grow(std::vector<Slot>& slots) const;
+  Found parse(std::string_view arguments);
+  DescriptorId add(const Descriptor& descriptor);
+
+  EventTable& table_;
+  std::vector<Slot> by_text_;
+  std::size_t by_text_used_ = 0;
+  std::vector<Slot> by_content_;
+  std::size_t by_content_used_ = 0;
+};
+
+}  // namespace foretrace::trace::detail

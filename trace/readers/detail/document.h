@@ -1,0 +1,60 @@
+// Walks a whole trace document: finds the list of events wherever it is and keeps the metadata.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "sim/core/result.h"
+#include "trace/import_report.h"
+#include "trace/reader.h"
+#include "trace/readers/detail/table_builder.h"
+#include "trace/readers/detail/value_reader.h"
+
+namespace foretrace::trace::detail {
+
+/// Raw JSON values of top-level keys.
+using TopLevelValues = std::map<std::string, std::string, std::less<>>;
+
+class DocumentWalker {
+ public:
+  DocumentWalker(ByteSource& source, const ReadOptions& options, ImportReport& report,
+                 TableBuilder& builder);
+
+  /// Reads to the end. Errors: the source cannot be read, or this is no trace document.
+  [[nodiscard]] Status walk();
+  /// The top-level keys that say something about the run.
+  [[nodiscard]] const TopLevelValues& values() const { return values_; }
+
+ private:
+  enum class End : std::uint8_t { closed, not_closed, inside_event, inside_value };
+
+  [[nodiscard]] Status walk_object();
+  void walk_events();
+  void take_event();
+  void take_unexpected();
+  void take_other_element();
+  void take_metadata(std::string_view key);
+  void resume(std::string_view reason, const ValueReader::Taken& taken, std::size_t from);
+  void stop_at_end(End end) { end_ = end; }
+  [[nodiscard]] Status finish();
+  void warn_about_end();
+  [[nodiscard]] Error refusal(std::string_view what) const;
+
+  const ReadOptions& options_;
+  ByteSource& source_;
+  ImportReport& report_;
+  TableBuilder& builder_;
+  ValueReader reader_;
+  TopLevelValues values_;
+  EventFields fields_;
+  std::string canonical_;
+  std::uint32_t resumes_left_;
+  bool found_events_ = false;
+  bool stopped_ = false;
+  End end_ = End::closed;
+};
+
+}  // namespace foretrace::trace::detail

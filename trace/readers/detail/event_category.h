@@ -1,0 +1,33 @@
+// What the category of an event says about its kind; categories changed their names twice.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "trace/events.h"
+
+namespace foretrace::trace::detail {
+
+enum class Category : std::uint8_t {
+  cpu_op,
+  user_annotation,
+  runtime,
+  python_function,
+  overhead,
+  kernel,
+  copy,
+  set,
+  gpu_annotation,
+  sync,          ///< cuda_sync records
+  forward_flow,  ///< forward -> backward arrows
+  other
+};
+
+[[nodiscard]] Category category_of(std::string_view text);
+/// Operators and annotations had one category before 2022: the name tells them apart.
+[[nodiscard]] bool names_annotation(std::string_view name);
+/// The row kind; sync and forward_flow are no rows and give `other`.
+[[nodiscard]] EventKind kind_of(Category category);
+[[nodiscard]] SyncKind sync_kind_of(std::string_view name);
+
+}  // namespace foretrace::trace::detail
