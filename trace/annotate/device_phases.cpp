@@ -1,0 +1,135 @@
+#include "trace/annotate/device_phases.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "trace/annotate/device_twins.h"
+
+namespace foretrace::trace {
+namespace {
+
+struct Call {
+  std::uint64_t key;
+  EventId event;
+};
+
+/// Ranks of one table repeat each other's correlations.
+std::uint64_t correlation_key(const EventTable& events, std::size_t event) {
+  const std::int32_t rank = events.tracks[index(events.track[event])].rank;
+  return (std::uint64_t{static_cast<std::uint32_t>(rank)} << 32U) | events.correlation[event];
+}
+
+/// An upload that position alone called forward, or nothing: a batch on its way to the device.
+bool is_batch_upload(const Attribution& attribution, EventId event) {
+  const Annotation& result = attribution.result;
+  if (attribution.events.kind[index(event)] != EventKind::copy) return false;
+  if (attribution.events.name_of(event).find("HtoD") == std::string_view::npos &&
+      attribution.events.name_of(event).find("HostToDevice") == std::string_view::npos) {
+    return false;
+  }
+  const Phase phase = result.phase[index(event)];
+  return phase == Phase::unknown ||
+         (phase == Phase::forward && result.evidence[index(event)] == PhaseEvidence::context);
+}
+
+/// The copy, its call and the operators around it that nothing else places.
+void give_upload(Attribution& attribution, EventId event, EventId launch) {
+  Annotation& result = attribution.result;
+  const auto give = [&result](EventId e) {
+    result.phase[index(e)] = Phase::data_loading;
+    result.evidence[index(e)] = PhaseEvidence::context;
+  };
+  give(event);
+  for (EventId e = launch; e != none<EventId>; e = attribution.nesting.parent_of(e)) {
+    const EventKind kind = attribution.events.kind[index(e)];
+    const bool is_part = kind == EventKind::runtime || kind == EventKind::cpu_op;
+    const bool is_open = result.phase[index(e)] == Phase::unknown ||
+                         result.evidence[index(e)] == PhaseEvidence::context;
+    if (!is_part || !is_open) return;
+    give(e);
+  }
+}
+
+std::vector<bool> ranks_with_training(const Attribution& attribution) {
+  std::vector<bool> trains(attribution.events.tracks.size(), false);
+  std::vector<std::int32_t> ranks;
+  for (const EventId event : attribution.nesting.order) {
+    const Phase phase = attribution.result.phase[index(event)];
+    if (phase != Phase::backward && phase != Phase::update) continue;
+    const std::int32_t rank =
+        attribution.events.tracks[index(attribution.events.track[index(event)])].rank;
+    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
+  }
+  for (std::size_t t = 0; t < trains.size(); ++t) {
+    trains[t] =
+        std::find(ranks.begin(), ranks.end(), attribution.events.tracks[t].rank) != ranks.end();
+  }
+  return trains;
+}
+
+void inherit(Annotation& result, EventId event, EventId launch) {
+  result.phase[index(event)] = result.phase[index(launch)];
+  result.evidence[index(event)] = result.evidence[index(launch)];
+  result.layer[index(event)] = result.layer[index(launch)];
+  result.operator_event[index(event)] = result.operator_event[index(launch)];
+}
+
+void attribute_projected_annotation(Attribution& attribution, EventId event) {
+  const NameMeaning meaning = attribution.meanings(event);
+  if (meaning.phase == Phase::unknown || !attribution.use.has(meaning.evidence)) return;
+  attribution.result.phase[index(event)] = meaning.phase;
+  attribution.result.evidence[index(event)] = meaning.evidence;
+}
+
+}  // namespace
+
+std::vector<EventId> find_launches(const EventTable& events) {
+  std::vector<Call> calls;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events.kind[i] == EventKind::runtime && events.correlation[i] != 0) {
+      calls.push_back({correlation_key(events, i), make_id<EventId>(i)});
+    }
+  }
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const Call& a, const Call& b) { return a.key < b.key; });
+  std::vector<EventId> launches(events.size(), none<EventId>);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (!events.is_device_event(make_id<EventId>(i)) || events.correlation[i] == 0) continue;
+    const std::uint64_t key = correlation_key(events, i);
+    const auto call = std::lower_bound(calls.begin(), calls.end(), key,
+                                       [](const Call& a, std::uint64_t k) { return a.key < k; });
+    if (call != calls.end() && call->key == key) launches[i] = call->event;
+  }
+  return launches;
+}
+
+void attribute_device(Attribution& attribution) {
+  const EventTable& events = attribution.events;
+  Annotation& result = attribution.result;
+  const std::vector<EventId> launches = find_launches(events);
+  const std::vector<bool> trains = ranks_with_training(attribution);
+  std::vector<bool> is_collective(events.names.size(), false);
+  for (std::size_t n = 0; n < is_collective.size(); ++n) {
+    is_collective[n] = is_collective_kernel(events.names[make_id<NameId>(n)]);
+  }
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const EventId event = make_id<EventId>(i);
+    if (events.kind[i] == EventKind::gpu_annotation) {
+      attribute_projected_annotation(attribution, event);
+    }
+    if (!events.is_device_event(event)) continue;
+    if (launches[i] != none<EventId>) inherit(result, event, launches[i]);
+    if (events.kind[i] == EventKind::kernel && is_collective[index(events.name[i])] &&
+        attribution.use.has(PhaseEvidence::collective)) {
+      result.phase[i] = Phase::communication;
+      result.evidence[i] = PhaseEvidence::collective;
+    }
+    if (attribution.use.has(PhaseEvidence::context) && trains[index(events.track[i])] &&
+        launches[i] != none<EventId> && is_batch_upload(attribution, event)) {
+      give_upload(attribution, event, launches[i]);
+    }
+  }
+  if (attribution.use.has(PhaseEvidence::twin)) attribute_twins(attribution, launches);
+}
+
+}  // namespace foretrace::trace

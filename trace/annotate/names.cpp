@@ -1,0 +1,280 @@
+#include "trace/annotate/names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace foretrace::trace {
+namespace {
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view without_digits_at_end(std::string_view name) {
+  while (!name.empty() && is_digit(name.back())) name.remove_suffix(1);
+  return name;
+}
+
+/// "ConvolutionBackward0", "autograd::engine::evaluate_function: X", "torch::autograd::CopySlices".
+/// 2020-21 traces have the bare node, newer ones the node inside evaluate_function.
+bool is_autograd_node(std::string_view name) {
+  if (name.starts_with("autograd::engine::") || name.starts_with("torch::autograd::") ||
+      name.starts_with("struct torch::autograd::")) {
+    return true;
+  }
+  const std::string_view stem = without_digits_at_end(name);
+  return !has(stem, " ") && (stem.ends_with("Backward") || stem.ends_with("Backwards"));
+}
+
+/// Names of communication around the kernels: c10d operators, ProcessGroup ranges.
+bool is_collective_call(std::string_view name) {
+  return name.starts_with("nccl:") || name.starts_with("rccl:") || name.starts_with("gloo:") ||
+         name.starts_with("c10d::") || name.starts_with("_c10d_functional::") ||
+         name.starts_with("c10d_functional::") || name == "record_param_comms";
+}
+
+/// torch.optim, torch.amp and Apex are the callers of these.
+bool is_update_operator(std::string_view name) {
+  return name.starts_with("aten::_foreach_") || name.starts_with("aten::_fused_") ||
+         name.starts_with("aten::_amp_") || has(name, "fused_adam") || has(name, "fused_sgd") ||
+         has(name, "multi_tensor");
+}
+
+NameMeaning say(Phase phase, PhaseEvidence evidence) {
+  return {.phase = phase, .evidence = evidence};
+}
+
+/// What record_function ranges of PyTorch itself say, in whatever category they were recorded.
+NameMeaning meaning_of_known_range(std::string_view name) {
+  if (name.starts_with("ProfilerStep#")) return {.is_step = true};
+  if (is_collective_call(name)) return say(Phase::communication, PhaseEvidence::collective);
+  if (name.starts_with("enumerate(DataLoader)#") || has(name, "DataLoaderIter") ||
+      name.ends_with(".__next__")) {
+    return say(Phase::data_loading, PhaseEvidence::loader);
+  }
+  if (name.starts_with("Optimizer.") && has(name, "#")) {
+    return say(Phase::update, PhaseEvidence::optimizer);
+  }
+  return {};
+}
+
+struct Words {
+  std::string_view first;
+  std::string_view second;  ///< the word after it; empty: any
+  Phase phase;
+  bool is_weak = false;  ///< gives way to any other
+};
+constexpr std::array phase_words = {
+    Words{"forward", "", Phase::forward},
+    Words{"fwd", "", Phase::forward},
+    Words{"loss", "", Phase::forward, true},
+    Words{"inference", "", Phase::forward},
+    Words{"backward", "", Phase::backward},
+    Words{"bwd", "", Phase::backward},
+    Words{"optimizer", "", Phase::update},
+    Words{"optim", "", Phase::update},
+    Words{"optimize", "", Phase::update},
+    Words{"zero", "grad", Phase::update},
+    Words{"clip", "grad", Phase::update},
+    Words{"dataloader", "", Phase::data_loading},
+    Words{"data", "load", Phase::data_loading},
+    Words{"data", "loading", Phase::data_loading},
+    Words{"data", "loader", Phase::data_loading},
+    Words{"load", "data", Phase::data_loading},
+    Words{"load", "batch", Phase::data_loading},
+    Words{"get", "batch", Phase::data_loading},
+    Words{"next", "batch", Phase::data_loading},
+    Words{"fetch", "batch", Phase::data_loading},
+    Words{"for", "batch", Phase::data_loading},  // TorchRec: wait_for_batch
+    Words{"copy", "batch", Phase::data_loading},
+    Words{"data", "dist", Phase::data_loading},  // TorchRec: input all-to-all of the next batch
+};
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalpha(byte) != 0) {
+      words.back().push_back(static_cast<char>(std::tolower(byte)));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  return words;
+}
+
+bool is_identifier_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// "encoder.layers.0.attention": names a module if it is nothing but identifiers and dots.
+bool is_dotted_path(std::string_view name) {
+  if (name.empty() || is_digit(name.front()) || !has(name, ".")) return false;
+  char before = '.';
+  for (const char c : name) {
+    if (c == '.' && before == '.') return false;
+    if (c != '.' && !is_identifier_character(c)) return false;
+    before = c;
+  }
+  return before != '.';
+}
+
+std::string path_of_dots(std::string_view name) {
+  for (const std::string_view call : {".forward", ".__call__"}) {
+    if (name.ends_with(call)) name.remove_suffix(call.size());
+  }
+  std::string path(name);
+  std::replace(path.begin(), path.end(), '.', '/');
+  return path;
+}
+
+/// "## forward:over_arch ##" -> "over_arch"; "<class 'a.b.Tower'>" -> "Tower";
+/// "FSDP::all_gather (layers.3)" -> "layers/3".
+std::string module_of_range(std::string_view name) {
+  constexpr std::string_view forward_range = "## forward:";
+  if (name.starts_with(forward_range) && name.ends_with(" ##")) {
+    name.remove_prefix(forward_range.size());
+    return std::string(name.substr(0, name.size() - 3));
+  }
+  if (name.starts_with("<class '") && name.ends_with("'>")) {
+    name = name.substr(8, name.size() - 10);
+    const std::size_t dot = name.rfind('.');
+    return std::string(dot == std::string_view::npos ? name : name.substr(dot + 1));
+  }
+  if ((name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel")) &&
+      name.ends_with(")") && has(name, "(")) {
+    const std::size_t open = name.rfind('(');
+    return path_of_dots(name.substr(open + 1, name.size() - open - 2));
+  }
+  return is_dotted_path(name) ? path_of_dots(name) : std::string{};
+}
+
+}  // namespace
+
+Phase phase_of_words(std::string_view text) {
+  const std::vector<std::string> words = words_of(text);
+  Phase found = Phase::unknown;
+  Phase weak = Phase::unknown;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    for (const Words& pattern : phase_words) {
+      if (words[i] != pattern.first) continue;
+      if (!pattern.second.empty() && (i + 1 == words.size() || words[i + 1] != pattern.second)) {
+        continue;
+      }
+      if (pattern.is_weak) {
+        weak = pattern.phase;
+        continue;
+      }
+      if (found != Phase::unknown && found != pattern.phase) return Phase::unknown;
+      found = pattern.phase;
+    }
+  }
+  return found != Phase::unknown ? found : weak;
+}
+
+NameMeaning meaning_of_operator(std::string_view name) {
+  const NameMeaning known = meaning_of_known_range(name);
+  if (known.is_step || known.phase != Phase::unknown) return known;
+  if (is_autograd_node(name)) {
+    NameMeaning meaning = say(Phase::backward, PhaseEvidence::autograd);
+    meaning.is_autograd_node = true;
+    meaning.accumulates = has(name, "AccumulateGrad");
+    return meaning;
+  }
+  if (has(name, "_backward")) return say(Phase::backward, PhaseEvidence::autograd);
+  if (is_update_operator(name)) return say(Phase::update, PhaseEvidence::operator_name);
+  if (name == "aten::zero_") return {.clears = true, .is_composite = true};
+  // 2020-21 traces record annotations among the operators; those have no namespace.
+  if (has(name, "::") || name.starts_with("Torch-Compiled Region")) return {.is_composite = true};
+  const bool is_range = has(name, " ") || has(name, "#") || words_of(name).front() == name;
+  const Phase phase = is_range ? phase_of_words(name) : Phase::unknown;
+  return phase == Phase::unknown ? NameMeaning{} : say(phase, PhaseEvidence::annotation);
+}
+
+NameMeaning meaning_of_annotation(std::string_view name) {
+  const NameMeaning known = meaning_of_known_range(name);
+  if (known.is_step || known.phase != Phase::unknown) return known;
+  const Phase phase = phase_of_words(name);
+  return phase == Phase::unknown ? NameMeaning{} : say(phase, PhaseEvidence::annotation);
+}
+
+NameMeaning meaning_of_frame(std::string_view name) {
+  if (name.starts_with("nn.Module: ")) return say(Phase::forward, PhaseEvidence::module);
+  // "torch/optim/adam.py(130): step", with or without the folder of the installation before it.
+  const std::size_t colon = name.rfind("): ");
+  const std::string_view function =
+      colon == std::string_view::npos ? std::string_view{} : name.substr(colon + 3);
+  if (has(name, "torch/optim/") || has(name, "torch/nn/utils/clip_grad.py")) {
+    return say(Phase::update, PhaseEvidence::python_frame);
+  }
+  // Not scale(): that multiplies the loss, before the backward.
+  if (has(name, "amp/grad_scaler.py") &&
+      (function == "step" || function == "update" || has(function, "unscale"))) {
+    return say(Phase::update, PhaseEvidence::python_frame);
+  }
+  if (has(name, "torch/utils/data/")) {
+    return say(Phase::data_loading, PhaseEvidence::python_frame);
+  }
+  const bool calls_engine =
+      (has(name, "torch/_tensor.py") && function == "backward") ||
+      (has(name, "torch/autograd/__init__.py") && (function == "backward" || function == "grad")) ||
+      function == "_engine_run_backward";
+  return calls_engine ? say(Phase::backward, PhaseEvidence::python_frame) : NameMeaning{};
+}
+
+bool is_collective_kernel(std::string_view name) {
+  return name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("void nccl") ||
+         has(name, "ncclKernel") || has(name, "ncclDevKernel");
+}
+
+std::string module_of(EventKind kind, std::string_view name) {
+  constexpr std::string_view module_frame = "nn.Module: ";
+  if (kind == EventKind::python_function) {
+    return name.starts_with(module_frame) ? std::string(name.substr(module_frame.size()))
+                                          : std::string{};
+  }
+  if (kind != EventKind::user_annotation && kind != EventKind::cpu_op) return {};
+  return has(name, "::") && kind == EventKind::cpu_op ? std::string{} : module_of_range(name);
+}
+
+std::int64_t step_number(std::string_view name) {
+  const std::size_t mark = name.rfind('#');
+  std::int64_t number = -1;
+  if (mark == std::string_view::npos) return number;
+  std::from_chars(name.data() + mark + 1, name.data() + name.size(), number);
+  return number;
+}
+
+NameMeanings::NameMeanings(const EventTable& events)
+    : events_(&events),
+      meanings_(1),
+      operators_(events.names.size(), 0),
+      annotations_(events.names.size(), 0),
+      frames_(events.names.size(), 0) {}
+
+NameMeaning NameMeanings::operator()(EventId event) {
+  const EventKind kind = events_->kind[index(event)];
+  const std::size_t name = index(events_->name[index(event)]);
+  const bool is_annotation =
+      kind == EventKind::user_annotation || kind == EventKind::gpu_annotation;
+  if (!is_annotation && kind != EventKind::cpu_op && kind != EventKind::python_function) {
+    return meanings_.front();
+  }
+  std::uint32_t& known = is_annotation               ? annotations_[name]
+                         : kind == EventKind::cpu_op ? operators_[name]
+                                                     : frames_[name];
+  if (known == 0) {
+    const std::string_view text = events_->name_of(event);
+    known = static_cast<std::uint32_t>(meanings_.size());
+    meanings_.push_back(is_annotation               ? meaning_of_annotation(text)
+                        : kind == EventKind::cpu_op ? meaning_of_operator(text)
+                                                    : meaning_of_frame(text));
+  }
+  return meanings_[known];
+}
+
+}  // namespace foretrace::trace
