@@ -88,7 +88,6 @@ struct Parts {
     }
     for (const OverflowDependency& o : topology.overflow) {
       edge(o.source, o.task, overflow_slot);
-      edge(o.late_after, o.task, overflow_slot);
     }
     std::sort(edges.begin(), edges.end());
     topology.forward_offsets.assign(tasks + 1, 0);
