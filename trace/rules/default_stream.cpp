@@ -22,11 +22,12 @@ struct Evidence {
 };
 
 /// Looks at every operation of `waiter` against the tail of `other` when it was launched.
-Evidence look(const Assembly& assembly, std::uint32_t waiter, std::uint32_t other) {
+Evidence look(const Assembly& assembly, const std::vector<bool>& explained, std::uint32_t waiter,
+              std::uint32_t other) {
   Evidence evidence;
   for (const std::uint32_t i : assembly.streams[waiter].ops) {
     const DeviceOp& op = assembly.ops[i];
-    if (op.call == nothing) {
+    if (op.call == nothing || explained[i]) {
       continue;
     }
     const std::uint32_t tail = assembly.tail(other, op.position);
@@ -67,6 +68,10 @@ void default_stream(Assembly& assembly) {
   if (!assembly.options.rules.default_stream) {
     return;
   }
+  std::vector<bool> explained(assembly.ops.size(), false);  // an event already explains the start
+  for (const Source& source : assembly.sources) {
+    explained[source.op] = true;
+  }
   for (std::size_t d = 0; d < assembly.streams.size(); ++d) {
     if (!is_default_stream(assembly.streams[d])) {
       continue;
@@ -77,8 +82,8 @@ void default_stream(Assembly& assembly) {
       }
       const auto base = static_cast<std::uint32_t>(d);
       const auto side = static_cast<std::uint32_t>(s);
-      const Evidence to = look(assembly, side, base);
-      const Evidence from = look(assembly, base, side);
+      const Evidence to = look(assembly, explained, side, base);
+      const Evidence from = look(assembly, explained, base, side);
       if (to.overlapped + from.overlapped == 0 && to.waited + from.waited >= enough_waits) {
         connect(assembly, side, base);
         connect(assembly, base, side);

@@ -68,9 +68,8 @@ class DeviceStarts {
   void launched(std::uint32_t i) {
     DeviceOp& op = a_.ops[i];
     const HostCall& call = a_.calls[op.call];
-    const bool first_of_call = i == call.first_op;
-    const bool graph_node = call.kind == CallKind::graph_launch;
-    op.anchored_at_start = graph_node || is_blocking(call.kind) || op.start_ns < call.end_ns;
+    op.anchored_at_start =
+        call.kind == CallKind::graph_launch || is_blocking(call.kind) || op.start_ns < call.end_ns;
     const std::int64_t anchor = op.anchored_at_start ? call.start_ns : call.end_ns;
     const std::int64_t offset = op.start_ns - anchor;
     const std::int64_t typical = op.anchored_at_start ? a_.medians.start_anchor_ns[index(call.api)]
@@ -83,12 +82,14 @@ class DeviceStarts {
     const std::int64_t ready = std::max({tail_end, source_end, launch_ready});
     op.gap_ns = op.previous == nothing ? 0 : std::min(typical_gap(op), op.start_ns - tail_end);
 
-    if (op.start_ns - ready <= allowed_delay(op, call) || (graph_node && !first_of_call)) {
-      if (graph_node && !first_of_call && tail_end >= source_end && op.previous != nothing) {
-        inside_graph(i, tail_end);
-      } else {
-        keep_recorded(i, offset, tail_end, source_end, launch_ready);
-      }
+    if (op.start_ns - ready <= allowed_delay(op, call)) {
+      keep_recorded(i, offset, tail_end, source_end, launch_ready);
+      return;
+    }
+    const bool follows_in_graph = call.kind == CallKind::graph_launch && op.previous != nothing &&
+                                  a_.ops[op.previous].call == op.call;
+    if (follows_in_graph && tail_end >= source_end) {
+      inside_graph(i, tail_end);
       return;
     }
     explain_late(i, offset, ready);
@@ -163,8 +164,24 @@ class DeviceStarts {
       return;
     }
     unexplained(op.start_ns - ready);
-    if (op.previous != nothing && a_.ops[op.previous].end_ns >= ready) {
-      op.gap_ns = op.start_ns - a_.ops[op.previous].end_ns;
+    book_on_latest(i, offset, ready);
+  }
+
+  /// What nothing explains stays with whatever came last: source, stream or launch.
+  void book_on_latest(std::uint32_t i, std::int64_t offset, std::int64_t ready) {
+    DeviceOp& op = a_.ops[i];
+    bool booked = false;
+    for_sources(i, [&](Source& source) {
+      if (!booked && a_.end_of_source(source) == ready) {
+        source.lag_ns = op.start_ns - ready;
+        booked = true;
+      }
+    });
+    if (booked) {
+      return;
+    }
+    if (op.previous != nothing && a_.ops[op.previous].end_ns == ready) {
+      op.gap_ns = op.start_ns - ready;
     } else {
       op.latency_ns = std::max<std::int64_t>(offset, 0);
     }
