@@ -31,29 +31,39 @@ struct LagEdit {
   std::int64_t lag_ns = 0;
 };
 enum class SegmentOf : std::uint8_t {
-  keep,  ///< the removed task's segment goes to its successor on the lane (default)
-  take,  ///< the removed task takes its segment with it
+  keep,  ///< host time before the task goes to its successor on the lane (default)
+  take,  ///< it goes with the task; so does, in both cases, the gap before device work
 };
+/// Splices: what waited for the task waits for what the task came after. It keeps its place in time
+/// with length zero, but the latencies it paid itself (launch, synchronization, event) are gone.
+/// The waits of a removed host call end with it; those of device work pass to the next task of the
+/// stream, since the stream still waits. Kernels of a removed launch that stay are caused by what
+/// preceded the launch.
 struct Removal {
   TaskId task{};
   SegmentOf segment = SegmentOf::keep;
 };
 enum class Place : std::uint8_t { before, after };
+/// Several at one place stand in the order of the change.
 struct Insertion {
   TaskSpec task;
-  TaskId anchor{};  ///< in program order; may be an earlier inserted task
+  TaskId anchor{};  ///< in program order; an earlier inserted or a removed task will do
   Place place = Place::after;
 };
+/// To another lane, with its segment; the place in program order stays.
 struct Move {
   TaskId task{};
   LaneId lane{};
 };
+/// To another place in program order, and thereby on its lane.
 struct Reordering {
   TaskId task{};
   TaskId anchor{};
   Place place = Place::after;
 };
-/// Takes away every explicit dependency or wait of this kind into a task (from `source` if given).
+/// Takes away every explicit dependency or wait of this kind into a task (from `source`, or for a
+/// wait from the lane of `source`, if given). The task may be a removed one: its sources are then
+/// not passed on.
 struct DependencyRemoval {
   TaskId task{};
   DependencyKind kind = DependencyKind::none;

@@ -35,30 +35,30 @@ Status check_ids(const std::vector<T>& values, std::size_t limit, const char* wh
                          index(values[index(task)]), limit));
 }
 
-Status check_columns(const Draft& draft) {
-  const std::size_t tasks = draft.size();
-  const TaskColumns& columns = draft.columns;
+Status check_columns(const Parts& parts) {
+  const std::size_t tasks = parts.size();
+  const TaskColumns& columns = parts.columns;
   if (tasks > max_tasks) {
     return bad(fmt::format("the graph has {} tasks, expected at most {}", tasks, max_tasks));
   }
   FORETRACE_CHECK(columns.work.size() == tasks && columns.kind.size() == tasks &&
                   columns.phase.size() == tasks && columns.layer.size() == tasks &&
                   columns.step.size() == tasks && columns.provenance.size() == tasks &&
-                  draft.duration_ns.size() == tasks && draft.segment_ns.size() == tasks);
-  if (auto status = check_ids(columns.lane, draft.context.lanes.size(), "lane"); !status) {
+                  parts.duration_ns.size() == tasks && parts.segment_ns.size() == tasks);
+  if (auto status = check_ids(columns.lane, parts.context.lanes.size(), "lane"); !status) {
     return status;
   }
-  if (auto status = check_ids(columns.work, draft.context.works.size(), "work"); !status) {
+  if (auto status = check_ids(columns.work, parts.context.works.size(), "work"); !status) {
     return status;
   }
-  if (auto status = check_ids(columns.layer, draft.context.layers.size(), "layer"); !status) {
+  if (auto status = check_ids(columns.layer, parts.context.layers.size(), "layer"); !status) {
     return status;
   }
-  const auto steps = static_cast<std::int64_t>(draft.context.steps.size());
+  const auto steps = static_cast<std::int64_t>(parts.context.steps.size());
   for (std::size_t t = 0; t < tasks; ++t) {
     if (columns.step[t] < -1 || columns.step[t] >= steps) {
       return bad(fmt::format("{}: step index {} does not exist, got {} steps",
-                             describe(draft.context, columns, make_id<TaskId>(t)), columns.step[t],
+                             describe(parts.context, columns, make_id<TaskId>(t)), columns.step[t],
                              steps));
     }
   }
@@ -67,25 +67,25 @@ Status check_columns(const Draft& draft) {
 
 /// A negative gap is real between device operations (a kernel may begin before its predecessor
 /// has drained), never between the calls of a thread.
-Status check_weights(const Draft& draft) {
+Status check_weights(const Parts& parts) {
   double total = 0;
   std::int64_t smallest = 0;
-  for (std::size_t t = 0; t < draft.size(); ++t) {
-    smallest = std::min({smallest, draft.duration_ns[t], draft.segment_ns[t]});
-    total += static_cast<double>(draft.duration_ns[t]) +
-             std::abs(static_cast<double>(draft.segment_ns[t]));
+  for (std::size_t t = 0; t < parts.size(); ++t) {
+    smallest = std::min({smallest, parts.duration_ns[t], parts.segment_ns[t]});
+    total += static_cast<double>(parts.duration_ns[t]) +
+             std::abs(static_cast<double>(parts.segment_ns[t]));
   }
-  for (const Dependency& d : draft.dependencies) total += std::abs(static_cast<double>(d.lag_ns));
-  for (const Wait& w : draft.context.waits) total += std::abs(static_cast<double>(w.lag_ns));
-  for (std::size_t t = 0; smallest < 0 && t < draft.size(); ++t) {
+  for (const Dependency& d : parts.dependencies) total += std::abs(static_cast<double>(d.lag_ns));
+  for (const Wait& w : parts.context.waits) total += std::abs(static_cast<double>(w.lag_ns));
+  for (std::size_t t = 0; smallest < 0 && t < parts.size(); ++t) {
     const TaskId task = make_id<TaskId>(t);
-    if (draft.duration_ns[t] < 0) {
+    if (parts.duration_ns[t] < 0) {
       return bad(fmt::format("{}: duration is negative, got {} ns",
-                             describe(draft.context, draft.columns, task), draft.duration_ns[t]));
+                             describe(parts.context, parts.columns, task), parts.duration_ns[t]));
     }
-    if (draft.segment_ns[t] < 0 && is_host(draft.columns.kind[t])) {
+    if (parts.segment_ns[t] < 0 && is_host(parts.columns.kind[t])) {
       return bad(fmt::format("{}: host segment is negative, got {} ns",
-                             describe(draft.context, draft.columns, task), draft.segment_ns[t]));
+                             describe(parts.context, parts.columns, task), parts.segment_ns[t]));
     }
   }
   if (total > max_total_ns) {
@@ -97,10 +97,10 @@ Status check_weights(const Draft& draft) {
   return ok_status();
 }
 
-Status check_dependencies(const Draft& draft) {
-  const std::size_t tasks = draft.size();
+Status check_dependencies(const Parts& parts) {
+  const std::size_t tasks = parts.size();
   const std::size_t points = 2 * tasks;
-  for (const Dependency& d : draft.dependencies) {
+  for (const Dependency& d : parts.dependencies) {
     const bool late_ok = d.late_after == no_point || index(d.late_after) < points;
     // Fractions are shares of the source's duration; a larger one could also overflow the sum.
     if (index(d.task) < tasks && index(d.source) < points && late_ok &&
@@ -114,15 +114,15 @@ Status check_dependencies(const Draft& draft) {
                              tasks));
     }
     return bad(fmt::format("{} dependency of {}: fraction {} is not between -1 and 1",
-                           to_string(d.kind), describe(draft.context, draft.columns, d.task),
+                           to_string(d.kind), describe(parts.context, parts.columns, d.task),
                            d.fraction));
   }
   return ok_status();
 }
 
-Status check_context(const Draft& draft) {
-  const std::size_t tasks = draft.size();
-  const GraphContext& context = draft.context;
+Status check_context(const Parts& parts) {
+  const std::size_t tasks = parts.size();
+  const GraphContext& context = parts.context;
   for (const Wait& w : context.waits) {
     const bool lane_ok = w.lane == none<LaneId> || index(w.lane) < context.lanes.size();
     const bool late_ok = w.late_after == no_point || index(w.late_after) < 2 * tasks;
@@ -212,11 +212,11 @@ std::string describe(const GraphContext& context, const TaskColumns& columns, Ta
   return fmt::format("{} '{}' (task {})", to_string(columns.kind[t]), name, t);
 }
 
-Status check(const Draft& draft) {
-  if (auto status = check_columns(draft); !status) return status;
-  if (auto status = check_dependencies(draft); !status) return status;
-  if (auto status = check_context(draft); !status) return status;
-  return check_weights(draft);
+Status check(const Parts& parts) {
+  if (auto status = check_columns(parts); !status) return status;
+  if (auto status = check_dependencies(parts); !status) return status;
+  if (auto status = check_context(parts); !status) return status;
+  return check_weights(parts);
 }
 
 void renumber(Draft& draft, const std::vector<TaskId>& new_id) {

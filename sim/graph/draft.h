@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,18 @@ inline constexpr double max_total_ns = 4.0e18;
 [[nodiscard]] std::string describe(const GraphContext& context, const TaskColumns& columns,
                                    TaskId task);
 
+/// The parts of a draft or of a graph that are checked alike.
+struct Parts {
+  const GraphContext& context;
+  const TaskColumns& columns;
+  const std::vector<std::int64_t>& duration_ns;
+  const std::vector<std::int64_t>& segment_ns;
+  std::span<const Dependency> dependencies;
+  [[nodiscard]] std::size_t size() const { return columns.lane.size(); }
+};
+
 /// Column sizes, ids in range, weights that are negative or too large.
-[[nodiscard]] Status check(const Draft& draft);
+[[nodiscard]] Status check(const Parts& parts);
 
 /// New id per task of the order that keeps program order wherever the dependencies allow it: a
 /// task that an earlier one depends on moves in front of it. Empty if nothing points forward.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -42,12 +43,31 @@ void sort_rows(std::vector<Row>& rows, const Less& less) {
   }
 }
 
+/// Steps by rank and begin; the tasks' step indices follow.
+void sort_steps(std::vector<Step>& steps, std::vector<std::int32_t>& step_of) {
+  const auto less = [](const Step& a, const Step& b) {
+    return std::pair{a.rank, a.begin} < std::pair{b.rank, b.begin};
+  };
+  if (std::is_sorted(steps.begin(), steps.end(), less)) return;
+  std::vector<std::size_t> order(steps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return less(steps[a], steps[b]); });
+  std::vector<std::int32_t> new_index(steps.size());
+  std::vector<Step> sorted;
+  for (const std::size_t old : order) {
+    new_index[old] = static_cast<std::int32_t>(sorted.size());
+    sorted.push_back(steps[old]);
+  }
+  steps = std::move(sorted);
+  for (std::int32_t& step : step_of) {
+    if (step >= 0) step = new_index[static_cast<std::size_t>(step)];
+  }
+}
+
 /// Side tables in the order that their readers expect.
 void sort_context(GraphContext& context) {
   sort_rows(context.waits, [](const Wait& a, const Wait& b) { return a.at < b.at; });
-  sort_rows(context.steps, [](const Step& a, const Step& b) {
-    return std::pair{a.rank, a.begin} < std::pair{b.rank, b.begin};
-  });
   sort_rows(context.segment_parts,
             [](const SegmentPart& a, const SegmentPart& b) { return a.task < b.task; });
   sort_rows(context.demands, [](const Demand& a, const Demand& b) { return a.task < b.task; });
@@ -130,7 +150,9 @@ Result<TaskGraph> GraphBuilder::build(std::vector<TaskId>& new_id) && {
 namespace detail {
 
 Result<TaskGraph> build(Draft draft, std::vector<TaskId>& new_id) {
-  if (auto status = check(draft); !status) return std::move(status).error();
+  const Parts parts{draft.context, draft.columns, draft.duration_ns, draft.segment_ns,
+                    draft.dependencies};
+  if (auto status = check(parts); !status) return std::move(status).error();
   auto order = topological_ids(draft);
   if (!order) return std::move(order).error();
   new_id = std::move(order).value();
@@ -145,6 +167,7 @@ Result<TaskGraph> build(Draft draft, std::vector<TaskId>& new_id) {
     for (const Lane& lane : draft.context.lanes) ranks.insert(lane.rank);
     for (const std::int32_t rank : ranks) draft.context.rank_classes.push_back({rank, 1});
   }
+  sort_steps(draft.context.steps, draft.columns.step);
   sort_context(draft.context);
   return assemble(std::move(draft));
 }

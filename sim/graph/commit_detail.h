@@ -1,0 +1,157 @@
+// The parts of commit(): checks, the path for weights only, and the path that rebuilds the graph.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/core/result.h"
+#include "sim/graph/change.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace::detail {
+
+/// What happens to a task of the graph or of Change::inserted.
+enum class Fate : std::uint8_t { kept, removed, removed_with_segment };
+
+/// Ids in range, no two edits that contradict each other, no edit of a removed task. Gives the fate
+/// of every id of the change.
+[[nodiscard]] Result<std::vector<Fate>> check_change(const TaskGraph& graph, const Change& change);
+
+/// The new graph of a change that keeps the topology; nothing if a lag does not fit its slot.
+[[nodiscard]] Result<std::optional<Committed>> commit_weights(const TaskGraph& graph,
+                                                              const Change& change);
+
+/// The new graph of any checked change.
+[[nodiscard]] Result<Committed> commit_structure(const TaskGraph& graph, const Change& change,
+                                                 std::vector<Fate> fate);
+
+/// Lane policies, queue depths and priorities of a change; priorities by the ids of the change.
+void apply_policies(const Change& change, GraphContext& context);
+
+/// Keeps the declared bounds of an edit for task `task` of a graph with `size` tasks.
+void keep_bounds(const DurationEdit& edit, TaskId task, Committed& committed);
+
+/// Where every task goes. Ids are those of the change: the graph's tasks, then the inserted ones.
+struct Placement {
+  std::vector<Fate> fate;
+  std::vector<TaskId> sequence;  ///< in the new program order, removed tasks at their old places
+  std::vector<TaskId> order;     ///< per new id: the id of the change
+  std::vector<TaskId> new_id;    ///< none if removed
+  std::vector<TaskId> position;  ///< new id of the first task that is not before its place
+  [[nodiscard]] bool removed(TaskId task) const { return fate[index(task)] != Fate::kept; }
+  [[nodiscard]] bool any_removed() const { return order.size() != sequence.size(); }
+};
+
+/// Errors: anchors that go in a circle.
+[[nodiscard]] Result<Placement> place(const TaskGraph& graph, const Change& change,
+                                      std::vector<Fate> fate);
+
+/// Which dependencies and waits a change takes away.
+class TakenAway {
+ public:
+  TakenAway(const TaskGraph& graph, const Change& change);
+  [[nodiscard]] bool dependency(TaskId task, DependencyKind kind, TaskId source) const;
+  [[nodiscard]] bool wait(const Wait& wait) const;
+
+ private:
+  template <typename Matches>
+  [[nodiscard]] bool any(TaskId task, DependencyKind kind, const Matches& matches) const;
+
+  const TaskGraph& graph_;
+  std::vector<DependencyRemoval> rows_;  // sorted by task
+  std::vector<bool> touched_;            // per task; empty if there are no rows
+};
+
+/// A point that a removed task would have come after, and how much later it could not begin.
+struct Reach {
+  Point source = no_point;  ///< of a kept task
+  Point late_after = no_point;
+  std::int64_t lag_ns = 0;
+  DependencyKind kind = DependencyKind::none;  ///< of the removed task's own dependency
+  bool on_lane = false;                        ///< through the removed task's lane
+};
+
+/// Calls visit(dependency) for every explicit dependency of a task. Tasks come in ascending order;
+/// `row` starts at 0 and keeps the place in the overflow list between calls.
+template <typename Visit>
+void for_each_explicit(const TaskGraph& graph, TaskId task, std::size_t& row, const Visit& visit) {
+  const Topology& topology = graph.topology();
+  const auto& sources = topology.sources[index(task)];
+  const auto& kinds = topology.kinds[index(task)];
+  for (std::size_t slot = cause_slot; slot <= extra_slot; ++slot) {
+    if (sources[slot] == no_point || is_symbolic(kinds[slot])) continue;
+    const std::int64_t lag_ns = (*graph.weights().lag_ns)[index(task)][slot - 1];
+    visit(Dependency{sources[slot], task, kind_of(kinds[slot]), lag_ns, 0.0F, no_point});
+  }
+  const auto& rows = topology.overflow;
+  while (row < rows.size() && rows[row].task < task) ++row;
+  for (; row < rows.size() && rows[row].task == task; ++row) {
+    const OverflowDependency& d = rows[row];
+    if (d.symbolic) continue;
+    const std::int64_t lag_ns = (*graph.weights().overflow_lag_ns)[row];
+    visit(Dependency{d.source, task, d.kind, lag_ns, d.fraction, d.late_after});
+  }
+}
+
+/// What is left of removed tasks: what they came after, and who takes their place on the lane.
+/// A removed task keeps its place in time as a task of length zero: it can begin when its lane and
+/// its sources allow. Latencies that it paid itself (launch, synchronization, event, queue, device
+/// gap) are gone with it; host time before it stays unless its segment goes too.
+class Ghosts {
+ public:
+  Ghosts(const TaskGraph& graph, const TakenAway& taken_away, const Placement& placement);
+
+  /// Sources of a removed task, all of them kept tasks, none of them implied by another.
+  [[nodiscard]] std::span<const Reach> reach(TaskId removed) const;
+  /// The kept task before it on its lane in the old order.
+  [[nodiscard]] TaskId kept_before(TaskId removed) const { return at(removed).kept_before; }
+  /// The point itself, or the end of the task that precedes a removed one on its lane.
+  [[nodiscard]] Point kept_point(Point point) const;
+
+ private:
+  struct Ghost {
+    TaskId kept_before = none<TaskId>;
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+  };
+  [[nodiscard]] const Ghost& at(TaskId task) const { return ghosts_[number_[index(task)]]; }
+  void add_lane(TaskId task);
+  void add_sources(TaskId task, const TakenAway& taken_away);
+  void add(Reach reach);
+
+  const TaskGraph& graph_;
+  const Placement& placement_;
+  std::vector<std::uint32_t> number_;  // per task of the graph: its ghost
+  std::vector<Ghost> ghosts_;
+  std::vector<Reach> reaches_;
+  std::vector<Reach> collected_;  // of the task at hand
+  std::size_t row_ = 0;           // place in the overflow list
+};
+
+/// Lanes, works and the side tables of the new graph; `heirs` as heirs_of() gives them.
+struct Heir {
+  TaskId task = none<TaskId>;      ///< next kept task of the lane, id of the change
+  TaskId previous = none<TaskId>;  ///< kept task before it on the lane
+  std::int64_t later_ns = 0;       ///< from the end of the removed segment to that of the heir's
+};
+
+/// The tasks of the new graph: columns and weights.
+struct NewTasks {
+  TaskColumns columns;
+  std::vector<std::int64_t> duration_ns;
+  std::vector<std::int64_t> segment_ns;
+};
+
+/// Gives the host time before removed tasks to the next task of the lane. Heirs per id of the
+/// change; only those of removed tasks mean something; empty if nothing is removed.
+[[nodiscard]] std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,
+                                          const std::vector<Lane>& lanes, NewTasks& tasks);
+
+/// Everything about the old graph's context that names tasks, in new ids.
+void carry_over_context(const Placement& placement, const std::vector<Heir>& heirs,
+                        GraphContext& context, NewTasks& tasks);
+
+}  // namespace foretrace::detail

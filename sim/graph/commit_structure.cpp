@@ -1,0 +1,290 @@
+// The path of commit() that rebuilds the graph: new order, spliced dependencies, waits as rules.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "sim/graph/assemble.h"
+#include "sim/graph/commit_detail.h"
+#include "sim/graph/draft.h"
+
+namespace foretrace::detail {
+
+namespace {
+
+/// Lag edits by task and kind.
+class LagEdits {
+ public:
+  explicit LagEdits(const Change& change) : edits_(change.lags) {
+    std::stable_sort(edits_.begin(), edits_.end(), less);
+  }
+  /// The edited lag, or the given one.
+  [[nodiscard]] std::int64_t lag(TaskId task, DependencyKind kind, std::int64_t lag_ns) const {
+    if (edits_.empty()) return lag_ns;
+    const LagEdit key{task, kind, 0};
+    const auto found = std::lower_bound(edits_.begin(), edits_.end(), key, less);
+    return found == edits_.end() || less(key, *found) ? lag_ns : found->lag_ns;
+  }
+
+ private:
+  static bool less(const LagEdit& a, const LagEdit& b) {
+    return std::pair{a.task, a.kind} < std::pair{b.task, b.kind};
+  }
+  std::vector<LagEdit> edits_;
+};
+
+class Rebuild {
+ public:
+  Rebuild(const TaskGraph& graph, const Change& change, Placement placement)
+      : graph_(graph),
+        change_(change),
+        placement_(std::move(placement)),
+        taken_away_(graph, change),
+        ghosts_(graph, taken_away_, placement_),
+        lag_edits_(change),
+        context_(graph.context()) {}
+
+  Result<Committed> run() {
+    extend_context();
+    gather_tasks();
+    edit_tasks();
+    heirs_ = hand_down(graph_, placement_, context_.lanes, tasks_);
+    gather_dependencies();
+    carry_over_context(placement_, heirs_, context_, tasks_);
+    carry_over_waits();
+    return build();
+  }
+
+ private:
+  [[nodiscard]] TaskId new_id(TaskId task) const { return placement_.new_id[index(task)]; }
+  [[nodiscard]] Point new_point(Point point) const {
+    if (point == no_point) return point;
+    const TaskId task = new_id(task_of(point));
+    return is_end(point) ? end_of(task) : start_of(task);
+  }
+  [[nodiscard]] LaneId new_lane(TaskId task) const {
+    return tasks_.columns.lane[index(new_id(task))];
+  }
+
+  void extend_context() {
+    const std::size_t old_lanes = context_.lanes.size();
+    context_.lanes.insert(context_.lanes.end(), change_.new_lanes.begin(), change_.new_lanes.end());
+    for (std::size_t i = old_lanes; i < context_.lanes.size(); ++i) {
+      const std::int32_t rank = context_.lanes[i].rank;
+      auto& classes = context_.rank_classes;
+      const bool known = std::any_of(classes.begin(), classes.end(),
+                                     [rank](const RankClass& c) { return c.first_rank == rank; });
+      if (!known) classes.push_back({rank, 1});
+    }
+    const auto name = [this](NameId id) { return context_.names.intern(change_.names[id]); };
+    for (Work work : change_.new_works) {
+      work.name = name(work.name);
+      work.operator_name = name(work.operator_name);
+      work.shapes = name(work.shapes);
+      work.types = name(work.types);
+      context_.works.push_back(work);
+    }
+    apply_policies(change_, context_);
+  }
+
+  template <typename T, typename FromSpec>
+  void gather(std::vector<T>& to, const std::vector<T>& from, const FromSpec& from_spec) {
+    to.reserve(placement_.order.size());
+    for (const TaskId task : placement_.order) {
+      to.push_back(index(task) < from.size()
+                       ? from[index(task)]
+                       : from_spec(change_.inserted[index(task) - from.size()].task));
+    }
+  }
+
+  void gather_tasks() {
+    const TaskColumns& from = graph_.columns();
+    TaskColumns& to = tasks_.columns;
+    gather(to.lane, from.lane, [](const TaskSpec& spec) { return spec.lane; });
+    gather(to.work, from.work, [](const TaskSpec& spec) { return spec.work; });
+    gather(to.kind, from.kind, [](const TaskSpec& spec) { return spec.kind; });
+    gather(to.phase, from.phase, [](const TaskSpec& spec) { return spec.phase; });
+    gather(to.layer, from.layer, [](const TaskSpec& spec) { return spec.layer; });
+    gather(to.step, from.step, [](const TaskSpec& spec) { return spec.step; });
+    gather(to.provenance, from.provenance, [](const TaskSpec& spec) { return spec.provenance; });
+    gather(tasks_.duration_ns, *graph_.weights().duration_ns,
+           [](const TaskSpec& spec) { return spec.duration_ns; });
+    gather(tasks_.segment_ns, *graph_.weights().segment_ns,
+           [](const TaskSpec& spec) { return spec.segment_ns; });
+  }
+
+  void edit_tasks() {
+    for (const Move& move : change_.moved) {
+      tasks_.columns.lane[index(new_id(move.task))] = move.lane;
+    }
+    for (const DurationEdit& edit : change_.durations) {
+      const std::size_t task = index(new_id(edit.task));
+      tasks_.duration_ns[task] = edit.duration_ns;
+      tasks_.columns.provenance[task] = edit.provenance;
+    }
+    for (const SegmentEdit& edit : change_.segments) {
+      const std::size_t task = index(new_id(edit.task));
+      tasks_.segment_ns[task] = edit.segment_ns;
+      Provenance& provenance = tasks_.columns.provenance[task];
+      provenance = std::max(provenance, edit.provenance);
+    }
+  }
+
+  void gather_dependencies() {
+    dependencies_.reserve(graph_.topology().dependency_count() + change_.new_dependencies.size());
+    std::size_t row = 0;
+    for (std::size_t t = 0; t < graph_.size(); ++t) {
+      const TaskId task = make_id<TaskId>(t);
+      if (placement_.removed(task)) continue;
+      spliced_.clear();
+      for_each_explicit(graph_, task, row, [&](Dependency d) {
+        if (taken_away_.dependency(task, d.kind, task_of(d.source))) return;
+        d.lag_ns = lag_edits_.lag(task, d.kind, d.lag_ns);
+        d.late_after = ghosts_.kept_point(d.late_after);
+        if (placement_.removed(task_of(d.source))) return splice(d);
+        dependencies_.push_back({new_point(d.source), new_id(task), d.kind, d.lag_ns, d.fraction,
+                                 new_point(d.late_after)});
+      });
+      splice_lane(task);
+      if (!spliced_.empty()) add_spliced(new_id(task));
+    }
+    for (Dependency d : change_.new_dependencies) {
+      d.task = new_id(d.task);
+      d.source = new_point(d.source);
+      d.late_after = new_point(d.late_after);
+      dependencies_.push_back(d);
+    }
+  }
+
+  /// What waited for a removed task waits for what that came after.
+  void splice(const Dependency& d) {
+    for (const Reach& reach : ghosts_.reach(task_of(d.source))) {
+      const bool own = d.kind == DependencyKind::launch && !reach.on_lane;
+      const DependencyKind kind = own ? reach.kind : d.kind;
+      const Point late = d.late_after != no_point ? d.late_after : reach.late_after;
+      spliced_.push_back({reach.source, d.task, kind, d.lag_ns + reach.lag_ns, 0.0F, late});
+    }
+  }
+
+  /// The next task of the lane waits for what a removed one came after. The launch of a removed
+  /// kernel is not the launch of its successor, so that it is one's cause no longer.
+  void splice_lane(TaskId task) {
+    const Point before = graph_.topology().sources[index(task)][lane_slot];
+    if (before == no_point || !placement_.removed(task_of(before))) return;
+    if (new_lane(task) != graph_.lane_id(task)) return;
+    const std::int64_t segment_ns = is_host(graph_.kind(task)) ? graph_.segment_ns(task) : 0;
+    for (const Reach& reach : ghosts_.reach(task_of(before))) {
+      const DependencyKind kind =
+          reach.kind == DependencyKind::launch ? DependencyKind::control : reach.kind;
+      spliced_.push_back(
+          {reach.source, task, kind, reach.lag_ns + segment_ns, 0.0F, reach.late_after});
+    }
+  }
+
+  /// Adds the spliced dependencies of a task that neither its lane nor another one implies.
+  void add_spliced(TaskId task) {
+    for (Dependency& d : spliced_) {
+      d.task = task;
+      d.source = new_point(d.source);
+      d.late_after = new_point(d.late_after);
+    }
+    std::size_t first = dependencies_.size();
+    while (first > 0 && dependencies_[first - 1].task == task) --first;
+    const auto lane = [this](const Dependency& d) {
+      return tasks_.columns.lane[index(task_of(d.source))];
+    };
+    const auto implies = [&](const Dependency& a, const Dependency& b) {
+      return a.late_after == no_point && a.fraction >= 0 && a.source >= b.source &&
+             a.lag_ns >= b.lag_ns && lane(a) == lane(b);
+    };
+    for (const Dependency& d : spliced_) {
+      if (lane(d) == tasks_.columns.lane[index(task)] && task_of(d.source) < task) continue;
+      const auto known = [&](const Dependency& other) { return implies(other, d); };
+      if (std::any_of(dependencies_.begin() + static_cast<std::ptrdiff_t>(first),
+                      dependencies_.end(), known)) {
+        continue;
+      }
+      dependencies_.push_back(d);
+    }
+  }
+
+  void carry_over_waits() {
+    std::size_t kept = 0;
+    for (Wait wait : context_.waits) {
+      if (taken_away_.wait(wait)) continue;
+      wait.lag_ns = lag_edits_.lag(wait.task, wait.kind, wait.lag_ns);
+      wait.late_after = new_point(ghosts_.kept_point(wait.late_after));
+      const TaskId at = wait.at;
+      if (placement_.removed(wait.task)) {
+        // A blocking call that is gone blocks nobody; a stream still waits for its event.
+        const TaskId heir = heirs_[index(wait.task)].task;
+        if (is_host(graph_.kind(wait.task)) || heir == none<TaskId>) continue;
+        wait.at = old_position(at);
+        wait.task = new_id(heir);
+      } else {
+        wait.at = at == wait.task ? new_id(at) : old_position(at);
+        wait.task = new_id(wait.task);
+      }
+      context_.waits[kept++] = wait;
+    }
+    context_.waits.resize(kept);
+    for (Wait wait : change_.new_waits) {
+      const bool end = index(wait.at) == placement_.fate.size();
+      if (wait.at == wait.task) {
+        wait.at = new_id(wait.at);
+      } else {
+        wait.at = end ? end_position() : placement_.position[index(wait.at)];
+      }
+      wait.task = new_id(wait.task);
+      wait.late_after = new_point(wait.late_after);
+      context_.waits.push_back(wait);
+    }
+  }
+
+  [[nodiscard]] TaskId end_position() const { return make_id<TaskId>(placement_.order.size()); }
+  /// Behind the last task of the graph is a position, too.
+  [[nodiscard]] TaskId old_position(TaskId at) const {
+    return index(at) < graph_.size() ? placement_.position[index(at)] : end_position();
+  }
+
+  Result<Committed> build() {
+    std::vector<TaskId> sorted_id;
+    auto graph = detail::build(
+        {std::move(context_), std::move(tasks_.columns), std::move(tasks_.duration_ns),
+         std::move(tasks_.segment_ns), std::move(dependencies_)},
+        sorted_id);
+    if (!graph) return std::move(graph).error();
+    Committed committed;
+    committed.graph = std::move(graph).value();
+    committed.new_id = std::move(placement_.new_id);
+    for (TaskId& id : committed.new_id) {
+      if (id != none<TaskId> && !sorted_id.empty()) id = sorted_id[index(id)];
+    }
+    for (const DurationEdit& edit : change_.durations) {
+      keep_bounds(edit, committed.new_id[index(edit.task)], committed);
+    }
+    return committed;
+  }
+
+  const TaskGraph& graph_;
+  const Change& change_;
+  Placement placement_;
+  TakenAway taken_away_;
+  Ghosts ghosts_;
+  LagEdits lag_edits_;
+  GraphContext context_;
+  NewTasks tasks_;
+  std::vector<Heir> heirs_;
+  std::vector<Dependency> dependencies_;
+  std::vector<Dependency> spliced_;  // of the task at hand, in old ids
+};
+
+}  // namespace
+
+Result<Committed> commit_structure(const TaskGraph& graph, const Change& change,
+                                   std::vector<Fate> fate) {
+  auto placement = place(graph, change, std::move(fate));
+  if (!placement) return std::move(placement).error();
+  return Rebuild(graph, change, std::move(placement).value()).run();
+}
+
+}  // namespace foretrace::detail
