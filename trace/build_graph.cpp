@@ -41,6 +41,7 @@ Result<BuiltGraph> build_graph(const EventTable& events, const BuildOptions& opt
                              "nothing to simulate",
                              events.info.path, events.size())};
   }
+  rules::hidden_sync(assembly);
   rules::hand_over(assembly);
   rules::program_order(assembly);
   rules::measure_medians(assembly);

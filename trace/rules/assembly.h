@@ -58,7 +58,8 @@ struct HostCall {
   std::uint32_t handed_by = nothing;        ///< call index of the hand_over_from mark
   std::int64_t hand_over_ns = 0;            ///< from that mark to this one
   std::int64_t silent_ns = 0;               ///< part of the segment that was waiting, not work
-  std::int32_t step = -1;                   ///< step marks: index of Annotation::steps
+  bool hidden = false;     ///< event_sync: not recorded, a silence before its reader
+  std::int32_t step = -1;  ///< step marks: index of Annotation::steps
 };
 
 /// A kernel, copy or set.
@@ -161,6 +162,8 @@ struct Assembly {
 
 /// Keeps threads that launch work or carry steps; collects and classifies their calls.
 void collect(Assembly& assembly);
+/// Silences before cudaEventElapsedTime become event synchronizations.
+void hidden_sync(Assembly& assembly);
 /// Gaps of one thread that end when another thread falls silent: marks on both.
 void hand_over(Assembly& assembly);
 /// Program order of all threads, device operations right after their calls.

@@ -154,6 +154,10 @@ class Synchronizations {
 
   void event_target(std::uint32_t call_index) {
     const HostCall& call = assembly_.calls[call_index];
+    if (call.hidden) {
+      hidden_target(call_index);
+      return;
+    }
     const SyncRecord* record = record_of(call);
     if (record != nullptr && record->wait_on_stream >= 0) {
       const std::uint32_t stream =
@@ -174,6 +178,27 @@ class Synchronizations {
     const std::uint32_t stream = stream_that_ended_inside(assembly_, call, at);
     if (stream != nothing) {
       assembly_.targets.push_back({call_index, stream, at});
+    }
+  }
+
+  /// The latest operation enqueued before the silence that ended near its end.
+  void hidden_target(std::uint32_t call_index) {
+    const HostCall& call = assembly_.calls[call_index];
+    std::uint32_t best = nothing;
+    for (const Stream& stream : assembly_.streams) {
+      for (const std::uint32_t i : stream.ops) {
+        const DeviceOp& op = assembly_.ops[i];
+        const bool near = op.end_ns >= call.end_ns - hidden_sync_before_ns &&
+                          op.end_ns <= call.end_ns + hidden_sync_after_ns;
+        if (near && op.position < call.position && op.end_ns > call.start_ns &&
+            (best == nothing || op.end_ns > assembly_.ops[best].end_ns)) {
+          best = i;
+        }
+      }
+    }
+    if (best != nothing) {
+      assembly_.targets.push_back(
+          {call_index, assembly_.ops[best].stream, assembly_.ops[best].position + 1});
     }
   }
 
