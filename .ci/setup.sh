@@ -93,14 +93,18 @@ main() {
 
   local line="apt-get install -y --no-install-recommends ${missing[*]}"
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    local log
+    log=$(mktemp)
     echo "setup: installing ${missing[*]}"
-    if ! install_packages "${missing[@]}" >"${TMPDIR:-/tmp}/foretrace-setup.$$.log" 2>&1; then
-      tail -n 20 "${TMPDIR:-/tmp}/foretrace-setup.$$.log" >&2
-      echo "setup: could not install; once the network is back, run: apt-get update && $line" >&2
-      exit 1
+    if install_packages "${missing[@]}" >"$log" 2>&1; then
+      rm -f "$log"
+      return
     fi
-    rm -f "${TMPDIR:-/tmp}/foretrace-setup.$$.log"
-    return
+    tail -n 20 "$log" >&2
+    echo "setup: could not install (all of it: $log)" >&2
+    line="apt-get update && $line"
+  else
+    line="sudo $line"
   fi
 
   local -a needed=()
@@ -108,10 +112,10 @@ main() {
     [[ "$optional" == *" $name "* ]] || needed+=("$name")
   done
   if [ "${#needed[@]}" -eq 0 ]; then
-    echo "setup: going on without ${missing[*]} (to have them: sudo $line)"
+    echo "setup: going on without ${missing[*]}; to have them: $line"
     return
   fi
-  echo "setup: packages are missing; run: sudo $line" >&2
+  echo "setup: packages are missing; run: $line" >&2
   exit 1
 }
 
