@@ -84,4 +84,8 @@ struct RunColumns {
   return std::max(std::max(lane, cause), std::max(extra, std::int64_t{0}));
 }
 
+/// Latest release by the overflow dependencies of a task, never_ns if none counts.
+[[nodiscard]] std::int64_t overflow_start(const Topology& topology, const Weights& weights,
+                                          const RunColumns& columns, std::size_t task);
+
 }  // namespace foretrace::detail
