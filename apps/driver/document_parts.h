@@ -1,0 +1,25 @@
+// Parts that several JSON documents share.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "apps/driver/predict.h"
+#include "apps/driver/steps.h"
+#include "trace/build_graph.h"
+#include "trace/events.h"
+#include "trace/import_report.h"
+
+namespace foretrace::driver {
+
+using Json = nlohmann::ordered_json;
+
+/// Path, format, rank, devices.
+[[nodiscard]] Json input_json(const std::string& path, const trace::TraceInfo& info);
+/// Events, dropped, repaired, reasons, warnings.
+[[nodiscard]] Json import_json(const trace::ImportReport& report);
+/// Honesty counters; reactions are left out if null.
+[[nodiscard]] Json honesty_json(const trace::Honesty& honesty, const Reactions* reactions);
+/// step_ns, host and device period and the times of every step.
+[[nodiscard]] Json steps_json(const StepTimes& times, const StepAnswer& answer);
+
+}  // namespace foretrace::driver

@@ -1,0 +1,31 @@
+// JSON documents of the program: results, inspections, critical paths. Schemas: configs/schemas.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "apps/driver/inspect.h"
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+
+namespace foretrace::driver {
+
+/// What a result document is about; pointers may be null.
+struct ResultParts {
+  const Recording& recording;
+  const Replay& replay;
+  const Prediction* prediction = nullptr;
+  const Ranking* ranking = nullptr;
+};
+/// foretrace.result/1.
+[[nodiscard]] nlohmann::ordered_json result_document(const ResultParts& parts);
+
+/// foretrace.inspect/1: one entry per trace.
+[[nodiscard]] nlohmann::ordered_json inspect_document(std::span<const Inspection> traces);
+
+/// Indented text with a line end; bytes that are not UTF-8 become U+FFFD.
+[[nodiscard]] std::string text_of(const nlohmann::ordered_json& document);
+
+}  // namespace foretrace::driver

@@ -1,0 +1,98 @@
+// Simulates a recording as it was and as it would be: replay, what-if, ranking of what-ifs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/driver/load.h"
+#include "apps/driver/steps.h"
+#include "apps/driver/what_if_spec.h"
+#include "sim/core/result.h"
+#include "sim/graph/change.h"
+#include "sim/graph/task_graph.h"
+#include "sim/result/timeline.h"
+
+namespace foretrace::driver {
+
+enum class Engine : std::uint8_t {
+  pull,  ///< one pass in order; exact where the order of launches is fixed
+  event  ///< event queue; order may follow priority and readiness
+};
+
+struct RunOptions {
+  Engine engine = Engine::pull;
+  StepChoice step;
+};
+
+/// A simulated graph and the answer it gives.
+struct Run {
+  Timeline timeline;
+  StepTimes steps;
+  StepAnswer answer;
+};
+[[nodiscard]] Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options = {});
+
+/// Spans of the same graph with other weights; a graph that only repeats the trace does not move.
+struct Reactions {
+  std::int64_t device_x0_ns = 0;  ///< kernels, copies, sets and collectives at 0, lags kept
+  std::int64_t device_half_ns = 0;
+  std::int64_t device_double_ns = 0;
+  std::int64_t host_x0_ns = 0;
+};
+[[nodiscard]] Reactions reactions_of(const TaskGraph& graph);
+
+/// A recording beside its simulation.
+struct Replay {
+  StepTimes measured;
+  StepAnswer measured_answer;
+  Run run;
+  double error = 0;  ///< simulated / measured - 1, of the step that answers
+  double span_error = 0;
+  double worst_step_error = 0;  ///< of all host periods, the one farthest from 0
+  double scatter = 0;           ///< of the measured steps, see scatter_of
+  Reactions reactions;
+};
+[[nodiscard]] Result<Replay> replay(const Recording& recording, const RunOptions& options = {});
+
+/// One what-if of a stack, as it was applied.
+struct Applied {
+  const OptimizationInfo* optimization = nullptr;
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< defaults included
+  std::size_t tasks_changed = 0;
+  std::vector<std::string> notes;
+};
+
+/// What the what-ifs, applied in order, make of a recording.
+struct Prediction {
+  TaskGraph graph;
+  Run run;
+  std::int64_t low_ns = 0;   ///< step with every edited duration at its low bound
+  std::int64_t high_ns = 0;  ///< and at its high bound
+  std::vector<Applied> applied;
+};
+/// ErrorCode::no_match if a what-if finds nothing to change.
+[[nodiscard]] Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
+                                         const RunOptions& options = {});
+
+/// One row of a ranking.
+struct Ranked {
+  const OptimizationInfo* optimization = nullptr;
+  std::int64_t step_ns = 0;
+  std::int64_t low_ns = 0;
+  std::int64_t high_ns = 0;
+  double speedup = 1;
+  bool is_noise = false;  ///< the gain is smaller than the trace's own scatter
+};
+struct Ranking {
+  std::vector<Ranked> rows;  ///< largest gain first
+  /// Name and reason of those that were not tried or found nothing.
+  std::vector<std::pair<std::string, std::string>> left_out;
+};
+/// Tries every optimization that needs no parameter, on top of `base`, against `baseline`.
+[[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
+                                       const RunOptions& options = {});
+
+}  // namespace foretrace::driver

@@ -1,0 +1,88 @@
+// The document foretrace.result/1.
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/driver/document_parts.h"
+#include "apps/driver/documents.h"
+
+namespace foretrace::driver {
+namespace {
+
+Json applied_json(const std::vector<Applied>& stack) {
+  Json list = Json::array();
+  for (const Applied& applied : stack) {
+    Json parameters = Json::object();
+    for (const auto& [name, value] : applied.parameters) {
+      parameters[name] = value;
+    }
+    Json assumptions = Json::array();
+    for (const std::string_view assumption : applied.optimization->assumptions) {
+      assumptions.push_back(assumption);
+    }
+    list.push_back({{"name", applied.optimization->name},
+                    {"parameters", std::move(parameters)},
+                    {"tasks_changed", applied.tasks_changed},
+                    {"assumptions", std::move(assumptions)},
+                    {"notes", applied.notes}});
+  }
+  return list;
+}
+
+Json ranking_json(const Ranking& ranking) {
+  Json rows = Json::array();
+  for (const Ranked& row : ranking.rows) {
+    rows.push_back({{"name", row.optimization->name},
+                    {"step_ns", row.step_ns},
+                    {"low_ns", row.low_ns},
+                    {"high_ns", row.high_ns},
+                    {"speedup", row.speedup},
+                    {"noise", row.is_noise}});
+  }
+  Json left_out = Json::array();
+  for (const auto& [name, reason] : ranking.left_out) {
+    left_out.push_back({{"name", name}, {"reason", reason}});
+  }
+  return {{"rows", std::move(rows)}, {"left_out", std::move(left_out)}};
+}
+
+}  // namespace
+
+Json result_document(const ResultParts& parts) {
+  const Recording& recording = parts.recording;
+  const Replay& replay = parts.replay;
+  Json document = {{"schema", "foretrace.result/1"},
+                   {"input", input_json(recording.path, recording.events.info)},
+                   {"import", import_json(recording.report)},
+                   {"measured", steps_json(replay.measured, replay.measured_answer)}};
+  document["input"]["accelerator"] =
+      recording.accelerator ? Json(recording.accelerator->name) : Json(nullptr);
+  document["measured"]["scatter"] = replay.scatter;
+
+  Json baseline = steps_json(replay.run.steps, replay.run.answer);
+  baseline["error"] = replay.error;
+  baseline["span_error"] = replay.span_error;
+  baseline["worst_step_error"] = replay.worst_step_error;
+  document["baseline"] = std::move(baseline);
+  if (parts.prediction != nullptr) {
+    const Prediction& prediction = *parts.prediction;
+    Json predicted = steps_json(prediction.run.steps, prediction.run.answer);
+    predicted["low_ns"] = prediction.low_ns;
+    predicted["high_ns"] = prediction.high_ns;
+    document["predicted"] = std::move(predicted);
+    document["speedup"] =
+        static_cast<double>(replay.run.answer.step_ns) /
+        static_cast<double>(std::max<std::int64_t>(1, prediction.run.answer.step_ns));
+    document["applied"] = applied_json(prediction.applied);
+  }
+  if (parts.ranking != nullptr) {
+    document["ranking"] = ranking_json(*parts.ranking);
+  }
+  document["tasks"] = recording.graph().size();
+  document["dependencies"] = recording.graph().topology().dependency_count();
+  document["honesty"] = honesty_json(recording.built.honesty, &replay.reactions);
+  document["warnings"] = recording.built.warnings;
+  return document;
+}
+
+}  // namespace foretrace::driver

@@ -1,0 +1,35 @@
+// Pages of text: what a person reads after a command. First line first, tables after it.
+#pragma once
+
+#include <string>
+
+#include "apps/driver/inspect.h"
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+
+namespace foretrace::app {
+
+/// "name.json.gz" of "/some/where/name.json.gz".
+[[nodiscard]] std::string file_name(const std::string& path);
+
+/// The first line alone, as --quiet prints it.
+[[nodiscard]] std::string inspect_headline(const driver::Inspection& found);
+[[nodiscard]] std::string inspect_page(const driver::Inspection& found);
+
+[[nodiscard]] std::string replay_headline(const driver::Replay& replay);
+[[nodiscard]] std::string replay_page(const driver::Recording& recording,
+                                      const driver::Replay& replay, bool all_steps);
+
+[[nodiscard]] std::string prediction_headline(const driver::Replay& replay,
+                                              const driver::Prediction& prediction);
+[[nodiscard]] std::string prediction_page(const driver::Recording& recording,
+                                          const driver::Replay& replay,
+                                          const driver::Prediction& prediction);
+
+[[nodiscard]] std::string ranking_headline(const driver::Replay& replay,
+                                           const driver::Ranking& ranking);
+[[nodiscard]] std::string ranking_page(const driver::Recording& recording,
+                                       const driver::Replay& replay,
+                                       const driver::Ranking& ranking);
+
+}  // namespace foretrace::app

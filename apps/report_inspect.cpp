@@ -1,0 +1,170 @@
+// The page of `inspect`.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "apps/console.h"
+#include "apps/report.h"
+#include "apps/text.h"
+
+namespace foretrace::app {
+namespace {
+
+using driver::GraphFacts;
+using driver::Inspection;
+using driver::Share;
+
+// Longer lists are cut; --json has them whole.
+constexpr std::size_t longest_list = 8;
+
+constexpr auto left = Table::Align::left;
+constexpr auto right = Table::Align::right;
+
+double share_of(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string row(std::string_view title, std::string_view text) {
+  return paragraph(fmt::format("  {:<9} ", title), text);
+}
+
+/// Names with their device time, in one table with the other lists of the page.
+void add_shares(Table& table, std::string_view title, const std::vector<Share>& shares,
+                const GraphFacts& facts) {
+  table.row({strong(title), "", "", ""});
+  const std::size_t shown = std::min(shares.size(), longest_list);
+  Share rest;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const Share& share = shares[i];
+    if (i < shown) {
+      table.row({"  " + shorten(share.name.empty() ? "(none)" : share.name, 60),
+                 time_text(share.time_ns, facts.device_time_ns),
+                 percent_text(share_of(share.time_ns, facts.device_time_ns)),
+                 count_text(share.count)});
+    } else {
+      rest.time_ns += share.time_ns;
+      rest.count += share.count;
+    }
+  }
+  if (shares.size() > shown) {
+    table.row({fmt::format("  ... {} more", count_text(shares.size() - shown)),
+               time_text(rest.time_ns, facts.device_time_ns),
+               percent_text(share_of(rest.time_ns, facts.device_time_ns)), count_text(rest.count)});
+  }
+}
+
+std::string damage_text(const trace::ImportReport& report) {
+  if (report.damage.empty()) {
+    return "nothing dropped, nothing repaired";
+  }
+  std::string text;
+  for (const trace::Damage& damage : report.damage) {
+    text += fmt::format("{}{} {}: {} (first at byte {})", text.empty() ? "" : "; ",
+                        count_text(damage.count),
+                        damage.kind == trace::DamageKind::dropped ? "dropped" : "repaired",
+                        damage.reason, count_text(damage.first_offset));
+  }
+  return text;
+}
+
+std::string trace_text(const Inspection& found) {
+  std::string text =
+      fmt::format("{}, {}, {:.1f} MB", found.info.format, plural(found.report.events, "event"),
+                  static_cast<double>(found.report.bytes) / 1e6);
+  if (found.info.rank >= 0) {
+    text += found.info.world_size > 0
+                ? fmt::format(", rank {} of {}", found.info.rank, found.info.world_size)
+                : fmt::format(", rank {}", found.info.rank);
+  }
+  if (found.info.resolution_ns > 1) {
+    text += fmt::format(", times in steps of {}", time_text(found.info.resolution_ns));
+  }
+  return text;
+}
+
+std::string device_text(const Inspection& found, const GraphFacts& facts) {
+  std::string text = plural(facts.streams.size(), "stream");
+  std::vector<std::int32_t> devices;
+  for (const driver::StreamFacts& stream : facts.streams) {
+    if (std::find(devices.begin(), devices.end(), stream.device) == devices.end()) {
+      devices.push_back(stream.device);
+    }
+  }
+  for (const std::int32_t device : devices) {
+    const auto known = std::find_if(found.info.devices.begin(), found.info.devices.end(),
+                                    [&](const auto& candidate) { return candidate.id == device; });
+    text += fmt::format(", device {}", device);
+    if (known != found.info.devices.end() && !known->name.empty()) {
+      text += fmt::format(" ({}, {})", known->name, bytes_text(known->total_memory_bytes));
+    }
+  }
+  return text +
+         fmt::format("; busy {} of {} ({})",
+                     time_text(facts.honesty.device_busy_ns, facts.honesty.span_ns),
+                     time_text(facts.honesty.span_ns),
+                     percent_text(share_of(facts.honesty.device_busy_ns, facts.honesty.span_ns)));
+}
+
+std::string threads_text(const GraphFacts& facts) {
+  std::uint64_t calls = 0;
+  for (const driver::ThreadFacts& thread : facts.threads) {
+    calls += thread.calls;
+  }
+  return fmt::format("{}, {} that matter; {} of work if nothing waited",
+                     plural(facts.threads.size(), "thread"), plural(calls, "call"),
+                     time_text(facts.honesty.host_only_ns, facts.honesty.span_ns));
+}
+
+std::string graph_lines(const Inspection& found, const GraphFacts& facts) {
+  std::string page = row("host", threads_text(facts)) + row("device", device_text(found, facts)) +
+                     row("graph", fmt::format("{}, {} dependencies", plural(facts.tasks, "task"),
+                                              count_text(facts.dependencies)));
+  for (const std::string& flag : facts.honesty.flags) {
+    page += row("flag", warning_colour(flag));
+  }
+  Table table({left, right, right, right});
+  table.row({strong("device time"), strong("time"), strong("share"), strong("operations")});
+  add_shares(table, "by kind", facts.kinds, facts);
+  add_shares(table, "by phase", facts.phases, facts);
+  if (facts.layers.size() > 1) {
+    add_shares(table, "by layer", facts.layers, facts);
+  }
+  if (facts.operators.size() > 1) {
+    add_shares(table, "by operator", facts.operators, facts);
+  }
+  add_shares(table, "by kernel", facts.kernels, facts);
+  return page + "\n" + table.text(0);
+}
+
+}  // namespace
+
+std::string file_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return shorten(slash == std::string::npos ? path : path.substr(slash + 1), 60);
+}
+
+std::string inspect_headline(const Inspection& found) {
+  const std::string name = file_name(found.path);
+  if (!found.graph) {
+    return fmt::format("{}: {}; {}", name, found.no_graph, plural(found.report.events, "event"));
+  }
+  const GraphFacts& facts = *found.graph;
+  if (facts.answer.is_span) {
+    return fmt::format("{}: span {} measured, no steps recorded", name,
+                       time_text(facts.answer.step_ns));
+  }
+  const auto [fastest, slowest] =
+      std::minmax_element(facts.steps.host_ns.begin(), facts.steps.host_ns.end());
+  return fmt::format("{}: step {} measured, {} from {} to {}", name,
+                     time_text(facts.answer.step_ns), plural(facts.steps.host_ns.size(), "step"),
+                     time_text(*fastest, facts.answer.step_ns),
+                     time_text(*slowest, facts.answer.step_ns));
+}
+
+std::string inspect_page(const Inspection& found) {
+  std::string page = strong(inspect_headline(found)) + "\n\n" + row("trace", trace_text(found)) +
+                     row("import", damage_text(found.report));
+  return found.graph ? page + graph_lines(found, *found.graph) : page;
+}
+
+}  // namespace foretrace::app
