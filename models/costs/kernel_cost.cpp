@@ -1,0 +1,173 @@
+// Scaling of measured kernels and the roofline of new ones.
+#include "models/costs/kernel_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace foretrace {
+namespace {
+
+std::int64_t rounded(double ns) { return std::llround(std::clamp(ns, 0.0, 1e18)); }
+
+// Arithmetic and bytes under one setting, in ns; negative where not known.
+struct Parts {
+  double compute = -1;
+  double memory = -1;
+  [[nodiscard]] double longest() const { return std::max(compute, memory); }
+};
+
+Parts parts_of(const KernelDescription& kernel, const Setting& setting) {
+  const KernelClass kernel_class = kernel.traits.kernel_class;
+  Parts parts;
+  const double rate = sustained_rate(*setting.accelerator, setting.precision, kernel_class) *
+                      setting.rate_factor * 1e-9;
+  if (kernel.traits.compute_bound && kernel.amount.flops >= 0 && rate > 0) {
+    parts.compute = kernel.amount.flops / rate;
+  }
+  const int bytes = bytes_per_number(setting.precision);
+  if (kernel.amount.numbers >= 0 && bytes > 0) {
+    parts.memory = kernel.amount.numbers * bytes /
+                   (setting.accelerator->memory_bandwidth * bandwidth_share(kernel_class) * 1e-9);
+  }
+  return parts;
+}
+
+// Model time of a kernel whose amount is known; 0 if the model does not cover it.
+double model_ns(const KernelDescription& kernel, const Setting& setting) {
+  if (kernel.amount.gemm && kernel.traits.compute_bound) {
+    const double ns = gemm_ns(*setting.accelerator, setting.precision, *kernel.amount.gemm);
+    const double fixed = shortest_kernel_ns(KernelClass::gemm);
+    return ns > 0 ? fixed + (ns - fixed) / setting.rate_factor : 0;
+  }
+  const Parts parts = parts_of(kernel, setting);
+  if (kernel.traits.compute_bound && parts.compute < 0) return 0;
+  return parts.longest() >= 0 ? shortest_kernel_ns(kernel.traits.kernel_class) + parts.longest()
+                              : 0;
+}
+
+struct Factor {
+  double point = 1;
+  Spread spread;
+};
+
+// Bytes move at the bandwidth; numbers have their size.
+double memory_factor(const Setting& from, const Setting& to) {
+  const int old_bytes = bytes_per_number(from.precision);
+  const int new_bytes = bytes_per_number(to.precision);
+  const double size =
+      old_bytes > 0 && new_bytes > 0 ? static_cast<double>(new_bytes) / old_bytes : 1.0;
+  return size * from.accelerator->memory_bandwidth / to.accelerator->memory_bandwidth;
+}
+
+double compute_factor(KernelClass kernel_class, const Setting& from, const Setting& to) {
+  const double old_rate = sustained_rate(*from.accelerator, from.precision, kernel_class);
+  const double new_rate = sustained_rate(*to.accelerator, to.precision, kernel_class);
+  if (!(old_rate > 0) || !(new_rate > 0)) return memory_factor(from, to);
+  return old_rate * from.rate_factor / (new_rate * to.rate_factor);
+}
+
+// Neither FLOPs nor bytes are known: the truth lies between "all arithmetic" and "all bytes".
+Factor bracket(double a, double b, const Spread& spread) {
+  const double low = std::min(a, b);
+  const double high = std::max(a, b);
+  Factor factor;
+  factor.point = std::sqrt(low * high);
+  factor.spread = {std::min(low / factor.point, spread.low),
+                   std::max(high / factor.point, spread.high)};
+  return factor;
+}
+
+}  // namespace
+
+std::vector<KernelDescription> describe_works(const TaskGraph& graph,
+                                              const Accelerator* accelerator) {
+  const GraphContext& context = graph.context();
+  const std::vector<KernelTraits> traits = classify_works(graph);
+  // One call stands for all of a work: the sum and the count of its durations.
+  std::vector<std::int64_t> total(context.works.size(), 0);
+  std::vector<std::int64_t> calls(context.works.size(), 0);
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (!is_device(graph.kind(task))) continue;
+    total[index(graph.work_id(task))] += graph.duration_ns(task);
+    ++calls[index(graph.work_id(task))];
+  }
+
+  std::vector<KernelDescription> descriptions(context.works.size());
+  for (std::size_t w = 0; w < context.works.size(); ++w) {
+    const Work& work = context.works[w];
+    KernelDescription& description = descriptions[w];
+    description.traits = traits[w];
+    if (calls[w] == 0 || work.kind != TaskKind::kernel) continue;
+    const NameTable& names = graph.names();
+    const KernelClass kernel_class = traits[w].kernel_class;
+    description.amount =
+        amount_of(names[work.operator_name], parse_inputs(names[work.shapes]), kernel_class);
+    if (description.amount.known() || accelerator == nullptr || !traits[w].compute_bound) continue;
+    if (kernel_class != KernelClass::gemm) continue;
+    const auto shape = gemm_from_grid(*accelerator, traits[w].precision, names[work.name],
+                                      work.grid, total[w] / calls[w]);
+    if (!shape) continue;
+    description.amount.gemm = shape;
+    description.amount.flops = shape->flops();
+    description.amount.numbers = shape->numbers();
+    description.shape_from_grid = true;
+  }
+  return descriptions;
+}
+
+Cost scaled_cost(std::int64_t measured_ns, const KernelDescription& kernel, const Setting& from,
+                 const Setting& to) {
+  const KernelClass kernel_class = kernel.traits.kernel_class;
+  const auto measured = static_cast<double>(measured_ns);
+  const double before = model_ns(kernel, from);
+  const double after = model_ns(kernel, to);
+  Spread spread = class_spread(kernel_class);
+  if (kernel.shape_from_grid) spread = {0.85, 1.18};  // k comes from the modelled rate itself
+
+  double predicted = 0;
+  if (before > 0 && after > 0) {
+    predicted = measured * after / before;
+  } else {
+    Factor factor;
+    const double by_bytes = memory_factor(from, to);
+    const double by_rate = compute_factor(kernel_class, from, to);
+    if (kernel.traits.compute_bound || kernel_class == KernelClass::other) {
+      factor = bracket(by_rate, by_bytes, spread);
+    } else {
+      factor = {by_bytes, spread};
+    }
+    const double fixed = std::min(measured, shortest_kernel_ns(kernel_class));
+    predicted = fixed + (measured - fixed) * factor.point;
+    spread = factor.spread;
+    if (predicted > 0) {  // what does not shrink is certain
+      const double moving = (predicted - fixed) / predicted;
+      spread = {1 - moving * (1 - spread.low), 1 + moving * (spread.high - 1)};
+    }
+  }
+  return {rounded(predicted), Provenance::scaled, static_cast<float>(spread.low),
+          static_cast<float>(spread.high)};
+}
+
+Error missing_cost(std::string_view what) {
+  return Error{
+      ErrorCode::missing_cost,
+      fmt::format("{}: no way to give it a duration, expected one of: a trace with operator shapes "
+                  "(record_shapes=True), a parameter that states the time, an accelerator file for "
+                  "the roofline",
+                  what)};
+}
+
+Result<Cost> roofline_cost(const KernelDescription& kernel, const Setting& setting,
+                           std::string_view what) {
+  if (setting.accelerator == nullptr) return missing_cost(what);
+  const double ns = model_ns(kernel, setting);
+  if (!(ns > 0)) return missing_cost(what);
+  const Spread spread = class_spread(kernel.traits.kernel_class);
+  return Cost{rounded(std::ceil(ns)), Provenance::roofline, static_cast<float>(spread.low),
+              static_cast<float>(spread.high)};
+}
+
+}  // namespace foretrace

@@ -1,0 +1,61 @@
+// Cost providers: a measured duration carried to other conditions, and a roofline for new kernels.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/costs/gemm_model.h"
+#include "models/costs/kernel_class.h"
+#include "models/costs/operator_shapes.h"
+#include "models/costs/rates.h"
+#include "sim/core/result.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace {
+
+/// A duration with where it is from and its declared bounds as factors.
+struct Cost {
+  std::int64_t duration_ns = 0;
+  Provenance provenance = Provenance::scaled;
+  float low = 1.0F;
+  float high = 1.0F;
+};
+
+/// What is known about a work of a graph.
+struct KernelDescription {
+  KernelTraits traits;
+  WorkAmount amount;
+  bool shape_from_grid = false;  ///< the product's shape was derived from tile, grid and time
+};
+
+/// Descriptions of every work, by WorkId. Shapes of products without recorded inputs are derived
+/// from tile and grid where an accelerator is given.
+[[nodiscard]] std::vector<KernelDescription> describe_works(const TaskGraph& graph,
+                                                            const Accelerator* accelerator);
+
+/// Conditions under which a kernel runs.
+struct Setting {
+  const Accelerator* accelerator = nullptr;
+  Precision precision = Precision::unknown;
+  double rate_factor = 1;  ///< share of the arithmetic rate, e.g. for sizes that units dislike
+};
+
+/// `scaled`: measured time x model time under new conditions / model time under old ones. Work that
+/// does not shrink (ramp-up) is kept. Between two bounds where the mix of arithmetic and bytes is
+/// not known: their geometric mean, with both as the range.
+[[nodiscard]] Cost scaled_cost(std::int64_t measured_ns, const KernelDescription& kernel,
+                               const Setting& from, const Setting& to);
+
+/// `roofline`: the time of a kernel that was never measured. missing_cost, naming `what`, if
+/// neither FLOPs nor numbers moved are known.
+[[nodiscard]] Result<Cost> roofline_cost(const KernelDescription& kernel, const Setting& setting,
+                                         std::string_view what);
+
+/// The error for a task that needs a new duration and has no provider.
+[[nodiscard]] Error missing_cost(std::string_view what);
+
+}  // namespace foretrace

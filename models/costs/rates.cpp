@@ -1,0 +1,96 @@
+// Constants of the cost models, each with the operator table it comes from.
+#include "models/costs/rates.h"
+
+namespace foretrace {
+namespace {
+
+// Share of the peak where a file states no sustained rate. The shares that are known lie between
+// 0.49 (MI300X bf16, T4 fp32) and 0.96 (V100 fp32).
+constexpr double assumed_share = 0.75;
+
+// Fused attention against a large product on the same units. FlashAttention reports 30 to 50 % and
+// FlashAttention-2 50 to 73 % of the A100's peak, where large products reach 84 %: between the two.
+constexpr double attention_share = 0.60;
+
+// cuDNN and MIOpen against large products; no table of convolutions is at hand. It cancels in
+// ratios between precisions and between accelerators and counts for new kernels only.
+constexpr double convolution_share = 0.70;
+
+double stated_rate(const Accelerator& accelerator, Precision precision) {
+  const double sustained = accelerator.sustained_flops[static_cast<std::size_t>(precision)];
+  return sustained > 0 ? sustained : assumed_share * accelerator.flops(precision);
+}
+
+}  // namespace
+
+double sustained_rate(const Accelerator& accelerator, Precision precision,
+                      KernelClass kernel_class) {
+  const double rate = stated_rate(accelerator, precision);
+  if (kernel_class == KernelClass::convolution) return convolution_share * rate;
+  if (kernel_class != KernelClass::attention) return rate;
+  // Since compute capability 8.0 fp32 attention runs on the TF32 units, three products for one
+  // (CUTLASS "fast f32"): OpMultiplyAddFastF32 in PyTorch's memory-efficient attention.
+  const double tf32 = stated_rate(accelerator, Precision::tf32);
+  if (precision == Precision::fp32 && tf32 > 0) return attention_share * tf32 / 3;
+  return attention_share * rate;
+}
+
+double bandwidth_share(KernelClass kernel_class) {
+  switch (kernel_class) {
+    case KernelClass::gemm:
+    case KernelClass::convolution:
+    case KernelClass::attention: return 0.763;      // fit to LLMCompass and Vidur products, A100
+    case KernelClass::normalization: return 0.757;  // LLMCompass layer norm, A100, rows to 16 KB
+    case KernelClass::softmax: return 0.56;         // LLMCompass softmax, A100, long rows
+    case KernelClass::gather: return 0.17;          // Vidur embedding, A100
+    case KernelClass::elementwise:
+    case KernelClass::reduction:
+    case KernelClass::copy:
+    case KernelClass::optimizer:
+    case KernelClass::collective:
+    case KernelClass::other: return 0.80;  // LLMCompass GELU, Vidur add, A100
+  }
+  return 0.80;
+}
+
+double shortest_kernel_ns(KernelClass kernel_class) {
+  switch (kernel_class) {
+    case KernelClass::gemm:
+    case KernelClass::convolution:
+    case KernelClass::attention: return 4200;  // intercept of the fit to Vidur products, A100
+    case KernelClass::normalization:
+    case KernelClass::softmax:
+    case KernelClass::elementwise:
+    case KernelClass::reduction:
+    case KernelClass::gather:
+    case KernelClass::copy:
+    case KernelClass::optimizer:
+    case KernelClass::collective:
+    case KernelClass::other: return 1800;  // Vidur add of a few tokens, A100
+  }
+  return 1800;
+}
+
+Spread class_spread(KernelClass kernel_class) {
+  switch (kernel_class) {
+    // Two sources of one part number sustain rates 18 % apart (clock and power); fp32 products of
+    // the NeuSight table scaled between A100, V100 and T4 have medians within 2 % of the measured.
+    case KernelClass::gemm: return {0.90, 1.10};
+    case KernelClass::convolution: return {0.75, 1.33};  // no table
+    case KernelClass::attention:
+      return {0.75, 1.33};  // FlashAttention 1 to 2, see above
+    // NeuSight layer norm and softmax scaled between A100, V100 and T4: medians 0.88 to 1.14.
+    case KernelClass::normalization:
+    case KernelClass::softmax:
+    case KernelClass::reduction: return {0.87, 1.15};
+    case KernelClass::elementwise:
+    case KernelClass::copy:
+    case KernelClass::optimizer: return {0.90, 1.10};  // bandwidth shares 0.79 to 0.88 on one part
+    case KernelClass::gather:
+    case KernelClass::other: return {0.67, 1.5};  // depends on indices; not known
+    case KernelClass::collective: return {1, 1};  // left as measured
+  }
+  return {1, 1};
+}
+
+}  // namespace foretrace
