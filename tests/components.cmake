@@ -11,7 +11,7 @@ macro(need path whose)
 endmacro()
 
 # folder of the components -> mirrored test, and for some a config of the same name
-foreach(folder models/optimizations trace/readers trace/rules apps/commands)
+foreach(folder models/optimizations trace/readers apps/commands)
   file(GLOB files RELATIVE ${ROOT} ${ROOT}/${folder}/*.cpp)
   foreach(file IN LISTS files)
     math(EXPR components "${components} + 1")
@@ -43,6 +43,24 @@ foreach(folder models/optimizations trace/readers trace/rules apps/commands)
       endif()
     endif()
   endforeach()
+endforeach()
+
+# Every dependency rule has a switch, and a test in which only that switch moves the answer.
+file(STRINGS ${ROOT}/trace/build_graph.h switches REGEX "^  bool [a-z_]+ = true;")
+file(GLOB_RECURSE tests ${ROOT}/tests/trace/rules/*.cpp)
+set(text "")
+foreach(test IN LISTS tests)
+  file(READ ${test} one)
+  string(APPEND text "${one}")
+endforeach()
+foreach(line IN LISTS switches)
+  string(REGEX REPLACE "^  bool ([a-z_]+) .*" "\\1" rule "${line}")
+  math(EXPR components "${components} + 1")
+  string(FIND "${text}" "&RuleSwitches::${rule}" found)
+  if(found EQUAL -1)
+    message("missing a test with &RuleSwitches::${rule} in tests/trace/rules/")
+    math(EXPR missing "${missing} + 1")
+  endif()
 endforeach()
 
 # ... and no data without its component.
