@@ -156,7 +156,7 @@ class DeviceStarts {
     if (find_cause(i, ready)) {
       return;
     }
-    if (op.previous == nothing && op.start_ns - ready > initial_backlog_ns) {
+    if (op.start_ns - ready > initial_backlog_ns && is_first_of_device(op)) {
       op.pinned = true;
       op.gap_ns = op.start_ns - a_.origin_ns;
       a_.honesty.initial_backlog_ns = std::max(a_.honesty.initial_backlog_ns, op.start_ns - ready);
@@ -185,6 +185,15 @@ class DeviceStarts {
     } else {
       op.latency_ns = std::max<std::int64_t>(offset, 0);
     }
+  }
+
+  /// True if no work of the device ran before: only then can it be backlog from before the window.
+  [[nodiscard]] bool is_first_of_device(const DeviceOp& op) const {
+    return op.previous == nothing &&
+           std::none_of(a_.ops.begin(), a_.ops.end(), [&](const DeviceOp& other) {
+             return other.start_ns < op.start_ns &&
+                    a_.streams[other.stream].device == a_.streams[op.stream].device;
+           });
   }
 
   /// Looks for the operation of another stream that made this one wait since `ready`.
