@@ -134,6 +134,7 @@ struct Medians {
   std::vector<std::int64_t> own_ns;           ///< per name id: blocking calls that did not wait
   std::vector<std::int64_t> post_ns;          ///< per name id: blocking calls that waited
   std::array<std::int64_t, task_kind_count> gap_ns{};
+  std::vector<std::int64_t> copy_gap_ns;  ///< per name id: copies differ by direction
   std::int64_t event_lag_ns = 0;
 };
 

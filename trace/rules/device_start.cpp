@@ -268,7 +268,9 @@ class DeviceStarts {
   }
 
   [[nodiscard]] std::int64_t typical_gap(const DeviceOp& op) const {
-    return a_.medians.gap_ns[static_cast<std::size_t>(op.kind)];
+    return op.kind == TaskKind::copy
+               ? a_.medians.copy_gap_ns[index(a_.events.name[index(op.event)])]
+               : a_.medians.gap_ns[static_cast<std::size_t>(op.kind)];
   }
 
   void unexplained(std::int64_t time) {

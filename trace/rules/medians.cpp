@@ -80,6 +80,7 @@ void measure_launches(Assembly& assembly) {
 
 void measure_gaps(Assembly& assembly) {
   std::array<Samples, task_kind_count> by_kind;
+  std::vector<Samples> by_copy(assembly.events.names.size());
   Samples all;
   for (const DeviceOp& op : assembly.ops) {
     if (op.previous == nothing || op.call == nothing) {
@@ -92,6 +93,9 @@ void measure_gaps(Assembly& assembly) {
     if (ready < tail_end && gap >= gap_floor_ns && gap < gap_cap_ns) {
       by_kind[static_cast<std::size_t>(op.kind)].push_back(gap);
       all.push_back(gap);
+      if (op.kind == TaskKind::copy) {
+        by_copy[index(assembly.events.name[index(op.event)])].push_back(gap);
+      }
     }
   }
   const std::int64_t common = all.empty() ? 0 : median(all);
@@ -99,6 +103,7 @@ void measure_gaps(Assembly& assembly) {
     assembly.medians.gap_ns[kind] =
         by_kind[kind].size() >= enough_samples ? median(by_kind[kind]) : common;
   }
+  assembly.medians.copy_gap_ns = medians_by_name(by_copy, common);
   assembly.medians.event_lag_ns =
       assembly.medians.gap_ns[static_cast<std::size_t>(TaskKind::kernel)];
 }
