@@ -1,13 +1,15 @@
 // Options that commands share, and the trace they all start from.
 #pragma once
 
-#include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "apps/console.h"
 #include "apps/driver/load.h"
-#include "apps/driver/steps.h"
+#include "apps/driver/predict.h"
 #include "sim/core/result.h"
+#include "sim/result/chrome_trace.h"
 
 namespace CLI {
 class App;
@@ -31,6 +33,12 @@ void add_trace(CLI::App& app, TraceOptions& options);
 /// --step and --engine.
 void add_run(CLI::App& app, TraceOptions& options);
 
+/// --timeline FILE.
+void add_timeline(CLI::App& app, std::string& path);
+
+/// The run that --step and --engine ask for.
+[[nodiscard]] Result<driver::RunOptions> run_options(const TraceOptions& options);
+
 /// Load options with a progress bar named after the file.
 [[nodiscard]] driver::LoadOptions load_options(const std::string& path, const TraceOptions& trace,
                                                const CommonOptions& common);
@@ -39,5 +47,11 @@ void add_run(CLI::App& app, TraceOptions& options);
                                                    const CommonOptions& common);
 /// Logs what the import and the graph warn about.
 void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings);
+
+/// Writes a Perfetto-loadable file; nothing if `path` is empty.
+[[nodiscard]] Status write_timeline(const std::string& path,
+                                    std::span<const ChromeTraceView> views);
+/// Says where it was written; empty if it was not.
+[[nodiscard]] std::string timeline_line(const std::string& path);
 
 }  // namespace foretrace::app

@@ -5,6 +5,7 @@
 
 #include "apps/console.h"
 #include "apps/report.h"
+#include "apps/report_parts.h"
 #include "apps/text.h"
 
 namespace foretrace::app {
@@ -16,17 +17,6 @@ using driver::Share;
 
 // Longer lists are cut; --json has them whole.
 constexpr std::size_t longest_list = 8;
-
-constexpr auto left = Table::Align::left;
-constexpr auto right = Table::Align::right;
-
-double share_of(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-std::string row(std::string_view title, std::string_view text) {
-  return paragraph(fmt::format("  {:<9} ", title), text);
-}
 
 /// Names with their device time, in one table with the other lists of the page.
 void add_shares(Table& table, std::string_view title, const std::vector<Share>& shares,
@@ -119,9 +109,7 @@ std::string graph_lines(const Inspection& found, const GraphFacts& facts) {
   std::string page = row("host", threads_text(facts)) + row("device", device_text(found, facts)) +
                      row("graph", fmt::format("{}, {} dependencies", plural(facts.tasks, "task"),
                                               count_text(facts.dependencies)));
-  for (const std::string& flag : facts.honesty.flags) {
-    page += row("flag", warning_colour(flag));
-  }
+  page += flag_rows(facts.honesty);
   Table table({left, right, right, right});
   table.row({strong("device time"), strong("time"), strong("share"), strong("operations")});
   add_shares(table, "by kind", facts.kinds, facts);

@@ -141,6 +141,10 @@ Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& argu
   return stack;
 }
 
+WhatIfSpec swap_to(const std::string& accelerator) {
+  return {"accelerator_swap", {{"to", accelerator}}};
+}
+
 Result<const OptimizationInfo*> find_optimization(std::string_view name) {
   std::vector<std::string_view> names;
   for (const OptimizationInfo* const optimization : optimizations::all()) {

@@ -33,6 +33,9 @@ struct WhatIfSpec {
 [[nodiscard]] Result<std::vector<WhatIfSpec>> parse_stack(
     const std::vector<std::string>& arguments);
 
+/// What --accelerator NAME means: the run moved to that product.
+[[nodiscard]] WhatIfSpec swap_to(const std::string& accelerator);
+
 /// The optimization of this name; an error names the nearest one.
 [[nodiscard]] Result<const OptimizationInfo*> find_optimization(std::string_view name);
 

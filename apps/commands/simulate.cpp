@@ -1,0 +1,78 @@
+// foretrace simulate: replays a trace and says how far the simulation is from it.
+#include <array>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "apps/command.h"
+#include "apps/console.h"
+#include "apps/driver/documents.h"
+#include "apps/driver/predict.h"
+#include "apps/help.h"
+#include "apps/options.h"
+#include "apps/report.h"
+#include "sim/result/chrome_trace.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  app::CommonOptions common;
+  app::TraceOptions trace;
+  std::string timeline;
+};
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  if (!run_options.ok()) {
+    return app::failure(run_options.error());
+  }
+  const Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
+  if (!recording.ok()) {
+    return app::failure(recording.error());
+  }
+  const Result<driver::Replay> replay = driver::replay(*recording, *run_options);
+  if (!replay.ok()) {
+    return app::failure(replay.error());
+  }
+  const std::array<ChromeTraceView, 1> views = {{{"", recording->graph(), replay->run.timeline}}};
+  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
+    return app::failure(written.error());
+  }
+  if (options.common.json) {
+    return app::answer(driver::text_of(driver::result_document({*recording, *replay})));
+  }
+  if (options.common.quiet) {
+    return app::answer(app::replay_headline(*replay) + "\n");
+  }
+  const bool all_steps = run_options->step.kind == driver::StepChoice::Kind::all;
+  return app::answer(app::replay_page(*recording, *replay, all_steps) +
+                     app::timeline_line(options.timeline));
+}
+
+std::function<int()> setup(CLI::App& cli) {
+  const auto options = std::make_shared<Options>();
+  app::add_trace(cli, options->trace);
+  app::add_run(cli, options->trace);
+  app::add_timeline(cli, options->timeline);
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace simulate trace.json.gz",
+       "measured beside simulated, where the step goes, what the graph does not explain"},
+      {"foretrace simulate trace.json.gz --timeline replay.json",
+       "also writes the simulated timeline with its dependencies, for ui.perfetto.dev"},
+      {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"}};
+  app::add_examples(cli, examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo simulate;
+const CommandInfo simulate = {"simulate", "replays a trace and says how close the simulation is",
+                              setup};
+
+}  // namespace foretrace::commands

@@ -1,0 +1,156 @@
+// foretrace whatif: baseline beside prediction, or every what-if ranked by its gain.
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "apps/command.h"
+#include "apps/console.h"
+#include "apps/driver/documents.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/what_if_spec.h"
+#include "apps/help.h"
+#include "apps/options.h"
+#include "apps/report.h"
+#include "sim/result/chrome_trace.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  app::CommonOptions common;
+  app::TraceOptions trace;
+  std::vector<std::string> apply;
+  std::string accelerator;
+  bool rank_all = false;
+  std::string timeline;
+};
+
+/// What --apply and --accelerator ask for, checked before the trace is read.
+Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
+  Result<std::vector<driver::WhatIfSpec>> specs = driver::parse_stack(options.apply);
+  if (!specs.ok()) {
+    return specs.error();
+  }
+  if (!options.accelerator.empty()) {
+    specs->push_back(driver::swap_to(options.accelerator));
+  }
+  if (specs->empty() == !options.rank_all) {
+    return Error{
+        ErrorCode::bad_usage,
+        options.rank_all
+            ? "whatif: --rank-all tries what-ifs alone, leave out --apply and --accelerator"
+            : "whatif: give --apply NAME, --accelerator NAME or --rank-all"};
+  }
+  std::vector<driver::WhatIf> stack;
+  for (const driver::WhatIfSpec& spec : *specs) {
+    Result<driver::WhatIf> what_if = driver::check_what_if(spec);
+    if (!what_if.ok()) {
+      return what_if.error();
+    }
+    stack.push_back(*std::move(what_if));
+  }
+  return stack;
+}
+
+int rank(const Options& options, const driver::Recording& recording, const driver::Replay& replay,
+         const driver::RunOptions& run_options) {
+  const Result<driver::Ranking> ranking = driver::rank_all(recording, replay, run_options);
+  if (!ranking.ok()) {
+    return app::failure(ranking.error());
+  }
+  const app::ExitCode code = ranking->rows.empty() ? app::exit_answer_is_no : app::exit_done;
+  if (options.common.json) {
+    return app::answer(
+        driver::text_of(driver::result_document({recording, replay, nullptr, &*ranking})), code);
+  }
+  return app::answer(options.common.quiet ? app::ranking_headline(replay, *ranking) + "\n"
+                                          : app::ranking_page(recording, replay, *ranking),
+                     code);
+}
+
+int predict(const Options& options, const driver::Recording& recording,
+            const driver::Replay& replay, const driver::Prediction& prediction) {
+  const std::array<ChromeTraceView, 2> views = {
+      {{"baseline", recording.graph(), replay.run.timeline},
+       {"predicted", prediction.graph, prediction.run.timeline}}};
+  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
+    return app::failure(written.error());
+  }
+  if (options.common.json) {
+    return app::answer(
+        driver::text_of(driver::result_document({recording, replay, &prediction, nullptr})));
+  }
+  if (options.common.quiet) {
+    return app::answer(app::prediction_headline(replay, prediction) + "\n");
+  }
+  return app::answer(app::prediction_page(recording, replay, prediction) +
+                     app::timeline_line(options.timeline));
+}
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  if (!run_options.ok()) {
+    return app::failure(run_options.error());
+  }
+  const Result<std::vector<driver::WhatIf>> stack = stack_of(options);
+  if (!stack.ok()) {
+    return app::failure(stack.error());
+  }
+  if (options.rank_all && !options.timeline.empty()) {
+    return app::failure({ErrorCode::bad_usage,
+                         "whatif: --timeline shows one prediction, give it "
+                         "with --apply instead of --rank-all"});
+  }
+  const Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
+  if (!recording.ok()) {
+    return app::failure(recording.error());
+  }
+  const Result<driver::Replay> replay = driver::replay(*recording, *run_options);
+  if (!replay.ok()) {
+    return app::failure(replay.error());
+  }
+  if (options.rank_all) {
+    return rank(options, *recording, *replay, *run_options);
+  }
+  const Result<driver::Prediction> prediction = driver::predict(*recording, *stack, *run_options);
+  return prediction.ok() ? predict(options, *recording, *replay, *prediction)
+                         : app::failure(prediction.error());
+}
+
+std::function<int()> setup(CLI::App& cli) {
+  const auto options = std::make_shared<Options>();
+  app::add_trace(cli, options->trace);
+  cli.add_option("-a,--apply", options->apply,
+                 "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated, applied in order")
+      ->type_name("WHATIF")
+      ->allow_extra_args(false);
+  cli.add_option("--accelerator", options->accelerator,
+                 "the same run on this product; foretrace list accelerators names them")
+      ->type_name("NAME");
+  cli.add_flag("--rank-all", options->rank_all,
+               "try every what-if that applies, alone and with its defaults; largest gain first");
+  app::add_run(cli, options->trace);
+  app::add_timeline(cli, options->timeline);
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
+      {"foretrace whatif trace.json.gz --apply mixed_precision --apply fused_optimizer",
+       "two at once, the second on top of the first"},
+      {"foretrace whatif trace.json.gz --apply \"scale:select='kind=kernel&name~gemm',factor=0.5\"",
+       "any selection of tasks by any factor; quotes where a value holds , & ~ : ="}};
+  app::add_examples(cli, examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo what_if;
+const CommandInfo what_if = {"whatif", "baseline beside prediction, or what-ifs ranked by gain",
+                             setup};
+
+}  // namespace foretrace::commands

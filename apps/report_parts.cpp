@@ -1,0 +1,102 @@
+// Parts that several pages share.
+#include "apps/report_parts.h"
+
+#include <fmt/format.h>
+
+#include "apps/console.h"
+#include "apps/report.h"
+
+namespace foretrace::app {
+
+double share_of(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string row(std::string_view title, std::string_view text) {
+  return paragraph(fmt::format("  {:<9} ", title), text);
+}
+
+std::string trace_text(const driver::Recording& recording) {
+  const trace::ImportReport& report = recording.report;
+  std::string text =
+      fmt::format("{}, {}", file_name(recording.path), plural(report.events, "event"));
+  if (report.dropped() > 0) {
+    text += fmt::format(", {} dropped", count_text(report.dropped()));
+  }
+  return text + ", " +
+         (recording.accelerator ? recording.accelerator->product : "accelerator not known");
+}
+
+std::string graph_text(const TaskGraph& graph) {
+  return fmt::format("{}, {} dependencies", plural(graph.size(), "task"),
+                     count_text(graph.topology().dependency_count()));
+}
+
+std::string flag_rows(const trace::Honesty& honesty) {
+  std::string rows;
+  for (const std::string& flag : honesty.flags) {
+    rows += row("flag", warning_colour(flag));
+  }
+  return rows;
+}
+
+std::string honesty_table(const trace::Honesty& honesty) {
+  const std::int64_t span = honesty.span_ns;
+  Table table({left, right, right, right});
+  table.row({strong("what the graph does not explain"), "time", "of span", "count"});
+  const auto counter = [&](std::string_view title, std::int64_t time, std::uint64_t count) {
+    table.row({fmt::format("  {}", title), time_text(time, span),
+               percent_text(share_of(time, span)), count_text(count)});
+  };
+  counter("device work that started late", honesty.unexplained_device_ns,
+          honesty.unexplained_device_count);
+  counter("launches that took long", honesty.unexplained_launch_ns,
+          honesty.unexplained_launch_count);
+  table.row({strong("what it took apart"), "", "", ""});
+  counter("launches blocked by a full queue", honesty.queue_blocked_ns,
+          honesty.queue_blocked_count);
+  table.row({"  the profiler's own work", time_text(honesty.overhead_removed_ns, span),
+             percent_text(share_of(honesty.overhead_removed_ns, span)), ""});
+  table.row({"  first use of kernels (module loading)", time_text(honesty.first_use_ns, span),
+             percent_text(share_of(honesty.first_use_ns, span)), ""});
+  table.row({"  device busy with unrecorded work at first",
+             time_text(honesty.initial_backlog_ns, span),
+             percent_text(share_of(honesty.initial_backlog_ns, span)), ""});
+  std::string origins;
+  for (std::size_t i = 0; i < honesty.edges_by_origin.size(); ++i) {
+    if (honesty.edges_by_origin[i] > 0) {
+      origins += fmt::format("{}{} {}", origins.empty() ? "" : ", ",
+                             count_text(honesty.edges_by_origin[i]), trace::edge_origin_names[i]);
+    }
+  }
+  return table.text(0) +
+         paragraph("  ", fmt::format("cross-stream edges: {}; contradicted by the trace: {}",
+                                     origins.empty() ? "none" : origins,
+                                     count_text(honesty.contradicted_edges))) +
+         paragraph("  ", fmt::format("hand-overs between threads: {}; operations from before the "
+                                     "window: {}; absolute times kept: {}",
+                                     count_text(honesty.hand_overs),
+                                     count_text(honesty.pre_window_operations),
+                                     count_text(honesty.absolute_pins)));
+}
+
+std::string reactions_table(const trace::Honesty& honesty, const driver::Reactions& reactions) {
+  const std::int64_t span = honesty.span_ns;
+  Table table({left, right, right, left});
+  table.row({strong("how it reacts"), "span", "expected", ""});
+  const auto against = [&](std::string_view title, std::int64_t simulated, std::int64_t reference,
+                           std::string_view what) {
+    table.row({fmt::format("  {}", title), time_text(simulated, span), time_text(reference, span),
+               fmt::format("{} {}", signed_percent_text(share_of(simulated - reference, reference)),
+                           what)});
+  };
+  against("device infinitely fast", reactions.device_x0_ns, honesty.host_only_ns,
+          "the host alone, from the events");
+  against("host infinitely fast", reactions.host_x0_ns, honesty.device_busy_ns,
+          "the device busy, from the events");
+  table.row({"  device twice as fast", time_text(reactions.device_half_ns, span), "", ""});
+  table.row({"  device half as fast", time_text(reactions.device_double_ns, span), "", ""});
+  return table.text(0);
+}
+
+}  // namespace foretrace::app

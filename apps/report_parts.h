@@ -1,0 +1,35 @@
+// Parts that several pages share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "apps/text.h"
+#include "trace/build_graph.h"
+
+namespace foretrace::app {
+
+inline constexpr auto left = Table::Align::left;
+inline constexpr auto right = Table::Align::right;
+
+/// part / whole; 0 if there is no whole.
+[[nodiscard]] double share_of(std::int64_t part, std::int64_t whole);
+/// "  title     text", continued below the text.
+[[nodiscard]] std::string row(std::string_view title, std::string_view text);
+
+/// "name.json.gz, 75,718 events, NVIDIA A100".
+[[nodiscard]] std::string trace_text(const driver::Recording& recording);
+/// "19,817 tasks, 40,123 dependencies".
+[[nodiscard]] std::string graph_text(const TaskGraph& graph);
+/// One row per flag.
+[[nodiscard]] std::string flag_rows(const trace::Honesty& honesty);
+/// What the graph does not explain and what it rests on.
+[[nodiscard]] std::string honesty_table(const trace::Honesty& honesty);
+/// Spans with the device or the host at other speeds, beside what the events say.
+[[nodiscard]] std::string reactions_table(const trace::Honesty& honesty,
+                                          const driver::Reactions& reactions);
+
+}  // namespace foretrace::app

@@ -1,0 +1,78 @@
+// The page of `simulate`.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "apps/console.h"
+#include "apps/report.h"
+#include "apps/report_parts.h"
+#include "apps/text.h"
+
+namespace foretrace::app {
+namespace {
+
+using driver::Replay;
+
+std::string span_text(const Replay& replay) {
+  return fmt::format("span {} measured, {} simulated ({})", time_text(replay.measured.span_ns),
+                     time_text(replay.run.steps.span_ns, replay.measured.span_ns),
+                     signed_percent_text(replay.span_error));
+}
+
+std::string steps_text(const Replay& replay) {
+  const driver::StepAnswer& answer = replay.measured_answer;
+  if (answer.is_span) {
+    return "none recorded, the span counts as one";
+  }
+  std::string text = fmt::format(
+      "{}, error at worst {}; host period {}", plural(replay.measured.host_ns.size(), "step"),
+      signed_percent_text(replay.worst_step_error), time_text(answer.host_ns, answer.step_ns));
+  if (answer.device_ns >= 0) {
+    text += fmt::format(", device period {}", time_text(answer.device_ns, answer.step_ns));
+  }
+  return text + (answer.device_limits ? " (the host runs ahead: the device limits)" : "");
+}
+
+std::string all_steps_table(const Replay& replay) {
+  Table table({left, right, right, right, right, right});
+  table.row({strong("step"), "measured", "simulated", "error", "device period", "simulated"});
+  const std::int64_t scale = replay.measured_answer.step_ns;
+  const auto device = [scale](const driver::StepTimes& times, std::size_t i) {
+    const bool known = i < times.device_ns.size() && times.device_ns[i] >= 0;
+    return known ? time_text(times.device_ns[i], scale) : std::string("-");
+  };
+  for (std::size_t i = 0; i < replay.measured.host_ns.size(); ++i) {
+    const std::int64_t measured = replay.measured.host_ns[i];
+    const std::int64_t simulated = replay.run.steps.host_ns[i];
+    table.row({fmt::format("  {}", replay.measured.numbers[i]), time_text(measured, scale),
+               time_text(simulated, scale),
+               signed_percent_text(share_of(simulated - measured, measured)),
+               device(replay.measured, i), device(replay.run.steps, i)});
+  }
+  return table.text(0) + "\n";
+}
+
+}  // namespace
+
+std::string replay_headline(const Replay& replay) {
+  const std::int64_t measured = replay.measured_answer.step_ns;
+  return fmt::format("{} {} measured, {} simulated ({})",
+                     replay.measured_answer.is_span ? "span" : "step", time_text(measured),
+                     time_text(replay.run.answer.step_ns, measured),
+                     signed_percent_text(replay.error));
+}
+
+std::string replay_page(const driver::Recording& recording, const Replay& replay, bool all_steps) {
+  std::string page = strong(replay_headline(replay)) + "\n\n";
+  page += row("trace", trace_text(recording));
+  page += row("steps", steps_text(replay)) + row("span", span_text(replay));
+  page += row("graph", graph_text(recording.graph()));
+  page += flag_rows(recording.built.honesty) + "\n";
+  if (all_steps && !replay.measured_answer.is_span) {
+    page += all_steps_table(replay);
+  }
+  return page + honesty_table(recording.built.honesty) + "\n" +
+         reactions_table(recording.built.honesty, replay.reactions);
+}
+
+}  // namespace foretrace::app

@@ -1,0 +1,167 @@
+// The pages of `whatif`.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "apps/console.h"
+#include "apps/report.h"
+#include "apps/report_parts.h"
+#include "apps/text.h"
+
+namespace foretrace::app {
+namespace {
+
+using driver::Applied;
+using driver::Prediction;
+using driver::Ranked;
+using driver::Ranking;
+using driver::Replay;
+
+std::string change_text(std::int64_t after, std::int64_t before) {
+  return signed_percent_text(share_of(after - before, before));
+}
+
+double speedup_of(std::int64_t before, std::int64_t after) {
+  return static_cast<double>(before) / static_cast<double>(std::max<std::int64_t>(1, after));
+}
+
+std::string noise_text(const Replay& replay) {
+  return fmt::format("within the {} by which the recorded steps scatter: noise",
+                     percent_text(replay.scatter));
+}
+
+bool is_noise(const Replay& replay, std::int64_t after) {
+  const std::int64_t before = replay.run.answer.step_ns;
+  return std::abs(share_of(after - before, before)) <= replay.scatter;
+}
+
+std::string side_by_side(const Replay& replay, const Prediction& prediction) {
+  const driver::StepAnswer& before = replay.run.answer;
+  const driver::StepAnswer& after = prediction.run.answer;
+  const std::int64_t scale = before.step_ns;
+  Table table({left, right, right, right, left});
+  table.row({"", strong("baseline"), strong("predicted"), strong("change"), strong("range")});
+  const auto add = [&](std::string_view title, std::int64_t then, std::int64_t now,
+                       const std::string& range) {
+    table.row({fmt::format("  {}", title), time_text(then, scale), time_text(now, scale),
+               change_text(now, then), range});
+  };
+  add(before.is_span ? "span" : "step", before.step_ns, after.step_ns,
+      fmt::format("{} .. {}", time_text(prediction.low_ns, scale),
+                  time_text(prediction.high_ns, scale)));
+  if (!before.is_span) {
+    add("host period", before.host_ns, after.host_ns, "");
+    if (before.device_ns >= 0 && after.device_ns >= 0) {
+      add("device period", before.device_ns, after.device_ns, "");
+    }
+    add("whole span", replay.run.steps.span_ns, prediction.run.steps.span_ns, "");
+  }
+  return table.text(0);
+}
+
+std::string applied_text(const Applied& applied) {
+  std::string parameters;
+  for (const auto& [name, value] : applied.parameters) {
+    parameters += fmt::format("{}{}={}", parameters.empty() ? "" : ", ", name, value);
+  }
+  std::string text =
+      paragraph("  ", fmt::format("{}{}{}: {} changed", strong(applied.optimization->name),
+                                  parameters.empty() ? "" : " ", parameters,
+                                  plural(applied.tasks_changed, "task")));
+  for (const std::string& note : applied.notes) {
+    text += paragraph("    ", note);
+  }
+  return text;
+}
+
+std::string assumptions_text(const std::vector<Applied>& stack) {
+  std::string text;
+  std::vector<const OptimizationInfo*> seen;
+  for (const Applied& applied : stack) {
+    if (std::find(seen.begin(), seen.end(), applied.optimization) != seen.end()) {
+      continue;
+    }
+    seen.push_back(applied.optimization);
+    for (const std::string_view assumption : applied.optimization->assumptions) {
+      text += paragraph("  - ", assumption);
+    }
+  }
+  return text.empty() ? text : "\n" + strong("assumes") + "\n" + text;
+}
+
+}  // namespace
+
+std::string prediction_headline(const Replay& replay, const Prediction& prediction) {
+  const std::int64_t before = replay.run.answer.step_ns;
+  const std::int64_t after = prediction.run.answer.step_ns;
+  std::string line =
+      fmt::format("{} {} now, {} predicted ({}, {})", replay.run.answer.is_span ? "span" : "step",
+                  time_text(before), time_text(after, before), change_text(after, before),
+                  factor_text(speedup_of(before, after)));
+  if (prediction.low_ns != prediction.high_ns) {
+    line += fmt::format(", between {} and {}", time_text(prediction.low_ns, before),
+                        time_text(prediction.high_ns, before));
+  }
+  return line;
+}
+
+std::string prediction_page(const driver::Recording& recording, const Replay& replay,
+                            const Prediction& prediction) {
+  std::string page = strong(prediction_headline(replay, prediction)) + "\n";
+  if (is_noise(replay, prediction.run.answer.step_ns)) {
+    page += warning_colour(noise_text(replay)) + "\n";
+  }
+  page += "\n" + row("trace", trace_text(recording)) + row("replay", replay_headline(replay)) +
+          row("graph", graph_text(recording.graph())) + flag_rows(recording.built.honesty) + "\n" +
+          side_by_side(replay, prediction) + "\n" + strong("applied") + "\n";
+  for (const Applied& applied : prediction.applied) {
+    page += applied_text(applied);
+  }
+  return page + assumptions_text(prediction.applied);
+}
+
+std::string ranking_headline(const Replay& replay, const Ranking& ranking) {
+  const std::int64_t before = replay.run.answer.step_ns;
+  if (ranking.rows.empty()) {
+    return fmt::format("none of {} applies to this trace",
+                       plural(ranking.left_out.size(), "what-if"));
+  }
+  const Ranked& best = ranking.rows.front();
+  return fmt::format("best of {}: {}, step {} -> {} ({}, {})", ranking.rows.size(),
+                     best.optimization->name, time_text(before), time_text(best.step_ns, before),
+                     change_text(best.step_ns, before), factor_text(best.speedup));
+}
+
+std::string ranking_page(const driver::Recording& recording, const Replay& replay,
+                         const Ranking& ranking) {
+  const std::int64_t before = replay.run.answer.step_ns;
+  std::string page = strong(ranking_headline(replay, ranking)) + "\n\n" +
+                     row("trace", trace_text(recording)) + row("replay", replay_headline(replay)) +
+                     flag_rows(recording.built.honesty);
+  Table table({left, right, right, right, left, left});
+  table.row(
+      {strong("what-if"), strong("step"), strong("change"), strong("speed"), strong("range"), ""});
+  for (const Ranked& rank : ranking.rows) {
+    table.row(
+        {fmt::format("  {}", rank.optimization->name), time_text(rank.step_ns, before),
+         change_text(rank.step_ns, before), factor_text(rank.speedup),
+         fmt::format("{} .. {}", time_text(rank.low_ns, before), time_text(rank.high_ns, before)),
+         rank.is_noise ? "noise" : ""});
+  }
+  if (!ranking.rows.empty()) {
+    page += "\n" + table.text(0);
+    page += paragraph("  ", fmt::format("each alone, with its default parameters; noise: within "
+                                        "the {} by which the recorded steps scatter",
+                                        percent_text(replay.scatter)));
+  }
+  if (!ranking.left_out.empty()) {
+    page += "\n" + strong("not in the ranking") + "\n";
+  }
+  for (const auto& [name, reason] : ranking.left_out) {
+    page += paragraph(fmt::format("  {}: ", name), reason);
+  }
+  return page;
+}
+
+}  // namespace foretrace::app
