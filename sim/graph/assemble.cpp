@@ -130,20 +130,26 @@ void link_forward(Topology& topology) {
 }  // namespace
 
 TaskGraph assemble(Draft draft) {
-  Topology topology;
-  topology.sources.assign(draft.size(), {no_point, no_point, no_point});
-  topology.kinds.assign(draft.size(), {0, 0, 0});
-  std::vector<std::array<std::int32_t, 2>> lag_ns(draft.size(), {0, 0});
-  link_lanes(draft, topology);
-
   const std::vector<TaskId> launch_of = launches(draft);
+  const std::vector<Dependency> waits = resolve_waits(draft);
+  const std::vector<QueueLimit> queues = resolve_queues(draft, launch_of);
+  const bool launch_order_fixed = launch_order_is_fixed(draft, launch_of);
+
+  if (draft.slots.sources.empty()) draft.slots = Slots(draft.size());
+  Topology topology;
+  topology.launch_order_fixed = launch_order_fixed;
+  topology.sources = std::move(draft.slots.sources);
+  topology.kinds = std::move(draft.slots.kinds);
+  std::vector<std::array<std::int32_t, 2>> lag_ns = std::move(draft.slots.lag_ns);
+  link_lanes(draft, topology);
   SlotFiller filler(topology, lag_ns);
   for (const Dependency& d : draft.dependencies) filler.add(d, false);
-  for (const Dependency& d : resolve_waits(draft)) filler.add(d, true);
-  for (const Dependency& d : resolve_queues(draft, launch_of)) filler.add(d, true);
+  for (const Dependency& d : waits) filler.add(d, true);
+  for (const QueueLimit& limit : queues) {
+    filler.add({start_of(limit.leaving), limit.launch, DependencyKind::queue}, true);
+  }
   std::vector<std::int64_t> overflow_lag_ns = filler.finish();
   link_forward(topology);
-  topology.launch_order_fixed = launch_order_is_fixed(draft, launch_of);
 
   Weights weights;
   weights.duration_ns =

@@ -12,7 +12,7 @@ namespace foretrace::detail {
 /// The draft has passed check() and nothing in it points forward.
 [[nodiscard]] TaskGraph assemble(Draft draft);
 
-/// Checks, orders and assembles; new_id[t] is where task t went.
-[[nodiscard]] Result<TaskGraph> build(Draft draft, std::vector<TaskId>& new_id);
+/// Orders and assembles a checked draft; new_id[t] is where task t went, empty if all stayed.
+[[nodiscard]] Result<TaskGraph> order_and_assemble(Draft draft, std::vector<TaskId>& new_id);
 
 }  // namespace foretrace::detail

@@ -92,7 +92,7 @@ class Checker {
   }
 
   Status removals() {
-    fate_.assign(known_, Fate::kept);
+    if (!change_.removed.empty()) fate_.assign(known_, Fate::kept);
     for (const Removal& r : change_.removed) {
       if (index(r.task) >= graph_.size() && index(r.task) < known_) {
         return bad(fmt::format("removal: {} is inserted by the same change", name(r.task)));

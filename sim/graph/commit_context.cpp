@@ -17,12 +17,12 @@ class Carrier {
   [[nodiscard]] bool removed(TaskId task) const { return placement_.removed(task); }
   [[nodiscard]] TaskId next(TaskId task) const {
     if (!removed(task)) return new_id(task);
-    const TaskId heir = heirs_[index(task)].task;
+    const TaskId heir = heirs_[placement_.ghost[index(task)]].task;
     return heir == none<TaskId> ? heir : new_id(heir);
   }
   [[nodiscard]] TaskId previous(TaskId task) const {
     if (!removed(task)) return new_id(task);
-    const TaskId before = heirs_[index(task)].previous;
+    const TaskId before = heirs_[placement_.ghost[index(task)]].previous;
     return before == none<TaskId> ? before : new_id(before);
   }
 
@@ -33,7 +33,7 @@ class Carrier {
       task = new_id(task);
       return;
     }
-    const Heir& heir = heirs_[index(task)];
+    const Heir& heir = heirs_[placement_.ghost[index(task)]];
     if (heir.task != none<TaskId>) {
       const bool stays = placement_.fate[index(task)] == Fate::removed;
       offset_ns = heir.later_ns + (stays ? offset_ns : 0);

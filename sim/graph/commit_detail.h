@@ -17,7 +17,7 @@ namespace foretrace::detail {
 enum class Fate : std::uint8_t { kept, removed, removed_with_segment };
 
 /// Ids in range, no two edits that contradict each other, no edit of a removed task. Gives the fate
-/// of every id of the change.
+/// of every id of the change; empty if nothing is removed.
 [[nodiscard]] Result<std::vector<Fate>> check_change(const TaskGraph& graph, const Change& change);
 
 /// The new graph of a change that keeps the topology; nothing if a lag does not fit its slot.
@@ -36,13 +36,16 @@ void keep_bounds(const DurationEdit& edit, TaskId task, Committed& committed);
 
 /// Where every task goes. Ids are those of the change: the graph's tasks, then the inserted ones.
 struct Placement {
-  std::vector<Fate> fate;
+  std::vector<Fate> fate;        ///< empty: nothing is removed
   std::vector<TaskId> sequence;  ///< in the new program order, removed tasks at their old places
   std::vector<TaskId> order;     ///< per new id: the id of the change
   std::vector<TaskId> new_id;    ///< none if removed
   std::vector<TaskId> position;  ///< new id of the first task that is not before its place
-  [[nodiscard]] bool removed(TaskId task) const { return fate[index(task)] != Fate::kept; }
-  [[nodiscard]] bool any_removed() const { return order.size() != sequence.size(); }
+  std::vector<std::uint32_t> ghost;  ///< per removed task of the graph: how many were before it
+  [[nodiscard]] bool any_removed() const { return !fate.empty(); }
+  [[nodiscard]] bool removed(TaskId task) const {
+    return any_removed() && fate[index(task)] != Fate::kept;
+  }
 };
 
 /// Errors: anchors that go in a circle.
@@ -55,6 +58,10 @@ class TakenAway {
   TakenAway(const TaskGraph& graph, const Change& change);
   [[nodiscard]] bool dependency(TaskId task, DependencyKind kind, TaskId source) const;
   [[nodiscard]] bool wait(const Wait& wait) const;
+  /// False if nothing is taken away from the task.
+  [[nodiscard]] bool touches(TaskId task) const {
+    return !touched_.empty() && touched_[index(task)];
+  }
 
  private:
   template <typename Matches>
@@ -117,14 +124,15 @@ class Ghosts {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
   };
-  [[nodiscard]] const Ghost& at(TaskId task) const { return ghosts_[number_[index(task)]]; }
+  [[nodiscard]] const Ghost& at(TaskId task) const {
+    return ghosts_[placement_.ghost[index(task)]];
+  }
   void add_lane(TaskId task);
   void add_sources(TaskId task, const TakenAway& taken_away);
   void add(Reach reach);
 
   const TaskGraph& graph_;
   const Placement& placement_;
-  std::vector<std::uint32_t> number_;  // per task of the graph: its ghost
   std::vector<Ghost> ghosts_;
   std::vector<Reach> reaches_;
   std::vector<Reach> collected_;  // of the task at hand
@@ -145,8 +153,7 @@ struct NewTasks {
   std::vector<std::int64_t> segment_ns;
 };
 
-/// Gives the host time before removed tasks to the next task of the lane. Heirs per id of the
-/// change; only those of removed tasks mean something; empty if nothing is removed.
+/// Gives the host time before removed tasks to the next task of the lane. One heir per ghost.
 [[nodiscard]] std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,
                                           const std::vector<Lane>& lanes, NewTasks& tasks);
 

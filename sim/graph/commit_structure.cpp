@@ -17,6 +17,11 @@ class LagEdits {
   explicit LagEdits(const Change& change) : edits_(change.lags) {
     std::stable_sort(edits_.begin(), edits_.end(), less);
   }
+  [[nodiscard]] bool touches(TaskId task) const {
+    if (edits_.empty()) return false;
+    const auto found = std::lower_bound(edits_.begin(), edits_.end(), LagEdit{task}, less);
+    return found != edits_.end() && found->task == task;
+  }
   /// The edited lag, or the given one.
   [[nodiscard]] std::int64_t lag(TaskId task, DependencyKind kind, std::int64_t lag_ns) const {
     if (edits_.empty()) return lag_ns;
@@ -30,6 +35,12 @@ class LagEdits {
     return std::pair{a.task, a.kind} < std::pair{b.task, b.kind};
   }
   std::vector<LagEdit> edits_;
+};
+
+/// Neighbours in the order of the change that stay neighbours.
+struct Run {
+  std::size_t first = 0;
+  std::size_t count = 0;
 };
 
 class Rebuild {
@@ -86,17 +97,39 @@ class Rebuild {
     apply_policies(change_, context_);
   }
 
+  /// Runs of neighbours are copied at once; inserted tasks come from their specs.
   template <typename T, typename FromSpec>
   void gather(std::vector<T>& to, const std::vector<T>& from, const FromSpec& from_spec) {
-    to.reserve(placement_.order.size());
+    to.resize(placement_.order.size());
+    std::size_t next = 0;
+    for (const Run& run : runs_) {
+      if (run.first < from.size()) {
+        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(run.first), run.count,
+                    to.begin() + static_cast<std::ptrdiff_t>(next));
+      } else {
+        for (std::size_t i = 0; i < run.count; ++i) {
+          to[next + i] = from_spec(change_.inserted[run.first + i - from.size()].task);
+        }
+      }
+      next += run.count;
+    }
+  }
+
+  void find_runs() {
     for (const TaskId task : placement_.order) {
-      to.push_back(index(task) < from.size()
-                       ? from[index(task)]
-                       : from_spec(change_.inserted[index(task) - from.size()].task));
+      const std::size_t id = index(task);
+      const bool follows =
+          !runs_.empty() && runs_.back().first + runs_.back().count == id && id != graph_.size();
+      if (follows) {
+        ++runs_.back().count;
+      } else {
+        runs_.push_back({id, 1});
+      }
     }
   }
 
   void gather_tasks() {
+    find_runs();
     const TaskColumns& from = graph_.columns();
     TaskColumns& to = tasks_.columns;
     gather(to.lane, from.lane, [](const TaskSpec& spec) { return spec.lane; });
@@ -130,22 +163,15 @@ class Rebuild {
   }
 
   void gather_dependencies() {
-    dependencies_.reserve(graph_.topology().dependency_count() + change_.new_dependencies.size());
+    slots_ = Slots(placement_.order.size());
+    const auto& overflow = graph_.topology().overflow;
     std::size_t row = 0;
     for (std::size_t t = 0; t < graph_.size(); ++t) {
       const TaskId task = make_id<TaskId>(t);
       if (placement_.removed(task)) continue;
-      spliced_.clear();
-      for_each_explicit(graph_, task, row, [&](Dependency d) {
-        if (taken_away_.dependency(task, d.kind, task_of(d.source))) return;
-        d.lag_ns = lag_edits_.lag(task, d.kind, d.lag_ns);
-        d.late_after = ghosts_.kept_point(d.late_after);
-        if (placement_.removed(task_of(d.source))) return splice(d);
-        dependencies_.push_back({new_point(d.source), new_id(task), d.kind, d.lag_ns, d.fraction,
-                                 new_point(d.late_after)});
-      });
-      splice_lane(task);
-      if (!spliced_.empty()) add_spliced(new_id(task));
+      while (row < overflow.size() && overflow[row].task < task) ++row;
+      const bool overflows = row < overflow.size() && overflow[row].task == task;
+      if (overflows || !copy_slots(task)) gather_dependencies_of(task, row);
     }
     for (Dependency d : change_.new_dependencies) {
       d.task = new_id(d.task);
@@ -153,6 +179,44 @@ class Rebuild {
       d.late_after = new_point(d.late_after);
       dependencies_.push_back(d);
     }
+  }
+
+  /// Most tasks keep their dependencies and their slots. False if this one does not.
+  bool copy_slots(TaskId task) {
+    const std::size_t from = index(task);
+    const std::array<Point, 3>& sources = graph_.topology().sources[from];
+    const std::array<std::uint8_t, 3>& kinds = graph_.topology().kinds[from];
+    for (const Point source : sources) {
+      if (source != no_point && placement_.removed(task_of(source))) return false;
+    }
+    if (taken_away_.touches(task) || lag_edits_.touches(task)) return false;
+    const std::size_t to = index(new_id(task));
+    std::size_t slot = cause_slot;
+    for (std::size_t old = cause_slot; old <= extra_slot; ++old) {
+      if (sources[old] == no_point || is_symbolic(kinds[old])) continue;
+      slots_.sources[to][slot] = new_point(sources[old]);
+      slots_.kinds[to][slot] = kinds[old];
+      slots_.lag_ns[to][slot - 1] = (*graph_.weights().lag_ns)[from][old - 1];
+      ++slot;
+    }
+    return true;
+  }
+
+  void gather_dependencies_of(TaskId task, std::size_t& row) {
+    const std::size_t first = dependencies_.size();
+    spliced_.clear();
+    for_each_explicit(graph_, task, row, [&](Dependency d) {
+      if (taken_away_.dependency(task, d.kind, task_of(d.source))) return;
+      d.lag_ns = lag_edits_.lag(task, d.kind, d.lag_ns);
+      d.late_after = ghosts_.kept_point(d.late_after);
+      if (placement_.removed(task_of(d.source))) return splice(d);
+      d.task = new_id(task);
+      d.source = new_point(d.source);
+      d.late_after = new_point(d.late_after);
+      dependencies_.push_back(d);
+    });
+    splice_lane(task);
+    add_spliced(new_id(task), first);
   }
 
   /// What waited for a removed task waits for what that came after.
@@ -180,15 +244,14 @@ class Rebuild {
     }
   }
 
-  /// Adds the spliced dependencies of a task that neither its lane nor another one implies.
-  void add_spliced(TaskId task) {
+  /// Adds the spliced dependencies of a task that neither its lane nor another one, from row
+  /// `first` on, implies.
+  void add_spliced(TaskId task, std::size_t first) {
     for (Dependency& d : spliced_) {
       d.task = task;
       d.source = new_point(d.source);
       d.late_after = new_point(d.late_after);
     }
-    std::size_t first = dependencies_.size();
-    while (first > 0 && dependencies_[first - 1].task == task) --first;
     const auto lane = [this](const Dependency& d) {
       return tasks_.columns.lane[index(task_of(d.source))];
     };
@@ -216,7 +279,7 @@ class Rebuild {
       const TaskId at = wait.at;
       if (placement_.removed(wait.task)) {
         // A blocking call that is gone blocks nobody; a stream still waits for its event.
-        const TaskId heir = heirs_[index(wait.task)].task;
+        const TaskId heir = heirs_[placement_.ghost[index(wait.task)]].task;
         if (is_host(graph_.kind(wait.task)) || heir == none<TaskId>) continue;
         wait.at = old_position(at);
         wait.task = new_id(heir);
@@ -228,7 +291,7 @@ class Rebuild {
     }
     context_.waits.resize(kept);
     for (Wait wait : change_.new_waits) {
-      const bool end = index(wait.at) == placement_.fate.size();
+      const bool end = index(wait.at) == placement_.new_id.size();
       if (wait.at == wait.task) {
         wait.at = new_id(wait.at);
       } else {
@@ -247,17 +310,23 @@ class Rebuild {
   }
 
   Result<Committed> build() {
+    // Ids are right by now; what is left to check is what the edits add up to.
+    const Parts parts{context_, tasks_.columns, tasks_.duration_ns, tasks_.segment_ns,
+                      dependencies_};
+    if (auto status = check_weights(parts); !status) return std::move(status).error();
     std::vector<TaskId> sorted_id;
-    auto graph = detail::build(
+    auto graph = order_and_assemble(
         {std::move(context_), std::move(tasks_.columns), std::move(tasks_.duration_ns),
-         std::move(tasks_.segment_ns), std::move(dependencies_)},
+         std::move(tasks_.segment_ns), std::move(slots_), std::move(dependencies_)},
         sorted_id);
     if (!graph) return std::move(graph).error();
     Committed committed;
     committed.graph = std::move(graph).value();
     committed.new_id = std::move(placement_.new_id);
-    for (TaskId& id : committed.new_id) {
-      if (id != none<TaskId> && !sorted_id.empty()) id = sorted_id[index(id)];
+    if (!sorted_id.empty()) {
+      for (TaskId& id : committed.new_id) {
+        if (id != none<TaskId>) id = sorted_id[index(id)];
+      }
     }
     for (const DurationEdit& edit : change_.durations) {
       keep_bounds(edit, committed.new_id[index(edit.task)], committed);
@@ -274,8 +343,10 @@ class Rebuild {
   GraphContext context_;
   NewTasks tasks_;
   std::vector<Heir> heirs_;
-  std::vector<Dependency> dependencies_;
-  std::vector<Dependency> spliced_;  // of the task at hand, in old ids
+  std::vector<Run> runs_;
+  Slots slots_;
+  std::vector<Dependency> dependencies_;  // besides those in slots, in new ids
+  std::vector<Dependency> spliced_;       // of the task at hand, in old ids
 };
 
 }  // namespace

@@ -65,38 +65,6 @@ Status check_columns(const Parts& parts) {
   return ok_status();
 }
 
-/// A negative gap is real between device operations (a kernel may begin before its predecessor
-/// has drained), never between the calls of a thread.
-Status check_weights(const Parts& parts) {
-  double total = 0;
-  std::int64_t smallest = 0;
-  for (std::size_t t = 0; t < parts.size(); ++t) {
-    smallest = std::min({smallest, parts.duration_ns[t], parts.segment_ns[t]});
-    total += static_cast<double>(parts.duration_ns[t]) +
-             std::abs(static_cast<double>(parts.segment_ns[t]));
-  }
-  for (const Dependency& d : parts.dependencies) total += std::abs(static_cast<double>(d.lag_ns));
-  for (const Wait& w : parts.context.waits) total += std::abs(static_cast<double>(w.lag_ns));
-  for (std::size_t t = 0; smallest < 0 && t < parts.size(); ++t) {
-    const TaskId task = make_id<TaskId>(t);
-    if (parts.duration_ns[t] < 0) {
-      return bad(fmt::format("{}: duration is negative, got {} ns",
-                             describe(parts.context, parts.columns, task), parts.duration_ns[t]));
-    }
-    if (parts.segment_ns[t] < 0 && is_host(parts.columns.kind[t])) {
-      return bad(fmt::format("{}: host segment is negative, got {} ns",
-                             describe(parts.context, parts.columns, task), parts.segment_ns[t]));
-    }
-  }
-  if (total > max_total_ns) {
-    return bad(
-        fmt::format("durations, segments and lags add up to {:.3g} ns, expected at most "
-                    "{:.3g}",
-                    total, max_total_ns));
-  }
-  return ok_status();
-}
-
 Status check_dependencies(const Parts& parts) {
   const std::size_t tasks = parts.size();
   const std::size_t points = 2 * tasks;
@@ -166,6 +134,7 @@ Status check_context(const Parts& parts) {
 
 template <typename T>
 void permute(std::vector<T>& values, const std::vector<TaskId>& new_id) {
+  if (values.empty()) return;
   std::vector<T> moved(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) moved[index(new_id[i])] = values[i];
   values.swap(moved);
@@ -212,6 +181,38 @@ std::string describe(const GraphContext& context, const TaskColumns& columns, Ta
   return fmt::format("{} '{}' (task {})", to_string(columns.kind[t]), name, t);
 }
 
+/// A negative gap is real between device operations (a kernel may begin before its predecessor
+/// has drained), never between the calls of a thread.
+Status check_weights(const Parts& parts) {
+  double total = 0;
+  std::int64_t smallest = 0;
+  for (std::size_t t = 0; t < parts.size(); ++t) {
+    smallest = std::min({smallest, parts.duration_ns[t], parts.segment_ns[t]});
+    total += static_cast<double>(parts.duration_ns[t]) +
+             std::abs(static_cast<double>(parts.segment_ns[t]));
+  }
+  for (const Dependency& d : parts.dependencies) total += std::abs(static_cast<double>(d.lag_ns));
+  for (const Wait& w : parts.context.waits) total += std::abs(static_cast<double>(w.lag_ns));
+  for (std::size_t t = 0; smallest < 0 && t < parts.size(); ++t) {
+    const TaskId task = make_id<TaskId>(t);
+    if (parts.duration_ns[t] < 0) {
+      return bad(fmt::format("{}: duration is negative, got {} ns",
+                             describe(parts.context, parts.columns, task), parts.duration_ns[t]));
+    }
+    if (parts.segment_ns[t] < 0 && is_host(parts.columns.kind[t])) {
+      return bad(fmt::format("{}: host segment is negative, got {} ns",
+                             describe(parts.context, parts.columns, task), parts.segment_ns[t]));
+    }
+  }
+  if (total > max_total_ns) {
+    return bad(
+        fmt::format("durations, segments and lags add up to {:.3g} ns, expected at most "
+                    "{:.3g}",
+                    total, max_total_ns));
+  }
+  return ok_status();
+}
+
 Status check(const Parts& parts) {
   if (auto status = check_columns(parts); !status) return status;
   if (auto status = check_dependencies(parts); !status) return status;
@@ -230,6 +231,12 @@ void renumber(Draft& draft, const std::vector<TaskId>& new_id) {
   permute(columns.provenance, new_id);
   permute(draft.duration_ns, new_id);
   permute(draft.segment_ns, new_id);
+  permute(draft.slots.sources, new_id);
+  permute(draft.slots.kinds, new_id);
+  permute(draft.slots.lag_ns, new_id);
+  for (auto& sources : draft.slots.sources) {
+    for (Point& source : sources) renumber_point(source, new_id);
+  }
   for (Dependency& d : draft.dependencies) {
     d.task = new_id[index(d.task)];
     renumber_point(d.source, new_id);

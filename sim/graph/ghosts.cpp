@@ -50,7 +50,7 @@ TakenAway::TakenAway(const TaskGraph& graph, const Change& change)
 
 template <typename Matches>
 bool TakenAway::any(TaskId task, DependencyKind kind, const Matches& matches) const {
-  if (touched_.empty() || !touched_[index(task)]) return false;
+  if (!touches(task)) return false;
   auto row = std::lower_bound(
       rows_.begin(), rows_.end(), task,
       [](const DependencyRemoval& left, TaskId right) { return left.task < right; });
@@ -73,11 +73,9 @@ bool TakenAway::wait(const Wait& wait) const {
 Ghosts::Ghosts(const TaskGraph& graph, const TakenAway& taken_away, const Placement& placement)
     : graph_(graph), placement_(placement) {
   if (!placement.any_removed()) return;
-  number_.resize(graph.size());
   for (std::size_t t = 0; t < graph.size(); ++t) {
     const TaskId task = make_id<TaskId>(t);
     if (!placement.removed(task)) continue;
-    number_[t] = static_cast<std::uint32_t>(ghosts_.size());
     ghosts_.emplace_back();
     collected_.clear();
     add_lane(task);
@@ -160,7 +158,8 @@ std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,
                             const std::vector<Lane>& lanes, NewTasks& tasks) {
   std::vector<Heir> heirs;
   if (!placement.any_removed()) return heirs;
-  heirs.resize(placement.fate.size());
+  heirs.resize(placement.sequence.size() - placement.order.size());
+  const auto heir_of = [&](TaskId task) -> Heir& { return heirs[placement.ghost[index(task)]]; };
   struct OnLane {
     TaskId last = none<TaskId>;     ///< last kept task
     TaskId pending = none<TaskId>;  ///< last removed task without an heir; chained by Heir::task
@@ -174,7 +173,7 @@ std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,
       const bool inherits = placement.fate[index(task)] == Fate::removed &&
                             (is_host(graph.kind(task)) || lane.last == none<TaskId>);
       if (inherits) lane.carried_ns += graph.segment_ns(task);
-      heirs[index(task)] = {lane.pending, lane.last, lane.carried_ns};
+      heir_of(task) = {lane.pending, lane.last, lane.carried_ns};
       lane.pending = task;
       continue;
     }
@@ -182,7 +181,7 @@ std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,
     OnLane& lane = state[index(tasks.columns.lane[id])];
     tasks.segment_ns[id] += lane.carried_ns;
     while (lane.pending != none<TaskId>) {
-      Heir& heir = heirs[index(lane.pending)];
+      Heir& heir = heir_of(lane.pending);
       lane.pending = heir.task;
       heir.task = task;
       heir.later_ns = tasks.segment_ns[id] - heir.later_ns;
@@ -192,7 +191,7 @@ std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,
   }
   for (OnLane& lane : state) {
     while (lane.pending != none<TaskId>) {
-      Heir& heir = heirs[index(lane.pending)];
+      Heir& heir = heir_of(lane.pending);
       lane.pending = heir.task;
       heir.task = none<TaskId>;
       heir.later_ns = 0;

@@ -141,27 +141,28 @@ Result<TaskGraph> GraphBuilder::build() && {
 }
 
 Result<TaskGraph> GraphBuilder::build(std::vector<TaskId>& new_id) && {
-  detail::Draft draft{std::move(context_), std::move(columns_), std::move(duration_ns_),
-                      std::move(segment_ns_), std::move(dependencies_)};
+  detail::Draft draft{std::move(context_),    std::move(columns_), std::move(duration_ns_),
+                      std::move(segment_ns_), detail::Slots{},     std::move(dependencies_)};
   *this = GraphBuilder();
-  return detail::build(std::move(draft), new_id);
+  const detail::Parts parts{draft.context, draft.columns, draft.duration_ns, draft.segment_ns,
+                            draft.dependencies};
+  if (auto status = detail::check(parts); !status) return std::move(status).error();
+  const std::size_t tasks = draft.size();
+  auto graph = detail::order_and_assemble(std::move(draft), new_id);
+  if (graph && new_id.empty()) {
+    new_id.resize(tasks);
+    for (std::size_t t = 0; t < tasks; ++t) new_id[t] = make_id<TaskId>(t);
+  }
+  return graph;
 }
 
 namespace detail {
 
-Result<TaskGraph> build(Draft draft, std::vector<TaskId>& new_id) {
-  const Parts parts{draft.context, draft.columns, draft.duration_ns, draft.segment_ns,
-                    draft.dependencies};
-  if (auto status = check(parts); !status) return std::move(status).error();
+Result<TaskGraph> order_and_assemble(Draft draft, std::vector<TaskId>& new_id) {
   auto order = topological_ids(draft);
   if (!order) return std::move(order).error();
   new_id = std::move(order).value();
-  if (new_id.empty()) {
-    new_id.resize(draft.size());
-    for (std::size_t t = 0; t < new_id.size(); ++t) new_id[t] = make_id<TaskId>(t);
-  } else {
-    renumber(draft, new_id);
-  }
+  if (!new_id.empty()) renumber(draft, new_id);
   if (draft.context.rank_classes.empty()) {
     std::set<std::int32_t> ranks;
     for (const Lane& lane : draft.context.lanes) ranks.insert(lane.rank);

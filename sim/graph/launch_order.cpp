@@ -18,20 +18,18 @@ struct HandOver {
 };
 
 std::vector<HandOver> hand_overs(const Draft& draft) {
-  const auto lane_of = [&draft](TaskId task) { return draft.columns.lane[index(task)]; };
-  const auto is_host_lane = [&draft](LaneId lane) {
-    return !is_stream_like(draft.context.lanes[index(lane)].kind);
-  };
+  const std::vector<LaneId>& lane_of = draft.columns.lane;
+  std::vector<bool> on_host;
+  for (const Lane& lane : draft.context.lanes) on_host.push_back(!is_stream_like(lane.kind));
   std::vector<HandOver> result;
-  for (const Dependency& d : draft.dependencies) {
-    const TaskId source = task_of(d.source);
-    const LaneId from = lane_of(source);
-    const LaneId to = lane_of(d.task);
-    if (from == to || d.late_after != no_point || !is_host_lane(from) || !is_host_lane(to)) {
-      continue;
-    }
-    result.push_back({source, d.task});
-  }
+  for_each_dependency(draft, [&](TaskId task, Point point, Point late_after, DependencyKind) {
+    const LaneId to = lane_of[index(task)];
+    if (!on_host[index(to)] || late_after != no_point) return;
+    const TaskId source = task_of(point);
+    const LaneId from = lane_of[index(source)];
+    if (from == to || !on_host[index(from)]) return;
+    result.push_back({source, task});
+  });
   std::stable_sort(result.begin(), result.end(),
                    [](const HandOver& a, const HandOver& b) { return a.task < b.task; });
   return result;

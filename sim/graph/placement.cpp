@@ -33,18 +33,18 @@ std::vector<Attachment> attachments(const TaskGraph& graph, const Change& change
 class Walk {
  public:
   Walk(const TaskGraph& graph, const Change& change, Placement& placement)
-      : placement_(placement),
-        attached_(attachments(graph, change)),
-        first_(placement.fate.size() + 1, 0),
-        leaf_(placement.fate.size(), false) {
+      : placement_(placement), attached_(attachments(graph, change)) {
+    const std::size_t known = graph.size() + change.inserted.size();
+    first_.assign(known, 0);
+    leaf_.assign(known, false);
     for (std::size_t i = attached_.size(); i > 0; --i) {
       first_[index(attached_[i - 1].anchor)] = static_cast<std::uint32_t>(i);
       leaf_[index(attached_[i - 1].task)] = true;
     }
-    placement.new_id.assign(placement.fate.size(), none<TaskId>);
-    placement.position.resize(placement.fate.size());
-    placement.sequence.reserve(placement.fate.size());
-    placement.order.reserve(placement.fate.size());
+    placement.new_id.assign(known, none<TaskId>);
+    placement.position.resize(known);
+    placement.sequence.reserve(known);
+    placement.order.reserve(known);
   }
 
   void run(std::size_t tasks) {
@@ -113,8 +113,16 @@ Result<Placement> place(const TaskGraph& graph, const Change& change, std::vecto
   Placement placement;
   placement.fate = std::move(fate);
   Walk(graph, change, placement).run(graph.size());
-  if (placement.sequence.size() != placement.fate.size()) {
+  if (placement.sequence.size() != placement.new_id.size()) {
     return Error{ErrorCode::bad_usage, "reordering: the anchors of some tasks form a circle"};
+  }
+  if (placement.any_removed()) {
+    placement.ghost.resize(graph.size());
+    std::uint32_t ghosts = 0;
+    for (std::size_t t = 0; t < graph.size(); ++t) {
+      placement.ghost[t] = ghosts;
+      if (placement.fate[t] != Fate::kept) ++ghosts;
+    }
   }
   return placement;
 }

@@ -30,40 +30,16 @@ class DeviceLanes {
   std::vector<std::uint32_t> empty_;
 };
 
-/// One entry of a launch queue: the device task that leaves it and the call that fills it.
-struct Entry {
-  TaskId first{};  ///< first device task of the launch on this stream
-  TaskId launch = none<TaskId>;
-};
-
-std::vector<Dependency> queue_dependencies(const std::vector<Entry>& entries, std::size_t depth) {
-  std::vector<Dependency> result;
-  for (std::size_t k = depth; k < entries.size(); ++k) {
-    const TaskId launch = entries[k].launch;
-    const TaskId leaving = entries[k - depth].first;
-    // A leaving task that stands after the call in program order cannot be waited for there.
-    if (launch == none<TaskId> || leaving >= launch) continue;
-    Dependency dependency;
-    dependency.source = start_of(leaving);
-    dependency.task = launch;
-    dependency.kind = DependencyKind::queue;
-    result.push_back(dependency);
-  }
-  return result;
-}
-
 }  // namespace
 
 std::vector<TaskId> launches(const Draft& draft) {
   std::vector<TaskId> result(draft.size(), none<TaskId>);
-  for (const Dependency& d : draft.dependencies) {
-    if (d.kind != DependencyKind::launch || result[index(d.task)] != none<TaskId>) continue;
-    if (!is_stream_like(draft.context.lanes[index(draft.columns.lane[index(d.task)])].kind)) {
-      continue;
-    }
-    const TaskId source = task_of(d.source);
-    if (is_host(draft.columns.kind[index(source)])) result[index(d.task)] = source;
-  }
+  for_each_dependency(draft, [&](TaskId task, Point point, Point, DependencyKind kind) {
+    if (kind != DependencyKind::launch || result[index(task)] != none<TaskId>) return;
+    if (!is_stream_like(draft.context.lanes[index(draft.columns.lane[index(task)])].kind)) return;
+    const TaskId source = task_of(point);
+    if (is_host(draft.columns.kind[index(source)])) result[index(task)] = source;
+  });
   return result;
 }
 
@@ -104,22 +80,34 @@ std::vector<Dependency> resolve_waits(const Draft& draft) {
   return result;
 }
 
-std::vector<Dependency> resolve_queues(const Draft& draft, const std::vector<TaskId>& launch_of) {
+std::vector<QueueLimit> resolve_queues(const Draft& draft, const std::vector<TaskId>& launch_of) {
   const std::vector<Lane>& lanes = draft.context.lanes;
-  std::vector<std::vector<Entry>> entries(lanes.size());
-  for (std::size_t t = 0; t < draft.size(); ++t) {
-    const std::size_t lane = index(draft.columns.lane[t]);
-    if (lanes[lane].queue_depth == 0 || !is_stream_like(lanes[lane].kind)) continue;
+  /// First device task of every entry so far, and the call that filled the last one.
+  struct Queue {
+    std::size_t depth = 0;
+    std::vector<TaskId> entries;
+    TaskId last_launch = none<TaskId>;
+  };
+  std::vector<Queue> queues(lanes.size());
+  bool any = false;
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    if (is_stream_like(lanes[lane].kind)) queues[lane].depth = lanes[lane].queue_depth;
+    any = any || queues[lane].depth > 0;
+  }
+  std::vector<QueueLimit> result;
+  for (std::size_t t = 0; any && t < draft.size(); ++t) {
+    Queue& queue = queues[index(draft.columns.lane[t])];
+    if (queue.depth == 0) continue;
     const TaskId launch = launch_of[t];
     // Several tasks of one launch (a graph) are one entry; it leaves when its first task starts.
-    const bool same =
-        launch != none<TaskId> && !entries[lane].empty() && entries[lane].back().launch == launch;
-    if (!same) entries[lane].push_back({make_id<TaskId>(t), launch});
-  }
-  std::vector<Dependency> result;
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    const auto added = queue_dependencies(entries[lane], lanes[lane].queue_depth);
-    result.insert(result.end(), added.begin(), added.end());
+    if (launch != none<TaskId> && launch == queue.last_launch) continue;
+    queue.last_launch = launch;
+    const std::size_t k = queue.entries.size();
+    queue.entries.push_back(make_id<TaskId>(t));
+    if (launch == none<TaskId> || k < queue.depth) continue;
+    const TaskId leaving = queue.entries[k - queue.depth];
+    // A task that stands after the call in program order cannot be waited for there.
+    if (leaving < launch) result.push_back({leaving, launch});
   }
   return result;
 }

@@ -21,10 +21,10 @@ struct Predecessors {
 /// Calls visit(task, predecessor) for every explicit ordering: sources and late_after points.
 template <typename Visit>
 void for_each_order(const Draft& draft, const Visit& visit) {
-  for (const Dependency& d : draft.dependencies) {
-    visit(d.task, task_of(d.source));
-    if (d.late_after != no_point) visit(d.task, task_of(d.late_after));
-  }
+  for_each_dependency(draft, [&](TaskId task, Point source, Point late_after, DependencyKind) {
+    visit(task, task_of(source));
+    if (late_after != no_point) visit(task, task_of(late_after));
+  });
   for (const Wait& w : draft.context.waits) {
     if (w.late_after != no_point) visit(w.task, task_of(w.late_after));
   }
