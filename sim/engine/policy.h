@@ -1,2 +1,4 @@
 #pragma once
-namespace foretrace { class Policy; }
+namespace foretrace {
+class Policy;
+}
