@@ -25,6 +25,9 @@ std::string full_name(const CLI::App& app) {
 
 std::string option_name(const CLI::Option& option) {
   std::string name = option.get_name(option.get_positional(), true);
+  if (const std::size_t comma = name.find(','); comma != std::string::npos) {
+    name.insert(comma + 1, " ");
+  }
   if (!option.get_positional() && !option.get_type_name().empty() &&
       option.get_items_expected_max() > 0) {
     name += " " + option.get_type_name();
@@ -71,6 +74,11 @@ std::string lower_first(std::string text) {
 const CLI::App& chosen(const CLI::App& root) {
   const auto parsed = root.get_subcommands();
   return parsed.empty() ? root : *parsed.front();
+}
+
+/// "simulate: ", or nothing for the program itself.
+std::string prefix_of(const CLI::App& command) {
+  return command.get_parent() == nullptr ? std::string() : command.get_name() + ": ";
 }
 
 std::string nearest_option(const CLI::App& app, std::string_view wrong) {
@@ -148,7 +156,7 @@ Status check_leftovers(const CLI::App& root) {
   const std::string& wrong = leftovers.front();
   if (wrong.size() > 1 && wrong[0] == '-') {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("{}: unknown option '{}'{}", full_name(command),
+                 fmt::format("{}unknown option '{}'{}", prefix_of(command),
                              wrong.substr(0, wrong.find('=')), nearest_option(command, wrong))};
   }
   if (&command == &root) {
@@ -156,7 +164,7 @@ Status check_leftovers(const CLI::App& root) {
                                                    nearest_command(root, wrong), root.get_name())};
   }
   return Error{ErrorCode::bad_usage,
-               fmt::format("{}: unexpected argument '{}'", full_name(command), wrong)};
+               fmt::format("{}unexpected argument '{}'", prefix_of(command), wrong)};
 }
 
 void restrict_to(CLI::Option& option, std::span<const std::string_view> words) {

@@ -27,7 +27,7 @@ void add_shares(Table& table, std::string_view title, const std::vector<Share>& 
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const Share& share = shares[i];
     if (i < shown) {
-      table.row({"  " + shorten(share.name.empty() ? "(none)" : share.name, 60),
+      table.row({"  " + shorten(share.name.empty() ? "(none)" : function_text(share.name), 60),
                  time_text(share.time_ns, facts.device_time_ns),
                  percent_text(share_of(share.time_ns, facts.device_time_ns)),
                  count_text(share.count)});
@@ -67,7 +67,9 @@ std::string trace_text(const Inspection& found) {
                 : fmt::format(", rank {}", found.info.rank);
   }
   if (found.info.resolution_ns > 1) {
-    text += fmt::format(", times in steps of {}", time_text(found.info.resolution_ns));
+    text += fmt::format(
+        ", time resolution {}",
+        fmt::format("{} ns", count_text(static_cast<std::uint64_t>(found.info.resolution_ns))));
   }
   return text;
 }
@@ -110,6 +112,9 @@ std::string graph_lines(const Inspection& found, const GraphFacts& facts) {
                      row("graph", fmt::format("{}, {} dependencies", plural(facts.tasks, "task"),
                                               count_text(facts.dependencies)));
   page += flag_rows(facts.honesty);
+  if (facts.kinds.empty()) {
+    return page + row("device", "no device work was recorded");
+  }
   Table table({left, right, right, right});
   table.row({strong("device time"), strong("time"), strong("share"), strong("operations")});
   add_shares(table, "by kind", facts.kinds, facts);

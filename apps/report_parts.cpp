@@ -43,25 +43,28 @@ std::string flag_rows(const trace::Honesty& honesty) {
 std::string honesty_table(const trace::Honesty& honesty) {
   const std::int64_t span = honesty.span_ns;
   Table table({left, right, right, right});
-  table.row({strong("what the graph does not explain"), "time", "of span", "count"});
-  const auto counter = [&](std::string_view title, std::int64_t time, std::uint64_t count) {
+  const auto counter = [&](std::string_view title, std::int64_t time, const std::string& count) {
     table.row({fmt::format("  {}", title), time_text(time, span),
-               percent_text(share_of(time, span)), count_text(count)});
+               percent_text(share_of(time, span)), count});
   };
+  table.row({strong("what the graph does not explain"), "time", "of span", "count"});
   counter("device work that started late", honesty.unexplained_device_ns,
-          honesty.unexplained_device_count);
+          count_text(honesty.unexplained_device_count));
   counter("launches that took long", honesty.unexplained_launch_ns,
-          honesty.unexplained_launch_count);
-  table.row({strong("what it took apart"), "", "", ""});
-  counter("launches blocked by a full queue", honesty.queue_blocked_ns,
-          honesty.queue_blocked_count);
-  table.row({"  the profiler's own work", time_text(honesty.overhead_removed_ns, span),
-             percent_text(share_of(honesty.overhead_removed_ns, span)), ""});
-  table.row({"  first use of kernels (module loading)", time_text(honesty.first_use_ns, span),
-             percent_text(share_of(honesty.first_use_ns, span)), ""});
-  table.row({"  device busy with unrecorded work at first",
-             time_text(honesty.initial_backlog_ns, span),
-             percent_text(share_of(honesty.initial_backlog_ns, span)), ""});
+          count_text(honesty.unexplained_launch_count));
+  const auto found = [&](std::string_view title, std::int64_t time, const std::string& count) {
+    if (time > 0) {
+      counter(title, time, count);
+    }
+  };
+  found("device busy with unrecorded work at first", honesty.initial_backlog_ns, "");
+  found("first use of kernels (module loading)", honesty.first_use_ns, "");
+  if (honesty.queue_blocked_ns > 0 || honesty.overhead_removed_ns > 0) {
+    table.row({strong("what it took out of recorded times"), "", "", ""});
+  }
+  found("launches blocked by a full queue", honesty.queue_blocked_ns,
+        count_text(honesty.queue_blocked_count));
+  found("the profiler's own work", honesty.overhead_removed_ns, "");
   std::string origins;
   for (std::size_t i = 0; i < honesty.edges_by_origin.size(); ++i) {
     if (honesty.edges_by_origin[i] > 0) {

@@ -14,7 +14,7 @@ namespace {
 using driver::Replay;
 
 std::string span_text(const Replay& replay) {
-  return fmt::format("span {} measured, {} simulated ({})", time_text(replay.measured.span_ns),
+  return fmt::format("{} measured, {} simulated ({})", time_text(replay.measured.span_ns),
                      time_text(replay.run.steps.span_ns, replay.measured.span_ns),
                      signed_percent_text(replay.span_error));
 }

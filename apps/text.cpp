@@ -71,7 +71,12 @@ std::string count_text(std::uint64_t count) {
 }
 
 std::string plural(std::uint64_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count_text(count), word, count == 1 ? "" : "s");
+  if (count == 1) {
+    return fmt::format("1 {}", word);
+  }
+  return word.back() == 'y'
+             ? fmt::format("{} {}ies", count_text(count), word.substr(0, word.size() - 1))
+             : fmt::format("{} {}s", count_text(count), word);
 }
 
 std::string bytes_text(std::int64_t bytes) {
@@ -106,6 +111,30 @@ std::string shorten(std::string_view text, std::size_t width) {
   const std::size_t back = width - 3 - front;
   return clean.substr(0, bytes_of(clean, front)) + "..." +
          clean.substr(bytes_of(clean, length - back));
+}
+
+std::string function_text(std::string_view name) {
+  if (name.rfind("void ", 0) == 0) {
+    name.remove_prefix(5);
+  }
+  // The argument list is what the last closing bracket closes.
+  if (!name.empty() && name.back() == ')') {
+    std::size_t at = name.size();
+    int depth = 0;
+    do {
+      --at;
+      depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+    } while (at > 0 && depth > 0);
+    name = at > 0 ? name.substr(0, at) : name;
+  }
+  std::string text(name);
+  for (const std::string_view common :
+       {"at::native::", "(anonymous namespace)::", "{anonymous}::", "at::detail::"}) {
+    for (std::size_t at = text.find(common); at != std::string::npos; at = text.find(common, at)) {
+      text.erase(at, common.size());
+    }
+  }
+  return text;
 }
 
 std::string paragraph(std::string_view first, std::string_view text) {

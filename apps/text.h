@@ -21,7 +21,7 @@ inline constexpr std::size_t page_width = 100;
 [[nodiscard]] std::string signed_percent_text(double share);
 /// 75718 -> "75,718".
 [[nodiscard]] std::string count_text(std::uint64_t count);
-/// "1 step", "6 steps".
+/// "1 step", "6 steps", "2 entries".
 [[nodiscard]] std::string plural(std::uint64_t count, std::string_view word);
 /// 34079637504 -> "31.7 GiB".
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
@@ -29,6 +29,9 @@ inline constexpr std::size_t page_width = 100;
 [[nodiscard]] std::string factor_text(double factor);
 /// At most `width` characters, the middle left out if it must be; control characters shown as '?'.
 [[nodiscard]] std::string shorten(std::string_view text, std::size_t width);
+/// The name of a device function without what every one of them has: return type, argument list,
+/// framework namespaces.
+[[nodiscard]] std::string function_text(std::string_view name);
 /// A paragraph whose first line starts with `first` and the others with as many spaces.
 [[nodiscard]] std::string paragraph(std::string_view first, std::string_view text);
 

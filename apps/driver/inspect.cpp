@@ -121,7 +121,10 @@ Result<Inspection> inspect(const std::string& path, const LoadOptions& options) 
   if (built.ok()) {
     found.graph = facts_of(*built);
   } else {
-    found.no_graph = built.error().message;
+    // The path in front of the message is the first thing that every page of ours says anyway.
+    const std::string prefix = path + ": ";
+    const std::string& message = built.error().message;
+    found.no_graph = message.rfind(prefix, 0) == 0 ? message.substr(prefix.size()) : message;
   }
   return found;
 }

@@ -34,7 +34,7 @@ Result<Recording> load(const std::string& path, const LoadOptions& options) {
   }
   Result<trace::BuiltGraph> built = trace::build_graph(read->events, options.build);
   if (!built.ok()) {
-    return Error(built.error()).with_context(path);
+    return built.error();
   }
   Recording recording{path, std::move(read->events), std::move(read->report), *std::move(built),
                       std::nullopt};

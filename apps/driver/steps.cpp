@@ -16,7 +16,7 @@ namespace {
 // falls behind by more than this share of the host's time limits the run; below it is that jitter.
 constexpr double run_ahead_share = 0.02;
 
-/// Host and device time of the steps whose device period is known, summed.
+/// Whether the device, over all steps whose device period is known, took longer than the host.
 bool device_falls_behind(const StepTimes& times) {
   std::int64_t host = 0;
   std::int64_t device = 0;
@@ -132,7 +132,9 @@ Result<StepAnswer> answer_of(const StepTimes& times, const StepChoice& choice) {
     const std::vector<std::int64_t> known = known_periods(times);
     answer.device_ns = known.empty() ? -1 : median(known);
   }
-  answer.device_limits = device_falls_behind(times) && answer.device_ns > answer.host_ns;
+  answer.device_limits =
+      device_falls_behind(times) && static_cast<double>(answer.device_ns) >
+                                        static_cast<double>(answer.host_ns) * (1 + run_ahead_share);
   answer.step_ns = answer.device_limits ? answer.device_ns : answer.host_ns;
   return answer;
 }
