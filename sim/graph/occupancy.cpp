@@ -1,6 +1,7 @@
 #include "sim/graph/occupancy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace foretrace {
@@ -70,7 +71,7 @@ std::optional<double> fill_fraction(const Work& kernel, const Work& waiter,
     return std::nullopt;
   }
   if (*count > 1.0) {
-    return 1.0 - 1.0 / *count;
+    return 1.0 - 1.0 / std::ceil(*count);
   }
   const double per_multiprocessor = *count * blocks_that_fit(*cost, device);
   const bool room =

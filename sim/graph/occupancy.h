@@ -18,8 +18,9 @@ namespace foretrace {
 [[nodiscard]] std::optional<double> waves(const Work& kernel, const DeviceInfo& device);
 
 /// Share of the kernel's duration after which it has placed its last block and leaves room for
-/// kernels of other streams: 1 - 1 / waves where it needs more than one wave; 0 where it fits and
-/// leaves room for a block of `waiter`, 1 where it fits but leaves none.
+/// kernels of other streams: 1 - 1 / ceil(waves) where it needs more than one wave (waves take
+/// equal times); 0 where it fits and leaves room for a block of `waiter`, 1 where it fits but
+/// leaves none.
 [[nodiscard]] std::optional<double> fill_fraction(const Work& kernel, const Work& waiter,
                                                   const DeviceInfo& device);
 

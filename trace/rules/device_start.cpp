@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
+#include "sim/graph/occupancy.h"
 #include "trace/rules/assembly.h"
 #include "trace/rules/constants.h"
+#include "trace/rules/device_info.h"
 
 namespace foretrace::trace::rules {
 namespace {
@@ -251,14 +254,42 @@ class DeviceStarts {
       return false;
     }
     const DeviceOp& other = a_.ops[best];
-    const double fraction = static_cast<double>(op.start_ns - other.start_ns) /
+    const double recorded = static_cast<double>(op.start_ns - other.start_ns) /
                             static_cast<double>(other.end_ns - other.start_ns);
+    const double fraction =
+        a_.options.constant_latency ? predicted_fraction(other, op).value_or(recorded) : recorded;
     found_.push_back({.op = i,
                       .source_op = best,
                       .origin = EdgeOrigin::capacity,
                       .fraction = static_cast<float>(fraction)});
     ++a_.honesty.edges_by_origin[static_cast<std::size_t>(EdgeOrigin::capacity)];
     return true;
+  }
+
+  /// When the resource model says the blocker has placed its last block; nullopt where it does not
+  /// fill the device or its grid is not recorded.
+  [[nodiscard]] std::optional<double> predicted_fraction(const DeviceOp& blocker,
+                                                         const DeviceOp& waiter) const {
+    const std::int32_t id = a_.streams[blocker.stream].device;
+    for (const DeviceProperties& device : a_.events.info.devices) {
+      if (device.id == id) {
+        const std::optional<double> fraction =
+            fill_fraction(shape_of(blocker), shape_of(waiter), device_info(device));
+        return fraction && *fraction > 0 ? fraction : std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Work shape_of(const DeviceOp& op) const {
+    const Descriptor& arguments =
+        a_.events.descriptors[index(a_.events.descriptor[index(op.event)])];
+    Work work;
+    work.grid = arguments.grid;
+    work.block = arguments.block;
+    work.registers_per_thread = arguments.registers_per_thread;
+    work.shared_memory_bytes = arguments.shared_memory_bytes;
+    return work;
   }
 
   /// Another stream of the same device, placed earlier in program order.

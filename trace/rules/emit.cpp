@@ -7,6 +7,7 @@
 
 #include "sim/graph/graph_builder.h"
 #include "trace/rules/constants.h"
+#include "trace/rules/device_info.h"
 #include "trace/rules/tensors.h"
 
 namespace foretrace::trace::rules {
@@ -76,17 +77,7 @@ class Emitter {
   void add_context() {
     builder_.add_rank_class({.first_rank = rank_, .multiplicity = 1});
     for (const DeviceProperties& device : a_.events.info.devices) {
-      builder_.add_device(
-          {.rank = rank_,
-           .device = device.id,
-           .name = device.name,
-           .multiprocessors = device.multiprocessors,
-           .memory_bytes = device.total_memory_bytes,
-           .max_threads_per_multiprocessor = device.max_threads_per_multiprocessor,
-           .registers_per_multiprocessor = device.registers_per_multiprocessor,
-           .shared_memory_per_multiprocessor = device.shared_memory_per_multiprocessor,
-           .compute_major = device.compute_major,
-           .compute_minor = device.compute_minor});
+      builder_.add_device(device_info(device, rank_));
     }
     const auto& modules = a_.annotation.modules;
     for (std::size_t i = 1; i < modules.size(); ++i) {
