@@ -133,8 +133,9 @@ struct Medians {
   std::vector<std::int64_t> duration_ns;      ///< per name id: call duration
   std::vector<std::int64_t> own_ns;           ///< per name id: blocking calls that did not wait
   std::vector<std::int64_t> post_ns;          ///< per name id: blocking calls that waited
-  std::array<std::int64_t, task_kind_count> gap_ns{};
-  std::vector<std::int64_t> copy_gap_ns;  ///< per name id: copies differ by direction
+  std::vector<std::uint32_t> gap_class;       ///< per name id: copies differ by direction
+  std::uint32_t gap_classes = 1;
+  std::vector<std::int64_t> gap_ns;  ///< per class of the previous operation x own class
   std::int64_t event_lag_ns = 0;
 };
 
@@ -169,6 +170,8 @@ void hidden_sync(Assembly& assembly);
 void hand_over(Assembly& assembly);
 /// Program order of all threads, device operations right after their calls.
 void program_order(Assembly& assembly);
+/// The typical gap before an operation, given the one before it on its stream.
+[[nodiscard]] std::int64_t typical_gap(const Assembly& assembly, const DeviceOp& op);
 /// Medians of launch latency, gaps, call durations.
 void measure_medians(Assembly& assembly);
 /// Launch calls that were blocked on a full queue keep their own cost only.

@@ -64,7 +64,7 @@ class DeviceStarts {
     const std::int64_t gap = op.start_ns - a_.ops[op.previous].end_ns;
     op.gap_ns = std::max(gap, gap_floor_ns);
     if (gap > late_limit_ && find_cause(i, a_.ops[op.previous].end_ns)) {
-      op.gap_ns = std::min(gap, typical_gap(op));
+      op.gap_ns = std::min(gap, typical_gap(a_, op));
     }
   }
 
@@ -83,7 +83,7 @@ class DeviceStarts {
     const std::int64_t source_end = latest_source(i);
     const std::int64_t launch_ready = anchor + op.latency_ns;
     const std::int64_t ready = std::max({tail_end, source_end, launch_ready});
-    op.gap_ns = op.previous == nothing ? 0 : std::min(typical_gap(op), op.start_ns - tail_end);
+    op.gap_ns = op.previous == nothing ? 0 : std::min(typical_gap(a_, op), op.start_ns - tail_end);
 
     if (op.start_ns - ready <= allowed_delay(op, call)) {
       keep_recorded(i, offset, tail_end, source_end, launch_ready);
@@ -116,7 +116,7 @@ class DeviceStarts {
     }
     op.gap_ns = a_.options.constant_latency && gap <= late_limit_ ? op.gap_ns : gap;
     if (gap > late_limit_) {
-      unexplained(gap - typical_gap(op));
+      unexplained(gap - typical_gap(a_, op));
     }
   }
 
@@ -133,7 +133,7 @@ class DeviceStarts {
         source.lag_ns = std::min(a_.medians.event_lag_ns, op.start_ns - a_.end_of_source(source));
       });
       if (op.previous != nothing) {
-        op.gap_ns = typical_gap(op);
+        op.gap_ns = typical_gap(a_, op);
       }
       return;
     }
@@ -296,12 +296,6 @@ class DeviceStarts {
   [[nodiscard]] bool may_cause(const DeviceOp& other, const DeviceOp& op) const {
     return other.stream != op.stream && other.position < op.position &&
            a_.streams[other.stream].device == a_.streams[op.stream].device;
-  }
-
-  [[nodiscard]] std::int64_t typical_gap(const DeviceOp& op) const {
-    return op.kind == TaskKind::copy
-               ? a_.medians.copy_gap_ns[index(a_.events.name[index(op.event)])]
-               : a_.medians.gap_ns[static_cast<std::size_t>(op.kind)];
   }
 
   void unexplained(std::int64_t time) {

@@ -83,37 +83,68 @@ void measure_launches(Assembly& assembly) {
   assembly.medians.duration_ns = by_name_or_common(durations, 0);
 }
 
+/// A class for every kind of operation, copies by direction (which their names tell).
+void number_gap_classes(Assembly& assembly) {
+  Medians& medians = assembly.medians;
+  medians.gap_class.assign(assembly.events.names.size(), nothing);
+  medians.gap_classes = task_kind_count;
+  for (const DeviceOp& op : assembly.ops) {
+    std::uint32_t& number = medians.gap_class[index(assembly.events.name[index(op.event)])];
+    if (number == nothing) {
+      number =
+          op.kind == TaskKind::copy ? medians.gap_classes++ : static_cast<std::uint32_t>(op.kind);
+    }
+  }
+}
+
+std::uint32_t gap_class(const Assembly& assembly, const DeviceOp& op) {
+  return assembly.medians.gap_class[index(assembly.events.name[index(op.event)])];
+}
+
 void measure_gaps(Assembly& assembly) {
-  std::array<Samples, task_kind_count> by_kind;
-  std::vector<Samples> by_copy(assembly.events.names.size());
+  number_gap_classes(assembly);
+  const std::size_t classes = assembly.medians.gap_classes;
+  std::vector<Samples> by_pair(classes * classes);
+  std::vector<Samples> by_own(classes);
   Samples all;
   for (const DeviceOp& op : assembly.ops) {
     if (op.previous == nothing || op.call == nothing) {
       continue;
     }
     const HostCall& call = assembly.calls[op.call];
-    const std::int64_t tail_end = assembly.ops[op.previous].end_ns;
+    const DeviceOp& previous = assembly.ops[op.previous];
     const std::int64_t ready = call.end_ns + assembly.medians.launch_ns[index(call.api)];
-    const std::int64_t gap = op.start_ns - tail_end;
-    if (ready < tail_end && gap >= gap_floor_ns && gap < gap_cap_ns) {
-      by_kind[static_cast<std::size_t>(op.kind)].push_back(gap);
+    const std::int64_t gap = op.start_ns - previous.end_ns;
+    if (ready < previous.end_ns && gap >= gap_floor_ns && gap < gap_cap_ns) {
+      by_pair[gap_class(assembly, previous) * classes + gap_class(assembly, op)].push_back(gap);
+      by_own[gap_class(assembly, op)].push_back(gap);
       all.push_back(gap);
-      if (op.kind == TaskKind::copy) {
-        by_copy[index(assembly.events.name[index(op.event)])].push_back(gap);
-      }
     }
   }
   const std::int64_t common = all.empty() ? 0 : typical(all);
-  for (std::size_t kind = 0; kind < task_kind_count; ++kind) {
-    assembly.medians.gap_ns[kind] =
-        by_kind[kind].size() >= enough_samples ? typical(by_kind[kind]) : common;
+  assembly.medians.gap_ns.resize(classes * classes);
+  for (std::size_t own = 0; own < classes; ++own) {
+    const std::int64_t own_gap =
+        by_own[own].size() >= enough_samples ? typical(by_own[own]) : common;
+    for (std::size_t previous = 0; previous < classes; ++previous) {
+      Samples& samples = by_pair[previous * classes + own];
+      assembly.medians.gap_ns[previous * classes + own] =
+          samples.size() >= enough_samples ? typical(samples) : own_gap;
+    }
   }
-  assembly.medians.copy_gap_ns = by_name_or_common(by_copy, common);
-  assembly.medians.event_lag_ns =
-      assembly.medians.gap_ns[static_cast<std::size_t>(TaskKind::kernel)];
+  assembly.medians.event_lag_ns = common;
 }
 
 }  // namespace
+
+std::int64_t typical_gap(const Assembly& assembly, const DeviceOp& op) {
+  if (op.previous == nothing) {
+    return 0;
+  }
+  const DeviceOp& previous = assembly.ops[op.previous];
+  return assembly.medians.gap_ns[gap_class(assembly, previous) * assembly.medians.gap_classes +
+                                 gap_class(assembly, op)];
+}
 
 void measure_medians(Assembly& assembly) {
   measure_launches(assembly);
