@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "apps/driver/analysis.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
@@ -18,18 +19,29 @@ namespace foretrace::app {
 
 [[nodiscard]] std::string replay_headline(const driver::Replay& replay);
 [[nodiscard]] std::string replay_page(const driver::Recording& recording,
-                                      const driver::Replay& replay, bool all_steps);
+                                      const driver::Replay& replay,
+                                      const driver::Analysis& analysis, bool all_steps);
 
 [[nodiscard]] std::string prediction_headline(const driver::Replay& replay,
                                               const driver::Prediction& prediction);
-[[nodiscard]] std::string prediction_page(const driver::Recording& recording,
-                                          const driver::Replay& replay,
-                                          const driver::Prediction& prediction);
+/// What a page about a prediction shows.
+struct PredictionParts {
+  const driver::Recording& recording;
+  const driver::Replay& replay;
+  const driver::Analysis& baseline;
+  const driver::Prediction& prediction;
+  const driver::Analysis& predicted;
+};
+[[nodiscard]] std::string prediction_page(const PredictionParts& parts);
 
 [[nodiscard]] std::string ranking_headline(const driver::Replay& replay,
                                            const driver::Ranking& ranking);
 [[nodiscard]] std::string ranking_page(const driver::Recording& recording,
                                        const driver::Replay& replay,
                                        const driver::Ranking& ranking);
+
+[[nodiscard]] std::string path_headline(const driver::PathReport& report);
+[[nodiscard]] std::string path_page(const driver::Recording& recording,
+                                    const driver::Replay& replay, const driver::PathReport& report);
 
 }  // namespace foretrace::app

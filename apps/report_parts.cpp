@@ -32,6 +32,38 @@ std::string graph_text(const TaskGraph& graph) {
                      count_text(graph.topology().dependency_count()));
 }
 
+std::vector<BreakdownPart> parts_of(const Breakdown& breakdown) {
+  return {{"device computes", breakdown.compute_ns},
+          {"device copies", breakdown.memory_copy_ns},
+          {"communication not covered", breakdown.communication_exposed_ns},
+          {"waiting for late ranks", breakdown.communication_waiting_ns},
+          {"device waits for the host", breakdown.host_bound_ns},
+          {"latencies and gaps", breakdown.idle_ns}};
+}
+
+std::string provenance_text(const driver::Analysis& analysis) {
+  std::string text;
+  for (std::size_t i = 0; i < analysis.provenance.size(); ++i) {
+    if (analysis.provenance[i] != 0) {
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(static_cast<Provenance>(i)),
+                      percent_text(analysis.provenance[i]));
+    }
+  }
+  return text;
+}
+
+std::string memory_rows(const driver::Analysis& analysis) {
+  std::string rows;
+  for (const MemoryCurve& curve : analysis.memory) {
+    rows += row("memory", fmt::format("device {}: at most {} allocated, {} of it before the trace "
+                                      "began",
+                                      curve.device, bytes_text(curve.peak_bytes),
+                                      bytes_text(curve.base_bytes)));
+  }
+  return rows;
+}
+
 std::string flag_rows(const trace::Honesty& honesty) {
   std::string rows;
   for (const std::string& flag : honesty.flags) {

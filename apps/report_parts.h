@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "apps/driver/analysis.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
 #include "apps/text.h"
@@ -24,6 +26,16 @@ inline constexpr auto right = Table::Align::right;
 [[nodiscard]] std::string trace_text(const driver::Recording& recording);
 /// "19,817 tasks, 40,123 dependencies".
 [[nodiscard]] std::string graph_text(const TaskGraph& graph);
+/// Parts of a step that are not empty: title and time.
+struct BreakdownPart {
+  std::string_view title;
+  std::int64_t time_ns = 0;
+};
+[[nodiscard]] std::vector<BreakdownPart> parts_of(const Breakdown& breakdown);
+/// "measured 84.1 %, scaled 15.9 %".
+[[nodiscard]] std::string provenance_text(const driver::Analysis& analysis);
+/// Peaks of device memory, one row per device.
+[[nodiscard]] std::string memory_rows(const driver::Analysis& analysis);
 /// One row per flag.
 [[nodiscard]] std::string flag_rows(const trace::Honesty& honesty);
 /// What the graph does not explain and what it rests on.

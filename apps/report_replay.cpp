@@ -52,6 +52,28 @@ std::string all_steps_table(const Replay& replay) {
   return table.text(0) + "\n";
 }
 
+std::string breakdown_table(const Replay& replay, const driver::Analysis& analysis) {
+  const std::int64_t step = replay.run.answer.step_ns;
+  Table table({left, right, right});
+  table.row({strong(replay.run.answer.is_span ? "where the span goes" : "where the step goes"),
+             "time", "share"});
+  for (const BreakdownPart& part : parts_of(analysis.breakdown)) {
+    if (part.time_ns != 0) {
+      table.row({fmt::format("  {}", part.title), time_text(part.time_ns, step),
+                 percent_text(share_of(part.time_ns, step))});
+    }
+  }
+  std::string text = table.text(0);
+  if (analysis.free_transfers_ns) {
+    text +=
+        paragraph("  ", fmt::format("communication covered by computation: {}; if collectives "
+                                    "took no time the step were {} shorter",
+                                    time_text(analysis.breakdown.communication_overlapped_ns, step),
+                                    time_text(*analysis.free_transfers_ns, step)));
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string replay_headline(const Replay& replay) {
@@ -62,15 +84,17 @@ std::string replay_headline(const Replay& replay) {
                      signed_percent_text(replay.error));
 }
 
-std::string replay_page(const driver::Recording& recording, const Replay& replay, bool all_steps) {
+std::string replay_page(const driver::Recording& recording, const Replay& replay,
+                        const driver::Analysis& analysis, bool all_steps) {
   std::string page = strong(replay_headline(replay)) + "\n\n";
   page += row("trace", trace_text(recording));
   page += row("steps", steps_text(replay)) + row("span", span_text(replay));
   page += row("graph", graph_text(recording.graph()));
-  page += flag_rows(recording.built.honesty) + "\n";
+  page += memory_rows(analysis) + flag_rows(recording.built.honesty) + "\n";
   if (all_steps && !replay.measured_answer.is_span) {
     page += all_steps_table(replay);
   }
+  page += breakdown_table(replay, analysis);
   return page + honesty_table(recording.built.honesty) + "\n" +
          reactions_table(recording.built.honesty, replay.reactions);
 }

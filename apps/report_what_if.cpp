@@ -36,7 +36,9 @@ bool is_noise(const Replay& replay, std::int64_t after) {
   return std::abs(share_of(after - before, before)) <= replay.scatter;
 }
 
-std::string side_by_side(const Replay& replay, const Prediction& prediction) {
+std::string side_by_side(const PredictionParts& parts) {
+  const Replay& replay = parts.replay;
+  const Prediction& prediction = parts.prediction;
   const driver::StepAnswer& before = replay.run.answer;
   const driver::StepAnswer& after = prediction.run.answer;
   const std::int64_t scale = before.step_ns;
@@ -56,6 +58,14 @@ std::string side_by_side(const Replay& replay, const Prediction& prediction) {
       add("device period", before.device_ns, after.device_ns, "");
     }
     add("whole span", replay.run.steps.span_ns, prediction.run.steps.span_ns, "");
+  }
+  table.row({before.is_span ? "of the span" : "of the step", "", "", "", ""});
+  const std::vector<BreakdownPart> then = parts_of(parts.baseline.breakdown);
+  const std::vector<BreakdownPart> now = parts_of(parts.predicted.breakdown);
+  for (std::size_t i = 0; i < then.size(); ++i) {
+    if (then[i].time_ns != 0 || now[i].time_ns != 0) {
+      add(then[i].title, then[i].time_ns, now[i].time_ns, "");
+    }
   }
   return table.text(0);
 }
@@ -106,15 +116,18 @@ std::string prediction_headline(const Replay& replay, const Prediction& predicti
   return line;
 }
 
-std::string prediction_page(const driver::Recording& recording, const Replay& replay,
-                            const Prediction& prediction) {
-  std::string page = strong(prediction_headline(replay, prediction)) + "\n";
-  if (is_noise(replay, prediction.run.answer.step_ns)) {
-    page += warning_colour(noise_text(replay)) + "\n";
+std::string prediction_page(const PredictionParts& parts) {
+  const Prediction& prediction = parts.prediction;
+  std::string page = strong(prediction_headline(parts.replay, prediction)) + "\n";
+  if (is_noise(parts.replay, prediction.run.answer.step_ns)) {
+    page += warning_colour(noise_text(parts.replay)) + "\n";
   }
-  page += "\n" + row("trace", trace_text(recording)) + row("replay", replay_headline(replay)) +
-          row("graph", graph_text(recording.graph())) + flag_rows(recording.built.honesty) + "\n" +
-          side_by_side(replay, prediction) + "\n" + strong("applied") + "\n";
+  page += "\n" + row("trace", trace_text(parts.recording)) +
+          row("replay", replay_headline(parts.replay)) +
+          row("graph", graph_text(parts.recording.graph())) +
+          row("rests on", provenance_text(parts.predicted) + " of the predicted critical path") +
+          flag_rows(parts.recording.built.honesty) + "\n" + side_by_side(parts) + "\n" +
+          strong("applied") + "\n";
   for (const Applied& applied : prediction.applied) {
     page += applied_text(applied);
   }

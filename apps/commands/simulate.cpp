@@ -8,6 +8,7 @@
 
 #include "apps/command.h"
 #include "apps/console.h"
+#include "apps/driver/analysis.h"
 #include "apps/driver/documents.h"
 #include "apps/driver/predict.h"
 #include "apps/help.h"
@@ -38,18 +39,23 @@ int run(const Options& options) {
   if (!replay.ok()) {
     return app::failure(replay.error());
   }
+  const Result<driver::Analysis> analysis =
+      driver::analyse(recording->graph(), replay->run, *run_options);
+  if (!analysis.ok()) {
+    return app::failure(analysis.error());
+  }
   const std::array<ChromeTraceView, 1> views = {{{"", recording->graph(), replay->run.timeline}}};
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return app::failure(written.error());
   }
   if (options.common.json) {
-    return app::answer(driver::text_of(driver::result_document({*recording, *replay})));
+    return app::answer(driver::text_of(driver::result_document({*recording, *replay, *analysis})));
   }
   if (options.common.quiet) {
     return app::answer(app::replay_headline(*replay) + "\n");
   }
   const bool all_steps = run_options->step.kind == driver::StepChoice::Kind::all;
-  return app::answer(app::replay_page(*recording, *replay, all_steps) +
+  return app::answer(app::replay_page(*recording, *replay, *analysis, all_steps) +
                      app::timeline_line(options.timeline));
 }
 

@@ -9,6 +9,7 @@
 
 #include "apps/command.h"
 #include "apps/console.h"
+#include "apps/driver/analysis.h"
 #include "apps/driver/documents.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/what_if_spec.h"
@@ -56,70 +57,99 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   return stack;
 }
 
-int rank(const Options& options, const driver::Recording& recording, const driver::Replay& replay,
-         const driver::RunOptions& run_options) {
-  const Result<driver::Ranking> ranking = driver::rank_all(recording, replay, run_options);
+/// What both answers start from.
+struct Baseline {
+  driver::Recording recording;
+  driver::RunOptions options;
+  driver::Replay replay;
+  driver::Analysis analysis;
+};
+
+Result<Baseline> baseline_of(const Options& options) {
+  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  if (!run_options.ok()) {
+    return run_options.error();
+  }
+  Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
+  if (!recording.ok()) {
+    return recording.error();
+  }
+  Result<driver::Replay> replay = driver::replay(*recording, *run_options);
+  if (!replay.ok()) {
+    return replay.error();
+  }
+  Result<driver::Analysis> analysis =
+      driver::analyse(recording->graph(), replay->run, *run_options);
+  if (!analysis.ok()) {
+    return analysis.error();
+  }
+  return Baseline{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)};
+}
+
+int rank(const Options& options, const Baseline& base) {
+  const Result<driver::Ranking> ranking =
+      driver::rank_all(base.recording, base.replay, base.options);
   if (!ranking.ok()) {
     return app::failure(ranking.error());
   }
   const app::ExitCode code = ranking->rows.empty() ? app::exit_answer_is_no : app::exit_done;
   if (options.common.json) {
     return app::answer(
-        driver::text_of(driver::result_document({recording, replay, nullptr, &*ranking})), code);
+        driver::text_of(driver::result_document(
+            {base.recording, base.replay, base.analysis, nullptr, nullptr, &*ranking})),
+        code);
   }
-  return app::answer(options.common.quiet ? app::ranking_headline(replay, *ranking) + "\n"
-                                          : app::ranking_page(recording, replay, *ranking),
+  return app::answer(options.common.quiet
+                         ? app::ranking_headline(base.replay, *ranking) + "\n"
+                         : app::ranking_page(base.recording, base.replay, *ranking),
                      code);
 }
 
-int predict(const Options& options, const driver::Recording& recording,
-            const driver::Replay& replay, const driver::Prediction& prediction) {
+int predict(const Options& options, const Baseline& base,
+            const std::vector<driver::WhatIf>& stack) {
+  const Result<driver::Prediction> prediction =
+      driver::predict(base.recording, stack, base.options);
+  if (!prediction.ok()) {
+    return app::failure(prediction.error());
+  }
+  const Result<driver::Analysis> predicted =
+      driver::analyse(prediction->graph, prediction->run, base.options);
+  if (!predicted.ok()) {
+    return app::failure(predicted.error());
+  }
   const std::array<ChromeTraceView, 2> views = {
-      {{"baseline", recording.graph(), replay.run.timeline},
-       {"predicted", prediction.graph, prediction.run.timeline}}};
+      {{"baseline", base.recording.graph(), base.replay.run.timeline},
+       {"predicted", prediction->graph, prediction->run.timeline}}};
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return app::failure(written.error());
   }
   if (options.common.json) {
-    return app::answer(
-        driver::text_of(driver::result_document({recording, replay, &prediction, nullptr})));
+    return app::answer(driver::text_of(driver::result_document(
+        {base.recording, base.replay, base.analysis, &*prediction, &*predicted, nullptr})));
   }
   if (options.common.quiet) {
-    return app::answer(app::prediction_headline(replay, prediction) + "\n");
+    return app::answer(app::prediction_headline(base.replay, *prediction) + "\n");
   }
-  return app::answer(app::prediction_page(recording, replay, prediction) +
-                     app::timeline_line(options.timeline));
+  return app::answer(
+      app::prediction_page({base.recording, base.replay, base.analysis, *prediction, *predicted}) +
+      app::timeline_line(options.timeline));
 }
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
-  if (!run_options.ok()) {
-    return app::failure(run_options.error());
-  }
   const Result<std::vector<driver::WhatIf>> stack = stack_of(options);
   if (!stack.ok()) {
     return app::failure(stack.error());
   }
   if (options.rank_all && !options.timeline.empty()) {
-    return app::failure({ErrorCode::bad_usage,
-                         "whatif: --timeline shows one prediction, give it "
-                         "with --apply instead of --rank-all"});
+    return app::failure(
+        {ErrorCode::bad_usage, "whatif: --timeline shows one prediction, give it with --apply"});
   }
-  const Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
-  if (!recording.ok()) {
-    return app::failure(recording.error());
+  const Result<Baseline> base = baseline_of(options);
+  if (!base.ok()) {
+    return app::failure(base.error());
   }
-  const Result<driver::Replay> replay = driver::replay(*recording, *run_options);
-  if (!replay.ok()) {
-    return app::failure(replay.error());
-  }
-  if (options.rank_all) {
-    return rank(options, *recording, *replay, *run_options);
-  }
-  const Result<driver::Prediction> prediction = driver::predict(*recording, *stack, *run_options);
-  return prediction.ok() ? predict(options, *recording, *replay, *prediction)
-                         : app::failure(prediction.error());
+  return options.rank_all ? rank(options, *base) : predict(options, *base, *stack);
 }
 
 std::function<int()> setup(CLI::App& cli) {

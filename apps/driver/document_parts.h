@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "apps/driver/analysis.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/steps.h"
 #include "trace/build_graph.h"
@@ -21,5 +22,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json honesty_json(const trace::Honesty& honesty, const Reactions* reactions);
 /// step_ns, host and device period and the times of every step.
 [[nodiscard]] Json steps_json(const StepTimes& times, const StepAnswer& answer);
+
+/// Adds breakdown, free, provenance and memory to the object of a run.
+void add_analysis(const Analysis& analysis, const Recording& recording, Json& object);
 
 }  // namespace foretrace::driver

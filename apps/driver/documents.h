@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "apps/driver/analysis.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
@@ -16,7 +17,9 @@ namespace foretrace::driver {
 struct ResultParts {
   const Recording& recording;
   const Replay& replay;
+  const Analysis& baseline;  ///< of the replay
   const Prediction* prediction = nullptr;
+  const Analysis* predicted = nullptr;  ///< of the prediction
   const Ranking* ranking = nullptr;
 };
 /// foretrace.result/1.
@@ -24,6 +27,10 @@ struct ResultParts {
 
 /// foretrace.inspect/1: one entry per trace.
 [[nodiscard]] nlohmann::ordered_json inspect_document(std::span<const Inspection> traces);
+
+/// foretrace.critical-path/1.
+[[nodiscard]] nlohmann::ordered_json path_document(const Recording& recording, const Replay& replay,
+                                                   const PathReport& report);
 
 /// Indented text with a line end; bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string text_of(const nlohmann::ordered_json& document);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/engine/event_driven.h"
 #include "sim/engine/pull.h"
 #include "sim/engine/reactions.h"
 
@@ -94,6 +95,13 @@ Status add_range(const Bounds& bounds, const RunOptions& options, Prediction& pr
   return ok_status();
 }
 
+/// Policies decide order at run time, which one pass in program order cannot follow.
+bool has_policies(const TaskGraph& graph) {
+  const std::vector<Lane>& lanes = graph.context().lanes;
+  return std::any_of(lanes.begin(), lanes.end(),
+                     [](const Lane& lane) { return lane.policy != LanePolicy::program_order; });
+}
+
 bool needs_parameters(const OptimizationInfo& info) {
   return std::any_of(info.params.begin(), info.params.end(),
                      [](const ParamInfo& param) { return param.default_text.empty(); });
@@ -108,7 +116,15 @@ std::string reason_of(const Error& error, std::string_view name) {
 
 Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options) {
   Run run;
-  run.timeline = simulate(graph);
+  if (options.engine == Engine::pull && !has_policies(graph)) {
+    run.timeline = simulate(graph);
+  } else {
+    Result<Execution> execution = simulate_event_driven(graph);
+    if (!execution.ok()) {
+      return execution.error();
+    }
+    run.timeline = std::move(execution->timeline);
+  }
   run.steps = simulated_steps(graph, run.timeline);
   Result<StepAnswer> answer = answer_of(run.steps, options.step);
   if (!answer.ok()) {

@@ -63,12 +63,16 @@ Json result_document(const ResultParts& parts) {
   baseline["error"] = replay.error;
   baseline["span_error"] = replay.span_error;
   baseline["worst_step_error"] = replay.worst_step_error;
+  add_analysis(parts.baseline, recording, baseline);
   document["baseline"] = std::move(baseline);
   if (parts.prediction != nullptr) {
     const Prediction& prediction = *parts.prediction;
     Json predicted = steps_json(prediction.run.steps, prediction.run.answer);
     predicted["low_ns"] = prediction.low_ns;
     predicted["high_ns"] = prediction.high_ns;
+    if (parts.predicted != nullptr) {
+      add_analysis(*parts.predicted, recording, predicted);
+    }
     document["predicted"] = std::move(predicted);
     document["speedup"] =
         static_cast<double>(replay.run.answer.step_ns) /

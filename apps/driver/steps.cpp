@@ -2,12 +2,15 @@
 #include "apps/driver/steps.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "sim/result/summary.h"
 
 namespace foretrace::driver {
 namespace {
@@ -29,27 +32,68 @@ bool device_falls_behind(const StepTimes& times) {
   return static_cast<double>(device) > static_cast<double>(host) * (1 + run_ahead_share);
 }
 
-std::vector<std::int64_t> known_periods(const StepTimes& times) {
-  std::vector<std::int64_t> known = times.device_ns;
-  known.erase(std::remove(known.begin(), known.end(), -1), known.end());
-  return known;
+bool is_slower(const StepAnswer& answer) {
+  return static_cast<double>(answer.device_ns) >
+         static_cast<double>(answer.host_ns) * (1 + run_ahead_share);
 }
 
-std::size_t nearest(const std::vector<std::int64_t>& values, std::int64_t wanted) {
-  const auto farther = [wanted](std::int64_t a, std::int64_t b) {
-    return std::abs(a - wanted) < std::abs(b - wanted);
-  };
-  return static_cast<std::size_t>(std::min_element(values.begin(), values.end(), farther) -
-                                  values.begin());
+/// Positions of the middle value, or of the two middle ones; values below 0 are not known.
+std::array<std::size_t, 2> middle_of(const std::vector<std::int64_t>& values) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] >= 0) {
+      order.push_back(i);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  return {order[(order.size() - 1) / 2], order[order.size() / 2]};
 }
 
-std::vector<std::int64_t> periods(const std::vector<std::int64_t>& first_start) {
+bool knows_any(const std::vector<std::int64_t>& values) {
+  return std::any_of(values.begin(), values.end(), [](std::int64_t value) { return value >= 0; });
+}
+
+std::int64_t mean_at(const std::vector<std::int64_t>& values,
+                     const std::array<std::size_t, 2>& positions) {
+  return std::midpoint(values[positions[0]], values[positions[1]]);
+}
+
+std::vector<std::int64_t> periods(const std::vector<std::int64_t>& begin) {
   std::vector<std::int64_t> device;
-  for (std::size_t i = 1; i < first_start.size(); ++i) {
-    const bool known = first_start[i] >= 0 && first_start[i - 1] >= 0;
-    device.push_back(known ? std::max<std::int64_t>(0, first_start[i] - first_start[i - 1]) : -1);
+  for (std::size_t i = 1; i < begin.size(); ++i) {
+    const bool known = begin[i] >= 0 && begin[i - 1] >= 0;
+    device.push_back(known ? std::max<std::int64_t>(0, begin[i] - begin[i - 1]) : -1);
   }
   return device;
+}
+
+/// Sets the answer to the medians over all steps.
+void take_medians(const StepTimes& times, StepAnswer& answer) {
+  answer.middle = middle_of(times.host_ns);
+  answer.host_ns = mean_at(times.host_ns, answer.middle);
+  if (!knows_any(times.device_ns)) {
+    return;
+  }
+  const auto middle = middle_of(times.device_ns);
+  answer.device_ns = mean_at(times.device_ns, middle);
+  answer.device_limits = device_falls_behind(times) && is_slower(answer);
+  answer.middle = answer.device_limits ? middle : answer.middle;
+}
+
+/// Sets the answer to one step.
+Status take_step(const StepTimes& times, std::int64_t number, StepAnswer& answer) {
+  const auto found = std::find(times.numbers.begin(), times.numbers.end(), number);
+  if (found == times.numbers.end()) {
+    return Error{ErrorCode::bad_usage, fmt::format("--step {}: the trace has the steps {}", number,
+                                                   fmt::join(times.numbers, ", "))};
+  }
+  const auto at = static_cast<std::size_t>(found - times.numbers.begin());
+  answer.middle = {at, at};
+  answer.host_ns = times.host_ns[at];
+  answer.device_ns = at < times.device_ns.size() ? times.device_ns[at] : -1;
+  answer.device_limits = device_falls_behind(times) && is_slower(answer);
+  return ok_status();
 }
 
 }  // namespace
@@ -73,13 +117,13 @@ Result<StepChoice> parse_step_choice(std::string_view text) {
 
 StepTimes measured_steps(const trace::BuiltGraph& built) {
   StepTimes times;
-  std::vector<std::int64_t> first_start;
   for (const trace::MeasuredStep& step : built.steps) {
     times.numbers.push_back(step.number);
+    times.begin_ns.push_back(step.start_ns);
     times.host_ns.push_back(step.end_ns - step.start_ns);
-    first_start.push_back(step.first_device_start_ns);
+    times.device_begin_ns.push_back(step.first_device_start_ns);
   }
-  times.device_ns = periods(first_start);
+  times.device_ns = periods(times.device_begin_ns);
   times.span_ns = built.honesty.span_ns;
   return times;
 }
@@ -87,20 +131,26 @@ StepTimes measured_steps(const trace::BuiltGraph& built) {
 StepTimes simulated_steps(const TaskGraph& graph, const Timeline& timeline) {
   const std::vector<Step>& steps = graph.context().steps;
   StepTimes times;
-  std::vector<std::int64_t> first_start(steps.size(), -1);
   for (const Step& step : steps) {
+    const Window window = step_window(graph, timeline, step);
     times.numbers.push_back(step.number);
-    times.host_ns.push_back(timeline.end_ns(step.end) - timeline.start_ns(step.begin));
+    times.begin_ns.push_back(window.begin_ns);
+    times.host_ns.push_back(window.end_ns - window.begin_ns);
   }
+  times.device_begin_ns.assign(steps.size(), -1);
+  times.first_device_task.assign(steps.size(), none<TaskId>);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const TaskId task = make_id<TaskId>(i);
     if (graph.step(task) >= 0 && is_device(graph.kind(task))) {
-      std::int64_t& first = first_start[static_cast<std::size_t>(graph.step(task))];
+      const auto step = static_cast<std::size_t>(graph.step(task));
       const std::int64_t start = timeline.start_ns(task);
-      first = first < 0 ? start : std::min(first, start);
+      if (times.device_begin_ns[step] < 0 || start < times.device_begin_ns[step]) {
+        times.device_begin_ns[step] = start;
+        times.first_device_task[step] = task;
+      }
     }
   }
-  times.device_ns = periods(first_start);
+  times.device_ns = periods(times.device_begin_ns);
   times.span_ns = timeline.span_ns;
   return times;
 }
@@ -117,26 +167,47 @@ Result<StepAnswer> answer_of(const StepTimes& times, const StepChoice& choice) {
     return answer;
   }
   if (choice.kind == StepChoice::Kind::number) {
-    const auto found = std::find(times.numbers.begin(), times.numbers.end(), choice.number);
-    if (found == times.numbers.end()) {
-      return Error{ErrorCode::bad_usage,
-                   fmt::format("--step {}: the trace has the steps {}", choice.number,
-                               fmt::join(times.numbers, ", "))};
+    if (Status taken = take_step(times, choice.number, answer); !taken.ok()) {
+      return taken.error();
     }
-    answer.index = static_cast<std::size_t>(found - times.numbers.begin());
-    answer.host_ns = times.host_ns[answer.index];
-    answer.device_ns = answer.index < times.device_ns.size() ? times.device_ns[answer.index] : -1;
   } else {
-    answer.host_ns = median(times.host_ns);
-    answer.index = nearest(times.host_ns, answer.host_ns);
-    const std::vector<std::int64_t> known = known_periods(times);
-    answer.device_ns = known.empty() ? -1 : median(known);
+    take_medians(times, answer);
   }
-  answer.device_limits =
-      device_falls_behind(times) && static_cast<double>(answer.device_ns) >
-                                        static_cast<double>(answer.host_ns) * (1 + run_ahead_share);
   answer.step_ns = answer.device_limits ? answer.device_ns : answer.host_ns;
   return answer;
+}
+
+StepScope scope_of(const TaskGraph& graph, const StepTimes& times, const StepAnswer& answer,
+                   std::size_t position) {
+  StepScope scope;
+  scope.end_ns = times.span_ns;
+  const std::vector<Lane>& lanes = graph.context().lanes;
+  const auto host = std::find_if(lanes.begin(), lanes.end(), [](const Lane& lane) {
+    return lane.kind == LaneKind::host_thread;
+  });
+  scope.rank = host == lanes.end() ? 0 : host->rank;
+  if (answer.is_span) {
+    return scope;
+  }
+  const Step& step = graph.context().steps[position];
+  scope.rank = step.rank;
+  if (!answer.device_limits) {
+    scope.from = start_of(step.begin);
+    scope.to = start_of(step.end);
+    scope.last = step.end;
+    scope.begin_ns = times.begin_ns[position];
+    scope.end_ns = scope.begin_ns + times.host_ns[position];
+    return scope;
+  }
+  const TaskId next = times.first_device_task[position + 1];
+  scope.from = start_of(times.first_device_task[position]);
+  scope.to = start_of(next);
+  // The stream of a device that limits is never empty: what ran before is what held it.
+  const Point before = graph.topology().sources[index(next)][lane_slot];
+  scope.last = before == no_point ? next : task_of(before);
+  scope.begin_ns = times.device_begin_ns[position];
+  scope.end_ns = times.device_begin_ns[position + 1];
+  return scope;
 }
 
 double scatter_of(const StepTimes& times) {
@@ -151,14 +222,8 @@ double scatter_of(const StepTimes& times) {
   return middle == 0 ? 0 : static_cast<double>(median(distances)) / static_cast<double>(middle);
 }
 
-std::int64_t median(std::vector<std::int64_t> values) {
-  if (values.empty()) {
-    return 0;
-  }
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle]
-                                : std::midpoint(values[middle - 1], values[middle]);
+std::int64_t median(const std::vector<std::int64_t>& values) {
+  return values.empty() ? 0 : mean_at(values, middle_of(values));
 }
 
 }  // namespace foretrace::driver

@@ -1,6 +1,7 @@
 // Steps of a run: how long each took on the host and on the device, and which one is the answer.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -17,8 +18,11 @@ namespace foretrace::driver {
 /// time from the first device operation launched in the step to that of the next step.
 struct StepTimes {
   std::vector<std::int64_t> numbers;
+  std::vector<std::int64_t> begin_ns;
   std::vector<std::int64_t> host_ns;
-  std::vector<std::int64_t> device_ns;  ///< one less than steps; -1 where one of the two has none
+  std::vector<std::int64_t> device_begin_ns;  ///< -1: the step launched no device work
+  std::vector<std::int64_t> device_ns;    ///< one less than steps; -1 where one of the two has none
+  std::vector<TaskId> first_device_task;  ///< of simulated steps; none where there is none
   std::int64_t span_ns = 0;
 };
 
@@ -38,7 +42,18 @@ struct StepAnswer {
   std::int64_t device_ns = -1;  ///< -1: not known
   bool device_limits = false;   ///< the host runs ahead of the device, step_ns is device_ns
   bool is_span = false;         ///< no steps were recorded
-  std::size_t index = 0;        ///< the step whose host period is nearest; into the graph's steps
+  /// The steps whose mean step_ns is: the middle one, or the two middle ones.
+  std::array<std::size_t, 2> middle{};
+};
+
+/// Where the time of a step lies in a simulated run: T[to] - T[from] is its length.
+struct StepScope {
+  Point from = no_point;       ///< no_point: the begin of the window
+  Point to = no_point;         ///< no_point: the last end
+  TaskId last = none<TaskId>;  ///< a critical path of the step ends with this task
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int32_t rank = 0;
 };
 
 /// Steps as the trace recorded them.
@@ -48,11 +63,16 @@ struct StepAnswer {
 /// Medians over all steps, or the chosen one. The error names the steps there are.
 [[nodiscard]] Result<StepAnswer> answer_of(const StepTimes& times, const StepChoice& choice);
 
+/// The stretch of the step at `position` of the graph's steps that `answer` is about.
+[[nodiscard]] StepScope scope_of(const TaskGraph& graph, const StepTimes& times,
+                                 const StepAnswer& answer, std::size_t position);
+
 /// The usual distance of a step from the median (median absolute deviation) as a share of it: gains
 /// below it drown in the trace's own scatter. 0 with fewer than 3 steps.
 [[nodiscard]] double scatter_of(const StepTimes& times);
 
-/// The middle value, or the mean of the two middle ones (rounded down); 0 if there is none.
-[[nodiscard]] std::int64_t median(std::vector<std::int64_t> values);
+/// The middle value, or the mean of the two middle ones (rounded down), of values from 0 up; 0 if
+/// there is none.
+[[nodiscard]] std::int64_t median(const std::vector<std::int64_t>& values);
 
 }  // namespace foretrace::driver

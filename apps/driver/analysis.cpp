@@ -1,0 +1,117 @@
+// What a simulated run spends its time on.
+#include "apps/driver/analysis.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+namespace foretrace::driver {
+namespace {
+
+Breakdown mean_of(const Breakdown& a, const Breakdown& b) {
+  Breakdown mean;
+  const auto both = [](std::int64_t x, std::int64_t y) { return std::midpoint(x, y); };
+  mean.compute_ns = both(a.compute_ns, b.compute_ns);
+  mean.communication_exposed_ns = both(a.communication_exposed_ns, b.communication_exposed_ns);
+  mean.communication_waiting_ns = both(a.communication_waiting_ns, b.communication_waiting_ns);
+  mean.memory_copy_ns = both(a.memory_copy_ns, b.memory_copy_ns);
+  mean.host_bound_ns = both(a.host_bound_ns, b.host_bound_ns);
+  mean.idle_ns = both(a.idle_ns, b.idle_ns);
+  mean.communication_overlapped_ns =
+      both(a.communication_overlapped_ns, b.communication_overlapped_ns);
+  return mean;
+}
+
+/// Halves lose up to a nanosecond per part: the largest part takes it, so that the sum is exact.
+void settle(Breakdown& breakdown, std::int64_t step_ns) {
+  std::array<std::int64_t*, 6> parts = {
+      &breakdown.compute_ns,     &breakdown.communication_exposed_ns,
+      &breakdown.memory_copy_ns, &breakdown.communication_waiting_ns,
+      &breakdown.host_bound_ns,  &breakdown.idle_ns};
+  std::int64_t& largest = **std::max_element(parts.begin(), parts.end(),
+                                             [](const auto* a, const auto* b) { return *a < *b; });
+  largest += step_ns - breakdown.total_ns();
+}
+
+Breakdown breakdown_of(const TaskGraph& graph, const Run& run) {
+  const auto at = [&](std::size_t step) {
+    const StepScope scope = scope_of(graph, run.steps, run.answer, step);
+    return summarize(graph, run.timeline, {scope.begin_ns, scope.end_ns, scope.rank, no_device})
+        .breakdown;
+  };
+  const auto [first, second] = run.answer.middle;
+  Breakdown breakdown = first == second ? at(first) : mean_of(at(first), at(second));
+  settle(breakdown, run.answer.step_ns);
+  return breakdown;
+}
+
+CriticalPath path_of(const TaskGraph& graph, const Run& run, const StepScope& scope) {
+  return critical_path(graph, run.timeline, {scope.last, scope.begin_ns});
+}
+
+std::array<double, provenance_count> provenance_of(const CriticalPath& path) {
+  std::array<double, provenance_count> shares{};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    shares[i] = static_cast<double>(path.shares.provenance_ns[i]) /
+                static_cast<double>(std::max<std::int64_t>(1, path.total_ns));
+  }
+  return shares;
+}
+
+/// The graph with collectives of length zero; nothing if there are none.
+std::optional<TaskGraph> without_collectives(const TaskGraph& graph) {
+  const std::vector<TaskKind>& kinds = graph.columns().kind;
+  if (std::find(kinds.begin(), kinds.end(), TaskKind::collective) == kinds.end()) {
+    return std::nullopt;
+  }
+  Weights weights = graph.weights();
+  auto durations = std::make_shared<std::vector<std::int64_t>>(*weights.duration_ns);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    (*durations)[i] = kinds[i] == TaskKind::collective ? 0 : (*durations)[i];
+  }
+  weights.duration_ns = std::move(durations);
+  return graph.with_weights(std::move(weights));
+}
+
+}  // namespace
+
+Result<Analysis> analyse(const TaskGraph& graph, const Run& run, const RunOptions& options) {
+  Analysis analysis;
+  analysis.breakdown = breakdown_of(graph, run);
+  const StepScope scope = scope_of(graph, run.steps, run.answer, run.answer.middle[0]);
+  analysis.provenance = provenance_of(path_of(graph, run, scope));
+  if (const std::optional<TaskGraph> silent = without_collectives(graph)) {
+    const Result<Run> other = simulate_run(*silent, options);
+    if (!other.ok()) {
+      return other.error();
+    }
+    analysis.free_transfers_ns = run.answer.step_ns - other->answer.step_ns;
+  }
+  if (!graph.context().tensors.empty()) {
+    analysis.memory = track_memory(graph, run.timeline);
+    for (MemoryCurve& curve : analysis.memory) {
+      curve.points = {};
+    }
+  }
+  return analysis;
+}
+
+PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups) {
+  PathReport report;
+  const std::size_t step = run.answer.middle[0];
+  report.scope = scope_of(graph, run.steps, run.answer, step);
+  report.step_number = run.answer.is_span ? -1 : run.steps.numbers[step];
+  report.path = path_of(graph, run, report.scope);
+  GainOptions options;
+  options.count = groups;
+  options.from = report.scope.from;
+  options.to = report.scope.to;
+  report.groups = path_gains(graph, report.path, options);
+  if (graph.context().layers.size() > 1) {
+    options.grouping = PathGrouping::layer;
+    report.layers = path_gains(graph, report.path, options);
+  }
+  return report;
+}
+
+}  // namespace foretrace::driver

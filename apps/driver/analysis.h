@@ -1,0 +1,41 @@
+// What a simulated run spends its time on: shares of a step, provenance, memory, critical path.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "apps/driver/predict.h"
+#include "sim/engine/critical_path.h"
+#include "sim/engine/memory_tracker.h"
+#include "sim/graph/task_graph.h"
+#include "sim/result/summary.h"
+
+namespace foretrace::driver {
+
+/// Of the step that answers; where it is the mean of two steps, so are these.
+struct Analysis {
+  Breakdown breakdown;  ///< sums to the step
+  /// Share of the critical path's time by provenance; sums to 1.
+  std::array<double, provenance_count> provenance{};
+  /// How much shorter the step were if collectives took no time, simulated; none without any.
+  std::optional<std::int64_t> free_transfers_ns;
+  /// The same if nobody waited for late ranks; none where the trace does not tell waiting apart.
+  std::optional<std::int64_t> free_waiting_ns;
+  std::vector<MemoryCurve> memory;  ///< without their points
+};
+[[nodiscard]] Result<Analysis> analyse(const TaskGraph& graph, const Run& run,
+                                       const RunOptions& options = {});
+
+/// The critical path of a step, and what its parts could give.
+struct PathReport {
+  StepScope scope;
+  std::int64_t step_number = -1;  ///< -1: the whole span
+  CriticalPath path;
+  std::vector<PathGroup> groups;  ///< by name of kernel or call
+  std::vector<PathGroup> layers;  ///< by layer; empty if the trace has none
+};
+[[nodiscard]] PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups);
+
+}  // namespace foretrace::driver

@@ -1,0 +1,129 @@
+// Parts of documents about an analysis, and the document foretrace.critical-path/1.
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/driver/document_parts.h"
+#include "apps/driver/documents.h"
+
+namespace foretrace::driver {
+namespace {
+
+Json breakdown_json(const Breakdown& breakdown) {
+  return {{"host_bound_ns", breakdown.host_bound_ns},
+          {"compute_ns", breakdown.compute_ns},
+          {"memory_copy_ns", breakdown.memory_copy_ns},
+          {"communication_exposed_ns", breakdown.communication_exposed_ns},
+          {"communication_waiting_ns", breakdown.communication_waiting_ns},
+          {"idle_ns", breakdown.idle_ns}};
+}
+
+Json known(const std::optional<std::int64_t>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// The most that the allocator held on this device while the trace was recorded.
+std::optional<std::int64_t> recorded_reserved(const trace::EventTable& events,
+                                              std::int32_t device) {
+  std::optional<std::int64_t> most;
+  for (const trace::MemoryEvent& event : events.memory) {
+    if (event.device == device && event.device_type != 0 && event.total_reserved >= 0) {
+      most = std::max(most.value_or(0), event.total_reserved);
+    }
+  }
+  return most;
+}
+
+Json memory_json(const std::vector<MemoryCurve>& curves, const Recording& recording) {
+  Json devices = Json::object();
+  for (const MemoryCurve& curve : curves) {
+    devices[std::to_string(curve.rank) + "/" + std::to_string(curve.device)] = {
+        {"allocated_peak_bytes", curve.peak_bytes},
+        {"allocated_before_bytes", curve.base_bytes},
+        {"reserved_low_bytes", nullptr},
+        {"reserved_high_bytes", nullptr},
+        {"reserved_recorded_bytes", known(recorded_reserved(recording.events, curve.device))},
+        {"peak_at_ns", curve.peak_at_ns}};
+  }
+  return devices;
+}
+
+template <std::size_t Count, typename Value, typename Enum>
+Json by_name(const std::array<Value, Count>& values, Enum) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < Count; ++i) {
+    if (values[i] != Value{}) {
+      object[std::string(to_string(static_cast<Enum>(i)))] = values[i];
+    }
+  }
+  return object;
+}
+
+Json groups_json(const std::vector<PathGroup>& groups) {
+  Json list = Json::array();
+  for (const PathGroup& group : groups) {
+    list.push_back({{"name", group.label},
+                    {"part", to_string(group.part)},
+                    {"on_path_ns", group.on_path_ns},
+                    {"pieces", group.pieces},
+                    {"tasks", group.tasks},
+                    {"gain_ns", group.gain_ns}});
+  }
+  return list;
+}
+
+Json pieces_json(const TaskGraph& graph, const CriticalPath& path) {
+  Json list = Json::array();
+  for (const PathPiece& piece : path.pieces) {
+    const std::string_view layer =
+        graph.names()[graph.context().layers[index(graph.layer(piece.task))].name];
+    list.push_back({{"task", index(piece.task)},
+                    {"name", graph.name(piece.task)},
+                    {"kind", to_string(graph.kind(piece.task))},
+                    {"phase", to_string(graph.phase(piece.task))},
+                    {"layer", layer},
+                    {"part", to_string(piece.part)},
+                    {"waits_for", to_string(piece.cause)},
+                    {"begin_ns", piece.begin_ns},
+                    {"duration_ns", piece.duration_ns}});
+  }
+  return list;
+}
+
+}  // namespace
+
+void add_analysis(const Analysis& analysis, const Recording& recording, Json& object) {
+  object["breakdown"] = breakdown_json(analysis.breakdown);
+  object["communication_overlapped_ns"] = analysis.breakdown.communication_overlapped_ns;
+  object["free"] = {{"communication_transfer_ns", known(analysis.free_transfers_ns)},
+                    {"communication_waiting_ns", known(analysis.free_waiting_ns)}};
+  object["provenance"] = by_name(analysis.provenance, Provenance{});
+  object["memory"] = memory_json(analysis.memory, recording);
+}
+
+Json path_document(const Recording& recording, const Replay& replay, const PathReport& report) {
+  const CriticalPath& path = report.path;
+  const PathShares& shares = path.shares;
+  return {{"schema", "foretrace.critical-path/1"},
+          {"input", input_json(recording.path, recording.events.info)},
+          {"baseline", steps_json(replay.run.steps, replay.run.answer)},
+          {"step", report.step_number < 0 ? Json(nullptr) : Json(report.step_number)},
+          {"begin_ns", report.scope.begin_ns},
+          {"total_ns", path.total_ns},
+          {"shares",
+           {{"host_ns", shares.host_ns},
+            {"device_ns", shares.device_ns},
+            {"network_ns", shares.network_ns},
+            {"gap_ns", shares.gap_ns},
+            {"latency_ns", shares.latency_ns},
+            {"unexplained_ns", shares.unexplained_ns}}},
+          {"provenance_ns", by_name(shares.provenance_ns, Provenance{})},
+          {"kinds_ns", by_name(shares.kind_ns, TaskKind{})},
+          {"latencies_ns", by_name(shares.cause_ns, DependencyKind{})},
+          {"groups", groups_json(report.groups)},
+          {"layers", groups_json(report.layers)},
+          {"pieces", pieces_json(recording.graph(), path)},
+          {"honesty", honesty_json(recording.built.honesty, &replay.reactions)}};
+}
+
+}  // namespace foretrace::driver
