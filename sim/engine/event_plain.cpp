@@ -7,6 +7,7 @@
 
 #include "sim/engine/event_driven.h"
 #include "sim/engine/event_queue.h"
+#include "sim/engine/event_run.h"
 #include "sim/engine/late_edges.h"
 #include "sim/engine/release.h"
 
@@ -28,7 +29,7 @@ class PlainRun {
       : topology_(topology),
         weights_(weights),
         columns_(columns),
-        late_(topology),
+        late_(topology, detail::LateEdgeScope::off_lane),
         open_(topology.task_count(), 0) {
     for (std::size_t task = 0; task < open_.size(); ++task) {
       for (const Point source : topology.sources[task]) {
@@ -97,8 +98,22 @@ class PlainRun {
   std::vector<std::uint32_t> open_;
 };
 
-/// Average of duration and segment: how far ahead the next event of a lane lies.
-[[nodiscard]] std::int64_t typical_step_ns(const Weights& weights) {
+[[nodiscard]] std::size_t lanes_of(const Topology& topology) {
+  return static_cast<std::size_t>(
+      std::count_if(topology.sources.begin(), topology.sources.end(),
+                    [](const auto& source) { return source[lane_slot] == no_point; }));
+}
+
+}  // namespace
+
+namespace detail {
+
+bool wants_calendar(EventQueueKind queue, std::size_t lanes) {
+  return queue == EventQueueKind::calendar ||
+         (queue == EventQueueKind::automatic && lanes >= calendar_lanes);
+}
+
+std::int64_t typical_step_ns(const Weights& weights) {
   const std::size_t tasks = weights.duration_ns->size();
   const std::size_t stride = std::max<std::size_t>(1, tasks / 1024);
   double sum = 0;
@@ -111,22 +126,15 @@ class PlainRun {
   return static_cast<std::int64_t>(sum / static_cast<double>(std::max<std::size_t>(count, 1)));
 }
 
-[[nodiscard]] std::size_t lanes_of(const Topology& topology) {
-  return static_cast<std::size_t>(
-      std::count_if(topology.sources.begin(), topology.sources.end(),
-                    [](const auto& source) { return source[lane_slot] == no_point; }));
-}
-
-}  // namespace
+}  // namespace detail
 
 void simulate_event_driven(const Topology& topology, const Weights& weights, Timeline& timeline,
                            EventQueueKind queue) {
   const RunColumns columns = RunColumns::prepare(topology, weights, timeline);
   PlainRun run(topology, weights, columns);
   const std::size_t lanes = lanes_of(topology);
-  if (queue == EventQueueKind::calendar ||
-      (queue == EventQueueKind::automatic && lanes >= calendar_lanes)) {
-    CalendarQueue calendar(typical_step_ns(weights), lanes);
+  if (detail::wants_calendar(queue, lanes)) {
+    CalendarQueue calendar(detail::typical_step_ns(weights), lanes);
     timeline.span_ns = run.run(calendar);
   } else {
     HeapQueue heap;

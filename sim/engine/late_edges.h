@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -11,26 +12,31 @@ namespace foretrace::detail {
 
 /// `task` can be judged only when the late_after point of one of its dependencies is known.
 struct LateEdge {
-  TaskId source{};
+  Point source = no_point;
   TaskId task{};
 };
 
-/// The late_after points that are not known anyway because the task follows them on its lane.
+enum class LateEdgeScope : std::uint8_t {
+  off_lane,  ///< only points that are not known anyway because the task follows them on its lane
+  all,       ///< for engines that may not keep the order of a lane
+};
+
 class LateEdges {
  public:
-  explicit LateEdges(const Topology& topology) {
+  LateEdges(const Topology& topology, LateEdgeScope scope) {
     for (const OverflowDependency& overflow : topology.overflow) {
       if (overflow.late_after == no_point) {
         continue;
       }
       const Point lane = topology.sources[index(overflow.task)][lane_slot];
       const TaskId source = task_of(overflow.late_after);
-      if (lane == no_point || task_of(lane) != source) {
-        edges_.push_back({source, overflow.task});
+      if (scope == LateEdgeScope::all || lane == no_point || task_of(lane) != source) {
+        edges_.push_back({overflow.late_after, overflow.task});
       }
     }
-    std::stable_sort(edges_.begin(), edges_.end(),
-                     [](const LateEdge& a, const LateEdge& b) { return a.source < b.source; });
+    std::stable_sort(edges_.begin(), edges_.end(), [](const LateEdge& a, const LateEdge& b) {
+      return task_of(a.source) < task_of(b.source);
+    });
   }
   [[nodiscard]] std::span<const LateEdge> edges() const { return edges_; }
   /// Tasks that wait for a point of `source`, one entry per dependency.
@@ -40,9 +46,9 @@ class LateEdges {
     }
     const auto first =
         std::lower_bound(edges_.begin(), edges_.end(), source,
-                         [](const LateEdge& edge, TaskId id) { return edge.source < id; });
+                         [](const LateEdge& edge, TaskId id) { return task_of(edge.source) < id; });
     auto last = first;
-    while (last != edges_.end() && last->source == source) {
+    while (last != edges_.end() && task_of(last->source) == source) {
       ++last;
     }
     return {first, last};
