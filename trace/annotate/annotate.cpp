@@ -34,8 +34,8 @@ Annotation annotate_with(const EventTable& events, EvidenceSet use) {
   Attribution attribution = start_attribution(events, use);
   attribution.result.steps = find_steps(attribution);
   attribute_host_phases(attribution);
-  if (use.has(PhaseEvidence::context)) attribute_by_context(attribution);
   attribute_operators(attribution);
+  if (use.has(PhaseEvidence::context)) attribute_by_context(attribution);
   attribute_layers(attribution);
   attribute_device(attribution);
   attribution.result.regions = find_regions(attribution);

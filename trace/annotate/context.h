@@ -6,7 +6,7 @@
 namespace foretrace::trace {
 
 /// Fills in what stands between two pieces of evidence. A rank without any backward or update is
-/// inference: everything its operators' threads do is forward.
+/// inference: everything its operators' threads do is forward. Needs phases and operators.
 void attribute_by_context(Attribution& attribution);
 
 }  // namespace foretrace::trace

@@ -45,26 +45,9 @@ void give_upload(Attribution& attribution, EventId event, EventId launch) {
     const bool is_part = kind == EventKind::runtime || kind == EventKind::cpu_op;
     const bool is_open = result.phase[index(e)] == Phase::unknown ||
                          result.evidence[index(e)] == PhaseEvidence::context;
-    if (!is_part || !is_open) return;
+    if (!is_part || !is_open || result.phase[index(e)] == Phase::data_loading) return;
     give(e);
   }
-}
-
-std::vector<bool> ranks_with_training(const Attribution& attribution) {
-  std::vector<bool> trains(attribution.events.tracks.size(), false);
-  std::vector<std::int32_t> ranks;
-  for (const EventId event : attribution.nesting.order) {
-    const Phase phase = attribution.result.phase[index(event)];
-    if (phase != Phase::backward && phase != Phase::update) continue;
-    const std::int32_t rank =
-        attribution.events.tracks[index(attribution.events.track[index(event)])].rank;
-    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
-  }
-  for (std::size_t t = 0; t < trains.size(); ++t) {
-    trains[t] =
-        std::find(ranks.begin(), ranks.end(), attribution.events.tracks[t].rank) != ranks.end();
-  }
-  return trains;
 }
 
 void inherit(Annotation& result, EventId event, EventId launch) {
@@ -107,7 +90,6 @@ void attribute_device(Attribution& attribution) {
   const EventTable& events = attribution.events;
   Annotation& result = attribution.result;
   const std::vector<EventId> launches = find_launches(events);
-  const std::vector<bool> trains = ranks_with_training(attribution);
   std::vector<bool> is_collective(events.names.size(), false);
   for (std::size_t n = 0; n < is_collective.size(); ++n) {
     is_collective[n] = is_collective_kernel(events.names[make_id<NameId>(n)]);
@@ -124,8 +106,9 @@ void attribute_device(Attribution& attribution) {
       result.phase[i] = Phase::communication;
       result.evidence[i] = PhaseEvidence::collective;
     }
-    if (attribution.use.has(PhaseEvidence::context) && trains[index(events.track[i])] &&
-        launches[i] != none<EventId> && is_batch_upload(attribution, event)) {
+    if (attribution.use.has(PhaseEvidence::context) &&
+        attribution.is_training[index(events.track[i])] && launches[i] != none<EventId> &&
+        is_batch_upload(attribution, event)) {
       give_upload(attribution, event, launches[i]);
     }
   }

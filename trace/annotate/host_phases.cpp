@@ -1,5 +1,8 @@
 #include "trace/annotate/host_phases.h"
 
+#include <set>
+#include <utility>
+
 namespace foretrace::trace {
 namespace {
 
@@ -94,23 +97,7 @@ Claim combine(const Claim& outer, const Claim& own) {
   return own;
 }
 
-}  // namespace
-
-Attribution start_attribution(const EventTable& events, EvidenceSet use) {
-  Nesting nesting = nest(events);
-  AutogradLinks links = link_autograd(events, nesting);
-  Attribution attribution{events, use, std::move(nesting), NameMeanings(events), std::move(links),
-                          {},     {}};
-  attribution.is_autograd_track = find_autograd_tracks(attribution, attribution.meanings);
-  attribution.result.phase.assign(events.size(), Phase::unknown);
-  attribution.result.evidence.assign(events.size(), PhaseEvidence::none);
-  attribution.result.layer.assign(events.size(), 0);
-  attribution.result.operator_event.assign(events.size(), none<EventId>);
-  attribution.result.modules.push_back({});
-  return attribution;
-}
-
-void attribute_host_phases(Attribution& attribution) {
+void claim_ranges(Attribution& attribution) {
   Annotation& result = attribution.result;
   const std::vector<bool> is_forward = forward_operators(attribution);
   for (const EventId event : attribution.nesting.order) {
@@ -126,6 +113,62 @@ void attribute_host_phases(Attribution& attribution) {
     result.phase[index(event)] = claim.phase;
     result.evidence[index(event)] = claim.evidence;
   }
+}
+
+void find_training(Attribution& attribution) {
+  const EventTable& events = attribution.events;
+  std::set<std::int32_t> ranks;
+  for (const EventId event : attribution.nesting.order) {
+    const Phase phase = attribution.result.phase[index(event)];
+    if (phase == Phase::backward || phase == Phase::update) {
+      ranks.insert(events.tracks[index(events.track[index(event)])].rank);
+    }
+  }
+  for (const Track& track : events.tracks) {
+    attribution.is_training.push_back(ranks.count(track.rank) != 0);
+  }
+}
+
+/// Operators on lists of tensors, and what is in them: in training they update parameters, or clip
+/// and clear their gradients; inference copies inputs with them.
+void claim_list_operators(Attribution& attribution) {
+  Annotation& result = attribution.result;
+  for (const EventId event : attribution.nesting.order) {
+    if (!attribution.is_training[index(attribution.events.track[index(event)])]) continue;
+    if (result.phase[index(event)] != Phase::unknown) continue;
+    const EventId parent = attribution.nesting.parent_of(event);
+    const bool is_inside =
+        parent != none<EventId> && result.evidence[index(parent)] == PhaseEvidence::operator_name;
+    if (!is_inside && !attribution.meanings(event).is_on_list) continue;
+    result.phase[index(event)] = Phase::update;
+    result.evidence[index(event)] = PhaseEvidence::operator_name;
+  }
+}
+
+}  // namespace
+
+Attribution start_attribution(const EventTable& events, EvidenceSet use) {
+  Nesting nesting = nest(events);
+  NameMeanings meanings(events);
+  AutogradLinks links = link_autograd(events, nesting, meanings);
+  Attribution attribution{.events = events,
+                          .use = use,
+                          .nesting = std::move(nesting),
+                          .meanings = std::move(meanings),
+                          .links = std::move(links)};
+  attribution.is_autograd_track = find_autograd_tracks(attribution, attribution.meanings);
+  attribution.result.phase.assign(events.size(), Phase::unknown);
+  attribution.result.evidence.assign(events.size(), PhaseEvidence::none);
+  attribution.result.layer.assign(events.size(), 0);
+  attribution.result.operator_event.assign(events.size(), none<EventId>);
+  attribution.result.modules.push_back({});
+  return attribution;
+}
+
+void attribute_host_phases(Attribution& attribution) {
+  claim_ranges(attribution);
+  find_training(attribution);
+  if (attribution.use.has(PhaseEvidence::operator_name)) claim_list_operators(attribution);
 }
 
 void attribute_operators(Attribution& attribution) {

@@ -18,14 +18,16 @@ struct Attribution {
   Nesting nesting;
   NameMeanings meanings;
   AutogradLinks links;
-  std::vector<bool> is_autograd_track;  ///< per track: runs the backward and nothing else
-  Annotation result;
+  std::vector<bool> is_autograd_track{};  ///< per track: runs the backward and nothing else
+  std::vector<bool> is_training{};        ///< per track: its rank shows a backward or an update
+  Annotation result{};
 };
 
 /// Collects nesting, names and links, and sizes the result.
 [[nodiscard]] Attribution start_attribution(const EventTable& events, EvidenceSet use);
 
-/// Gives every host event the phase of the innermost evidence around it.
+/// Gives every host event the phase of the innermost evidence around it, and finds the ranks that
+/// train.
 void attribute_host_phases(Attribution& attribution);
 
 /// Innermost cpu_op per host event.

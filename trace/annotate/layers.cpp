@@ -109,7 +109,7 @@ class LayerPass {
   Attribution& attribution_;
   const EventTable& events_;
   Annotation& result_;
-  std::vector<bool> is_borrowed_;             // layer taken from the node before, not from its own
+  std::vector<Origin> origin_;                // per event
   std::vector<std::uint32_t> known_by_name_;  // index of module_names_ per event name
   std::vector<std::string> module_names_;
   std::vector<std::uint32_t> first_seen_;  // module index where a name was seen first

@@ -37,11 +37,22 @@ bool is_collective_call(std::string_view name) {
          name.starts_with("c10d_functional::") || name == "record_param_comms";
 }
 
-/// torch.optim, torch.amp and Apex are the callers of these.
+/// torch.optim, torch.amp and Apex are the only callers of these.
 bool is_update_operator(std::string_view name) {
-  return name.starts_with("aten::_foreach_") || name.starts_with("aten::_fused_") ||
+  return name.starts_with("aten::_fused_ad") || name.starts_with("aten::_fused_sgd") ||
          name.starts_with("aten::_amp_") || has(name, "fused_adam") || has(name, "fused_sgd") ||
          has(name, "multi_tensor");
+}
+
+bool updates_in_place(std::string_view name) {
+  constexpr std::array<std::string_view, 8> operators = {
+      "aten::add_",     "aten::sub_",     "aten::mul_",  "aten::div_",
+      "aten::addcmul_", "aten::addcdiv_", "aten::lerp_", "aten::sqrt_"};
+  return std::find(operators.begin(), operators.end(), name) != operators.end();
+}
+
+bool reads_back(std::string_view name) {
+  return name == "aten::item" || name == "aten::_local_scalar_dense" || name == "aten::is_nonzero";
 }
 
 NameMeaning say(Phase phase, PhaseEvidence evidence) {
@@ -187,9 +198,16 @@ NameMeaning meaning_of_operator(std::string_view name) {
   }
   if (has(name, "_backward")) return say(Phase::backward, PhaseEvidence::autograd);
   if (is_update_operator(name)) return say(Phase::update, PhaseEvidence::operator_name);
-  if (name == "aten::zero_") return {.clears = true, .is_composite = true};
+  if (name.starts_with("aten::_foreach_")) return {.is_on_list = true, .is_composite = true};
+  if (name == "aten::zero_" || name == "aten::record_stream") {
+    return {.is_no_forward = true, .is_composite = true};
+  }
   // 2020-21 traces record annotations among the operators; those have no namespace.
-  if (has(name, "::") || name.starts_with("Torch-Compiled Region")) return {.is_composite = true};
+  if (has(name, "::") || name.starts_with("Torch-Compiled Region")) {
+    return {.updates_in_place = updates_in_place(name),
+            .reads_back = reads_back(name),
+            .is_composite = true};
+  }
   const bool is_range = has(name, " ") || has(name, "#") || words_of(name).front() == name;
   const Phase phase = is_range ? phase_of_words(name) : Phase::unknown;
   return phase == Phase::unknown ? NameMeaning{} : say(phase, PhaseEvidence::annotation);

@@ -16,9 +16,12 @@ struct NameMeaning {
   PhaseEvidence evidence = PhaseEvidence::none;
   bool is_step = false;  ///< ProfilerStep#N
   bool is_autograd_node = false;
-  bool accumulates = false;   ///< autograd node that adds into a parameter's gradient
-  bool clears = false;        ///< writes zeros in place: no forward work
-  bool is_composite = false;  ///< an operator that calls operators: is of one phase as a whole
+  bool accumulates = false;       ///< autograd node that adds into a parameter's gradient
+  bool is_on_list = false;        ///< takes lists of tensors: an update if anything trains
+  bool is_no_forward = false;     ///< clears gradients or hands memory to a stream
+  bool updates_in_place = false;  ///< in-place arithmetic, as loops over parameters do
+  bool reads_back = false;        ///< brings a value to the host
+  bool is_composite = false;      ///< an operator that calls operators: is of one phase as a whole
 };
 
 [[nodiscard]] NameMeaning meaning_of_operator(std::string_view name);

@@ -37,8 +37,8 @@ class SequenceLinker {
   SequenceLinker(const EventTable& events, const Nesting& nesting, AutogradLinks& links)
       : events_(events), nesting_(nesting), links_(links) {}
 
-  void run() {
-    split();
+  void run(NameMeanings& meanings) {
+    split(meanings);
     for (std::size_t t = 0; t < events_.tracks.size(); ++t) collect_makers(make_id<TrackId>(t));
     std::sort(makers_.begin(), makers_.end(), [](const Maker& a, const Maker& b) {
       return std::tuple(a.rank, a.number, a.start_ns, a.event) <
@@ -50,13 +50,16 @@ class SequenceLinker {
 
  private:
   /// Numbers of forward operators by event; backward operators apart.
-  void split() {
+  void split(NameMeanings& meanings) {
     number_.assign(events_.size(), -1);
     for (const SequenceNumber& sequence : events_.sequence_numbers) {
       if (sequence.number < 0 || index(sequence.event) >= events_.size()) continue;
       const Track& track = events_.tracks[index(events_.track[index(sequence.event)])];
-      // 0 or absent on forward operators; the number of the forward thread, from 1, on backward.
-      if (sequence.forward_thread > 0) {
+      // 0 on forward operators, on backward operators the number of the forward thread, from 1.
+      const bool is_backward = sequence.forward_thread < 0
+                                   ? meanings(sequence.event).is_autograd_node
+                                   : sequence.forward_thread > 0;
+      if (is_backward) {
         runners_.push_back({sequence, track.rank});
         links_.side[index(sequence.event)] = AutogradSide::backward;
       } else {
@@ -162,12 +165,14 @@ EventId operator_at(const EventTable& events, const Nesting& nesting, const Flow
                                       [&events](std::int64_t time_ns, EventId event) {
                                         return time_ns < events.start_ns[index(event)];
                                       });
+  constexpr int deepest = 256;  // bounds the time on hostile input
   EventId event = after == order.begin() ? none<EventId> : *(after - 1);
-  while (event != none<EventId> &&
-         (events.kind[index(event)] != EventKind::cpu_op || events.end_ns(event) < flow.time_ns)) {
+  for (int depth = 0; depth < deepest && event != none<EventId>; ++depth) {
+    const bool is_around = events.end_ns(event) >= flow.time_ns;
+    if (is_around && events.kind[index(event)] == EventKind::cpu_op) return event;
     event = nesting.parent_of(event);
   }
-  return event;
+  return none<EventId>;
 }
 
 void link_flow(const EventTable& events, const Nesting& nesting, const Flow& start,
@@ -208,11 +213,12 @@ void link_flows(const EventTable& events, const Nesting& nesting, AutogradLinks&
 
 }  // namespace
 
-AutogradLinks link_autograd(const EventTable& events, const Nesting& nesting) {
+AutogradLinks link_autograd(const EventTable& events, const Nesting& nesting,
+                            NameMeanings& meanings) {
   AutogradLinks links;
   links.side.assign(events.size(), AutogradSide::none);
   links.source.assign(events.size(), none<EventId>);
-  if (!events.sequence_numbers.empty()) SequenceLinker(events, nesting, links).run();
+  if (!events.sequence_numbers.empty()) SequenceLinker(events, nesting, links).run(meanings);
   link_flows(events, nesting, links);
   return links;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "trace/annotate/names.h"
 #include "trace/annotate/nesting.h"
 
 namespace foretrace::trace {
@@ -20,6 +21,7 @@ struct AutogradLinks {
 /// An operator records the number that the next autograd node of its thread will get. So the last
 /// operator of a thread before the number grows is the one that made the node, and a backward
 /// operator with that number runs it. Flows do the same where numbers are absent.
-[[nodiscard]] AutogradLinks link_autograd(const EventTable& events, const Nesting& nesting);
+[[nodiscard]] AutogradLinks link_autograd(const EventTable& events, const Nesting& nesting,
+                                          NameMeanings& meanings);
 
 }  // namespace foretrace::trace

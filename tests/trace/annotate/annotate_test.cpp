@@ -205,6 +205,9 @@ TEST_CASE("annotate: position decides only between evidence, and zero_ before a 
   sketch.node(engine, "MseLossBackward0", {40, 50}, 2);
   sketch.node(engine, "MmBackward0", {50, 60}, 1);
   const EventId norm = sketch.op(main, "aten::linalg_vector_norm", {70, 80});
+  sketch.launch(main, 75, 2);
+  const EventId log = sketch.op(main, "aten::item", {81, 85});
+  sketch.launch(main, 82, 3);
   sketch.annotation(main, "Optimizer.step#Adam.step", {90, 100});
   const EventId metric = sketch.op(main, "aten::mean", {110, 120});
   const EventId upload = sketch.copy(stream, "Memcpy HtoD (Pinned -> Device)", {8, 12}, 1);
@@ -215,6 +218,7 @@ TEST_CASE("annotate: position decides only between evidence, and zero_ before a 
   CHECK(phase_of(annotation, clear) == Phase::unknown);
   CHECK(phase_of(annotation, fill) == Phase::unknown);
   CHECK(phase_of(annotation, norm) == Phase::update);
+  CHECK(phase_of(annotation, log) == Phase::unknown);  // reading a value back updates nothing
   CHECK(phase_of(annotation, metric) == Phase::unknown);
   CHECK(phase_of(annotation, upload) == Phase::data_loading);
 }

@@ -41,7 +41,8 @@ TEST_CASE("names: autograd nodes of old and new traces are recognized, their ope
   CHECK(meaning_of_operator("aten::convolution_backward").phase == Phase::backward);
   CHECK_FALSE(meaning_of_operator("aten::convolution_backward").is_autograd_node);
   CHECK(meaning_of_operator("aten::mm").phase == Phase::unknown);
-  CHECK(meaning_of_operator("aten::_foreach_add_").phase == Phase::update);
+  CHECK(meaning_of_operator("aten::_fused_adamw_").phase == Phase::update);
+  CHECK(meaning_of_operator("aten::_foreach_add_").is_on_list);
   CHECK(meaning_of_operator("## forward ##").phase == Phase::forward);
   CHECK(meaning_of_operator("ForwardFunction").phase == Phase::unknown);
 }
