@@ -1,0 +1,39 @@
+// Chains of kernels that a compiler would fuse, and the time of the fused kernel.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/costs/kernel_cost.h"
+#include "models/detail/graph_view.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace::detail {
+
+struct FusionSettings {
+  std::int64_t max_segment_ns = 0;  ///< more host time before a launch than this cuts the chain
+  std::size_t max_length = 16;
+  double side_inputs = 0.5;  ///< other inputs per kernel, in sizes of the chained tensor
+  double kept_writes = 0;    ///< share of intermediates that are still written
+};
+
+/// Launches in program order and their kernels, next to each other on one stream.
+struct FusionChain {
+  std::vector<TaskId> calls;
+  std::vector<TaskId> kernels;
+};
+
+/// Chains of at least two pointwise kernels with at most one normalization, softmax or reduction,
+/// among the selected kernels (flags by task), in the order of lanes.
+[[nodiscard]] std::vector<FusionChain> find_chains(const TaskGraph& graph, const GraphView& view,
+                                                   const std::vector<KernelDescription>& kernels,
+                                                   const std::vector<bool>& selected,
+                                                   const FusionSettings& settings);
+
+/// Sum of the kernels without the reads and writes of what passes from one to the next, and with
+/// one ramp-up instead of many.
+[[nodiscard]] std::int64_t fused_ns(const TaskGraph& graph, const FusionChain& chain,
+                                    const std::vector<KernelDescription>& kernels,
+                                    const FusionSettings& settings);
+
+}  // namespace foretrace::detail
