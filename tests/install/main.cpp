@@ -1,11 +1,11 @@
 // Uses each installed library once: builds a graph of two tasks, simulates it, lists components.
+#include <cstdio>
+#include <utility>
+
 #include <models/optimization.h>
 #include <sim/engine/pull.h>
 #include <sim/graph/graph_builder.h>
 #include <trace/reader.h>
-
-#include <cstdio>
-#include <utility>
 
 namespace {
 
