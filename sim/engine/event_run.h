@@ -59,11 +59,16 @@ class EventRun final : public Simulation {
     std::uint32_t next = 0;
   };
 
-  // event_run.cpp: tasks
-  void count_open();
+  // event_release.cpp: when a task may start, and what becomes known with every point
   [[nodiscard]] bool honours(std::size_t task, std::size_t slot) const;
   [[nodiscard]] std::int64_t release_ns(TaskId task) const;
   [[nodiscard]] std::int64_t extra_release_ns(TaskId task) const;
+  void close_edges(TaskId source, Point point);
+  void close_overflow(TaskId source, Point point, TaskId task, std::size_t nth);
+  void close(TaskId task);
+
+  // event_run.cpp: the clock, and tasks that start and end
+  void count_open();
   [[nodiscard]] std::int64_t duration_ns(TaskId task) const;
   [[nodiscard]] std::int64_t segment_ns(TaskId task) const;
   [[nodiscard]] LaneId lane_id(TaskId task) const;
@@ -77,9 +82,6 @@ class EventRun final : public Simulation {
   void on_ready(TaskId task);
   void start(TaskId task, std::int64_t start_ns);
   void on_end(TaskId task);
-  void close_edges(TaskId source, Point point);
-  void close_overflow(TaskId source, Point point, TaskId task, std::size_t nth);
-  void close(TaskId task);
   [[nodiscard]] Status loop();
   void handle(const Event& event);
   [[nodiscard]] Error deadlock() const;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sim/core/result.h"
+#include "sim/engine/batch_pass.h"
 #include "sim/engine/point_window.h"
 #include "sim/engine/pull.h"
 #include "sim/engine/release.h"
@@ -14,34 +15,15 @@
 namespace foretrace {
 namespace {
 
+using detail::BatchColumn;
+using detail::Lags;
+using detail::Pass;
 using detail::PointWindow;
 using detail::VariantRow;
 using detail::VariantValues;
 
 constexpr std::size_t width = detail::variants_per_pass;
 constexpr std::size_t block = 64;  // tasks whose varying weights are interleaved at a time
-using Lags = std::array<std::int32_t, 2>;
-
-/// One weight column of a pass: either the same for all variants, or one pointer per variant.
-template <typename T>
-struct BatchColumn {
-  std::array<const T*, width> of{};
-  bool shared = true;
-};
-
-struct Pass {
-  const Topology* topology = nullptr;
-  const PointWindow* window = nullptr;
-  BatchColumn<std::int64_t> duration_ns;
-  BatchColumn<std::int64_t> segment_ns;
-  BatchColumn<Lags> lag_ns;
-  BatchColumn<std::int64_t> overflow_lag_ns;
-  VariantRow* ring = nullptr;  ///< window->ring_points rows, then the two sentinels
-  VariantRow* far = nullptr;   ///< one row per window->far_points
-  VariantRow* span_ns = nullptr;
-  /// Where the points of each variant go; null: only the spans are wanted.
-  std::array<std::int64_t*, width> out{};
-};
 
 /// Varying weights of one block of tasks, interleaved by variant. Shared ones are read in place.
 struct Block {
@@ -108,72 +90,6 @@ FORETRACE_ALWAYS_INLINE void slot_start(const PlainColumns& columns, const Block
     start.add(segment);
   }
   start.raise_to(cause);
-}
-
-[[nodiscard]] const VariantRow& any_row(const Pass& pass, std::size_t task, Point source) {
-  if (pass.window->is_near(task, source)) {
-    return pass.ring[index(source) & (pass.window->ring_points - 1)];
-  }
-  return pass.far[pass.window->far_index(source)];
-}
-
-/// Raises `start` by the overflow dependencies from `next` on that belong to `task`.
-void apply_overflow(const Pass& pass, std::size_t task, std::size_t& next, VariantRow& start) {
-  const auto& overflow = pass.topology->overflow;
-  for (; next < overflow.size() && index(overflow[next].task) == task; ++next) {
-    const OverflowDependency& dependency = overflow[next];
-    if (dependency.source == no_point) {
-      continue;
-    }
-    const bool conditional = dependency.late_after != no_point;
-    const VariantRow& source = any_row(pass, task, dependency.source);
-    const VariantRow& after = conditional ? any_row(pass, task, dependency.late_after) : source;
-    const std::size_t source_task = index(task_of(dependency.source));
-    for (std::size_t v = 0; v < width; ++v) {
-      if (conditional && source.variant[v] <= after.variant[v]) {
-        continue;
-      }
-      const std::int64_t share =
-          detail::share_of(dependency.fraction, pass.duration_ns.of[v][source_task]);
-      const std::int64_t lag = pass.overflow_lag_ns.of[v][next];
-      start.variant[v] =
-          std::max(start.variant[v], detail::add_ns(detail::add_ns(source.variant[v], lag), share));
-    }
-  }
-}
-
-/// Any task: sources anywhere, overflow dependencies, points that are read again later.
-void run_special(const Pass& pass, std::size_t task, std::size_t& next_overflow) {
-  const std::array<Point, 3>& source = pass.topology->sources[task];
-  VariantRow start{};
-  for (std::size_t v = 0; v < width; ++v) {
-    const Lags lag = pass.lag_ns.of[v][task];
-    const std::array<std::int64_t, 3> weight{pass.segment_ns.of[v][task], lag[0], lag[1]};
-    for (std::size_t slot = 0; slot < source.size(); ++slot) {
-      std::int64_t time = slot == lane_slot ? 0 : detail::never_ns;
-      if (source[slot] != no_point) {
-        time = any_row(pass, task, source[slot]).variant[v];
-      }
-      start.variant[v] = std::max(start.variant[v], detail::add_ns(time, weight[slot]));
-    }
-  }
-  apply_overflow(pass, task, next_overflow, start);
-  const std::size_t mask = pass.window->ring_points - 1;
-  VariantRow& end = pass.ring[(2 * task + 1) & mask];
-  for (std::size_t v = 0; v < width; ++v) {
-    end.variant[v] = detail::add_ns(start.variant[v], pass.duration_ns.of[v][task]);
-    pass.span_ns->variant[v] = std::max(pass.span_ns->variant[v], end.variant[v]);
-  }
-  pass.ring[(2 * task) & mask] = start;
-}
-
-/// Keeps the points of a task that are read after they leave the ring.
-void keep_far(const Pass& pass, std::size_t task, std::size_t& next_far) {
-  const auto& far_points = pass.window->far_points;
-  const std::size_t mask = pass.window->ring_points - 1;
-  for (; next_far < far_points.size() && index(task_of(far_points[next_far])) == task; ++next_far) {
-    pass.far[next_far] = pass.ring[index(far_points[next_far]) & mask];
-  }
 }
 
 /// Row i of a block asks for the line of the next block that interleaving it will read.
@@ -246,8 +162,8 @@ FORETRACE_ALWAYS_INLINE void run_pass(const Pass& pass) {
       if (i == count) {
         break;
       }
-      run_special(pass, first + i, next_overflow);
-      keep_far(pass, first + i, next_far);
+      detail::run_special(pass, first + i, next_overflow);
+      detail::keep_far(pass, first + i, next_far);
       ++next_special;
       ++i;
     }
@@ -286,16 +202,16 @@ __attribute__((target("avx2"))) void run_avx2(const Pass& pass) { run_any<4>(pas
 #endif
 void run_portable(const Pass& pass) { run_any<2>(pass); }
 
-[[nodiscard]] Kernel best_kernel() {
+[[nodiscard]] Kernel kernel_of(detail::Simd simd) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
-      __builtin_cpu_supports("avx512dq") != 0) {
+  if (simd == detail::Simd::avx512) {
     return &run_avx512;
   }
-  if (__builtin_cpu_supports("avx2") != 0) {
+  if (simd == detail::Simd::avx2) {
     return &run_avx2;
   }
 #endif
+  (void)simd;
   return &run_portable;
 }
 
@@ -310,11 +226,12 @@ void set_column(BatchColumn<T>& column, std::size_t v, const SharedColumn<T>& fr
 /// Runs passes of eight; a last pass with fewer repeats its last variant.
 class Batch {
  public:
-  explicit Batch(const Topology& topology)
+  Batch(const Topology& topology, detail::Simd simd)
       : topology_(topology),
         window_(detail::point_window(topology, block)),
         ring_(std::make_unique_for_overwrite<VariantRow[]>(window_.ring_points + 2)),
-        far_(std::make_unique_for_overwrite<VariantRow[]>(window_.far_points.size())) {
+        far_(std::make_unique_for_overwrite<VariantRow[]>(window_.far_points.size())),
+        kernel_(kernel_of(simd)) {
     ring_[window_.ring_points].variant.fill(0);
     ring_[window_.ring_points + 1].variant.fill(detail::never_ns);
   }
@@ -350,7 +267,7 @@ class Batch {
   std::unique_ptr<VariantRow[]> ring_;
   std::unique_ptr<VariantRow[]> far_;
   VariantRow spans_{};
-  Kernel kernel_ = best_kernel();
+  Kernel kernel_;
 };
 
 }  // namespace
@@ -360,7 +277,7 @@ std::vector<Timeline> simulate_batch(const Topology& topology, std::span<const W
   if (topology.task_count() == 0) {
     return timelines;
   }
-  Batch batch(topology);
+  Batch batch(topology, detail::supported_simd().back());
   for (Timeline& timeline : timelines) {
     timeline.points.resize(2 * topology.task_count());
   }
@@ -375,13 +292,27 @@ std::vector<Timeline> simulate_batch(const Topology& topology, std::span<const W
   return timelines;
 }
 
-std::vector<std::int64_t> simulate_batch_spans(const Topology& topology,
-                                               std::span<const Weights> variants) {
+std::vector<detail::Simd> detail::supported_simd() {
+  std::vector<Simd> result{Simd::portable};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") != 0) {
+    result.push_back(Simd::avx2);
+  }
+  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+      __builtin_cpu_supports("avx512dq") != 0) {
+    result.push_back(Simd::avx512);
+  }
+#endif
+  return result;
+}
+
+std::vector<std::int64_t> detail::batch_spans(const Topology& topology,
+                                              std::span<const Weights> variants, Simd simd) {
   std::vector<std::int64_t> spans;
   if (topology.task_count() == 0) {
     return std::vector<std::int64_t>(variants.size(), 0);
   }
-  Batch batch(topology);
+  Batch batch(topology, simd);
   for (std::size_t first = 0; first < variants.size(); first += width) {
     const std::size_t count = std::min(width, variants.size() - first);
     const VariantRow& row = batch.run(variants.subspan(first, count), {});
@@ -390,6 +321,11 @@ std::vector<std::int64_t> simulate_batch_spans(const Topology& topology,
     }
   }
   return spans;
+}
+
+std::vector<std::int64_t> simulate_batch_spans(const Topology& topology,
+                                               std::span<const Weights> variants) {
+  return detail::batch_spans(topology, variants, detail::supported_simd().back());
 }
 
 }  // namespace foretrace

@@ -1,7 +1,11 @@
 #include "sim/engine/pull.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include <doctest/doctest.h>
 
+#include "sim/engine/batch_pass.h"
 #include "tests/sim/engine/random_graph.h"
 
 namespace foretrace {
@@ -161,6 +165,55 @@ TEST_CASE("batch: every variant has the times of its own simulation, whatever is
         CHECK(batch[v].span_ns == single.span_ns);
         CHECK(spans[v] == single.span_ns);
       }
+    }
+  }
+}
+
+TEST_CASE("batch: every instruction set gives the same spans") {
+  const Parts parts = random_parts({.tasks = 1001, .lanes = 5, .seed = 9, .overflow_share = 0.1});
+  for (unsigned varied = 0; varied < 16; ++varied) {
+    const std::vector<Weights> variants = variants_of(parts, 11, varied);
+    const auto expected = detail::batch_spans(parts.topology, variants, detail::Simd::portable);
+    for (const detail::Simd simd : detail::supported_simd()) {
+      CAPTURE(static_cast<int>(simd));
+      CHECK(detail::batch_spans(parts.topology, variants, simd) == expected);
+    }
+  }
+}
+
+TEST_CASE("batch: sources that left the ring long ago are kept for those who still read them") {
+  Parts parts = random_parts({.tasks = 6000, .lanes = 4, .seed = 5, .window = 50});
+  // Rare reads from far away: starts and ends, in slots and in the overflow list.
+  for (std::size_t task = 4000; task < 6000; task += 397) {
+    parts.set(make_id<TaskId>(task), cause_slot, start_of(make_id<TaskId>(task - 3900)),
+              DependencyKind::queue, 1'000'000);
+    OverflowDependency overflow;
+    overflow.task = make_id<TaskId>(task + 1);
+    overflow.source = end_of(make_id<TaskId>(task - 3000));
+    overflow.late_after = end_of(make_id<TaskId>(7));
+    parts.add_overflow(overflow, 1'200'000);
+  }
+  std::vector<std::size_t> order(parts.topology.overflow.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&parts](std::size_t a, std::size_t b) {
+    return parts.topology.overflow[a].task < parts.topology.overflow[b].task;
+  });
+  Parts sorted = parts;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    sorted.topology.overflow[i] = parts.topology.overflow[order[i]];
+    sorted.overflow_lag_ns[i] = parts.overflow_lag_ns[order[i]];
+  }
+  sorted.finish();
+  const detail::PointWindow window = detail::point_window(sorted.topology, 64);
+  CHECK(window.ring_points < 2000);
+  CHECK(window.far_points.size() >= 10);
+  for (const unsigned varied : {0U, 1U, 15U}) {
+    const std::vector<Weights> variants = variants_of(sorted, 8, varied);
+    const std::vector<Timeline> batch = simulate_batch(sorted.topology, variants);
+    for (std::size_t v = 0; v < variants.size(); ++v) {
+      const Timeline expected = test::naive_simulate(sorted.topology, variants[v]);
+      CHECK(batch[v].points == expected.points);
+      CHECK(batch[v].span_ns == expected.span_ns);
     }
   }
 }
