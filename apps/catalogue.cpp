@@ -36,13 +36,18 @@ std::string bullets(std::string_view title, std::span<const std::string_view> it
   return out;
 }
 
-/// Lines kept as they are, below each other.
+/// Lines below each other; drawings stay as they are, sentences are wrapped.
 std::string block(std::string_view title, std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    std::string row = heading(out.empty() ? title : "") + std::string(line);
+    const std::string head = heading(out.empty() ? title : "");
+    if (head.size() + line.size() > page_width) {
+      out += paragraph(head, line);
+      continue;
+    }
+    std::string row = head + std::string(line);
     row.erase(row.find_last_not_of(' ') + 1);
     out += row + "\n";
   }

@@ -40,7 +40,8 @@ std::string groups_table(std::string_view title, const std::vector<PathGroup>& g
   Table table({left, right, right, right, right});
   table.row({strong(title), "on path", "share", "pieces", "could give"});
   for (const PathGroup& group : groups) {
-    table.row({"  " + shorten(function_text(group.label), 56), time_text(group.on_path_ns, total),
+    const std::string label = group.label.empty() ? "outside every region" : group.label;
+    table.row({"  " + shorten(function_text(label), 56), time_text(group.on_path_ns, total),
                percent_text(share_of(group.on_path_ns, total)), count_text(group.pieces),
                time_text(group.gain_ns, total)});
   }
@@ -72,6 +73,9 @@ std::string path_page(const driver::Recording& recording, const driver::Replay& 
     }
   }
   page += table.text(0) + "\n" + groups_table("by name", report.groups, total);
+  if (!report.regions.empty()) {
+    page += "\n" + groups_table("host time by region", report.regions, total);
+  }
   if (!report.layers.empty()) {
     page += "\n" + groups_table("by layer", report.layers, total);
   }

@@ -36,6 +36,11 @@ bool is_noise(const Replay& replay, std::int64_t after) {
   return std::abs(share_of(after - before, before)) <= replay.scatter;
 }
 
+std::string range_text(std::int64_t low, std::int64_t high, std::int64_t scale) {
+  return low == high ? std::string("none declared")
+                     : fmt::format("{} .. {}", time_text(low, scale), time_text(high, scale));
+}
+
 std::string side_by_side(const PredictionParts& parts) {
   const Replay& replay = parts.replay;
   const Prediction& prediction = parts.prediction;
@@ -50,8 +55,7 @@ std::string side_by_side(const PredictionParts& parts) {
                change_text(now, then), range});
   };
   add(before.is_span ? "span" : "step", before.step_ns, after.step_ns,
-      fmt::format("{} .. {}", time_text(prediction.low_ns, scale),
-                  time_text(prediction.high_ns, scale)));
+      range_text(prediction.low_ns, prediction.high_ns, scale));
   if (!before.is_span) {
     add("host period", before.host_ns, after.host_ns, "");
     if (before.device_ns >= 0 && after.device_ns >= 0) {

@@ -125,7 +125,7 @@ std::string function_text(std::string_view name) {
       --at;
       depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
     } while (at > 0 && depth > 0);
-    name = at > 0 ? name.substr(0, at) : name;
+    name = at > 0 && name[at - 1] != ' ' ? name.substr(0, at) : name;
   }
   std::string text(name);
   for (const std::string_view common :

@@ -1,4 +1,5 @@
 // foretrace list: names of optimizations, accelerators and readers.
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -64,16 +65,20 @@ int run(const Options& options) {
     }
     return app::answer(text);
   }
+  std::size_t width = 0;
+  for (const Component& component : *found) {
+    width = std::max(width, component.name.size());
+  }
   for (const app::Kind& kind : app::kinds()) {
-    app::Table table({app::Table::Align::left, app::Table::Align::left});
+    std::string rows;
     for (const Component& component : *found) {
       if (component.kind == kind.name) {
-        table.row({component.name, component.summary});
+        rows += app::paragraph(fmt::format("  {:<{}}  ", component.name, width), component.summary);
       }
     }
-    if (!table.empty()) {
+    if (!rows.empty()) {
       text += (text.empty() ? "" : "\n") + app::strong(kind.name) +
-              fmt::format(": {}\n", kind.summary) + table.text(2);
+              fmt::format(": {}\n", kind.summary) + rows;
     }
   }
   return app::answer(text + "\nforetrace explain NAME tells all about one of them\n");

@@ -5,6 +5,8 @@
 #include <memory>
 #include <numeric>
 
+#include "apps/driver/host_regions.h"
+
 namespace foretrace::driver {
 namespace {
 
@@ -107,6 +109,7 @@ PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t group
   options.from = report.scope.from;
   options.to = report.scope.to;
   report.groups = path_gains(graph, report.path, options);
+  report.regions = host_regions(graph, report.path, report.scope, groups);
   if (graph.context().layers.size() > 1) {
     options.grouping = PathGrouping::layer;
     report.layers = path_gains(graph, report.path, options);

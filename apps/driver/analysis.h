@@ -33,8 +33,9 @@ struct PathReport {
   StepScope scope;
   std::int64_t step_number = -1;  ///< -1: the whole span
   CriticalPath path;
-  std::vector<PathGroup> groups;  ///< by name of kernel or call
-  std::vector<PathGroup> layers;  ///< by layer; empty if the trace has none
+  std::vector<PathGroup> groups;   ///< by name of kernel or call
+  std::vector<PathGroup> regions;  ///< host time by named region of the trace
+  std::vector<PathGroup> layers;   ///< by layer; empty if the trace has none
 };
 [[nodiscard]] PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups);
 

@@ -121,6 +121,7 @@ Json path_document(const Recording& recording, const Replay& replay, const PathR
           {"kinds_ns", by_name(shares.kind_ns, TaskKind{})},
           {"latencies_ns", by_name(shares.cause_ns, DependencyKind{})},
           {"groups", groups_json(report.groups)},
+          {"host_regions", groups_json(report.regions)},
           {"layers", groups_json(report.layers)},
           {"pieces", pieces_json(recording.graph(), path)},
           {"honesty", honesty_json(recording.built.honesty, &replay.reactions)}};

@@ -15,20 +15,23 @@
 namespace foretrace::driver {
 namespace {
 
-// The first launch of a step comes a little earlier or later in every step. Only a device that
-// falls behind by more than this share of the host's time limits the run; below it is that jitter.
+// The first launch of a step comes a little earlier or later in every step. Only a device that is
+// slower than the host by more than this share limits the run; below it is that jitter.
 constexpr double run_ahead_share = 0.02;
 
-/// Whether the device, over all steps whose device period is known, took longer than the host.
+/// Whether the device still falls further behind the host at the end of the trace: its distance
+/// grows over the second half of the steps. Early on it may grow until a queue is full.
 bool device_falls_behind(const StepTimes& times) {
-  std::int64_t host = 0;
-  std::int64_t device = 0;
-  for (std::size_t i = 0; i < times.device_ns.size(); ++i) {
-    if (times.device_ns[i] >= 0) {
-      host += times.host_ns[i];
-      device += times.device_ns[i];
-    }
+  const std::size_t count = times.begin_ns.size();
+  if (count < 2 || times.device_begin_ns[count - 1] < 0) {
+    return false;
   }
+  const std::size_t middle = (count - 1) / 2;
+  if (times.device_begin_ns[middle] < 0) {
+    return false;
+  }
+  const std::int64_t host = times.begin_ns[count - 1] - times.begin_ns[middle];
+  const std::int64_t device = times.device_begin_ns[count - 1] - times.device_begin_ns[middle];
   return static_cast<double>(device) > static_cast<double>(host) * (1 + run_ahead_share);
 }
 

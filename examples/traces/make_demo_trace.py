@@ -149,11 +149,13 @@ class Clock:
         self.work(after)
         self.emit(cat, name, start, self.now, arguments)
 
-    def op(self, name, body, dims=None, sequence=None, before=5_000):
+    def op(self, name, body, dims=None, sequence=None, before=5_000, values=None):
+        """An operator; `values` are its recorded constants, one text per input."""
         args = {}
         if dims is not None:
             args["Input Dims"] = dims
-            args["Input type"] = ["float" if d else "Scalar" for d in dims]
+            args["Input type"] = ["float" if d else "ScalarList" for d in dims]
+            args["Concrete Inputs"] = values or [""] * len(dims)
         if sequence is not None:
             args["Sequence number"] = sequence
             args["Fwd thread id"] = 1 if self.thread == AUTOGRAD else 0
@@ -171,8 +173,11 @@ def module(clock, name, body):
 class Layer:
     """One differentiable operator: what it runs forward, what backward, and its parameters."""
 
-    def __init__(self, name, operator, node, dims, parameters, modules):
-        self.name, self.operator, self.node = name, operator, node
+    values = None        # constants among the inputs of the operator
+    gradient = None      # shapes of what comes back through the node
+
+    def __init__(self, operator, node, dims, parameters, modules):
+        self.operator, self.node = operator, node
         self.dims, self.parameters, self.modules = dims, parameters, modules
         self.sequence = self.flow = 0
 
@@ -185,7 +190,10 @@ class Layer:
             clock.arrow(self.flow, head=False)
             self.launch_forward(clock)
 
-        call = lambda: clock.op(self.operator, run, self.dims, self.sequence, before=9_000)
+        def call():
+            clock.op(self.operator, run, self.dims, self.sequence, before=9_000,
+                     values=self.values)
+
         if self.modules:
             module(clock, self.modules, call)
         else:
@@ -196,28 +204,31 @@ class Layer:
             def run():
                 clock.arrow(self.flow, head=True)
                 self.launch_backward(clock)
-            clock.op(self.node, run, self.dims, self.sequence, before=7_000)
+            clock.op(self.node, run, self.gradient or self.dims[:1], self.sequence, before=7_000)
         clock.op("autograd::engine::evaluate_function: " + self.node, node, None, self.sequence)
-        for index, size in enumerate(self.parameters):
+        for _ in self.parameters:
             clock.op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
-                     lambda: clock.op("torch::autograd::AccumulateGrad", lambda: clock.work(1_000)),
-                     None, None)
-            del index, size
+                     lambda: clock.op("torch::autograd::AccumulateGrad", lambda: clock.work(1_000)))
 
 
 class Convolution(Layer):
+    """3x3, stride 1, padding 1, no bias."""
+
     def __init__(self, index, channels_in, channels_out, size):
-        super().__init__("conv", "aten::conv2d", "ConvolutionBackward0",
-                         [[BATCH, channels_in, size, size], [channels_out, channels_in, 3, 3], [],
-                          [], [], [], []],
+        image, weight = [BATCH, channels_in, size, size], [channels_out, channels_in, 3, 3]
+        super().__init__("aten::conv2d", "ConvolutionBackward0", [image, weight, [], [], [], [], []],
                          [channels_out * channels_in * 9], "Conv2d_%d" % index)
+        self.values = ["", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "1"]
+        self.gradient = [[BATCH, channels_out, size, size]]
         self.first = index == 0
         self.ns = 2e9 * BATCH * size * size * channels_out * channels_in * 9 / FP32_FLOPS
         self.blocks = max(1, BATCH * size * size // 128 * max(1, channels_out // 128))
 
     def launch_forward(self, clock):
         clock.op("aten::cudnn_convolution",
-                 lambda: clock.launch(CONV_FORWARD, self.ns, self.blocks), self.dims, before=12_000)
+                 lambda: clock.launch(CONV_FORWARD, self.ns, self.blocks),
+                 self.dims[:2] + [[]] * 7, before=12_000,
+                 values=["", "", "[1, 1]", "[1, 1]", "[1, 1]", "1", "False", "False", "False"])
 
     def launch_backward(self, clock):
         def run():
@@ -225,15 +236,17 @@ class Convolution(Layer):
                 clock.launch(CONV_DATA, 1.05 * self.ns, self.blocks)
                 clock.work(8_000)
             clock.launch(CONV_WEIGHT, 1.15 * self.ns, self.blocks)
-        clock.op("aten::convolution_backward", run, self.dims, before=14_000)
+        clock.op("aten::convolution_backward", run, self.gradient + self.dims[:2] + [[]] * 8,
+                 before=14_000,
+                 values=["", "", "", "[0]", "[1, 1]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1",
+                         "[%s, True, False]" % (not self.first)])
 
 
 class Streaming(Layer):
     """Normalization, activation, sum: limited by memory; `passes` reads and writes of the tensor."""
 
     def __init__(self, operator, node, channels, size, kernels, passes, parameters, modules):
-        super().__init__(operator, operator, node, [[BATCH, channels, size, size]], parameters,
-                         modules)
+        super().__init__(operator, node, [[BATCH, channels, size, size]], parameters, modules)
         self.kernels = kernels
         self.ns = [p * 4e9 * BATCH * channels * size * size / BANDWIDTH for p in passes]
         self.blocks = max(1, BATCH * channels * size * size // 1024)
@@ -247,23 +260,29 @@ class Streaming(Layer):
 
 class Linear(Layer):
     def __init__(self, channels, classes):
-        super().__init__("fc", "aten::linear", "AddmmBackward0",
+        super().__init__("aten::linear", "AddmmBackward0",
                          [[BATCH, channels], [classes, channels], [classes]],
                          [channels * classes, classes], "Linear_0")
+        self.channels, self.classes = channels, classes
+        self.gradient = [[BATCH, classes]]
 
     def launch_forward(self, clock):
-        clock.op("aten::addmm", lambda: clock.launch(GEMM, 9_000, 64), self.dims)
+        clock.op("aten::addmm", lambda: clock.launch(GEMM, 9_000, 64),
+                 [[self.classes], [BATCH, self.channels], [self.channels, self.classes], [], []],
+                 values=["", "", "", "1", "1"])
 
     def launch_backward(self, clock):
-        for _ in range(2):
-            clock.op("aten::mm", lambda: clock.launch(GEMM, 9_500, 64), self.dims[:2])
+        for dims in ([[BATCH, self.classes], [self.classes, self.channels]],
+                     [[self.classes, BATCH], [BATCH, self.channels]]):
+            clock.op("aten::mm", lambda: clock.launch(GEMM, 9_500, 64), dims)
         clock.op("aten::sum", lambda: clock.launch(
-            "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<float>>", 3_000, 32))
+            "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<float>>", 3_000, 32),
+            [[BATCH, self.classes], [], [], []], values=["", "[0]", "True", ""])
 
 
 class Loss(Layer):
     def __init__(self, classes):
-        super().__init__("loss", "aten::cross_entropy_loss", "NllLossBackward0",
+        super().__init__("aten::cross_entropy_loss", "NllLossBackward0",
                          [[BATCH, classes], [BATCH]], [], "CrossEntropyLoss_0")
 
     def launch_forward(self, clock):

@@ -1,0 +1,25 @@
+// Runs the foretrace program as a user would.
+#pragma once
+
+#include <string>
+
+namespace foretrace::test {
+
+struct Ran {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+/// `arguments` as a shell reads them; the program runs in the top folder of the source tree.
+[[nodiscard]] Ran run_program(const std::string& arguments);
+
+/// A file name in a scratch folder that is gone after the tests.
+[[nodiscard]] std::string scratch_file(const std::string& name);
+
+/// Every line is at most 100 characters wide and has no trailing space.
+[[nodiscard]] std::string first_bad_line(const std::string& text);
+
+inline constexpr const char* demo_trace = "examples/traces/demo_generated_cnn.json.gz";
+
+}  // namespace foretrace::test

@@ -1,0 +1,61 @@
+#include "apps/text.h"
+
+#include <doctest/doctest.h>
+
+namespace foretrace::app {
+namespace {
+
+TEST_CASE("times of one page have the decimals of its scale") {
+  CHECK(time_text(176'273'000) == "176.3 ms");
+  CHECK(time_text(4'426'000) == "4.426 ms");
+  CHECK(time_text(50'581'044) == "50.58 ms");
+  CHECK(time_text(91'300) == "91.3 us");
+  CHECK(time_text(40'000, 176'000'000) == "0.0 ms");
+}
+
+TEST_CASE("small shares keep two decimals, zero has no sign") {
+  CHECK(signed_percent_text(-0.0021) == "-0.21 %");
+  CHECK(signed_percent_text(0.084) == "+8.4 %");
+  CHECK(signed_percent_text(-0.00001) == "0.00 %");
+  CHECK(percent_text(0.5) == "50.0 %");
+}
+
+TEST_CASE("counts are grouped by thousands and words follow them") {
+  CHECK(count_text(7) == "7");
+  CHECK(count_text(1'234'567) == "1,234,567");
+  CHECK(plural(1, "step") == "1 step");
+  CHECK(plural(1021, "entry") == "1,021 entries");
+}
+
+TEST_CASE("a long text loses its middle, whole characters only") {
+  CHECK(shorten("abcdefghijklmnop", 11) == "abcd...mnop");
+  CHECK(shorten("short", 11) == "short");
+  CHECK(shorten("\xC3\xA4\xC3\xA4\xC3\xA4", 3) == "\xC3\xA4\xC3\xA4\xC3\xA4");
+  CHECK(shorten("a\nb\x1b", 10) == "a?b?");
+}
+
+TEST_CASE("device functions lose return type, arguments and framework namespaces") {
+  CHECK(function_text(
+            "void at::native::f<4, at::native::(anonymous namespace)::g(int)::h>(int, x)") ==
+        "f<4, g(int)::h>");
+  CHECK(function_text("volta_sgemm_128x64_nn") == "volta_sgemm_128x64_nn");
+  CHECK(function_text("Memcpy HtoD (Pageable -> Device)") == "Memcpy HtoD (Pageable -> Device)");
+}
+
+TEST_CASE("a paragraph hangs below its first word and stays on the page") {
+  const std::string text = paragraph("  - ", std::string(60, 'a') + " " + std::string(50, 'b'));
+  CHECK(text == "  - " + std::string(60, 'a') + "\n    " + std::string(50, 'b') + "\n");
+}
+
+TEST_CASE("columns line up and the widest gives way on a narrow page") {
+  Table table({Table::Align::left, Table::Align::right});
+  table.row({"a", "1"});
+  table.row({std::string(200, 'x'), "20"});
+  const std::string text = table.text(2);
+  // 100 columns: 2 indent, 94 name, 2 gap, 2 number.
+  CHECK(text.substr(0, text.find('\n')) == "  a" + std::string(96, ' ') + "1");
+  CHECK(text.find(std::string(55, 'x') + "...") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace foretrace::app
