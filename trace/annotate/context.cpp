@@ -48,7 +48,7 @@ class ContextPass {
   void run() {
     survey();
     for (std::size_t t = 0; t < events_.tracks.size(); ++t) {
-      const TrackId track = make_id<TrackId>(t);
+      const auto track = make_id<TrackId>(t);
       if (attribution_.is_autograd_track[t] || !has_operators(track)) continue;
       if (attribution_.is_training[t]) {
         fill_training(track);
@@ -123,9 +123,9 @@ class ContextPass {
     }
     std::sort(anchors.begin(), anchors.end(), starts_before);
     Phase beyond = Phase::unknown;
-    for (auto anchor = anchors.rbegin(); anchor != anchors.rend(); ++anchor) {
-      anchor->beyond = beyond;
-      if (anchor->phase != Phase::update) beyond = anchor->phase;
+    for (std::size_t i = anchors.size(); i-- > 0;) {
+      anchors[i].beyond = beyond;
+      if (anchors[i].phase != Phase::update) beyond = anchors[i].phase;
     }
     return anchors;
   }

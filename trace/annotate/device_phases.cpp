@@ -95,7 +95,7 @@ void attribute_device(Attribution& attribution) {
     is_collective[n] = is_collective_kernel(events.names[make_id<NameId>(n)]);
   }
   for (std::size_t i = 0; i < events.size(); ++i) {
-    const EventId event = make_id<EventId>(i);
+    const auto event = make_id<EventId>(i);
     if (events.kind[i] == EventKind::gpu_annotation) {
       attribute_projected_annotation(attribution, event);
     }

@@ -51,7 +51,7 @@ std::vector<bool> forward_operators(Attribution& attribution) {
   std::vector<bool> is_forward(events.size(), false);
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (attribution.links.side[i] != AutogradSide::forward) continue;
-    EventId event = make_id<EventId>(i);
+    auto event = make_id<EventId>(i);
     while (event != none<EventId> && !is_forward[index(event)]) {
       is_forward[index(event)] = true;
       event = attribution.nesting.parent_of(event);
@@ -125,7 +125,7 @@ void find_training(Attribution& attribution) {
     }
   }
   for (const Track& track : events.tracks) {
-    attribution.is_training.push_back(ranks.count(track.rank) != 0);
+    attribution.is_training.push_back(ranks.contains(track.rank));
   }
 }
 

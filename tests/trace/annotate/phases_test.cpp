@@ -239,6 +239,7 @@ TEST_CASE("phases: evidence held back agrees to 98 %, 95 % of device time has ph
   }
   for (const Confusion& sum : tables.sums) text += matrix(sum);
   text += std::string(coverage_preface) + tables.coverage;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets the environment
   if (std::getenv("FORETRACE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(document) << text;
   }
