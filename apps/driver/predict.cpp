@@ -162,8 +162,11 @@ Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   return replay;
 }
 
-Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
-                           const RunOptions& options) {
+namespace {
+
+/// The stack applied in order, simulated, with the range that the edited durations declare.
+Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
+                               const RunOptions& options) {
   Prediction prediction;
   prediction.graph = recording.graph();
   Bounds bounds;
@@ -192,6 +195,32 @@ Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> s
   prediction.run = *std::move(run);
   if (const Status range = add_range(bounds, options, prediction); !range.ok()) {
     return range.error();
+  }
+  return prediction;
+}
+
+}  // namespace
+
+Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
+                           const RunOptions& options) {
+  Result<Prediction> prediction = apply_stack(recording, stack, options);
+  const bool has_range = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
+    return what_if.parameters.has_range();
+  });
+  if (!prediction.ok() || !has_range) {
+    return prediction;
+  }
+  for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
+    std::vector<WhatIf> moved(stack.begin(), stack.end());
+    for (WhatIf& what_if : moved) {
+      what_if.parameters = what_if.parameters.at_bound(bound);
+    }
+    const Result<Prediction> end = apply_stack(recording, moved, options);
+    if (!end.ok()) {
+      return end.error();
+    }
+    prediction->low_ns = std::min(prediction->low_ns, end->low_ns);
+    prediction->high_ns = std::max(prediction->high_ns, end->high_ns);
   }
   return prediction;
 }

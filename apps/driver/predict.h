@@ -69,8 +69,10 @@ struct Applied {
 struct Prediction {
   TaskGraph graph;
   Run run;
-  std::int64_t low_ns = 0;   ///< step with every edited duration at its low bound
-  std::int64_t high_ns = 0;  ///< and at its high bound
+  /// Step with every edited duration at its low bound and every parameter with a declared range at
+  /// its optimistic end; and the opposite.
+  std::int64_t low_ns = 0;
+  std::int64_t high_ns = 0;
   std::vector<Applied> applied;
 };
 /// ErrorCode::no_match if a what-if finds nothing to change.
