@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
+#include <tuple>
+
+#include "models/costs/kernel_precision.h"
 
 namespace foretrace {
 namespace {
@@ -150,80 +154,6 @@ const NameRule* first_match(const std::array<NameRule, N>& table, std::string_vi
   return found == table.end() ? nullptr : &*found;
 }
 
-// Tensile: Cijk_<layout>_<layout>_<types>_..., types begin with the input type: BBS, HHS, SB, DB.
-Precision tensile_precision(std::string_view name) {
-  const auto start = name.find("Cijk_");
-  if (start == std::string_view::npos || name.size() < start + 17) return Precision::unknown;
-  switch (name[start + 15]) {
-    case 'B': return Precision::bf16;
-    case 'H': return Precision::fp16;
-    case 'S': return Precision::fp32;
-    case 'D': return Precision::fp64;
-    default: return Precision::unknown;
-  }
-}
-
-// cuBLAS 13: nvjet_<input><compute><output>, t bfloat16, h half, q 8 bit, s float.
-Precision nvjet_precision(std::string_view name) {
-  const auto start = name.find("nvjet_");
-  if (start == std::string_view::npos || name.size() < start + 7) return Precision::unknown;
-  switch (name[start + 6]) {
-    case 't': return Precision::bf16;
-    case 'h': return Precision::fp16;
-    case 'q': return Precision::fp8;
-    case 's': return Precision::fp32;
-    default: return Precision::unknown;
-  }
-}
-
-// What the name says about its data. Half types are looked for first: mixed kernels name their
-// accumulator too. OpaqueType<4u> is "any type of 4 bytes", which in a model is mostly float.
-Precision name_precision(std::string_view name, const std::string& lower) {
-  if (const Precision tensile = tensile_precision(name); tensile != Precision::unknown) {
-    return tensile;
-  }
-  if (const Precision nvjet = nvjet_precision(name); nvjet != Precision::unknown) return nvjet;
-  if (has_any(lower, {"e4m3", "e5m2", "float8", "fp8"})) return Precision::fp8;
-  if (has_any(lower, {"bfloat16", "bf16"})) return Precision::bf16;
-  if (has_any(lower, {"half", "f16", "h884", "h1688", "h16816", "hgemm", "opaquetype<2"})) {
-    return Precision::fp16;
-  }
-  // An s1688 product without a half type in its name is TF32 since Ampere, fp16 on Turing.
-  const bool ampere = has_any(lower, {"cutlass_80", "ampere", "sm80", "sm90"});
-  if (has(lower, "tf32") || (ampere && has(lower, "s1688"))) return Precision::tf32;
-  if (has_any(lower, {"s884", "s1688", "s16816"})) return Precision::fp16;
-  if (has_any(lower, {"sgemm", "scudnn", "_f32_", "f32f32"})) return Precision::fp32;
-  if (has_any(lower, {"dgemm", "d884"})) return Precision::fp64;
-  const auto single = lower.find("float");
-  const auto twice = lower.find("double");
-  if (single != std::string::npos && single < twice) return Precision::fp32;
-  if (twice != std::string::npos) return Precision::fp64;
-  if (has(lower, "opaquetype<4")) return Precision::fp32;
-  return Precision::unknown;
-}
-
-// The first tensor type of the operator: ["float", "float", "Int"].
-Precision type_precision(std::string_view types) {
-  std::size_t best = std::string_view::npos;
-  Precision precision = Precision::unknown;
-  const auto consider = [&](std::string_view word, Precision candidate) {
-    const auto at = types.find(word);
-    if (at < best) {
-      best = at;
-      precision = candidate;
-    }
-  };
-  consider("\"float\"", Precision::fp32);
-  consider("c10::BFloat16", Precision::bf16);
-  consider("c10::Half", Precision::fp16);
-  consider("c10::Float8", Precision::fp8);
-  consider("\"double\"", Precision::fp64);
-  consider("\"long", Precision::unknown);
-  consider("\"int\"", Precision::unknown);
-  consider("\"bool\"", Precision::unknown);
-  return precision;
-}
-
 // Autocast's list of operators that run in fp32 for range or accuracy (PyTorch documentation,
 // "CUDA Ops that can autocast to float32"), as far as kernel names show them.
 bool autocast_keeps_fp32(KernelClass kernel_class, std::string_view lower,
@@ -275,8 +205,7 @@ KernelTraits classify(const KernelText& text) {
     traits.kernel_class = rule->kernel_class;
     traits.compute_bound = rule->compute_bound;
   }
-  traits.precision = name_precision(text.name, lower);
-  if (traits.precision == Precision::unknown) traits.precision = type_precision(text.types);
+  traits.precision = kernel_precision(text.name, text.types);
   traits.keeps_fp32 = autocast_keeps_fp32(traits.kernel_class, lower, text.operator_name);
   return traits;
 }
@@ -285,10 +214,20 @@ std::vector<KernelTraits> classify_works(const TaskGraph& graph) {
   const NameTable& names = graph.names();
   std::vector<KernelTraits> traits;
   traits.reserve(graph.context().works.size());
+  // Works differ by shape and grid, but their names are few and long.
+  std::map<std::tuple<NameId, NameId, NameId, TaskKind>, KernelTraits> known;
   for (const Work& work : graph.context().works) {
-    traits.push_back(is_device(work.kind) ? classify({names[work.name], names[work.operator_name],
-                                                      names[work.types], work.kind})
-                                          : KernelTraits{});
+    if (!is_device(work.kind)) {
+      traits.emplace_back();
+      continue;
+    }
+    const auto [at, is_new] =
+        known.try_emplace({work.name, work.operator_name, work.types, work.kind});
+    if (is_new) {
+      at->second =
+          classify({names[work.name], names[work.operator_name], names[work.types], work.kind});
+    }
+    traits.push_back(at->second);
     if (work.precision != Precision::unknown) traits.back().precision = work.precision;
   }
   return traits;

@@ -3,30 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-
-#include "sim/core/config.h"
 
 namespace foretrace {
 namespace {
-
-constexpr std::size_t most_dims = 16;
-
-// A list of numbers is a shape; anything else is not.
-std::optional<Dims> read_dims(const ConfigValue& value) {
-  if (value.kind != ConfigValue::Kind::list || value.items.size() > most_dims) return std::nullopt;
-  Dims dims;
-  for (const ConfigValue& item : value.items) {
-    if (item.kind != ConfigValue::Kind::number) return std::nullopt;
-    std::int64_t size = 0;
-    const char* const end = item.text.data() + item.text.size();
-    const auto [rest, error] = std::from_chars(item.text.data(), end, size);
-    if (error != std::errc() || rest != end || size < 0) return std::nullopt;
-    dims.push_back(size);
-  }
-  return dims;
-}
 
 double count(const Dims& dims) {
   double product = 1;
@@ -213,25 +192,6 @@ constexpr std::array elementwise_rows = {
 const Dims* OperatorInputs::shape(std::size_t i) const {
   if (i >= tensors.size() || tensors[i].size() != 1) return nullptr;
   return &tensors[i].front();
-}
-
-OperatorInputs parse_inputs(std::string_view dims_json) {
-  OperatorInputs inputs;
-  if (dims_json.empty()) return inputs;
-  auto parsed = parse_config(dims_json);
-  if (!parsed || parsed->kind != ConfigValue::Kind::list) return inputs;
-  for (const ConfigValue& item : parsed->items) {
-    std::vector<Dims>& shapes = inputs.tensors.emplace_back();
-    if (item.kind != ConfigValue::Kind::list || item.items.empty()) continue;
-    if (auto dims = read_dims(item)) {
-      shapes.push_back(std::move(*dims));
-      continue;
-    }
-    for (const ConfigValue& part : item.items) {
-      if (auto dims = read_dims(part)) shapes.push_back(std::move(*dims));
-    }
-  }
-  return inputs;
 }
 
 WorkAmount amount_of(std::string_view operator_name, const OperatorInputs& inputs,
