@@ -200,8 +200,11 @@ class ContextPass {
     const bool numbers_end_forward =
         makes_nodes_.at(events_.tracks[index(events_.track[index(event)])].rank);
     if (before == after) {
-      const bool is_long = gap.operators > most_in_forward && numbers_end_forward;
-      return before == Phase::forward && is_long ? Phase::unknown : before;
+      const bool is_long = gap.operators > most_in_forward;
+      // A thread that waits for the engine does little; much may be an iteration without marks.
+      if (before == Phase::backward && is_long) return Phase::unknown;
+      if (before == Phase::forward && is_long && numbers_end_forward) return Phase::unknown;
+      return before;
     }
     const bool is_step_begin = before == Phase::unknown || before == Phase::data_loading;
     if (after == Phase::forward && is_step_begin) {

@@ -5,7 +5,6 @@
 #include "tests/trace/annotate/trace_sketch.h"
 
 using foretrace::EventId;
-using foretrace::index;
 using foretrace::none;
 using foretrace::TrackId;
 using foretrace::trace::EventKind;

@@ -55,6 +55,7 @@ constexpr std::array files = {
     TraceFile{"hta/nccl_args_2rank_a100_rank0"},
     TraceFile{"hta/mem_2rank_v100_rank1"},
     TraceFile{"hta/ns_resolution_v100"},
+    TraceFile{"hta/gpu_user_annotation_gp100"},
     TraceFile{"kineto_resnet50/workers0_toplevel_array"},
     TraceFile{"kineto_resnet50/workers0_v100"},
     TraceFile{"kineto_resnet50/workers4_v100"},
