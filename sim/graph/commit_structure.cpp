@@ -229,18 +229,16 @@ class Rebuild {
     }
   }
 
-  /// The next task of the lane waits for what a removed one came after. The launch of a removed
-  /// kernel is not the launch of its successor, so that it is one's cause no longer.
+  /// The next task of the lane waits for what a removed one came after, its launch excepted.
   void splice_lane(TaskId task) {
     const Point before = graph_.topology().sources[index(task)][lane_slot];
     if (before == no_point || !placement_.removed(task_of(before))) return;
     if (new_lane(task) != graph_.lane_id(task)) return;
     const std::int64_t segment_ns = is_host(graph_.kind(task)) ? graph_.segment_ns(task) : 0;
     for (const Reach& reach : ghosts_.reach(task_of(before))) {
-      const DependencyKind kind =
-          reach.kind == DependencyKind::launch ? DependencyKind::control : reach.kind;
+      if (reach.kind == DependencyKind::launch) continue;
       spliced_.push_back(
-          {reach.source, task, kind, reach.lag_ns + segment_ns, 0.0F, reach.late_after});
+          {reach.source, task, reach.kind, reach.lag_ns + segment_ns, 0.0F, reach.late_after});
     }
   }
 

@@ -101,6 +101,8 @@ void Ghosts::add_lane(TaskId task) {
   }
   ghost.kept_before = kept_before(previous);
   for (Reach reach : this->reach(previous)) {
+    // A stream does not wait for the launch of an operation that it no longer has.
+    if (reach.kind == DependencyKind::launch) continue;
     reach.lag_ns += segment_ns;
     add(reach);
   }
@@ -110,7 +112,11 @@ void Ghosts::add_sources(TaskId task, const TakenAway& taken_away) {
   const bool stays = placement_.fate[index(task)] == Fate::removed;
   for_each_explicit(graph_, task, row_, [&](const Dependency& d) {
     if (taken_away.dependency(task, d.kind, task_of(d.source))) return;
-    const std::int64_t lag_ns = stays && lag_stays(d.kind) ? d.lag_ns : 0;
+    // A blocking call that is gone blocks nobody.
+    if (d.kind == DependencyKind::synchronization && is_host(graph_.kind(task))) return;
+    // A negative lag stays in any case: without the task nothing may come later than with it.
+    const bool keeps_lag = d.lag_ns < 0 || (stays && lag_stays(d.kind));
+    const std::int64_t lag_ns = keeps_lag ? d.lag_ns : 0;
     if (!placement_.removed(task_of(d.source))) {
       return add({d.source, kept_point(d.late_after), lag_ns, d.kind, false});
     }
