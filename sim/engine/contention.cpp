@@ -90,8 +90,10 @@ std::int64_t Contention::end_ns(TaskId task) const {
 }
 
 void Contention::account(Running& running, std::int64_t now_ns) {
-  const double worked = running.rate * static_cast<double>(now_ns - running.since_ns);
-  running.left_ns = std::max(0.0, running.left_ns - worked);
+  // The end is a whole ns: the last one may have less to do.
+  const double worked =
+      std::min(running.left_ns, running.rate * static_cast<double>(now_ns - running.since_ns));
+  running.left_ns -= worked;
   running.since_ns = now_ns;
   for (const FlowUse& use : running.uses) {
     use_[use.capacity] += use.amount * worked;

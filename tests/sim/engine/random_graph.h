@@ -26,6 +26,8 @@ struct RandomGraphOptions {
   double overflow_share = 0.05;  ///< tasks with one to three overflow dependencies
   double negative_share = 0.1;   ///< lags below zero (never beyond the source's own duration)
   double start_share = 0.3;      ///< dependencies on starts instead of ends
+  double late_share = 0.3;       ///< overflow dependencies that count only if late
+  double fraction_share = 0.3;   ///< overflow dependencies on a fraction of a duration
 };
 
 /// The parts of a graph while it is put together by hand; task ids must be topological.
@@ -169,10 +171,10 @@ inline Parts random_parts(const RandomGraphOptions& options) {
       overflow.task = task;
       overflow.source = source_before(t);
       overflow.kind = DependencyKind::synchronization;
-      if (chance(0.3)) {
+      if (chance(options.late_share)) {
         overflow.late_after = source_before(t);
       }
-      if (chance(0.3)) {
+      if (chance(options.fraction_share)) {
         overflow.source = start_of(task_of(overflow.source));
         overflow.fraction = static_cast<float>(below(100)) / 100.0F;
         overflow.kind = DependencyKind::capacity;
