@@ -34,6 +34,31 @@ std::size_t bytes_of(std::string_view text, std::size_t width) {
   return at;
 }
 
+/// Leaves out what stands in brackets right behind a name: "f<g(int)>(x)" -> "f<g>".
+std::string without_arguments(std::string_view name) {
+  constexpr std::string_view anonymous = "(anonymous namespace)";
+  std::string text;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (depth == 0 && c == '(' && !text.empty() && text.back() != ' ' && text.back() != ',' &&
+        name.substr(i, anonymous.size()) != anonymous) {
+      depth = 1;
+    } else if (depth > 0) {
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    } else {
+      text += c;
+    }
+  }
+  return depth == 0 ? text : std::string(name);
+}
+
+void erase_all(std::string& text, std::string_view part) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
+    text.erase(at, part.size());
+  }
+}
+
 std::string padded(const std::string& cell, std::size_t width, Table::Align align) {
   const std::string space(width - std::min(width, width_of(cell)), ' ');
   return align == Table::Align::left ? cell + space : space + cell;
@@ -117,22 +142,21 @@ std::string function_text(std::string_view name) {
   if (name.rfind("void ", 0) == 0) {
     name.remove_prefix(5);
   }
-  // The argument list is what the last closing bracket closes.
-  if (!name.empty() && name.back() == ')') {
-    std::size_t at = name.size();
-    int depth = 0;
-    do {
-      --at;
-      depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
-    } while (at > 0 && depth > 0);
-    name = at > 0 && name[at - 1] != ' ' ? name.substr(0, at) : name;
-  }
-  std::string text(name);
+  std::string text = without_arguments(name);
   for (const std::string_view common :
-       {"at::native::", "(anonymous namespace)::", "{anonymous}::", "at::detail::"}) {
-    for (std::size_t at = text.find(common); at != std::string::npos; at = text.find(common, at)) {
-      text.erase(at, common.size());
-    }
+       {"at::native::", "(anonymous namespace)::", "{anonymous}::", "at::detail::",
+        "::operator const", "::operator", ", Array<char*, 2>", ", Array<char*, 3>",
+        ", Array<char*, 4>", " const"}) {
+    erase_all(text, common);
+  }
+  // Lambdas are numbered by the compiler; the function around them says what they do.
+  for (std::size_t at = text.find("::{lambda"); at != std::string::npos;
+       at = text.find("::{lambda", at)) {
+    const std::size_t end = text.find('}', at);
+    text.erase(at, end == std::string::npos ? end : end - at + 1);
+  }
+  for (std::size_t at = text.find(" >"); at != std::string::npos; at = text.find(" >", at)) {
+    text.erase(at, 1);
   }
   return text;
 }

@@ -16,6 +16,8 @@ using nlohmann::json;
 // A what-if file is written by hand; more than this is a mistake of the path.
 constexpr std::size_t largest_file = 1024UL * 1024;
 
+constexpr const char* what_if_schema = "foretrace.what_if/1";
+
 Error wrong(const std::string& where, const std::string& pointer, const std::string& what) {
   return {ErrorCode::bad_config,
           fmt::format("{}: {}: {}", where, pointer.empty() ? "/" : pointer, what)};
@@ -63,8 +65,13 @@ Result<WhatIfSpec> one_what_if(const json& object, const std::string& where,
         }
         spec.parameters.emplace_back(name, *std::move(text));
       }
-    } else if (key != "schema" && key != "comment") {
-      constexpr std::string_view known[] = {"optimization", "parameters", "schema", "comment"};
+    } else if (key == "schema") {
+      if (value != what_if_schema) {
+        return wrong(where, here,
+                     fmt::format("got {}, expected \"{}\"", value.dump(), what_if_schema));
+      }
+    } else {
+      constexpr std::string_view known[] = {"optimization", "parameters", "schema"};
       return wrong(where, here, fmt::format("unknown key{}", did_you_mean(key, known)));
     }
   }

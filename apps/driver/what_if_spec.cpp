@@ -142,7 +142,7 @@ Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& argu
 }
 
 WhatIfSpec swap_to(const std::string& accelerator) {
-  return {"accelerator_swap", {{"to", accelerator}}};
+  return {std::string(accelerator_swap_name), {{"to", accelerator}}};
 }
 
 Result<const OptimizationInfo*> find_optimization(std::string_view name) {

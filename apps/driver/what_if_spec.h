@@ -33,6 +33,8 @@ struct WhatIfSpec {
 [[nodiscard]] Result<std::vector<WhatIfSpec>> parse_stack(
     const std::vector<std::string>& arguments);
 
+/// The what-if that changes the device.
+inline constexpr std::string_view accelerator_swap_name = "accelerator_swap";
 /// What --accelerator NAME means: the run moved to that product.
 [[nodiscard]] WhatIfSpec swap_to(const std::string& accelerator);
 

@@ -34,12 +34,26 @@ TEST_CASE("a long text loses its middle, whole characters only") {
   CHECK(shorten("a\nb\x1b", 10) == "a?b?");
 }
 
-TEST_CASE("device functions lose return type, arguments and framework namespaces") {
+TEST_CASE("device functions lose return type, arguments, lambdas and framework namespaces") {
   CHECK(function_text(
-            "void at::native::f<4, at::native::(anonymous namespace)::g(int)::h>(int, x)") ==
-        "f<4, g(int)::h>");
+            "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, "
+            "at::detail::Array<char*, 3> >(int, at::native::AddFunctor<float>, "
+            "at::detail::Array<char*, 3>)") ==
+        "vectorized_elementwise_kernel<4, AddFunctor<float>>");
+  CHECK(function_text(
+            "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<"
+            "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#2}::"
+            "operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, "
+            "x const&)::{lambda(int)#1}>(int)") ==
+        "elementwise_kernel<128, 2, gpu_kernel_impl_nocast<direct_copy_kernel_cuda>>");
+  CHECK(function_text("void at::native::(anonymous namespace)::f<float, (kind_t)0>(int)") ==
+        "f<float, (kind_t)0>");
+}
+
+TEST_CASE("names that are no function stay as they are") {
   CHECK(function_text("volta_sgemm_128x64_nn") == "volta_sgemm_128x64_nn");
   CHECK(function_text("Memcpy HtoD (Pageable -> Device)") == "Memcpy HtoD (Pageable -> Device)");
+  CHECK(function_text("broken(") == "broken(");
 }
 
 TEST_CASE("a paragraph hangs below its first word and stays on the page") {

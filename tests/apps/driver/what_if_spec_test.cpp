@@ -51,7 +51,7 @@ TEST_CASE("a bare selection is answered with the quoted one") {
 
 TEST_CASE("a JSON file holds one what-if, a list, or an object with a list") {
   const auto one = parse_what_ifs_json(
-      R"({"schema": "foretrace.what-if/1", "optimization": "scale", // a comment
+      R"({"schema": "foretrace.what_if/1", "optimization": "scale", // a comment
           "parameters": {"factor": 0.5, "select": "kind=kernel&name~a,b", "strict": true}})",
       "f.json");
   REQUIRE(one.ok());
@@ -77,6 +77,8 @@ TEST_CASE("errors in a JSON file have its name and the JSON pointer") {
   CHECK(message(R"([{"parameters": {"a": []}, "optimization": "x"}])") ==
         "f.json: /0/parameters/a: got array, expected text, a number or true/false");
   CHECK(message(R"({"apply": [{}]})") == "f.json: /apply/0/optimization: is missing");
+  CHECK(message(R"({"schema": "foretrace.what_if/9"})") ==
+        "f.json: /schema: got \"foretrace.what_if/9\", expected \"foretrace.what_if/1\"");
   CHECK(message("{").rfind("f.json: not JSON: ", 0) == 0);
 }
 

@@ -1,0 +1,196 @@
+// The program as a user meets it: exit codes, one-line errors, pages that fit, files that are
+// whole.
+#include "tests/apps/support/program.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+namespace foretrace::test {
+namespace {
+
+const std::string demo = demo_trace;
+
+/// Runs and checks that the answer is an error: nothing on stdout, one line on stderr.
+std::string error_of(const std::string& arguments, int code = 2) {
+  const Ran ran = run_program(arguments);
+  CAPTURE(arguments);
+  CHECK(ran.code == code);
+  CHECK(ran.out.empty());
+  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  return ran.err;
+}
+
+TEST_CASE("a wrong name is answered with the nearest right one") {
+  CHECK(error_of("simulte x") ==
+        "foretrace: unknown command 'simulte' (did you mean 'simulate'?); see foretrace --help\n");
+  CHECK(error_of("simulate --strct " + demo) ==
+        "foretrace: simulate: unknown option '--strct' (did you mean '--strict'?)\n");
+  CHECK(
+      error_of("simulate --engine evnt " + demo) ==
+      "foretrace: simulate: --engine: got 'evnt', expected pull or event (did you mean 'event'?); "
+      "see foretrace simulate --help\n");
+  CHECK(error_of("whatif --apply mixed_precison " + demo) ==
+        "foretrace: unknown optimization 'mixed_precison' (did you mean 'mixed_precision'?); "
+        "foretrace list optimizations names all\n");
+  CHECK(
+      error_of("whatif --apply mixed_precision:dtyp=fp16 " + demo).find("did you mean 'dtype'?") !=
+      std::string::npos);
+  CHECK(error_of("whatif --accelerator h100_sx " + demo).find("did you mean 'h100_sxm'?") !=
+        std::string::npos);
+  CHECK(error_of("list optimisations").find("did you mean 'optimizations'?") != std::string::npos);
+  CHECK(error_of("explain mixed_precison").find("did you mean 'mixed_precision'?") !=
+        std::string::npos);
+}
+
+TEST_CASE("bad usage is said in one line") {
+  CHECK(error_of("") == "foretrace: no command given; see foretrace --help\n");
+  CHECK(error_of("simulate") ==
+        "foretrace: simulate: TRACE is required; see foretrace simulate --help\n");
+  CHECK(error_of("simulate a b") == "foretrace: simulate: unexpected argument 'b'\n");
+  CHECK(error_of("simulate a --step") ==
+        "foretrace: simulate: --step: a value is missing; see foretrace simulate --help\n");
+  CHECK(error_of("simulate " + demo + " --step soon") ==
+        "foretrace: --step: got 'soon', expected median, all or a step number\n");
+  CHECK(error_of("whatif " + demo) ==
+        "foretrace: whatif: give --apply NAME, --accelerator NAME or --rank-all\n");
+  CHECK(
+      error_of("whatif " + demo + " --rank-all --apply mixed_precision") ==
+      "foretrace: whatif: --rank-all tries what-ifs alone, leave out --apply and --accelerator\n");
+}
+
+TEST_CASE("files that cannot be read or written are named with the reason") {
+  CHECK(error_of("simulate no_such_file").find("no_such_file") != std::string::npos);
+  CHECK(error_of("simulate tests").find("directory") != std::string::npos);
+  CHECK(error_of("simulate CMakeLists.txt").find("CMakeLists.txt") != std::string::npos);
+  CHECK(error_of("simulate " + demo + " --timeline /no/such/folder/x.json") ==
+        "foretrace: cannot write '/no/such/folder/x.json': No such file or directory\n");
+  CHECK(error_of("whatif " + demo + " --apply @no_such.json") ==
+        "foretrace: cannot read 'no_such.json': No such file or directory\n");
+  if (std::filesystem::exists("/dev/full")) {
+    CHECK(error_of("simulate " + demo + " --timeline /dev/full") ==
+          "foretrace: cannot write '/dev/full': No space left on device\n");
+  }
+}
+
+TEST_CASE("an answer that cannot be delivered is no success") {
+  if (std::filesystem::exists("/dev/full")) {
+    const Ran full = run_program("list > /dev/full; echo $? 1>&2; true");
+    CHECK(full.err == "foretrace: standard output: No space left on device\n2\n");
+  }
+  const Ran closed = run_program("list >&-; echo $? 1>&2; true");
+  CHECK(closed.err == "foretrace: standard output: Bad file descriptor\n2\n");
+  // The reader is gone before the first byte: it waits for the writer's exit code, not its output.
+  const Ran pipe = run_program("list 2>&1 >&3 3>&- | cat; true");
+  CHECK(pipe.code == 0);
+}
+
+TEST_CASE("a what-if that finds nothing answers no") {
+  const std::string message =
+      error_of("whatif " + demo + " --apply \"scale:select='name=nothing',factor=2\"", 1);
+  CHECK(message.rfind("foretrace: scale: ", 0) == 0);
+}
+
+TEST_CASE("every page fits 100 columns and starts with the answer") {
+  const std::vector<std::string> pages = {
+      "--help",
+      "simulate --help",
+      "whatif --help",
+      "inspect --help",
+      "critical-path --help",
+      "list",
+      "inspect " + demo,
+      "simulate " + demo + " --step all",
+      "critical-path " + demo,
+      "whatif " + demo + " --rank-all",
+      "whatif " + demo + " --apply mixed_precision --apply data_loader_workers",
+      "whatif " + demo + " --accelerator h100_sxm",
+      "explain h100_sxm"};
+  for (const std::string& arguments : pages) {
+    const Ran ran = run_program(arguments);
+    CAPTURE(arguments);
+    CHECK(ran.code == 0);
+    CHECK(ran.err.empty());
+    CHECK(first_bad_line(ran.out) == "");
+  }
+  CHECK(run_program("simulate " + demo).out.rfind("step ", 0) == 0);
+}
+
+TEST_CASE("every component can be explained on one page") {
+  std::istringstream names(run_program("list --quiet").out);
+  for (std::string name; std::getline(names, name);) {
+    CAPTURE(name);
+    const Ran ran = run_program("explain " + name);
+    CHECK(ran.code == 0);
+    CHECK(ran.out.rfind(name, 0) == 0);
+    CHECK(first_bad_line(ran.out) == "");
+  }
+}
+
+TEST_CASE("quiet prints the first line of the page") {
+  for (const std::string& command :
+       {"simulate " + demo, "critical-path " + demo, "whatif " + demo + " --rank-all",
+        "whatif " + demo + " --apply data_loader_workers"}) {
+    const std::string page = run_program(command).out;
+    CHECK(run_program(command + " --quiet").out == page.substr(0, page.find('\n') + 1));
+  }
+}
+
+TEST_CASE("both engines give the same answer") {
+  const Ran pull = run_program("simulate " + demo + " --json");
+  const Ran event = run_program("simulate " + demo + " --json --engine event");
+  CHECK(pull.code == 0);
+  CHECK(pull.out == event.out);
+}
+
+TEST_CASE("the same command prints the same bytes") {
+  const std::string command = "whatif " + demo + " --rank-all --json";
+  CHECK(run_program(command).out == run_program(command).out);
+}
+
+TEST_CASE("a timeline has a slice per operation, and every arrow both ends") {
+  const std::string file = scratch_file("timeline.json");
+  const Ran ran =
+      run_program("whatif " + demo + " --apply data_loader_workers --timeline '" + file + "'");
+  CHECK(ran.code == 0);
+  CHECK(ran.out.find("timeline written to " + file) != std::string::npos);
+  std::ifstream stream(file);
+  const nlohmann::json trace = nlohmann::json::parse(stream);
+  std::size_t slices = 0;
+  std::int64_t arrows = 0;
+  bool names_baseline = false;
+  bool names_prediction = false;
+  for (const auto& event : trace["traceEvents"]) {
+    const std::string phase = event["ph"].get<std::string>();
+    slices += phase == "X" ? 1 : 0;
+    arrows += phase == "s" ? 1 : phase == "f" ? -1 : 0;
+    if (phase == "M" && event["name"] == "process_name") {
+      const std::string name = event["args"]["name"].get<std::string>();
+      names_baseline = names_baseline || name.rfind("baseline: ", 0) == 0;
+      names_prediction = names_prediction || name.rfind("predicted: ", 0) == 0;
+    }
+  }
+  CHECK(slices > 2 * 1704);  // the demo runs 284 device operations in each of 6 steps
+  CHECK(arrows == 0);
+  CHECK(names_baseline);
+  CHECK(names_prediction);
+}
+
+TEST_CASE("a timeline that cannot be finished leaves no file behind") {
+  const std::string file = scratch_file("small.json");
+  // One block of 512 bytes is all that this shell may write to a file.
+  const Ran ran =
+      run_program("list >/dev/null; ulimit -f 1; trap '' XFSZ; " FORETRACE_PROGRAM " simulate " +
+                  demo + " --timeline '" + file + "' >/dev/null");
+  CHECK(ran.code == 2);
+  CHECK_FALSE(std::filesystem::exists(file));
+}
+
+}  // namespace
+}  // namespace foretrace::test
