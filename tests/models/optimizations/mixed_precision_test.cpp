@@ -1,0 +1,176 @@
+#include <cmath>
+
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo mixed_precision;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::mixed_precision;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::count_of;
+using foretrace::test::duration_of;
+using foretrace::test::span_ns;
+using foretrace::test::toy_accelerator;
+using foretrace::test::ToyRun;
+
+namespace {
+
+constexpr const char* large_gemm = "[[8192, 8192], [8192, 8192]]";
+
+}  // namespace
+
+TEST_CASE(
+    "mixed_precision: a device-only run of products is exactly 3x with Daydream's constants") {
+  ToyRun run;
+  for (int i = 0; i < 10; ++i)
+    run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 300000});
+  const auto graph = run.build();
+  REQUIRE(span_ns(graph) == 3000000);
+  CHECK(span_ns(after(graph, mixed_precision, {{"model", "daydream"}})) == 1000000);
+}
+
+TEST_CASE("mixed_precision: large products follow the ratio of sustained rates") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.kernel({.name = "ampere_sgemm_128x64_tn",
+              .duration_ns = 70000000,
+              .operator_name = "aten::mm",
+              .shapes = large_gemm});
+  const auto graph = run.build();
+  // 15.7 -> 261 TFLOP/s on the A100; waves and ramp-up move it by less than 3 %.
+  const auto predicted = span_ns(after(graph, mixed_precision, {{"casts", "none"}}, &a100));
+  CHECK(static_cast<double>(predicted) == doctest::Approx(70e6 * 15.7 / 261).epsilon(0.03));
+}
+
+TEST_CASE("mixed_precision: a host-bound run gains nothing") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  for (int i = 0; i < 100; ++i) {
+    run.kernel({.name = "ampere_sgemm_128x64_tn",
+                .duration_ns = 10000,
+                .operator_name = "aten::mm",
+                .shapes = "[[512, 512], [512, 512]]",
+                .launch_ns = 8000,
+                .segment_ns = 92000});
+  }
+  const auto graph = run.build();
+  const auto before = static_cast<double>(span_ns(graph));
+  CHECK(before / static_cast<double>(
+                     span_ns(after(graph, mixed_precision, {{"casts", "none"}}, &a100))) <
+        1.001);
+  // Under autocast every weight cast costs 10 us and a launch: 100 x 18 us of 10 ms.
+  CHECK(before / static_cast<double>(span_ns(after(graph, mixed_precision, {}, &a100))) ==
+        doctest::Approx(10.0 / 11.8).epsilon(0.01));
+}
+
+TEST_CASE("mixed_precision: autocast keeps its fp32 list, a full cast does not") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.kernel({.name = "softmax_warp_forward<float, float, float>", .duration_ns = 101800});
+  run.kernel(
+      {.name = "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>", .duration_ns = 101800});
+  const auto graph = run.build();
+  const auto autocast = after(graph, mixed_precision, {{"followers", "1"}}, &a100);
+  CHECK(duration_of(autocast, "softmax_warp_forward<float, float, float>") == 101800);
+  // 1.8 us of ramp-up stay, 100 us of bytes halve.
+  CHECK(duration_of(autocast, "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>") == 51800);
+  const auto full = after(graph, mixed_precision, {{"mode", "full"}}, &a100);
+  CHECK(duration_of(full, "softmax_warp_forward<float, float, float>") == 51800);
+}
+
+TEST_CASE("mixed_precision: only a share of followers has 16-bit inputs under autocast") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.kernel({.name = "add_elementwise_kernel<float>", .duration_ns = 101800});
+  const auto graph = run.build();
+  CHECK(span_ns(after(graph, mixed_precision, {{"followers", "0.5"}}, &a100)) == 76800);
+}
+
+TEST_CASE("mixed_precision: the update and collectives keep their times") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 300000});
+  run.kernel(
+      {.name = "update_elementwise_kernel<float>", .duration_ns = 50000, .phase = Phase::update});
+  run.kernel({.name = "ncclKernel_AllReduce",
+              .duration_ns = 70000,
+              .kind = foretrace::TaskKind::collective});
+  const auto changed = after(run.build(), mixed_precision, {}, &a100);
+  CHECK(duration_of(changed, "update_elementwise_kernel<float>") == 50000);
+  CHECK(duration_of(changed, "ncclKernel_AllReduce") == 70000);
+}
+
+TEST_CASE("mixed_precision: sizes that are no multiple of 8 get half the rate") {
+  const auto a100 = toy_accelerator();
+  const auto predicted = [&](const char* shapes) {
+    ToyRun run;
+    run.kernel({.name = "ampere_sgemm_128x64_tn",
+                .duration_ns = 70000000,
+                .operator_name = "aten::mm",
+                .shapes = shapes});
+    return static_cast<double>(
+        span_ns(after(run.build(), mixed_precision, {{"casts", "none"}}, &a100)));
+  };
+  CHECK(predicted("[[8192, 8192], [8192, 8191]]") / predicted("[[8192, 8192], [8192, 8192]]") ==
+        doctest::Approx(2).epsilon(0.02));
+}
+
+TEST_CASE("mixed_precision: unknown shapes give a point between two bounds, and say so") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.kernel({.name = "cutlass_80_simt_sgemm", .duration_ns = 1000000});
+  const auto graph = run.build();
+  const auto change = apply_to(graph, mixed_precision, {}, &a100);
+  REQUIRE(change.ok());
+  REQUIRE(change->durations.size() == 1);
+  CHECK(change->durations[0].low < 0.5F);
+  CHECK(change->durations[0].high > 2.0F);
+  CHECK(change->notes[1].find("unknown for 100 % of the time in products") != std::string::npos);
+}
+
+TEST_CASE("mixed_precision: autocast casts each weight once per forward product") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  for (const Phase phase : {Phase::forward, Phase::backward}) {
+    run.kernel({.name = "ampere_sgemm_128x64_tn",
+                .duration_ns = 300000,
+                .operator_name = "aten::addmm",
+                .shapes = "[[64], [32, 16], [16, 64]]",
+                .phase = phase});
+  }
+  const auto graph = run.build();
+  CHECK(count_of(after(graph, mixed_precision, {}, &a100), "weight cast to 16 bit") == 1);
+  CHECK(count_of(after(graph, mixed_precision, {{"mode", "full"}}, &a100),
+                 "weight cast to 16 bit") == 0);
+}
+
+TEST_CASE("mixed_precision: declines where every kernel is 16 bit") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.kernel({.name = "ampere_bf16_s16816gemm_bf16_128x128_nn", .duration_ns = 1000});
+  run.kernel({.name = "elementwise_kernel<c10::BFloat16>", .duration_ns = 3000});
+  const auto declined = apply_to(run.build(), mixed_precision, {}, &a100);
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+  CHECK(declined.error().message ==
+        "no fp32 kernel to change; device time: changed 0.0 %, already 16 bit 100.0 %");
+}
+
+TEST_CASE("mixed_precision: needs to know the accelerator, and its units") {
+  ToyRun run;
+  run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 1000});
+  const auto graph = run.build();
+  const auto unknown = apply_to(graph, mixed_precision);
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.error().code == ErrorCode::unsupported);
+  CHECK(unknown.error().message.find("accelerator=NAME") != std::string::npos);
+  toy_accelerator();
+  const auto no_bf16 = apply_to(graph, mixed_precision, {{"accelerator", "t4"}, {"dtype", "bf16"}});
+  REQUIRE_FALSE(no_bf16.ok());
+  CHECK(no_bf16.error().message == "t4 has no bf16 units, expected dtype=fp16");
+  CHECK(apply_to(graph, mixed_precision, {{"accelerator", "t4"}}).ok());
+}

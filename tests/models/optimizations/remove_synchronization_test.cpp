@@ -1,0 +1,59 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo remove_synchronization;
+}
+
+using foretrace::ErrorCode;
+using foretrace::optimizations::remove_synchronization;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::span_ns;
+using foretrace::test::ToyRun;
+
+TEST_CASE("remove_synchronization: the host runs ahead instead of waiting") {
+  ToyRun run;
+  for (int i = 0; i < 3; ++i) {
+    run.kernel({.duration_ns = 100, .launch_ns = 10, .segment_ns = 40});
+    run.synchronize(3);
+  }
+  const auto graph = run.build();
+  // Each round: 50 ns on the host, 100 on the device, one after the other.
+  CHECK(span_ns(graph) == 3 * 150);
+  // Without the waits: the first launch, then three kernels back to back.
+  CHECK(span_ns(after(graph, remove_synchronization)) == 50 + 300);
+}
+
+TEST_CASE("remove_synchronization: host time before the call stays with the thread") {
+  ToyRun run;
+  run.kernel({.duration_ns = 1, .launch_ns = 10, .segment_ns = 40});
+  run.synchronize(3);
+  run.kernel({.duration_ns = 1, .launch_ns = 10, .segment_ns = 40});
+  const auto graph = run.build();
+  CHECK(span_ns(after(graph, remove_synchronization)) == 40 + 10 + 40 + 10 + 1);
+}
+
+TEST_CASE("remove_synchronization: a wait that reads a copy stays unless asked for") {
+  ToyRun run;
+  run.kernel({.duration_ns = 100});
+  run.blocking_copy("Memcpy DtoH (Device -> Pageable)", 5);
+  run.synchronize();
+  const auto graph = run.build();
+  const auto kept = apply_to(graph, remove_synchronization);
+  REQUIRE_FALSE(kept.ok());
+  CHECK(kept.error().code == ErrorCode::no_match);
+  CHECK(
+      kept.error().message ==
+      "all 1 selected *Synchronize calls read the result of a copy (keep_reads=false removes them "
+      "too)");
+  CHECK(apply_to(graph, remove_synchronization, {{"keep_reads", "false"}}).ok());
+}
+
+TEST_CASE("remove_synchronization: blocking copies are not synchronizing calls") {
+  ToyRun run;
+  run.kernel({.duration_ns = 100});
+  run.blocking_copy("Memcpy HtoD (Pageable -> Device)", 5);
+  const auto declined = apply_to(run.build(), remove_synchronization);
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().message == "no *Synchronize call is selected");
+}
