@@ -40,6 +40,20 @@ std::string flags_of(const ReplayRow& row) {
   return text;
 }
 
+/// Flags, and why more than 1 % of the span stays unexplained where it does.
+std::string remarks_of(const ReplayRow& row) {
+  std::string text = flags_of(row);
+  if (row.unexplained_share() > 0.01) {
+    const bool launches = row.honesty.unexplained_launch_ns > row.honesty.unexplained_device_ns;
+    const bool recorded = row.honesty.edges_by_origin[0] > 0;
+    text += (text.empty() ? "" : "; ") +
+            std::string(launches   ? "launch calls held up on the host (preempted, locked)"
+                        : recorded ? "device work later than all it waits for"
+                                   : "cross-stream waits without cuda_sync events");
+  }
+  return text;
+}
+
 /// Median and largest size of a column over the rows that are not flagged.
 struct Spread {
   double median = 0;
@@ -81,7 +95,7 @@ std::string replay_markdown(const ReplayTable& table) {
       "constant "
       "latencies: span, worst step | kernels x0 (host only) ms | x0.5 | x2 | host x0 (device busy) "
       "ms "
-      "| unexplained device + launch ms (share) | flags |\n"
+      "| unexplained device + launch ms (share) | flags, reasons |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const ReplayRow& row : table.rows) {
     const std::string step =
@@ -98,7 +112,7 @@ std::string replay_markdown(const ReplayTable& table) {
         ms(row.honesty.host_only_ns), ms(row.reactions.device_half_ns),
         ms(row.reactions.device_double_ns), ms(row.reactions.host_x0_ns),
         ms(row.honesty.device_busy_ns), ms(row.honesty.unexplained_device_ns),
-        ms(row.honesty.unexplained_launch_ns), 100 * row.unexplained_share(), flags_of(row));
+        ms(row.honesty.unexplained_launch_ns), 100 * row.unexplained_share(), remarks_of(row));
   }
   return text;
 }

@@ -159,7 +159,7 @@ class DeviceStarts {
     if (find_cause(i, ready)) {
       return;
     }
-    if (op.start_ns - ready > initial_backlog_ns && is_first_of_device(op)) {
+    if (is_backlog(op, op.start_ns - ready)) {
       op.pinned = true;
       op.gap_ns = op.start_ns - a_.origin_ns;
       a_.honesty.initial_backlog_ns = std::max(a_.honesty.initial_backlog_ns, op.start_ns - ready);
@@ -190,13 +190,20 @@ class DeviceStarts {
     }
   }
 
-  /// True if no work of the device ran before: only then can it be backlog from before the window.
-  [[nodiscard]] bool is_first_of_device(const DeviceOp& op) const {
-    return op.previous == nothing &&
-           std::none_of(a_.ops.begin(), a_.ops.end(), [&](const DeviceOp& other) {
-             return other.start_ns < op.start_ns &&
-                    a_.streams[other.stream].device == a_.streams[op.stream].device;
-           });
+  /// True if the delay is longer than all the work that the device did before: only then can it be
+  /// backlog from before the window.
+  [[nodiscard]] bool is_backlog(const DeviceOp& op, std::int64_t delay) const {
+    if (op.previous != nothing || delay <= initial_backlog_ns) {
+      return false;
+    }
+    std::int64_t done = 0;
+    for (const DeviceOp& other : a_.ops) {
+      if (other.start_ns < op.start_ns &&
+          a_.streams[other.stream].device == a_.streams[op.stream].device) {
+        done += std::min(other.end_ns, op.start_ns) - other.start_ns;
+      }
+    }
+    return delay > done;
   }
 
   /// Looks for the operation of another stream that made this one wait since `ready`.
