@@ -182,18 +182,14 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 6> assumptions = {
     "The library of the new device has a kernel as good for every shape as the recorded one; "
-    "vendors "
-    "differ, and young devices are worse than their files say.",
+    "vendors differ, and young devices are worse than their files say.",
     "Large products run at the sustained rate of the accelerator file; kernels bound by bytes "
-    "reach the "
-    "same share of the bandwidth on both devices.",
+    "reach the same share of the bandwidth on both devices.",
     "A product without recorded shapes lies between arithmetic and bytes, an unknown kernel "
-    "follows the "
-    "bandwidth.",
+    "follows the bandwidth.",
     "Launch latency and gaps between kernels differ by the difference of both files.",
-    "The host runs the same code at host_speed times the speed; nothing in a trace tells the speed "
-    "of "
-    "another host, so the range is 0.9 to 1.1.",
+    "The host runs the same code at host_speed times the speed; nothing in a trace tells the "
+    "speed of another host, so the range is 0.9 to 1.1.",
     "Synchronizing calls, copies with the host and collectives take as long as recorded."};
 constexpr std::array<std::string_view, 4> ignores = {
     "caches of another size", "other kernels, fusions or TF32 defaults of another software stack",
@@ -226,17 +222,17 @@ constinit const OptimizationInfo accelerator_swap = {
     .summary = "Run the same program on another accelerator, host unchanged.",
     .paper =
         "G. X. Yu, Y. Gao, P. Golikov, G. Pekhimenko, Habitat: A Runtime-Based Computational "
-        "Performance Predictor for Deep Neural Network Training, USENIX ATC 2021; S. Williams, "
-        "A. Waterman, D. Patterson, Roofline, Communications of the ACM, 2009",
+        "Performance Predictor for Deep Neural Network Training, USENIX ATC 2021; S. Williams, A. "
+        "Waterman, D. Patterson, Roofline, Communications of the ACM, 2009",
     .recipe =
-        "Kernel time = measured x model time on the new device / model time on the old one, "
-        "from shapes where recorded. Launch latencies and gaps shift by the difference of the two "
+        "Kernel time = measured x model time on the new device / model time on the old one, from "
+        "shapes where recorded. Launch latencies and gaps shift by the difference of the two "
         "files, queues get the new depth, host time is divided by host_speed.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate =
-        "host_speed: time of any host-bound part on both machines. sustained_flops of both "
-        "files: a GEMM benchmark.",
+        "host_speed: time of any host-bound part on both machines. sustained_flops of both files: "
+        "a GEMM benchmark.",
     .params = params,
     .apply = apply};
 

@@ -64,8 +64,8 @@ class Capture {
     if (regions_ == 0) {
       return Error{
           ErrorCode::no_match,
-          fmt::format("no run of {} launches without a synchronization, a blocking copy or "
-                      "more than {:.0f} us of host time before one",
+          fmt::format("no run of {} launches without a synchronization, a blocking copy or more "
+                      "than {:.0f} us of host time before one",
                       settings_.min_launches,
                       static_cast<double>(settings_.max_segment_ns) * 1e-3)};
     }
@@ -165,14 +165,13 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 6> assumptions = {
     "Shapes, addresses and control flow of a region are the same every time; a trace cannot tell.",
-    "The host time between the launches of a region is Python and framework overhead that a replay "
-    "skips; more than max_segment before a launch is taken for other work and cuts the region.",
+    "The host time between the launches of a region is Python and framework overhead that a "
+    "replay skips; more than max_segment before a launch is taken for other work and cuts the "
+    "region.",
     "Synchronizations, blocking copies, uploads, hand-overs between threads and step marks cut "
-    "regions: "
-    "backward on its own thread is a graph of its own.",
+    "regions: backward on its own thread is a graph of its own.",
     "A launch costs launch_base + nodes x node_cost on the host (recorded: 0.78 to 1.2 ms for 555 "
-    "nodes); "
-    "nodes start start_latency after the call begins.",
+    "nodes); nodes start start_latency after the call begins.",
     "Between nodes of a stream the device needs node_gap; recorded gaps that are shorter stay.",
     "Dependencies between streams are kept as they were."};
 constexpr std::array<std::string_view, 4> ignores = {
@@ -244,14 +243,13 @@ constinit const OptimizationInfo cuda_graph = {
         "Accelerating PyTorch with CUDA Graphs, 2021",
     .recipe =
         "Runs of at least min_launches launches on a host thread become one graph launch; the "
-        "calls "
-        "and the host time between them are removed, their kernels become nodes that start from "
-        "the graph launch, gaps between them shrink to node_gap.",
+        "calls and the host time between them are removed, their kernels become nodes that start "
+        "from the graph launch, gaps between them shrink to node_gap.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate =
-        "node_cost, launch_base, start_latency: any trace with graph launches on the same "
-        "driver and GPU.",
+        "node_cost, launch_base, start_latency: any trace with graph launches on the same driver "
+        "and GPU.",
     .params = params,
     .apply = apply};
 

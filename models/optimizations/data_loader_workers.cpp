@@ -85,8 +85,8 @@ class Loader {
     }
     stretch_host(rank, batches);
     builder_.change.notes.push_back(fmt::format(
-        "rank {}: {} batches of {:.2f} ms; {} workers give one every {:.2f} ms, the rest of a step "
-        "takes {:.2f} ms: the loader {}",
+        "rank {}: {} batches of {:.2f} ms; {} workers give one every {:.2f} ms, the rest of a "
+        "step takes {:.2f} ms: the loader {}",
         rank, batches.size(), ms(mean), settings_.workers, ms(supply), ms(demand),
         keeps_up ? "keeps up" : "is the limit"));
   }
@@ -213,8 +213,7 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "host_contention, from 1.0 (the point) to 1.2; two recordings of one machine showed 1.07 and "
     "1.19.",
     "At the start of the window the queue is full if the loader keeps up, else workers stand at "
-    "even "
-    "distances.",
+    "even distances.",
     "Getting a batch from the queue costs queue_get, whatever its size."};
 constexpr std::array<std::string_view, 5> ignores = {
     "start and end of the workers, and the first epoch's warm-up", "pinned memory and its thread",

@@ -168,13 +168,10 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 5> assumptions = {
     "Every elementwise kernel of the update phase belongs to the optimizer's formula and can be "
-    "fused; "
-    "gradient clipping or a moving average of weights inside the same range is taken along.",
-    "The fused kernel reads gradients, parameters and states once and writes parameters and states "
-    "once: "
-    "28 bytes per parameter for Adam, 20 for SGD with momentum, 12 for plain SGD in fp32, at 0.80 "
-    "of "
-    "the bandwidth.",
+    "fused; gradient clipping or a moving average of weights inside the same range is taken along.",
+    "The fused kernel reads gradients, parameters and states once and writes parameters and "
+    "states once: 28 bytes per parameter for Adam, 20 for SGD with momentum, 12 for plain SGD in "
+    "fp32, at 0.80 of the bandwidth.",
     "Without recorded shapes it takes as long as the kernels it replaces (Daydream), times "
     "kernel_factor.",
     "Of the host time between the replaced launches kept_host stays (collecting lists of tensors).",
@@ -228,9 +225,9 @@ constinit const OptimizationInfo fused_optimizer = {
         "NVIDIA Apex FusedAdam, 2018; H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream: Accurately "
         "Estimating the Efficacy of Optimizations for DNN Training, USENIX ATC 2020",
     .recipe =
-        "In every run of update-phase calls, the launches of elementwise kernels and these kernels "
-        "are removed with the host time between them; ceil(tensors / tensors_per_launch) launches "
-        "and kernels take their place at the first of them.",
+        "In every run of update-phase calls, the launches of elementwise kernels and these "
+        "kernels are removed with the host time between them; ceil(tensors / tensors_per_launch) "
+        "launches and kernels take their place at the first of them.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "kept_host, bytes_per_parameter: one step of the same optimizer with fused=True.",

@@ -57,8 +57,8 @@ class Fusion {
     const bool training = has_backward(graph_);
     for (const detail::FusionChain& chain : chains) fuse(chain, settings, kept_host, training);
     builder_.change.notes.push_back(fmt::format(
-        "{} kernels in {} chains: device time {:.2f} ms -> {:.2f} ms, {} launches and {:.2f} ms of "
-        "host time between them removed; shapes recorded for {:.0f} % of that device time",
+        "{} kernels in {} chains: device time {:.2f} ms -> {:.2f} ms, {} launches and {:.2f} ms "
+        "of host time between them removed; shapes recorded for {:.0f} % of that device time",
         removed_, chains.size(), ms(before_), ms(after_), removed_ - chains.size(), ms(host_),
         before_ == 0 ? 0.0 : 100.0 * static_cast<double>(known_) / static_cast<double>(before_)));
     return std::move(builder_.change);
@@ -129,11 +129,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 6> assumptions = {
     "Kernels next to each other on a stream, launched one after the other, work on one chain of "
-    "tensors; "
-    "where shapes are recorded, sizes must agree, where not, this is a guess.",
+    "tensors; where shapes are recorded, sizes must agree, where not, this is a guess.",
     "Pointwise kernels fuse with each other and with at most one normalization, softmax or "
-    "reduction; "
-    "a compiler may refuse (in-place views, random numbers, long rows) or fuse further.",
+    "reduction; a compiler may refuse (in-place views, random numbers, long rows) or fuse further.",
     "The fused kernel moves its bytes at the bandwidth its parts reached.",
     "In forward of a training run kept_writes of the intermediates are still written for backward.",
     "Of the host time between the removed launches kept_host stays.",
@@ -198,13 +196,12 @@ constinit const OptimizationInfo kernel_fusion = {
     .name = "kernel_fusion",
     .summary = "Fuse chains of pointwise and normalization kernels.",
     .paper =
-        "A. Ivanov, N. Dryden, T. Ben-Nun, S. Li, T. Hoefler, Data Movement Is All You Need, MLSys "
-        "2021; J. Ansel et al., PyTorch 2, ASPLOS 2024",
+        "A. Ivanov, N. Dryden, T. Ben-Nun, S. Li, T. Hoefler, Data Movement Is All You Need, "
+        "MLSys 2021; J. Ansel et al., PyTorch 2, ASPLOS 2024",
     .recipe =
         "Chains of pointwise kernels with at most one normalization, softmax or reduction, "
-        "adjacent "
-        "on a stream and in launch order, become one launch and one kernel. Its time is the sum of "
-        "its parts without the passes over what they handed on and with one ramp-up.",
+        "adjacent on a stream and in launch order, become one launch and one kernel. Its time is "
+        "the sum of its parts without the passes over what they handed on and with one ramp-up.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate =

@@ -81,10 +81,11 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   if (calls == 0) {
     return Error{ErrorCode::no_match,
-                 kept == 0 ? std::string("no *Synchronize call is selected")
-                           : fmt::format("all {} selected *Synchronize calls read the result of a "
-                                         "copy (keep_reads=false removes them too)",
-                                         kept)};
+                 kept == 0
+                     ? std::string("no *Synchronize call is selected")
+                     : fmt::format("all {} selected *Synchronize calls read the result of a copy "
+                                   "(keep_reads=false removes them too)",
+                                   kept)};
   }
   change.notes.push_back(fmt::format(
       "{} synchronizing calls removed, {} kept because they read a copy's result", calls, kept));
