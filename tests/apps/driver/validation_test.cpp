@@ -12,6 +12,10 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/driver/load.h"
+#include "sim/engine/pull.h"
+#include "sim/engine/reactions.h"
+
 namespace foretrace::driver {
 namespace {
 
@@ -110,6 +114,22 @@ TEST_CASE("validation: without kernels a run takes what the host's own events sa
     const double host_only = static_cast<double>(row.honesty.host_only_ns);
     CHECK(std::abs(simulated - host_only) <=
           0.03 * host_only + 0.01 * static_cast<double>(row.measured_span_ns));
+  }
+}
+
+TEST_CASE("validation: everything three times as long makes a real run three times as long") {
+  if (!have_traces()) return;
+  for (const char* name :
+       {"hta/train_2rank_v100_rank1.json.gz", "saf_amg/n28_baseline_a100.json.gz",
+        "modded_nanogpt/rs_at_step_end_rank0_of_8_h100.json.gz"}) {
+    CAPTURE(name);
+    const Result<Recording> recording = load(traces + "/" + name);
+    REQUIRE(recording.ok());
+    const TaskGraph& graph = recording->graph();
+    const Timeline once = simulate(graph);
+    const Timeline thrice = simulate(graph.with_weights(scale_everything(graph, 3.0)));
+    // Capacity edges round fraction x duration once instead of three times: 1 ns each at most.
+    CHECK(std::abs(thrice.span_ns - 3 * once.span_ns) <= 1000);
   }
 }
 
