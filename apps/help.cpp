@@ -139,12 +139,14 @@ void add_examples(CLI::App& app, std::span<const Example> examples) {
 }
 
 Error usage_error(const CLI::App& root, const CLI::ParseError& error) {
-  const std::string command = full_name(chosen(root)).substr(root.get_name().size());
   std::string message = lower_first(error.what());
   std::replace(message.begin(), message.end(), '\n', ' ');
+  if (error.get_name() == "ArgumentMismatch") {
+    message = message.substr(0, message.find(": ")) + ": a value is missing";
+  }
+  const CLI::App& command = chosen(root);
   return {ErrorCode::bad_usage,
-          fmt::format("{}{}; see {}{} --help", command.empty() ? "" : command.substr(1) + ": ",
-                      message, root.get_name(), command)};
+          fmt::format("{}{}; see {} --help", prefix_of(command), message, full_name(command))};
 }
 
 Status check_leftovers(const CLI::App& root) {

@@ -104,9 +104,11 @@ class Parser {
     while (!at_end() && peek() != ',') {
       if (std::string_view("&~:='").find(peek()) != std::string_view::npos) {
         const std::string_view rest = text_.substr(start);
-        return Error{ErrorCode::bad_usage,
-                     fmt::format("what-if '{}': a value that holds '{}' needs quotes: {}='{}'",
-                                 text_, peek(), key, rest.substr(0, rest.find(',')))};
+        return Error{
+            ErrorCode::bad_usage,
+            fmt::format("what-if '{}': a value that holds '{}' needs quotes that the shell "
+                        "leaves alone: \"...{}='{}'...\"",
+                        text_, peek(), key, rest.substr(0, rest.find(',')))};
       }
       ++at_;
     }
