@@ -60,9 +60,9 @@ TEST_CASE("accelerator: every file reads, names itself and gives a source for ev
     CHECK(accelerator->flops(Precision::fp16) > accelerator->flops(Precision::fp32));
     CHECK(accelerator->memory_bandwidth > 1e11);
     CHECK_FALSE(accelerator->trace_names.empty());
-    for (const auto& [key, source] : accelerator->sources) {
-      CAPTURE(key);
-      CHECK(source.size() > 10);
+    for (const auto& figure : accelerator->sources) {
+      CAPTURE(figure.first);
+      CHECK(figure.second.size() > 10);
     }
     // What is sustained in long runs is below the peak of the same precision.
     for (std::size_t p = 0; p < foretrace::precision_count; ++p) {
