@@ -7,10 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "sim/graph/occupancy.h"
 #include "trace/rules/assembly.h"
 #include "trace/rules/constants.h"
-#include "trace/rules/device_info.h"
+#include "trace/rules/late_start.h"
 
 namespace foretrace::trace::rules {
 namespace {
@@ -19,16 +18,8 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min() / 4;
 
 class DeviceStarts {
  public:
-  explicit DeviceStarts(Assembly& assembly) : a_(assembly) {
-    by_end_.resize(a_.ops.size());
-    for (std::size_t i = 0; i < by_end_.size(); ++i) {
-      by_end_[i] = static_cast<std::uint32_t>(i);
-    }
-    std::sort(by_end_.begin(), by_end_.end(), [&](std::uint32_t x, std::uint32_t y) {
-      return a_.ops[x].end_ns != a_.ops[y].end_ns ? a_.ops[x].end_ns < a_.ops[y].end_ns : x < y;
-    });
-    late_limit_ = std::max(late_start_ns, a_.slack_ns);
-  }
+  explicit DeviceStarts(Assembly& assembly)
+      : a_(assembly), causes_(assembly), late_limit_(std::max(late_start_ns, assembly.slack_ns)) {}
 
   void run() {
     std::stable_sort(a_.sources.begin(), a_.sources.end(),
@@ -206,103 +197,14 @@ class DeviceStarts {
     return delay > done;
   }
 
-  /// Looks for the operation of another stream that made this one wait since `ready`.
+  /// True if another stream's operation explains the wait since `ready`; keeps it as a source.
   bool find_cause(std::uint32_t i, std::int64_t ready) {
-    return (a_.options.rules.inference && find_ended(i, ready)) ||
-           (a_.options.rules.capacity && find_filling(i, ready));
-  }
-
-  /// The latest operation of another stream that ended just before the start.
-  bool find_ended(std::uint32_t i, std::int64_t ready) {
-    const DeviceOp& op = a_.ops[i];
-    const std::int64_t latest = op.start_ns + source_tolerance_ns;
-    const std::int64_t earliest = std::max(op.start_ns - cause_before_ns, ready);
-    auto at = std::partition_point(by_end_.begin(), by_end_.end(),
-                                   [&](std::uint32_t x) { return a_.ops[x].end_ns <= latest; });
-    while (at != by_end_.begin()) {
-      const DeviceOp& other = a_.ops[*--at];
-      if (other.end_ns < earliest) {
-        return false;
-      }
-      if (may_cause(other, op)) {
-        found_.push_back({.op = i,
-                          .source_op = *at,
-                          .origin = EdgeOrigin::inferred,
-                          .lag_ns = op.start_ns - other.end_ns});
-        ++a_.honesty.edges_by_origin[static_cast<std::size_t>(EdgeOrigin::inferred)];
-        return true;
-      }
+    const std::optional<Source> source = causes_.find(i, ready);
+    if (source) {
+      found_.push_back(*source);
+      ++a_.honesty.edges_by_origin[static_cast<std::size_t>(source->origin)];
     }
-    return false;
-  }
-
-  /// A kernel of another stream that ran across the whole wait and was still running.
-  bool find_filling(std::uint32_t i, std::int64_t ready) {
-    const DeviceOp& op = a_.ops[i];
-    std::uint32_t best = nothing;
-    for (const Stream& stream : a_.streams) {
-      const auto after =
-          std::partition_point(stream.ops.begin(), stream.ops.end(),
-                               [&](std::uint32_t x) { return a_.ops[x].start_ns < op.start_ns; });
-      if (after == stream.ops.begin()) {
-        continue;
-      }
-      const std::uint32_t candidate = *(after - 1);
-      const DeviceOp& other = a_.ops[candidate];
-      const bool across = other.start_ns <= ready + late_limit_ && other.end_ns > op.start_ns;
-      const bool longer = best == nothing || other.end_ns - other.start_ns >
-                                                 a_.ops[best].end_ns - a_.ops[best].start_ns;
-      if (across && longer && other.kind != TaskKind::copy && other.kind != TaskKind::set &&
-          may_cause(other, op)) {
-        best = candidate;
-      }
-    }
-    if (best == nothing) {
-      return false;
-    }
-    const DeviceOp& other = a_.ops[best];
-    const double recorded = static_cast<double>(op.start_ns - other.start_ns) /
-                            static_cast<double>(other.end_ns - other.start_ns);
-    const double fraction =
-        a_.options.constant_latency ? predicted_fraction(other, op).value_or(recorded) : recorded;
-    found_.push_back({.op = i,
-                      .source_op = best,
-                      .origin = EdgeOrigin::capacity,
-                      .fraction = static_cast<float>(fraction)});
-    ++a_.honesty.edges_by_origin[static_cast<std::size_t>(EdgeOrigin::capacity)];
-    return true;
-  }
-
-  /// When the resource model says the blocker has placed its last block; nullopt where it does not
-  /// fill the device or its grid is not recorded.
-  [[nodiscard]] std::optional<double> predicted_fraction(const DeviceOp& blocker,
-                                                         const DeviceOp& waiter) const {
-    const std::int32_t id = a_.streams[blocker.stream].device;
-    for (const DeviceProperties& device : a_.events.info.devices) {
-      if (device.id == id) {
-        const std::optional<double> fraction =
-            fill_fraction(shape_of(blocker), shape_of(waiter), device_info(device));
-        return fraction && *fraction > 0 ? fraction : std::nullopt;
-      }
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] Work shape_of(const DeviceOp& op) const {
-    const Descriptor& arguments =
-        a_.events.descriptors[index(a_.events.descriptor[index(op.event)])];
-    Work work;
-    work.grid = arguments.grid;
-    work.block = arguments.block;
-    work.registers_per_thread = arguments.registers_per_thread;
-    work.shared_memory_bytes = arguments.shared_memory_bytes;
-    return work;
-  }
-
-  /// Another stream of the same device, placed earlier in program order.
-  [[nodiscard]] bool may_cause(const DeviceOp& other, const DeviceOp& op) const {
-    return other.stream != op.stream && other.position < op.position &&
-           a_.streams[other.stream].device == a_.streams[op.stream].device;
+    return source.has_value();
   }
 
   void unexplained(std::int64_t time) {
@@ -327,9 +229,9 @@ class DeviceStarts {
   }
 
   Assembly& a_;
-  std::vector<std::uint32_t> by_end_;
+  CauseFinder causes_;
   std::vector<Source> found_;
-  std::int64_t late_limit_ = 0;
+  std::int64_t late_limit_;
 };
 
 }  // namespace

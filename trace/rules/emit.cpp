@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 #include <utility>
 
 #include "sim/graph/graph_builder.h"
 #include "trace/rules/constants.h"
 #include "trace/rules/device_info.h"
 #include "trace/rules/tensors.h"
+#include "trace/rules/work_table.h"
 
 namespace foretrace::trace::rules {
 namespace {
@@ -21,7 +21,7 @@ class Emitter {
   explicit Emitter(Assembly& assembly)
       : a_(assembly),
         rank_(std::max(0, assembly.events.info.rank)),
-        names_(assembly.events.names.size(), none<NameId>),
+        works_(assembly, builder_),
         thread_end_(assembly.threads.size(), assembly.origin_ns),
         region_(assembly.threads.size(), 0) {}
 
@@ -88,14 +88,6 @@ class Emitter {
     }
   }
 
-  [[nodiscard]] NameId name(NameId id) {
-    NameId& mapped = names_[index(id)];
-    if (mapped == none<NameId>) {
-      mapped = builder_.add_name(a_.events.names[id]);
-    }
-    return mapped;
-  }
-
   [[nodiscard]] LayerId layer_of(EventId event) const {
     const std::uint32_t module = event == none<EventId> || a_.annotation.layer.empty()
                                      ? 0
@@ -115,34 +107,6 @@ class Emitter {
       return -1;
     }
     return static_cast<std::int32_t>(after - 1 - steps.begin());
-  }
-
-  WorkId work_of_call(const HostCall& call, TaskKind kind, TaskPart part) {
-    Work work;
-    work.kind = kind;
-    work.part = part;
-    if (call.event != none<EventId>) {
-      work.name = name(call.api);
-      const EventId op = a_.annotation.operator_event[index(call.event)];
-      if (op != none<EventId>) {
-        work.operator_name = name(a_.events.name[index(op)]);
-      }
-    } else {
-      work.name = builder_.add_name(mark_name(call.kind));
-    }
-    return builder_.add_work(work);
-  }
-
-  static std::string_view mark_name(CallKind kind) {
-    switch (kind) {
-      case CallKind::thread_first: return "thread begin";
-      case CallKind::thread_last: return "thread end";
-      case CallKind::step_begin: return "step begin";
-      case CallKind::step_end: return "step end";
-      case CallKind::hand_over_from: return "hand over";
-      case CallKind::hand_over_to: return "take over";
-      default: return "mark";
-    }
   }
 
   static TaskKind kind_of_call(CallKind kind) {
@@ -165,7 +129,7 @@ class Emitter {
     task.lane = thread_lanes_[call.thread];
     task.kind = kind_of_call(call.kind);
     task.work =
-        work_of_call(call, task.kind, is_blocking(call.kind) ? TaskPart::begin : TaskPart::whole);
+        works_.of_call(call, task.kind, is_blocking(call.kind) ? TaskPart::begin : TaskPart::whole);
     task.segment_ns = segment_before(call);
     task.phase = phase_of(call.event);
     task.layer = layer_of(call.event);
@@ -215,7 +179,7 @@ class Emitter {
           std::min(regions[i].end_ns, to) - std::max(regions[i].start_ns, from);
       if (covered > 0) {
         builder_.add_segment_part({.task = make_id<TaskId>(builder_.size()),
-                                   .label = name(regions[i].name),
+                                   .label = works_.name(regions[i].name),
                                    .layer = layers_[regions[i].layer],
                                    .duration_ns = covered});
       }
@@ -226,7 +190,7 @@ class Emitter {
     TaskSpec task;
     task.lane = thread_lanes_[call.thread];
     task.kind = TaskKind::synchronization;
-    task.work = work_of_call(call, task.kind, TaskPart::finish);
+    task.work = works_.of_call(call, task.kind, TaskPart::finish);
     task.phase = phase_of(call.event);
     task.layer = layer_of(call.event);
     task.step = step_at(call.start_ns);
@@ -242,49 +206,11 @@ class Emitter {
     thread_end_[call.thread] = call.end_ns;
   }
 
-  WorkId work_of_op(const DeviceOp& op) {
-    const std::size_t event = index(op.event);
-    const EventId around = a_.annotation.operator_event[event];
-    const Descriptor& own = a_.events.descriptors[index(a_.events.descriptor[event])];
-    const std::uint64_t operator_key =
-        around == none<EventId>
-            ? 0xFFFFFFFFULL
-            : (static_cast<std::uint64_t>(index(a_.events.name[index(around)])) << 32U) |
-                  index(a_.events.descriptor[index(around)]);
-    const std::uint64_t own_key =
-        (static_cast<std::uint64_t>(index(a_.events.name[event])) << 32U) |
-        index(a_.events.descriptor[event]);
-    const std::uint64_t key = (own_key * 0x9E3779B97F4A7C15ULL) ^ operator_key;
-    const auto cached = works_.find(key);
-    if (cached != works_.end() && cached->second.own == own_key &&
-        cached->second.around == operator_key) {
-      return cached->second.work;
-    }
-    Work work;
-    work.kind = op.kind;
-    work.name = name(a_.events.name[event]);
-    work.bytes = own.bytes;
-    work.grid = own.grid;
-    work.block = own.block;
-    work.registers_per_thread = own.registers_per_thread;
-    work.shared_memory_bytes = own.shared_memory_bytes;
-    if (around != none<EventId>) {
-      const Descriptor& outer = a_.events.descriptors[index(a_.events.descriptor[index(around)])];
-      work.operator_name = name(a_.events.name[index(around)]);
-      work.shapes = name(outer.dims);
-      work.types = name(outer.types);
-      work.flops = outer.flops;
-    }
-    const WorkId id = builder_.add_work(work);
-    works_[key] = {own_key, operator_key, id};
-    return id;
-  }
-
   void add_op(const DeviceOp& op) {
     TaskSpec task;
     task.lane = stream_lanes_[op.stream];
     task.kind = op.kind;
-    task.work = work_of_op(op);
+    task.work = works_.of_op(op);
     task.duration_ns = op.end_ns - op.start_ns;
     task.segment_ns = op.gap_ns;
     task.phase = phase_of(op.event);
@@ -370,16 +296,10 @@ class Emitter {
     }
   }
 
-  struct CachedWork {
-    std::uint64_t own = 0;
-    std::uint64_t around = 0;
-    WorkId work{};
-  };
-
   Assembly& a_;
   GraphBuilder builder_;
   std::int32_t rank_;
-  std::vector<NameId> names_;
+  WorkTable works_;
   std::vector<LaneId> thread_lanes_;
   std::vector<LaneId> stream_lanes_;
   std::vector<LayerId> layers_{LayerId{0}};
@@ -387,7 +307,6 @@ class Emitter {
   std::vector<std::size_t> region_;
   std::vector<std::int64_t> recorded_;
   std::vector<MeasuredStep> measured_;
-  std::unordered_map<std::uint64_t, CachedWork> works_;
 };
 
 }  // namespace
