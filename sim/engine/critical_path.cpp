@@ -20,7 +20,9 @@ struct Binding {
 class PathWalk {
  public:
   PathWalk(const TaskGraph& graph, const Timeline& timeline)
-      : graph_(graph), points_(timeline.points.data()) {
+      : graph_(graph),
+        points_(timeline.points.data()),
+        overflow_end_(graph.topology().overflow.size()) {
     FORETRACE_CHECK(timeline.size() >= graph.size());
   }
 
@@ -56,7 +58,7 @@ class PathWalk {
   }
 
   /// The first dependency with the latest release; without a lane source that may be the origin.
-  [[nodiscard]] Binding binding_of(TaskId task) const {
+  [[nodiscard]] Binding binding_of(TaskId task) {
     const Topology& topology = graph_.topology();
     const auto& sources = topology.sources[index(task)];
     const auto& kinds = topology.kinds[index(task)];
@@ -80,14 +82,19 @@ class PathWalk {
     return best;
   }
 
-  void overflow_binding(TaskId task, Binding& best) const {
+  /// The path goes down in task ids, so the overflow list is walked down once.
+  void overflow_binding(TaskId task, Binding& best) {
     const auto& overflow = graph_.topology().overflow;
+    while (overflow_end_ > 0 && overflow[overflow_end_ - 1].task > task) {
+      --overflow_end_;
+    }
+    std::size_t first = overflow_end_;
+    while (first > 0 && overflow[first - 1].task == task) {
+      --first;
+    }
     const auto& durations = *graph_.weights().duration_ns;
-    auto row = std::lower_bound(
-        overflow.begin(), overflow.end(), task,
-        [](const OverflowDependency& dependency, TaskId id) { return dependency.task < id; });
-    for (; row != overflow.end() && row->task == task; ++row) {
-      const auto position = static_cast<std::size_t>(row - overflow.begin());
+    for (std::size_t position = first; position < overflow_end_; ++position) {
+      const OverflowDependency* const row = &overflow[position];
       const std::int64_t release = detail::overflow_release(
           *row, (*graph_.weights().overflow_lag_ns)[position], points_, durations.data());
       if (release <= best.release_ns) {
@@ -148,6 +155,7 @@ class PathWalk {
 
   const TaskGraph& graph_;
   const std::int64_t* points_;
+  std::size_t overflow_end_;
   std::int64_t begin_ns_ = 0;
   CriticalPath path_;
 };
