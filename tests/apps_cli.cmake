@@ -17,6 +17,7 @@ foreach(command IN LISTS cases)
   set_tests_properties("golden: ${title}" PROPERTIES LABELS golden TIMEOUT 120)
 endforeach()
 
+# Every ```console block of a page shows what its commands print.
 add_executable(readme_commands readme_commands/main.cpp)
 target_compile_features(readme_commands PRIVATE cxx_std_20)
 file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/*.md
@@ -29,3 +30,27 @@ foreach(page IN LISTS pages)
     set_tests_properties("readme: ${page} shows what its commands print" PROPERTIES LABELS readme TIMEOUT 300)
   endif()
 endforeach()
+
+# The projects among the examples, built against the installed package.
+string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+set(settings -G ${CMAKE_GENERATOR} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
+  "-DCMAKE_CXX_FLAGS_${type}=${CMAKE_CXX_FLAGS_${type}}")
+foreach(example "03_library loader_workers" "04_own_optimization try_byte_upload")
+  separate_arguments(parts UNIX_COMMAND "${example}")
+  list(GET parts 0 folder)
+  list(GET parts 1 program)
+  add_test(NAME "example: ${folder} builds and prints what it says" COMMAND ${CMAKE_COMMAND}
+    -DBUILD=${PROJECT_BINARY_DIR} -DROOT=${PROJECT_SOURCE_DIR} -DEXAMPLE=${folder} -DPROGRAM=${program}
+    -DWORK=${CMAKE_CURRENT_BINARY_DIR}/examples/${folder} "-DSETTINGS=${settings}"
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/example_project.cmake)
+  set_tests_properties("example: ${folder} builds and prints what it says" PROPERTIES LABELS install TIMEOUT 600)
+endforeach()
+
+# The demo trace is what its script makes, if Python is there to tell.
+find_program(PYTHON3 python3)
+if(PYTHON3)
+  add_test(NAME "example: the demo trace is what its script makes" COMMAND ${CMAKE_COMMAND}
+    -DPYTHON=${PYTHON3} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/demo_trace
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/demo_trace.cmake)
+  set_tests_properties("example: the demo trace is what its script makes" PROPERTIES LABELS house TIMEOUT 120)
+endif()

@@ -113,7 +113,7 @@ class Clock:
         self.runtime("cudaStreamSynchronize", start)
 
     def upload(self, size):
-        """cudaMemcpyAsync from pageable memory, more than 64 KiB: blocks, then a synchronization."""
+        """cudaMemcpyAsync of more than 64 KiB of pageable memory: blocks; then a synchronization."""
         self.correlation += 1
         start = self.now
         begin = max(start + self.vary(STAGING_NS), self.tail + GAP_NS)
@@ -216,7 +216,7 @@ class Convolution(Layer):
 
     def __init__(self, index, channels_in, channels_out, size):
         image, weight = [BATCH, channels_in, size, size], [channels_out, channels_in, 3, 3]
-        super().__init__("aten::conv2d", "ConvolutionBackward0", [image, weight, [], [], [], [], []],
+        super().__init__("aten::conv2d", "ConvolutionBackward0", [image, weight] + [[]] * 5,
                          [channels_out * channels_in * 9], "Conv2d_%d" % index)
         self.values = ["", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "1"]
         self.gradient = [[BATCH, channels_out, size, size]]
@@ -243,7 +243,7 @@ class Convolution(Layer):
 
 
 class Streaming(Layer):
-    """Normalization, activation, sum: limited by memory; `passes` reads and writes of the tensor."""
+    """Normalization, activation, sum: bound by memory; `passes` over the tensor, both ways."""
 
     def __init__(self, operator, node, channels, size, kernels, passes, parameters, modules):
         super().__init__(operator, node, [[BATCH, channels, size, size]], parameters, modules)
@@ -290,14 +290,16 @@ class Loss(Layer):
             "void (anonymous namespace)::softmax_warp_forward<float, float, float, 7, true>",
             2_600, 16))
         clock.op("aten::nll_loss_nd", lambda: clock.launch(
-            "void at::native::nll_loss_forward_reduce_cuda_kernel_2d<float, float, long>", 3_400, 1))
+            "void at::native::nll_loss_forward_reduce_cuda_kernel_2d<float, float, long>",
+            3_400, 1))
 
     def launch_backward(self, clock):
         clock.launch("void at::native::nll_loss_backward_reduce_cuda_kernel_2d<float, long>",
                      2_200, 1)
         clock.work(9_000)
-        clock.launch("void (anonymous namespace)::softmax_warp_backward<float, float, float, 7, true>",
-                     2_500, 16)
+        clock.launch(
+            "void (anonymous namespace)::softmax_warp_backward<float, float, float, 7, true>",
+            2_500, 16)
 
 
 def network():

@@ -1,0 +1,46 @@
+// How many data loader workers are enough? Loads a trace once and asks several what-ifs of it.
+#include <cstdio>
+#include <string>
+
+#include <apps/driver/load.h>
+#include <apps/driver/predict.h>
+#include <apps/driver/what_if_spec.h>
+
+namespace driver = foretrace::driver;
+
+namespace {
+
+double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+int fail(const foretrace::Error& error) {
+  std::fprintf(stderr, "%s\n", error.message.c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: loader_workers TRACE\n");
+    return 2;
+  }
+  // Reading and building the graph is the slow part; everything after it takes milliseconds.
+  const auto recording = driver::load(argv[1]);
+  if (!recording.ok()) return fail(recording.error());
+
+  const auto replay = driver::replay(*recording);
+  if (!replay.ok()) return fail(replay.error());
+  std::printf("step %.2f ms measured, %.2f ms simulated\n", ms(replay->measured_answer.step_ns),
+              ms(replay->run.answer.step_ns));
+
+  for (const int workers : {1, 2, 4, 8}) {
+    const auto what_if =
+        driver::check_what_if({"data_loader_workers", {{"workers", std::to_string(workers)}}});
+    if (!what_if.ok()) return fail(what_if.error());
+    const auto prediction = driver::predict(*recording, {&*what_if, 1});
+    if (!prediction.ok()) return fail(prediction.error());
+    std::printf("%d workers: step %.2f ms, between %.2f and %.2f\n", workers,
+                ms(prediction->run.answer.step_ns), ms(prediction->low_ns),
+                ms(prediction->high_ns));
+  }
+}

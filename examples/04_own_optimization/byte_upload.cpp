@@ -1,0 +1,85 @@
+// Byte upload: images go to the device as 8-bit integers and become floats there.
+//
+//   before   host --copy fp32 (1.2 ms)--> device: conv ...
+//   after    host --copy int8 (0.3 ms)--> device: conv ...
+//
+// paper     none: common practice (NVIDIA DALI, PyTorch's image pipelines).
+// assumes   - the selected uploads carry images whose values are bytes divided by a constant
+//           - the time of an upload is proportional to its bytes
+// ignores   the kernel that turns bytes into floats (device memory is a hundred times as fast as
+// the
+//           link to the host), and the host time that the division took in the loader
+// calibrate fixed: the time of the smallest uploads in a trace.
+#include <array>
+#include <cmath>
+
+#include <models/optimization.h>
+#include <sim/transform/selection.h>
+
+namespace foretrace {
+namespace {
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  const TaskGraph& graph = scenario.graph;
+  const auto copies = select(graph, params.text("select"));
+  if (!copies) return copies.error();
+  const double smaller = params.number("ratio");
+  const auto fixed = params.integer("fixed");
+  Change change;
+  for (const TaskId copy : *copies) {
+    const std::int64_t before = graph.duration_ns(copy);
+    if (before <= fixed) continue;
+    const double moving = static_cast<double>(before - fixed) * smaller;
+    // The copy is pageable: the host copies into a staging buffer at a rate that varies by a tenth.
+    change.durations.push_back({.task = copy,
+                                .duration_ns = fixed + std::llround(moving),
+                                .provenance = Provenance::scaled,
+                                .low = 0.9F,
+                                .high = 1.1F});
+  }
+  if (change.empty()) {
+    return Error{ErrorCode::no_match, "no upload is longer than the fixed time of one"};
+  }
+  return change;
+}
+
+constexpr std::array<std::string_view, 2> assumptions = {
+    "The selected uploads carry images whose values are bytes divided by a constant.",
+    "The time of an upload above the fixed part is proportional to its bytes."};
+constexpr std::array<std::string_view, 2> ignores = {"the kernel that turns bytes into floats",
+                                                     "host time that the loader saves"};
+constexpr std::array params = {
+    ParamInfo{.name = "select",
+              .type = ParamType::selection,
+              .default_text = "kind=copy&name~HtoD",
+              .doc = "Which copies carry images."},
+    ParamInfo{.name = "ratio",
+              .unit = "x",
+              .default_text = "0.25",
+              .doc = "Bytes after / bytes before: a byte instead of a 32-bit float.",
+              .minimum = 0,
+              .maximum = 1},
+    ParamInfo{.name = "fixed",
+              .type = ParamType::time,
+              .unit = "us",
+              .default_text = "2 us",
+              .doc = "Time of an upload of nothing."}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo byte_upload;
+constinit const OptimizationInfo byte_upload = {
+    .name = "byte_upload",
+    .summary = "Send images as bytes and make floats of them on the device.",
+    .paper = "none; common practice",
+    .recipe = "Every selected upload keeps its fixed time; the rest shrinks with the bytes.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "fixed: the time of the smallest uploads in a trace.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

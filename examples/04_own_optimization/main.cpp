@@ -1,0 +1,43 @@
+// Applies an optimization that is not part of the program to a trace.
+#include <cstdio>
+
+#include <apps/driver/load.h>
+#include <apps/driver/predict.h>
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo byte_upload;
+}
+
+namespace driver = foretrace::driver;
+
+namespace {
+
+int fail(const foretrace::Error& error) {
+  std::fprintf(stderr, "%s\n", error.message.c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: try_byte_upload TRACE\n");
+    return 2;
+  }
+  const auto recording = driver::load(argv[1]);
+  if (!recording.ok()) return fail(recording.error());
+  const foretrace::OptimizationInfo& info = foretrace::optimizations::byte_upload;
+  const auto values = foretrace::ParamValues::parse(info.name, info.params, {});
+  if (!values.ok()) return fail(values.error());
+  const driver::WhatIf what_if{&info, *values};
+  const auto prediction = driver::predict(*recording, {&what_if, 1});
+  if (!prediction.ok()) return fail(prediction.error());
+  const auto replay = driver::replay(*recording);
+  if (!replay.ok()) return fail(replay.error());
+  std::printf("step %.3f ms now, %.3f ms with byte_upload (%.3f .. %.3f), %zu tasks changed\n",
+              static_cast<double>(replay->run.answer.step_ns) * 1e-6,
+              static_cast<double>(prediction->run.answer.step_ns) * 1e-6,
+              static_cast<double>(prediction->low_ns) * 1e-6,
+              static_cast<double>(prediction->high_ns) * 1e-6,
+              prediction->applied.front().tasks_changed);
+}

@@ -1,0 +1,25 @@
+# Installs the build, builds an example project against it and compares what it prints about the demo trace:
+# cmake -DBUILD=... -DROOT=... -DEXAMPLE=<folder> -DPROGRAM=<its executable> -DWORK=... -DSETTINGS=... -P example_project.cmake
+cmake_minimum_required(VERSION 3.25)
+
+macro(run what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${what}: exit ${result}\n${output}\n${errors}")
+  endif()
+endmacro()
+
+file(REMOVE_RECURSE ${WORK})
+run("install" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+run("configure" ${CMAKE_COMMAND} -S ${ROOT}/examples/${EXAMPLE} -B ${WORK}/build ${SETTINGS} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+run("build" ${CMAKE_COMMAND} --build ${WORK}/build)
+run("run" ${WORK}/build/${PROGRAM} ${ROOT}/examples/traces/demo_generated_cnn.json.gz)
+set(file ${ROOT}/examples/${EXAMPLE}/expected.txt)
+if(DEFINED ENV{FORETRACE_UPDATE_GOLDEN})
+  file(WRITE ${file} "${output}")
+  return()
+endif()
+file(READ ${file} want)
+if(NOT output STREQUAL want)
+  message(FATAL_ERROR "${file} differs\n--- expected\n${want}\n--- got\n${output}")
+endif()
