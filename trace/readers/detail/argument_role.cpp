@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "trace/readers/detail/scan_event.h"
+#include "trace/readers/detail/event_fields.h"
 
 namespace foretrace::trace::detail {
 namespace {

@@ -1,7 +1,7 @@
 // The fallback for events that the hand scanner does not understand: simdjson reads them.
 #include <simdjson.h>
 
-#include "trace/readers/detail/scan_event.h"
+#include "trace/readers/detail/event_scanner.h"
 #include "trace/readers/detail/text.h"
 
 namespace foretrace::trace::detail {

@@ -101,6 +101,9 @@ class OutlineWalk {
         return found;
       }
       found.push_back(unescaped(text_.substr(at + 1, key_end - at - 2)));
+      if (found.back() == "traceEvents") {
+        return found;  // says it all, and its value may be most of the prefix
+      }
       at = blanks(key_end);
       if (at >= text_.size() || text_[at] != ':') {
         return found;

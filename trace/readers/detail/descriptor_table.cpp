@@ -5,9 +5,8 @@
 #include <limits>
 #include <string>
 
-#include <simdjson.h>
-
 #include "trace/readers/detail/hash.h"
+#include "trace/readers/detail/json_check.h"
 #include "trace/readers/detail/number.h"
 #include "trace/readers/detail/text.h"
 
@@ -16,11 +15,6 @@ namespace {
 
 // An argument longer than this is left out: no text of that length describes work.
 constexpr std::size_t longest_argument = std::size_t{1} << 16;
-
-bool is_valid_json(std::string_view value) {
-  simdjson::dom::parser parser;
-  return parser.parse(value.data(), value.size(), true).error() == simdjson::SUCCESS;
-}
 
 std::int32_t small_integer(std::string_view token) {
   const std::int64_t value = integer_from(token).value_or(0);
@@ -89,6 +83,25 @@ DescriptorTable::DescriptorTable(EventTable& table)
   }
 }
 
+NameId DescriptorTable::intern_json(std::string_view value, bool& lossy) {
+  if (value.size() > longest_argument) {
+    lossy = true;
+    return {};
+  }
+  const NameId known = table_.names.find(value);
+  if (known != none<NameId> && index(known) < valid_.size() && valid_[index(known)]) {
+    return known;
+  }
+  if (!is_valid_json(value)) {
+    lossy = true;
+    return {};
+  }
+  const NameId name = table_.names.intern(value);
+  valid_.resize(std::max(valid_.size(), table_.names.size()));
+  valid_[index(name)] = true;
+  return name;
+}
+
 DescriptorTable::Slot& DescriptorTable::slot_of(std::vector<Slot>& slots,
                                                 std::uint64_t hash) const {
   const std::size_t mask = slots.size() - 1;
@@ -131,9 +144,7 @@ DescriptorTable::Found DescriptorTable::parse(std::string_view arguments) {
   std::string others;
   bool lossy = false;
   const auto text = [&](std::string_view value) {
-    const bool keep = value.size() <= longest_argument && is_valid_json(value);
-    lossy = lossy || !keep;
-    return keep && !says_nothing(value) ? table_.names.intern(value) : NameId{};
+    return says_nothing(value) ? NameId{} : intern_json(value, lossy);
   };
   Members members(arguments);
   while (members.next()) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trace/events.h"
-#include "trace/readers/detail/scan_event.h"
+#include "trace/readers/detail/event_fields.h"
 
 namespace foretrace::trace::detail {
 
@@ -18,7 +18,7 @@ class DescriptorTable {
     DescriptorId id{};
     bool lossy = false;  ///< parts of the arguments were no valid JSON or too long, and left out
   };
-  /// `arguments` is the object as written, `hash` is EventArguments::hash of it.
+  /// `arguments` is the object as written, `hash` is EventFields::arguments_hash of it.
   Found find_or_add(std::uint64_t hash, std::string_view arguments);
 
  private:
@@ -29,9 +29,12 @@ class DescriptorTable {
   Slot& slot_of(std::vector<Slot>& slots, std::uint64_t hash) const;
   void grow(std::vector<Slot>& slots) const;
   Found parse(std::string_view arguments);
+  /// The name of a value that is valid JSON; 0, and `lossy`, if it is not.
+  NameId intern_json(std::string_view value, bool& lossy);
   DescriptorId add(const Descriptor& descriptor);
 
   EventTable& table_;
+  std::vector<bool> valid_;  // by name: it is valid JSON
   std::vector<Slot> by_text_;
   std::size_t by_text_used_ = 0;
   std::vector<Slot> by_content_;

@@ -10,6 +10,7 @@
 #include "sim/core/result.h"
 #include "trace/import_report.h"
 #include "trace/reader.h"
+#include "trace/readers/detail/event_scanner.h"
 #include "trace/readers/detail/table_builder.h"
 #include "trace/readers/detail/value_reader.h"
 
@@ -35,6 +36,7 @@ class DocumentWalker {
   void walk_events();
   void take_event();
   void take_unexpected();
+  void reserve_once();
   void take_other_element();
   void take_metadata(std::string_view key);
   void resume(std::string_view reason, const ValueReader::Taken& taken, std::size_t from);
@@ -43,17 +45,19 @@ class DocumentWalker {
   void warn_about_end();
   [[nodiscard]] Error refusal(std::string_view what) const;
 
-  const ReadOptions& options_;
   ByteSource& source_;
   ImportReport& report_;
   TableBuilder& builder_;
   ValueReader reader_;
   TopLevelValues values_;
+  EventScanner scanner_;
+  EventScanner canonical_scanner_;  // its own, as it learns another spelling
   EventFields fields_;
   std::string canonical_;
   std::uint32_t resumes_left_;
   bool found_events_ = false;
   bool stopped_ = false;
+  bool reserved_ = false;
   End end_ = End::closed;
 };
 

@@ -19,7 +19,7 @@ constexpr std::array known_categories = {
     Known{"python_function", Category::python_function},
     Known{"fwdbwd", forward_flow},
     Known{"forward_backward", forward_flow},
-    Known{"Operator", Category::cpu_op},
+    Known{"Operator", operator_or_annotation},
     Known{"Kernel", kernel},
     Known{"Runtime", runtime},
     Known{"gpu_memcpy", copy},
@@ -71,7 +71,8 @@ bool names_annotation(std::string_view name) {
 
 EventKind kind_of(Category category) {
   switch (category) {
-    case Category::cpu_op: return EventKind::cpu_op;
+    case Category::cpu_op:
+    case operator_or_annotation: return EventKind::cpu_op;
     case Category::user_annotation: return EventKind::user_annotation;
     case runtime: return EventKind::runtime;
     case Category::python_function: return EventKind::python_function;

@@ -10,6 +10,7 @@ namespace foretrace::trace::detail {
 
 enum class Category : std::uint8_t {
   cpu_op,
+  operator_or_annotation,  ///< before 2022 both had one category: the name tells them apart
   user_annotation,
   runtime,
   python_function,
@@ -24,7 +25,7 @@ enum class Category : std::uint8_t {
 };
 
 [[nodiscard]] Category category_of(std::string_view text);
-/// Operators and annotations had one category before 2022: the name tells them apart.
+/// Tells annotations from operators where the category does not.
 [[nodiscard]] bool names_annotation(std::string_view name);
 /// The row kind; sync and forward_flow are no rows and give `other`.
 [[nodiscard]] EventKind kind_of(Category category);

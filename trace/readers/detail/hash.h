@@ -19,59 +19,67 @@ inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
 inline std::uint64_t hash_bytes(std::string_view text, std::uint64_t seed) {
   constexpr std::uint64_t first = 0xA0761D6478BD642FULL;  // odd, half of the bits set
   constexpr std::uint64_t second = 0xE7037ED1A0B428DBULL;
+  const auto word = [](const char* at) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, at, 8);
+    return value;
+  };
   const char* at = text.data();
   std::size_t left = text.size();
   std::uint64_t state = seed ^ fold_product(text.size() ^ first, second);
+  if (left > 32) {  // two chains, which a processor works on at once
+    std::uint64_t other = state;
+    for (; left > 32; at += 32, left -= 32) {
+      state = fold_product(word(at) ^ first, word(at + 8) ^ state);
+      other = fold_product(word(at + 16) ^ second, word(at + 24) ^ other);
+    }
+    state ^= other;
+  }
+  for (; left > 16; at += 16, left -= 16) {
+    state = fold_product(word(at) ^ first, word(at + 8) ^ state);
+  }
   std::uint64_t a = 0;
   std::uint64_t b = 0;
-  while (left > 16) {
-    std::memcpy(&a, at, 8);
-    std::memcpy(&b, at + 8, 8);
-    state = fold_product(a ^ first, b ^ state);
-    at += 16;
-    left -= 16;
-  }
-  a = 0;
-  b = 0;
   if (left >= 8) {
-    std::memcpy(&a, at, 8);
-    std::memcpy(&b, at + left - 8, 8);
+    a = word(at);
+    b = word(at + left - 8);
+  } else if (left >= 4) {
+    std::memcpy(&a, at, 4);
+    std::memcpy(&b, at + left - 4, 4);
   } else {
-    std::memcpy(&a, at, left);
+    for (std::size_t i = 0; i < left; ++i) {
+      a = a << 8U | static_cast<unsigned char>(at[i]);
+    }
   }
   return fold_product(a ^ second, b ^ state ^ first);
 }
 
-/// Hash of pieces of one text: pieces that nothing but a comma and blanks part are hashed as one.
+/// Hash of pieces of one text: pieces that follow each other directly are hashed as one.
 class RunHash {
  public:
-  void add(std::string_view piece) {
-    if (open_ && piece.data() <= end_ + 3) {
-      end_ = piece.data() + piece.size();
-      return;
+  /// The piece [start, end); `before` is the end of what stands before it.
+  void add(const char* before, const char* start, const char* end) {
+    if (end_ == nullptr || end_ != before) {
+      flush();
+      start_ = start;
     }
-    flush();
-    start_ = piece.data();
-    end_ = start_ + piece.size();
-    open_ = true;
+    end_ = end;
   }
   /// 0 only if nothing was added.
   [[nodiscard]] std::uint64_t finish() {
-    const bool any = open_;
     flush();
-    return any && state_ == 0 ? 1 : state_;
+    return end_ != nullptr && state_ == 0 ? 1 : state_;
   }
 
  private:
   void flush() {
-    if (open_) {
+    if (end_ != nullptr) {
       state_ = hash_bytes({start_, static_cast<std::size_t>(end_ - start_)}, state_);
     }
   }
   const char* start_ = nullptr;
   const char* end_ = nullptr;
   std::uint64_t state_ = 0;
-  bool open_ = false;
 };
 
 }  // namespace foretrace::trace::detail

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "trace/readers/detail/scan_number.h"
+
 namespace foretrace::trace::detail {
 
 enum class NumberState : std::uint8_t { ok, not_a_number, out_of_range };
@@ -21,6 +23,20 @@ struct Nanoseconds {
 
 /// "42", "-1", "\"4093687616\"", also "3.0"; empty if it is no integer of 64 bits.
 [[nodiscard]] std::optional<std::int64_t> integer_from(std::string_view token);
+
+[[nodiscard]] inline Nanoseconds nanoseconds_from_microseconds(const Number& number) {
+  constexpr std::int64_t highest = std::int64_t{1} << 51;  // times 1000 is below 2^61
+  if (number.plain && number.whole < highest && number.whole > -highest) {
+    return {number.whole * 1000 + number.thousandths, NumberState::ok};
+  }
+  return nanoseconds_from_microseconds(number.token());
+}
+[[nodiscard]] inline std::optional<std::int64_t> integer_from(const Number& number) {
+  if (number.plain && number.thousandths == 0) {
+    return number.whole;
+  }
+  return integer_from(number.token());
+}
 
 /// The text between the quotes of a string token, or the token itself.
 [[nodiscard]] std::string_view without_quotes(std::string_view token);

@@ -18,10 +18,16 @@ inline constexpr std::size_t scan_padding = 64;
 /// Values nested deeper than this are refused: nothing a profiler writes comes near.
 inline constexpr std::uint32_t depth_limit = 512;
 
-/// One bit per byte of the 16 at `at`.
-struct ByteMasks {
-  std::uint32_t first = 0;
-  std::uint32_t second = 0;
+/// One bit per byte of a block, first byte lowest.
+struct StringMasks {
+  std::uint32_t ends = 0;    ///< quotes and backslashes
+  std::uint32_t beyond = 0;  ///< bytes beyond ASCII
+};
+struct StructureMasks {
+  std::uint64_t quotes = 0;
+  std::uint64_t backslashes = 0;
+  std::uint64_t openers = 0;  ///< [ {
+  std::uint64_t closers = 0;  ///< ] }
 };
 
 #ifdef __SSE2__
@@ -31,41 +37,113 @@ inline __m128i load_block(const char* at) {
 inline std::uint32_t mask_of(__m128i bytes) {
   return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes));
 }
-/// first: quotes and backslashes; second: bytes beyond ASCII.
-inline ByteMasks string_masks(const char* at) {
+inline std::uint32_t equal_mask(__m128i block, char c) {
+  return mask_of(_mm_cmpeq_epi8(block, _mm_set1_epi8(c)));
+}
+/// Of 16 bytes.
+inline StringMasks string_masks(const char* at) {
   const __m128i block = load_block(at);
   const __m128i ends = _mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
                                     _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
   return {mask_of(ends), mask_of(block)};
 }
-/// Quotes, brackets and braces.
-inline std::uint32_t structure_mask(const char* at) {
+/// Of 16 bytes: blanks and other control characters, commas, closing brackets and braces.
+inline std::uint32_t token_end_mask(const char* at) {
   const __m128i block = load_block(at);
-  const __m128i folded = _mm_or_si128(block, _mm_set1_epi8(0x20));  // [ and ] become { and }
-  const __m128i hits = _mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
-                                    _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')),
-                                                 _mm_cmpeq_epi8(folded, _mm_set1_epi8('}'))));
-  return mask_of(hits);
+  const __m128i blanks = _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(' ')), block);
+  const __m128i commas = _mm_cmpeq_epi8(block, _mm_set1_epi8(','));
+  const __m128i folded = _mm_or_si128(block, _mm_set1_epi8(0x20));  // ] becomes }
+  const __m128i closers = _mm_cmpeq_epi8(folded, _mm_set1_epi8('}'));
+  return mask_of(_mm_or_si128(blanks, _mm_or_si128(commas, closers)));
 }
-#else
-inline ByteMasks string_masks(const char* at) {
-  ByteMasks masks;
-  for (std::uint32_t i = 0; i < 16; ++i) {
-    const auto byte = static_cast<unsigned char>(at[i]);
-    masks.first |= (byte == '"' || byte == '\\' ? 1U : 0U) << i;
-    masks.second |= (byte >= 0x80 ? 1U : 0U) << i;
+/// Of 16 bytes: everything above the blank.
+inline std::uint32_t visible_mask(const char* at) {
+  const __m128i block = load_block(at);
+  return 0xFFFFU ^ mask_of(_mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(' ')), block));
+}
+/// Of 16 bytes: a 'w' before a 'd' or an 'a'.
+inline std::uint32_t forward_mask(const char* at) {
+  const __m128i next = load_block(at + 1);
+  const __m128i second = _mm_or_si128(_mm_cmpeq_epi8(next, _mm_set1_epi8('d')),
+                                      _mm_cmpeq_epi8(next, _mm_set1_epi8('a')));
+  return mask_of(_mm_and_si128(_mm_cmpeq_epi8(load_block(at), _mm_set1_epi8('w')), second));
+}
+/// Of 64 bytes.
+inline StructureMasks structure_masks(const char* at) {
+  StructureMasks masks;
+  for (unsigned part = 0; part < 4; ++part) {
+    const __m128i block = load_block(at + std::size_t{part} * 16);
+    const __m128i folded = _mm_or_si128(block, _mm_set1_epi8(0x20));  // [ and ] become { and }
+    masks.quotes |= std::uint64_t{equal_mask(block, '"')} << (part * 16);
+    masks.backslashes |= std::uint64_t{equal_mask(block, '\\')} << (part * 16);
+    masks.openers |= std::uint64_t{equal_mask(folded, '{')} << (part * 16);
+    masks.closers |= std::uint64_t{equal_mask(folded, '}')} << (part * 16);
   }
   return masks;
 }
-inline std::uint32_t structure_mask(const char* at) {
-  std::uint32_t mask = 0;
-  for (std::uint32_t i = 0; i < 16; ++i) {
-    const auto folded = static_cast<char>(at[i] | 0x20);
-    mask |= (at[i] == '"' || folded == '{' || folded == '}' ? 1U : 0U) << i;
+/// True if the bytes of `mask` are equal at both places; up to 48 are read.
+inline bool equal_48(const char* a, const char* b, std::uint64_t mask) {
+  const std::uint64_t differ =
+      ~std::uint64_t{mask_of(_mm_cmpeq_epi8(load_block(a), load_block(b)))};
+  if ((differ & mask & 0xFFFFU) != 0) {
+    return false;
+  }
+  const std::uint64_t rest = mask >> 16U;
+  if (rest == 0) {
+    return true;
+  }
+  const std::uint64_t mid = mask_of(_mm_cmpeq_epi8(load_block(a + 16), load_block(b + 16)));
+  const std::uint64_t high = mask_of(_mm_cmpeq_epi8(load_block(a + 32), load_block(b + 32)));
+  return ((mid | high << 16U) & rest) == rest;
+}
+#else
+template <std::size_t size, typename Test>
+std::uint64_t mask_where(const char* at, Test&& test) {
+  std::uint64_t mask = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    mask |= std::uint64_t{test(at[i])} << i;
   }
   return mask;
 }
+inline bool is_low(char c) { return static_cast<unsigned char>(c) <= 0x20; }
+inline StringMasks string_masks(const char* at) {
+  return {
+      static_cast<std::uint32_t>(mask_where<16>(at, [](char c) { return c == '"' || c == '\\'; })),
+      static_cast<std::uint32_t>(
+          mask_where<16>(at, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))};
+}
+inline std::uint32_t token_end_mask(const char* at) {
+  return static_cast<std::uint32_t>(
+      mask_where<16>(at, [](char c) { return is_low(c) || c == ',' || c == '}' || c == ']'; }));
+}
+inline std::uint32_t visible_mask(const char* at) {
+  return static_cast<std::uint32_t>(mask_where<16>(at, [](char c) { return !is_low(c); }));
+}
+inline std::uint32_t forward_mask(const char* at) {
+  std::uint32_t mask = 0;
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    mask |= std::uint32_t{at[i] == 'w' && (at[i + 1] == 'd' || at[i + 1] == 'a')} << i;
+  }
+  return mask;
+}
+inline StructureMasks structure_masks(const char* at) {
+  return {mask_where<64>(at, [](char c) { return c == '"'; }),
+          mask_where<64>(at, [](char c) { return c == '\\'; }),
+          mask_where<64>(at, [](char c) { return (c | 0x20) == '{'; }),
+          mask_where<64>(at, [](char c) { return (c | 0x20) == '}'; })};
+}
+inline bool equal_48(const char* a, const char* b, std::uint64_t length_mask) {
+  return std::memcmp(a, b, static_cast<std::size_t>(std::popcount(length_mask))) == 0;
+}
 #endif
+
+/// Bit i is the parity of the bits 0..i: turns quotes into "inside a string".
+inline std::uint64_t prefix_parity(std::uint64_t bits) {
+  for (const unsigned shift : {1U, 2U, 4U, 8U, 16U, 32U}) {
+    bits ^= bits << shift;
+  }
+  return bits;
+}
 
 inline bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 inline bool ends_token(char c) {
@@ -96,10 +174,19 @@ class Scanner {
   }
 
   [[nodiscard]] const char* skip_blanks(const char* at) const {
-    while (is_blank(*at) && at < end_) {
-      ++at;
+    if (static_cast<unsigned char>(*at) > ' ') {
+      return at;
     }
-    return at;
+    while (true) {
+      const std::uint32_t visible = visible_mask(at);
+      if (visible != 0) {
+        return at + std::countr_zero(visible);
+      }
+      at += 16;
+      if (at >= end_) {
+        return end_;
+      }
+    }
   }
 
   /// `at` is behind the opening quote; the result is behind the closing one.
@@ -108,14 +195,14 @@ class Scanner {
     bool escapes = false;
     std::uint32_t beyond = 0;
     while (at < end_) {
-      const ByteMasks masks = string_masks(at);
-      if (masks.first == 0) {
-        beyond |= masks.second;
+      const StringMasks masks = string_masks(at);
+      if (masks.ends == 0) {
+        beyond |= masks.beyond;
         at += 16;
         continue;
       }
-      const int offset = std::countr_zero(masks.first);
-      beyond |= masks.second & ((std::uint32_t{1} << static_cast<unsigned>(offset)) - 1);
+      const int offset = std::countr_zero(masks.ends);
+      beyond |= masks.beyond & ((std::uint32_t{1} << static_cast<unsigned>(offset)) - 1);
       at += offset;
       if (at >= end_) {
         break;
@@ -132,13 +219,15 @@ class Scanner {
 
   /// `at` is the first byte of a number, a literal, or garbage; the result is behind it.
   const char* token(const char* at) {
-    while (!ends_token(*at)) {
-      if (at >= end_) {
-        return stop(at);
+    while (at < end_) {
+      const std::uint32_t ends = token_end_mask(at);
+      if (ends != 0) {
+        at += std::countr_zero(ends);
+        break;
       }
-      ++at;
+      at += 16;
     }
-    return at >= end_ ? stop(at) : at;
+    return at >= end_ ? stop(end_) : at;
   }
 
   /// `at` is the first byte of any value; the result is behind it.
@@ -161,36 +250,56 @@ class Scanner {
   // Counts depth only: whether brackets match is checked where the content matters.
   const char* container(const char* at) {
     std::uint32_t depth = 0;
-    while (at < end_) {
-      const std::uint32_t mask = structure_mask(at);
-      if (mask == 0) {
-        at += 16;
-        continue;
+    std::uint64_t inside = 0;  // all ones while a block starts inside a string
+    for (; at < end_; at += 64) {
+      const StructureMasks masks = structure_masks(at);
+      if (masks.backslashes != 0) {
+        return container_with_escapes(at, depth, inside != 0);
       }
-      at += std::countr_zero(mask);
-      if (at >= end_) {
-        break;
-      }
-      if (*at == '"') {
-        RawString ignored;
-        at = string(at + 1, ignored);
-        if (at == nullptr) {
-          return nullptr;
+      const std::uint64_t strings = prefix_parity(masks.quotes) ^ inside;
+      inside = 0 - (strings >> 63U);
+      for (std::uint64_t left = (masks.openers | masks.closers) & ~strings; left != 0;
+           left &= left - 1) {
+        const int bracket = std::countr_zero(left);
+        depth += (masks.openers >> static_cast<unsigned>(bracket) & 1U) != 0
+                     ? 1
+                     : static_cast<std::uint32_t>(-1);
+        if (depth == 0) {
+          return at + bracket + 1;
         }
-        continue;
-      }
-      const bool opens = (static_cast<unsigned char>(*at) & 0x06U) == 0x02U;  // [ { against ] }
-      depth += opens ? 1 : static_cast<std::uint32_t>(-1);
-      ++at;
-      if (depth == 0) {
-        return at;
       }
       if (depth > depth_limit) {
-        ran_out_ = false;
         return nullptr;
       }
     }
     return stop(end_);
+  }
+
+  const char* container_with_escapes(const char* at, std::uint32_t depth, bool inside) {
+    while (at < end_) {
+      RawString ignored;
+      if (inside || *at == '"') {
+        at = string(inside ? at : at + 1, ignored);
+        if (at == nullptr) {
+          return nullptr;
+        }
+        inside = false;
+        continue;
+      }
+      const auto folded = static_cast<char>(*at | 0x20);
+      if ((folded == '{' || folded == '}') && !deeper(*at, depth)) {
+        return depth == 0 ? at + 1 : nullptr;
+      }
+      ++at;
+    }
+    return stop(end_);
+  }
+
+  // Counts a bracket. False if it closes the outermost value or is nested too deeply.
+  static bool deeper(char bracket, std::uint32_t& depth) {
+    const bool opens = (static_cast<unsigned char>(bracket) & 0x06U) == 0x02U;  // [ { against ] }
+    depth += opens ? 1 : static_cast<std::uint32_t>(-1);
+    return depth != 0 && depth <= depth_limit;
   }
 
   const char* end_;

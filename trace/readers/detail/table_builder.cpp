@@ -1,8 +1,10 @@
 #include "trace/readers/detail/table_builder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
+#include "trace/readers/detail/hash.h"
 #include "trace/readers/detail/number.h"
 #include "trace/readers/detail/text.h"
 
@@ -16,8 +18,9 @@ constexpr std::int64_t longest_duration = std::int64_t{1} << 61;
 constexpr std::int64_t all_bits_32 = 0xFFFFFFFF;
 
 // -1 where older versions wrote the same bits unsigned.
-std::int64_t id_or_none(std::string_view token) {
-  const std::int64_t value = integer_from(token).value_or(-1);
+template <typename Recorded>  // a Number or a token
+std::int64_t id_or_none(const Recorded& recorded) {
+  const std::int64_t value = integer_from(recorded).value_or(-1);
   return value == all_bits_32 ? -1 : value;
 }
 
@@ -43,11 +46,11 @@ std::string_view argument(std::string_view arguments, std::string_view key) {
 
 }  // namespace
 
-std::uint32_t NarrowIds::narrow(std::string_view token, std::size_t row) {
-  if (token.empty()) {
+std::uint32_t NarrowIds::narrow_other(const Number& recorded, std::size_t row) {
+  if (!recorded.present()) {
     return 0;
   }
-  const auto id = integer_from(token);
+  const auto id = integer_from(recorded);
   if (!id || *id == -1) {
     return 0;
   }
@@ -85,6 +88,25 @@ void NarrowIds::finish(std::vector<std::uint32_t>& column) const {
     }
     column[wide[i].second] = id;
   }
+}
+
+NameId RecentNames::intern(std::string_view name, NameTable& names) {
+  const auto word = [](const char* at) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  };
+  const std::size_t size = name.size();
+  const std::uint64_t start = size < 8 ? word(name.data()) & ((1ULL << (8 * size)) - 1)
+                                       : word(name.data()) ^ word(name.data() + size / 2 - 4);
+  const std::uint64_t end = size < 8 ? size : word(name.data() + size - 8) + size;
+  Entry& entry = entries_[fold_product(start ^ 0xA0761D6478BD642FULL, end ^ 0xE7037ED1A0B428DBULL) %
+                          entries_.size()];
+  if (entry.text != name) {
+    entry.id = names.intern(name);
+    entry.text = names[entry.id];
+  }
+  return entry.id;
 }
 
 TableBuilder::TableBuilder(EventTable& table, ImportReport& report)
@@ -139,11 +161,11 @@ void TableBuilder::add(const EventFields& event, std::uint64_t offset) {
 }
 
 std::optional<std::int64_t> TableBuilder::time_of(const EventFields& event, std::uint64_t offset) {
-  if (event.time.empty()) {
+  if (!event[NumberField::time].present()) {
     drop("no timestamp", offset, event.text);
     return std::nullopt;
   }
-  const Nanoseconds time = nanoseconds_from_microseconds(event.time);
+  const Nanoseconds time = nanoseconds_from_microseconds(event[NumberField::time]);
   if (time.state != NumberState::ok) {
     drop(time.state == NumberState::out_of_range ? "timestamp out of range"
                                                  : "timestamp is not a number",
@@ -155,11 +177,11 @@ std::optional<std::int64_t> TableBuilder::time_of(const EventFields& event, std:
 
 std::optional<std::int64_t> TableBuilder::duration_of(const EventFields& event,
                                                       std::uint64_t offset) {
-  if (event.duration.empty()) {
+  if (!event[NumberField::duration].present()) {
     drop("no duration", offset, event.text);
     return std::nullopt;
   }
-  const Nanoseconds duration = nanoseconds_from_microseconds(event.duration);
+  const Nanoseconds duration = nanoseconds_from_microseconds(event[NumberField::duration]);
   std::string_view problem;
   if (duration.state == NumberState::not_a_number) {
     problem = "duration is not a number";
@@ -180,15 +202,6 @@ void TableBuilder::note_time(std::int64_t time) {
   ++report_.kept;
 }
 
-Category TableBuilder::category_of_event(const EventFields& event) {
-  if (event.category.text != last_category_text_) {
-    last_category_text_ = event.category.text;
-    last_category_ = category_of(last_category_text_);
-  }
-  const bool legacy = event.category.text == "Operator";
-  return legacy && names_annotation(event.name.text) ? Category::user_annotation : last_category_;
-}
-
 NameId TableBuilder::name_of(const EventFields& event, std::uint64_t offset) {
   const RawString& name = event.name;
   if (!event.has_name) {
@@ -196,7 +209,7 @@ NameId TableBuilder::name_of(const EventFields& event, std::uint64_t offset) {
     return {};
   }
   if (!name.has_escapes && !name.beyond_ascii) {
-    return table_.names.intern(name.text);
+    return recent_names_.intern(name.text, table_.names);
   }
   std::string text = name.has_escapes ? unescaped(name.text) : std::string(name.text);
   if (!is_valid_utf8(text)) {
@@ -207,7 +220,8 @@ NameId TableBuilder::name_of(const EventFields& event, std::uint64_t offset) {
 }
 
 DescriptorId TableBuilder::descriptor_of(const EventFields& event, std::uint64_t offset) {
-  const DescriptorTable::Found found = descriptors_.find_or_add(event.known.hash, event.arguments);
+  const DescriptorTable::Found found =
+      descriptors_.find_or_add(event.arguments_hash, event.arguments);
   if (found.lossy) {
     repaired("arguments that are no valid JSON or too long left out", offset, event.text);
   }
@@ -216,10 +230,10 @@ DescriptorId TableBuilder::descriptor_of(const EventFields& event, std::uint64_t
 
 TrackId TableBuilder::track_of(const EventFields& event, Category category) {
   if (is_device_category(category)) {
-    return tracks_.stream({event.known.device, event.known.stream, event.process, event.thread});
+    return tracks_.stream(event);
   }
   const auto kind = category == Category::other ? Track::Kind::other : Track::Kind::host_thread;
-  return tracks_.thread(kind, event.process, event.thread);
+  return tracks_.thread(kind, event);
 }
 
 void TableBuilder::add_row(const EventFields& event, Category category, NameId name, Times times) {
@@ -229,8 +243,8 @@ void TableBuilder::add_row(const EventFields& event, Category category, NameId n
   table_.track.push_back(track_of(event, category));
   table_.start_ns.push_back(times.start);
   table_.duration_ns.push_back(times.duration);
-  table_.correlation.push_back(correlations_.narrow(event.known.correlation, row));
-  table_.external_id.push_back(external_ids_.narrow(event.known.external_id, row));
+  table_.correlation.push_back(correlations_.narrow(event[NumberField::correlation], row));
+  table_.external_id.push_back(external_ids_.narrow(event[NumberField::external_id], row));
   note_time(times.start);
 }
 
@@ -243,28 +257,31 @@ void TableBuilder::add_complete(const EventFields& event, std::uint64_t offset) 
   if (!duration) {
     return;
   }
-  const Category category = category_of_event(event);
+  Category category = event.category;
   if (category == Category::sync) {
     add_sync(event, {*start, *duration});
     return;
   }
   const NameId name = name_of(event, offset);
+  if (category == Category::operator_or_annotation) {
+    category = names_annotation(event.name.text) ? Category::user_annotation : Category::cpu_op;
+  }
   if (category == Category::runtime && !table_.info.is_hip && event.name.text.starts_with("hip")) {
     table_.info.is_hip = true;
   }
   add_row(event, category, name, {*start, *duration});
   table_.descriptor.push_back(descriptor_of(event, offset));
-  add_sequence_number(event.known);
+  add_sequence_number(event);
 }
 
-void TableBuilder::add_sequence_number(const EventArguments& known) {
-  if (known.sequence_number.empty()) {
+void TableBuilder::add_sequence_number(const EventFields& event) {
+  if (!event[NumberField::sequence_number].present()) {
     return;
   }
-  const std::int64_t number = id_or_none(known.sequence_number);
+  const std::int64_t number = id_or_none(event[NumberField::sequence_number]);
   if (number >= 0) {
-    table_.sequence_numbers.push_back(
-        {make_id<EventId>(table_.size() - 1), number, id_or_none(known.forward_thread)});
+    table_.sequence_numbers.push_back({make_id<EventId>(table_.size() - 1), number,
+                                       id_or_none(event[NumberField::forward_thread])});
   }
 }
 
@@ -272,9 +289,9 @@ void TableBuilder::add_sync(const EventFields& event, Times times) {
   SyncRecord sync;
   sync.start_ns = times.start;
   sync.duration_ns = times.duration;
-  sync.device = small(id_or_none(event.known.device));
-  sync.stream = id_or_none(event.known.stream);
-  sync.correlation = id_or_none(event.known.correlation);
+  sync.device = small(id_or_none(event[NumberField::device]));
+  sync.stream = id_or_none(event[NumberField::stream]);
+  sync.correlation = id_or_none(event[NumberField::correlation]);
   const std::string_view kind = argument(event.arguments, "cuda_sync_kind");
   sync.kind = sync_kind_of(kind.empty() ? event.name.text : without_quotes(kind));
   sync.wait_on_stream = id_or_none(argument(event.arguments, "wait_on_stream"));
@@ -321,26 +338,26 @@ void TableBuilder::add_instant(const EventFields& event, std::uint64_t offset) {
     return;
   }
   memory.time_ns = *time;
-  memory.track = tracks_.thread(Track::Kind::host_thread, event.process, event.thread);
+  memory.track = tracks_.thread(Track::Kind::host_thread, event);
   table_.memory.push_back(memory);
   note_time(*time);
 }
 
 void TableBuilder::add_flow(const EventFields& event, std::uint64_t offset) {
   // All the other arrows repeat what correlation ids say.
-  if (category_of_event(event) != Category::forward_flow) {
+  if (event.category != Category::forward_flow) {
     return;
   }
   const auto time = time_of(event, offset);
   if (!time) {
     return;
   }
-  const auto id = integer_from(event.id);
+  const auto id = integer_from(event[NumberField::id]);
   if (!id) {
     drop("flow without an id", offset, event.text);
     return;
   }
-  const TrackId track = tracks_.thread(Track::Kind::host_thread, event.process, event.thread);
+  const TrackId track = tracks_.thread(Track::Kind::host_thread, event);
   table_.flows.push_back({*id, *time, track, event.phase == 's'});
   note_time(*time);
 }
@@ -350,7 +367,7 @@ void TableBuilder::add_metadata(const EventFields& event) {
     return;
   }
   const std::string name = unescaped(without_quotes(argument(event.arguments, "name")));
-  tracks_.name_thread(event.process, event.thread,
+  tracks_.name_thread(event,
                       table_.names.intern(is_valid_utf8(name) ? name : with_valid_utf8(name)));
 }
 
@@ -363,7 +380,7 @@ void TableBuilder::begin_range(const EventFields& event, std::uint64_t offset) {
     drop("too many ranges without an end", offset, event.text);
     return;
   }
-  const Category category = category_of_event(event);
+  const Category category = event.category;
   open_ranges_[track_of(event, category)].push_back(
       {name_of(event, offset), *start, category, descriptor_of(event, offset), offset});
   ++open_range_count_;
@@ -375,9 +392,9 @@ void TableBuilder::end_range(const EventFields& event, std::uint64_t offset) {
     return;
   }
   // An end may leave out the category, so that both kinds of track are looked at.
-  auto open = open_ranges_.find(track_of(event, category_of_event(event)));
+  auto open = open_ranges_.find(track_of(event, event.category));
   if (open == open_ranges_.end() || open->second.empty()) {
-    open = open_ranges_.find(tracks_.thread(Track::Kind::host_thread, event.process, event.thread));
+    open = open_ranges_.find(tracks_.thread(Track::Kind::host_thread, event));
   }
   if (open == open_ranges_.end() || open->second.empty()) {
     drop("end of a range that never began", offset, event.text);
@@ -400,6 +417,17 @@ void TableBuilder::end_range(const EventFields& event, std::uint64_t offset) {
   add_row(event, range.category, range.name, {range.start, *end - range.start});
   table_.descriptor.push_back(range.descriptor);
   table_.track.back() = open->first;
+}
+
+void TableBuilder::reserve(std::size_t rows) {
+  table_.kind.reserve(rows);
+  table_.name.reserve(rows);
+  table_.track.reserve(rows);
+  table_.start_ns.reserve(rows);
+  table_.duration_ns.reserve(rows);
+  table_.correlation.reserve(rows);
+  table_.external_id.reserve(rows);
+  table_.descriptor.reserve(rows);
 }
 
 void TableBuilder::finish() {

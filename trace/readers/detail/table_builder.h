@@ -1,7 +1,9 @@
 // Fills an EventTable from raw events and counts what was damaged.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,7 +15,7 @@
 #include "trace/import_report.h"
 #include "trace/readers/detail/descriptor_table.h"
 #include "trace/readers/detail/event_category.h"
-#include "trace/readers/detail/scan_event.h"
+#include "trace/readers/detail/event_fields.h"
 #include "trace/readers/detail/track_table.h"
 
 namespace foretrace::trace::detail {
@@ -23,12 +25,32 @@ namespace foretrace::trace::detail {
 class NarrowIds {
  public:
   /// 0 ("none") for 0, -1 and what is no number. Rows are told apart later by their position.
-  std::uint32_t narrow(std::string_view token, std::size_t row);
+  std::uint32_t narrow(const Number& recorded, std::size_t row) {
+    const bool fits = recorded.plain && recorded.thousandths == 0 && recorded.whole >= 0 &&
+                      recorded.whole <= std::numeric_limits<std::uint32_t>::max();
+    return fits ? static_cast<std::uint32_t>(recorded.whole) : narrow_other(recorded, row);
+  }
   /// Puts the free ids into the column.
   void finish(std::vector<std::uint32_t>& column) const;
 
  private:
+  std::uint32_t narrow_other(const Number& recorded, std::size_t row);
+
   std::vector<std::pair<std::int64_t, std::uint32_t>> wide_;  // recorded id, row
+};
+
+/// The ids of names seen lately: a look-up costs one comparison of texts.
+class RecentNames {
+ public:
+  /// scan_padding bytes behind the name must be readable.
+  NameId intern(std::string_view name, NameTable& names);
+
+ private:
+  struct Entry {
+    std::string_view text;  // in the table; empty at first, and so is name 0
+    NameId id{};
+  };
+  std::array<Entry, 1024> entries_{};
 };
 
 class TableBuilder {
@@ -39,6 +61,8 @@ class TableBuilder {
   void add(const EventFields& event, std::uint64_t offset);
   /// Counts an element that could not be read.
   void drop(std::string_view reason, std::uint64_t offset, std::string_view text);
+  /// Prepares for this many rows in all.
+  void reserve(std::size_t rows);
   /// Makes times relative, ids narrow and tracks complete. Call once, after `table.info` is known.
   void finish();
 
@@ -63,9 +87,8 @@ class TableBuilder {
   void begin_range(const EventFields& event, std::uint64_t offset);
   void end_range(const EventFields& event, std::uint64_t offset);
   void add_row(const EventFields& event, Category category, NameId name, Times times);
-  void add_sequence_number(const EventArguments& known);
+  void add_sequence_number(const EventFields& event);
 
-  [[nodiscard]] Category category_of_event(const EventFields& event);
   [[nodiscard]] std::optional<std::int64_t> time_of(const EventFields& event, std::uint64_t offset);
   [[nodiscard]] std::optional<std::int64_t> duration_of(const EventFields& event,
                                                         std::uint64_t offset);
@@ -79,14 +102,13 @@ class TableBuilder {
   ImportReport& report_;
   TrackTable tracks_;
   DescriptorTable descriptors_;
+  RecentNames recent_names_;
   NarrowIds correlations_;
   NarrowIds external_ids_;
   std::map<TrackId, std::vector<OpenRange>> open_ranges_;
   std::size_t open_range_count_ = 0;
   std::optional<std::int64_t> first_time_;
   bool whole_microseconds_ = true;
-  std::string last_category_text_;
-  Category last_category_ = Category::other;
 };
 
 }  // namespace foretrace::trace::detail

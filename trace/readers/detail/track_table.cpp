@@ -12,17 +12,23 @@ namespace {
 
 constexpr std::string_view stream_prefix = "stream ";
 
-// "stream 7" (before 2022) and 7 are the same stream.
-RecordedId recorded_stream(std::string_view token) {
-  RecordedId id = recorded_id(token);
-  if (!id.is_number && id.text.starts_with(stream_prefix)) {
-    const RecordedId number = recorded_id(id.text.substr(stream_prefix.size()));
-    if (number.is_number) {
-      id.number = number.number;
-      id.is_number = true;
-    }
+// A number (quoted or not: "12" and 12 are the same) or, of a text, its hash.
+std::int64_t recorded_id(std::string_view token) {
+  if (const auto number = integer_from(token)) {
+    return *number;
   }
-  return id;
+  const std::string_view text = without_quotes(token);
+  return text.empty() ? 0 : static_cast<std::int64_t>(hash_bytes(text, 0) >> 1U);
+}
+std::int64_t recorded_id(const Number& number) {
+  return number.plain && number.thousandths == 0 ? number.whole : recorded_id(number.token());
+}
+
+// "stream 7" (before 2022) and 7 are the same stream.
+std::int64_t recorded_stream(const Number& number) {
+  const std::string_view text = without_quotes(number.token());
+  return text.starts_with(stream_prefix) ? recorded_id(text.substr(stream_prefix.size()))
+                                         : recorded_id(number);
 }
 
 std::int32_t clamped_device(std::int64_t number) {
@@ -36,84 +42,72 @@ NameId interned(NameTable& names, std::string_view text) {
 
 }  // namespace
 
-RecordedId recorded_id(std::string_view token) {
-  RecordedId id;
-  id.text = without_quotes(token);
-  if (const auto number = integer_from(token)) {
-    id.number = *number;
-    id.is_number = true;
-  } else if (!id.text.empty()) {
-    id.number = static_cast<std::int64_t>(hash_bytes(id.text, 0) >> 1U);
-  }
-  return id;
-}
-
 std::size_t TrackTable::KeyHash::operator()(const Key& key) const {
   return fold_product(static_cast<std::uint64_t>(key.process) ^ 0xA0761D6478BD642FULL,
                       static_cast<std::uint64_t>(key.thread) ^
                           (static_cast<std::uint64_t>(key.kind) << 60U) ^ 0xE7037ED1A0B428DBULL);
 }
 
-const TrackId* TrackTable::recent(Track::Kind kind, std::string_view a, std::string_view b) {
-  const auto found = std::find_if(recent_.begin(), recent_.end(), [&](const Recent& entry) {
-    return entry.kind == kind && entry.second == b && entry.first == a;
-  });
-  return found == recent_.end() || table_.tracks.empty() ? nullptr : &found->track;
-}
-
-TrackId TrackTable::remember(Track::Kind kind, std::string_view a, std::string_view b,
-                             TrackId track) {
-  recent_[next_recent_] = Recent{kind, std::string(a), std::string(b), track};
+TrackId TrackTable::remember(Recent recent) {
+  recent_[next_recent_] = recent;
   next_recent_ = (next_recent_ + 1) % recent_.size();
-  return track;
+  return recent.track;
 }
 
-TrackId TrackTable::thread(Track::Kind kind, std::string_view process, std::string_view thread) {
-  if (const TrackId* known = recent(kind, process, thread)) {
-    return *known;
+TrackId TrackTable::thread(Track::Kind kind, const EventFields& event) {
+  const Key key{kind, recorded_id(event[NumberField::process]),
+                recorded_id(event[NumberField::thread])};
+  for (const Recent& entry : recent_) {
+    if (entry.first == key.process && entry.second == key.thread && entry.kind == kind &&
+        entry.track != none<TrackId>) {
+      return entry.track;
+    }
   }
-  const Key key{kind, recorded_id(process).number, recorded_id(thread).number};
-  return remember(kind, process, thread, find_or_add(key, process, thread));
+  return remember({kind, key.process, key.thread, find_or_add(key, event)});
 }
 
-TrackId TrackTable::stream(const StreamKey& key) {
+TrackId TrackTable::stream(const EventFields& event) {
   constexpr auto kind = Track::Kind::stream;
-  const bool recorded = !key.device.empty() && !key.stream.empty();
-  const std::string_view device = recorded ? key.device : key.process;
-  const std::string_view stream = recorded ? key.stream : key.thread;
-  if (const TrackId* known = recent(kind, device, stream)) {
-    return *known;
+  const bool recorded =
+      event[NumberField::device].present() && event[NumberField::stream].present();
+  const std::int64_t device =
+      recorded_id(recorded ? event[NumberField::device] : event[NumberField::process]);
+  const std::int64_t stream =
+      recorded_stream(recorded ? event[NumberField::stream] : event[NumberField::thread]);
+  for (const Recent& entry : recent_) {
+    if (entry.first == device && entry.second == stream && entry.kind == kind &&
+        entry.track != none<TrackId>) {
+      return entry.track;
+    }
   }
-  const Key found{kind, recorded_id(device).number, recorded_stream(stream).number};
-  return remember(kind, device, stream, find_or_add(found, key.process, key.thread));
+  return remember({kind, device, stream, find_or_add({kind, device, stream}, event)});
 }
 
-TrackId TrackTable::find_or_add(const Key& key, std::string_view process, std::string_view thread) {
+TrackId TrackTable::find_or_add(const Key& key, const EventFields& event) {
   const auto next = make_id<TrackId>(table_.tracks.size());
   const auto [found, added] = tracks_.try_emplace(key, next);
   if (!added) {
     return found->second;
   }
-  const RecordedId process_id = recorded_id(process);
-  const RecordedId thread_id = recorded_id(thread);
   Track track;
   track.kind = key.kind;
   track.number = key.thread;
   if (key.kind == Track::Kind::stream) {
     track.device = clamped_device(key.process);
   } else {
-    track.process = process_id.is_number ? process_id.number : 0;
+    track.process = integer_from(event[NumberField::process]).value_or(0);
   }
-  track.process_text = interned(table_.names, process_id.text);
-  track.number_text = interned(table_.names, thread_id.text);
+  track.process_text = interned(table_.names, without_quotes(event[NumberField::process].token()));
+  track.number_text = interned(table_.names, without_quotes(event[NumberField::thread].token()));
   table_.tracks.push_back(track);
-  recorded_.push_back(Key{Track::Kind::other, process_id.number, thread_id.number});
+  recorded_.push_back(Key{Track::Kind::other, recorded_id(event[NumberField::process]),
+                          recorded_id(event[NumberField::thread])});
   return next;
 }
 
-void TrackTable::name_thread(std::string_view process, std::string_view thread, NameId name) {
-  const Key key{Track::Kind::other, recorded_id(process).number, recorded_id(thread).number};
-  names_[key] = name;
+void TrackTable::name_thread(const EventFields& event, NameId name) {
+  names_[Key{Track::Kind::other, recorded_id(event[NumberField::process]),
+             recorded_id(event[NumberField::thread])}] = name;
 }
 
 void TrackTable::finish(std::int32_t rank) {

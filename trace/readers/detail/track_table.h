@@ -8,31 +8,20 @@
 #include <vector>
 
 #include "trace/events.h"
+#include "trace/readers/detail/event_fields.h"
 
 namespace foretrace::trace::detail {
-
-/// A process or thread id as written: a number (quoted or not: "12" and 12 are the same) or a text.
-struct RecordedId {
-  std::int64_t number = 0;  ///< of a text: its hash
-  bool is_number = false;
-  std::string_view text;  ///< without quotes
-};
-[[nodiscard]] RecordedId recorded_id(std::string_view token);
 
 class TrackTable {
  public:
   explicit TrackTable(EventTable& table) : table_(table) {}
 
   /// The track of a host thread, or of anything else that is neither thread nor stream.
-  TrackId thread(Track::Kind kind, std::string_view process, std::string_view thread);
-  /// The track of a stream from the arguments where they have it, else from process and thread.
-  struct StreamKey {
-    std::string_view device, stream;   ///< argument tokens; empty: absent
-    std::string_view process, thread;  ///< tokens
-  };
-  TrackId stream(const StreamKey& key);
-  /// Notes the name of a thread; tracks get it in finish().
-  void name_thread(std::string_view process, std::string_view thread, NameId name);
+  TrackId thread(Track::Kind kind, const EventFields& event);
+  /// The track of a stream, from the arguments where they have it, else from process and thread.
+  TrackId stream(const EventFields& event);
+  /// Notes the name of the thread of an event; tracks get it in finish().
+  void name_thread(const EventFields& event, NameId name);
   /// Gives every track its rank and its name.
   void finish(std::int32_t rank);
 
@@ -46,14 +35,15 @@ class TrackTable {
   struct KeyHash {
     std::size_t operator()(const Key& key) const;
   };
+  /// Numbers of the events before: most events are on the track of one of them.
   struct Recent {
     Track::Kind kind = Track::Kind::other;
-    std::string first, second;  // tokens
-    TrackId track{};
+    std::int64_t first = 0;
+    std::int64_t second = 0;
+    TrackId track = none<TrackId>;
   };
-  TrackId find_or_add(const Key& key, std::string_view process, std::string_view thread);
-  [[nodiscard]] const TrackId* recent(Track::Kind kind, std::string_view a, std::string_view b);
-  TrackId remember(Track::Kind kind, std::string_view a, std::string_view b, TrackId track);
+  TrackId find_or_add(const Key& key, const EventFields& event);
+  TrackId remember(Recent recent);
 
   EventTable& table_;
   std::unordered_map<Key, TrackId, KeyHash> tracks_;

@@ -85,10 +85,7 @@ bool ValueReader::refill() {
 
 char ValueReader::peek() {
   while (true) {
-    const char* at = buffer_.at();
-    while (at < buffer_.end() && is_blank(*at)) {
-      ++at;
-    }
+    const char* const at = Scanner(buffer_.end()).skip_blanks(buffer_.at());
     buffer_.move_to(at);
     if (at < buffer_.end()) {
       return *at;
