@@ -61,9 +61,8 @@ struct Reordering {
   TaskId anchor{};
   Place place = Place::after;
 };
-/// Takes away every explicit dependency or wait of this kind into a task (from `source`, or for a
-/// wait from the lane of `source`, if given). The task may be a removed one: its sources are then
-/// not passed on.
+/// Takes away every explicit dependency of this kind into a task and, if no source is given, its
+/// waits of this kind. The task may be a removed one: its sources are then not passed on.
 struct DependencyRemoval {
   TaskId task{};
   DependencyKind kind = DependencyKind::none;

@@ -67,7 +67,6 @@ class TakenAway {
   template <typename Matches>
   [[nodiscard]] bool any(TaskId task, DependencyKind kind, const Matches& matches) const;
 
-  const TaskGraph& graph_;
   std::vector<DependencyRemoval> rows_;  // sorted by task
   std::vector<bool> touched_;            // per task; empty if there are no rows
 };

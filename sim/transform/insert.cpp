@@ -54,8 +54,10 @@ LaunchPair insert_pair(Change& change, const TaskGraph& graph, const PairSpec& s
   LaunchPair pair;
   pair.launch = insert(change, graph, spec.launch, spec.after);
   pair.device = insert(change, graph, spec.device, pair.launch);
-  change.new_dependencies.push_back(
-      {end_of(pair.launch), pair.device, DependencyKind::launch, spec.latency_ns, 0.0F, no_point});
+  const bool from_start = spec.latency_from == LatencyFrom::start;
+  change.new_dependencies.push_back({from_start ? start_of(pair.launch) : end_of(pair.launch),
+                                     pair.device, DependencyKind::launch, spec.latency_ns, 0.0F,
+                                     no_point});
   return pair;
 }
 

@@ -32,11 +32,14 @@ struct LaunchPair {
   TaskId launch{};
   TaskId device{};
 };
+/// From which point of a call the latency of its work counts.
+enum class LatencyFrom : std::uint8_t { end, start };
 struct PairSpec {
   TaskSpec launch;
   TaskSpec device;
-  std::int64_t latency_ns = 0;  ///< end of the call to earliest start of the work
+  std::int64_t latency_ns = 0;  ///< from the call to the earliest start of the work
   TaskId after = none<TaskId>;  ///< both come after this task in program order
+  LatencyFrom latency_from = LatencyFrom::end;
 };
 
 ///   before   h: l1 ------- l2           after insert_pair(after k1)   h: l1 ----- x ----- l2

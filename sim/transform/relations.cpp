@@ -56,13 +56,13 @@ Relations::Relations(const TaskGraph& graph)
   });
 }
 
-std::int64_t Relations::latency_ns(TaskId device_task) const {
+Dependency Relations::launch_dependency(TaskId device_task) const {
   const TaskId launch = launch_of(device_task);
-  if (launch == none<TaskId>) return 0;
+  if (launch == none<TaskId>) return {};
   for (const Dependency& d : dependencies_of(graph_, device_task)) {
-    if (d.kind == DependencyKind::launch && task_of(d.source) == launch) return d.lag_ns;
+    if (d.kind == DependencyKind::launch && task_of(d.source) == launch) return d;
   }
-  return 0;
+  return {};
 }
 
 std::span<const TaskId> Relations::enqueued_by(TaskId host_task) const {

@@ -16,8 +16,9 @@ class Relations {
 
   /// The host task that enqueued a device task, or none.
   [[nodiscard]] TaskId launch_of(TaskId device_task) const { return launch_[index(device_task)]; }
-  /// Latency between the two, as the dependency has it; 0 if there is no launch.
-  [[nodiscard]] std::int64_t latency_ns(TaskId device_task) const;
+  /// The dependency on it: its latency, and whether that counts from the end of the call or from
+  /// its start. Without a launch its source is no_point.
+  [[nodiscard]] Dependency launch_dependency(TaskId device_task) const;
   /// The device tasks that a host task enqueued, in id order.
   [[nodiscard]] std::span<const TaskId> enqueued_by(TaskId host_task) const;
   /// The other half of an operation of two tasks (begin and finish), or none.

@@ -79,7 +79,9 @@ class Replacer {
       if (own_call) {
         TaskSpec call = like(graph_, launch);
         if (!result.empty()) call.segment_ns = replacement.launch_segment_ns;
-        const PairSpec pair{call, spec, relations_.latency_ns(last), anchor};
+        const Dependency cause = relations_.launch_dependency(last);
+        const LatencyFrom from = is_end(cause.source) ? LatencyFrom::end : LatencyFrom::start;
+        const PairSpec pair{call, spec, cause.lag_ns, anchor, from};
         const LaunchPair put = insert_pair(change_, graph_, pair);
         result.push_back(put.device);
         calls.push_back(put.launch);

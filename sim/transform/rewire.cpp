@@ -129,7 +129,9 @@ class Rewiring {
     };
     const auto& added = change_.new_dependencies;
     if (std::any_of(added.begin() + first_of_group_, added.end(), same)) return true;
-    if (index(wanted.task) >= graph_.size() || handed_over(task_of(wanted.source))) return false;
+    const bool inserted =
+        index(wanted.task) >= graph_.size() || index(task_of(wanted.source)) >= graph_.size();
+    if (inserted || handed_over(task_of(wanted.source))) return false;
     const std::vector<Dependency> present = incoming(graph_, wanted.task);
     return std::any_of(present.begin(), present.end(), same);
   }

@@ -46,7 +46,8 @@ Result<std::vector<TaskId>> split(Change& change, const TaskGraph& graph,
   };
   change.durations.push_back({task, share(0), graph.provenance(task)});
   const TaskId launch = relations.launch_of(task);
-  const std::int64_t latency_ns = relations.latency_ns(task);
+  Dependency cause = relations.launch_dependency(task);
+  const LatencyFrom from = is_end(cause.source) ? LatencyFrom::end : LatencyFrom::start;
   for (std::int64_t part = 1; part < parts; ++part) {
     TaskSpec spec = like(graph, task);
     spec.duration_ns = share(part);
@@ -55,13 +56,14 @@ Result<std::vector<TaskId>> split(Change& change, const TaskGraph& graph,
       TaskSpec call = like(graph, launch);
       call.duration_ns = options.launch->duration_ns;
       call.segment_ns = options.launch->segment_ns;
-      result.push_back(insert_pair(change, graph, {call, spec, latency_ns, result.back()}).device);
+      const PairSpec pair{call, spec, cause.lag_ns, result.back(), from};
+      result.push_back(insert_pair(change, graph, pair).device);
       continue;
     }
     result.push_back(insert(change, graph, spec, result.back()));
     if (launch == none<TaskId>) continue;
-    change.new_dependencies.push_back(
-        {end_of(launch), result.back(), DependencyKind::launch, latency_ns, 0.0F, no_point});
+    cause.task = result.back();
+    change.new_dependencies.push_back(cause);
   }
   hand_over_end(change, graph, task, result.back());
   return result;

@@ -2,6 +2,7 @@
 #include "sim/transform/text_pattern.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,6 +38,32 @@ std::vector<std::string> plain_words(std::string_view expression) {
   return words;
 }
 
+/// Repetitions such as {2,5} are written out by the engine: what they multiply to bounds its size.
+constexpr std::uint64_t most_repetitions = 1000;
+
+/// What the counts in braces multiply to; beyond `most_repetitions` if a number is absurd.
+std::uint64_t repetitions(std::string_view expression) {
+  std::uint64_t product = 1;
+  std::uint64_t number = 0;
+  std::size_t digits = 0;
+  bool in_braces = false;
+  for (const char c : expression) {
+    if (c >= '0' && c <= '9') {
+      // The engine reads numbers anywhere, also as in \123, into a signed integer.
+      if (++digits > 9) return most_repetitions + 1;
+      number = 10 * number + static_cast<std::uint64_t>(c - '0');
+      continue;
+    }
+    if (in_braces && digits > 0) product *= std::max<std::uint64_t>(number, 1);
+    if (product > most_repetitions) return product;
+    if (c == '{') in_braces = true;
+    if (c == '}') in_braces = false;
+    number = 0;
+    digits = 0;
+  }
+  return product;
+}
+
 }  // namespace
 
 Result<TextPattern> TextPattern::compile(std::string_view expression) {
@@ -48,6 +75,11 @@ Result<TextPattern> TextPattern::compile(std::string_view expression) {
   }
   pattern.words_ = plain_words(expression);
   if (!pattern.words_.empty()) return pattern;
+  if (repetitions(expression) > most_repetitions) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("{} repeats too much, expected counts that multiply to at most {}",
+                             in_quotes(expression), most_repetitions)};
+  }
   try {
     pattern.regex_.emplace(expression.begin(), expression.end(), syntax);
   } catch (const std::regex_error& error) {
