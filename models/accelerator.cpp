@@ -95,6 +95,35 @@ void read_sources(ConfigFields& fields, const ConfigValue& root, const ConfigVal
   fields.take(inner.finish());
 }
 
+Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string& path) {
+  constexpr double longest = 1e12;  // ns; a launch latency of 1000 s is a mistake
+  Accelerator accelerator;
+  accelerator.name = fs::path(path).stem().string();
+  ConfigFields fields(root, path);
+  fields.text("product", accelerator.product);
+  fields.texts("trace_names", accelerator.trace_names);
+  read_rates(fields, "peak_flops", fields.object("peak_flops"), accelerator.peak_flops);
+  read_rates(fields, "sustained_flops", fields.optional_object("sustained_flops"),
+             accelerator.sustained_flops);
+  accelerator.vector_fp32_flops = read_positive(fields, "vector_fp32_flops", ParamType::flops);
+  accelerator.memory_bytes =
+      static_cast<std::int64_t>(read_positive(fields, "memory_size", ParamType::bytes));
+  accelerator.memory_bandwidth = read_positive(fields, "memory_bandwidth", ParamType::bandwidth);
+  accelerator.multiprocessors =
+      static_cast<std::int32_t>(read_bounded(fields, "multiprocessors", ParamType::integer, 1e6));
+  fields.optional_quantity("link_bandwidth", ParamType::bandwidth, accelerator.link_bandwidth);
+  accelerator.launch_latency_ns =
+      static_cast<std::int64_t>(read_bounded(fields, "launch_latency", ParamType::time, longest));
+  accelerator.kernel_gap_ns =
+      static_cast<std::int64_t>(read_bounded(fields, "kernel_gap", ParamType::time, longest));
+  accelerator.queue_depth =
+      static_cast<std::uint32_t>(read_bounded(fields, "queue_depth", ParamType::integer, 1e9));
+  read_sources(fields, root, fields.object("sources"), accelerator.sources);
+  if (accelerator.link_bandwidth < 0) fields.mistake("link_bandwidth", "is negative");
+  if (auto status = fields.finish(); !status) return std::move(status).error();
+  return accelerator;
+}
+
 Error unknown_accelerator(std::string_view name) {
   const std::vector<std::string> names = accelerator_names();
   const std::vector<std::string_view> valid(names.begin(), names.end());
@@ -119,32 +148,13 @@ bool is_plain_name(std::string_view name) {
 Result<Accelerator> read_accelerator(const std::string& path) {
   auto root = read_config(path, schema);
   if (!root) return std::move(root).error();
-  constexpr double longest = 1e12;  // ns; a launch latency of 1000 s is a mistake
-  Accelerator accelerator;
-  accelerator.name = fs::path(path).stem().string();
-  ConfigFields fields(*root, path);
-  fields.text("product", accelerator.product);
-  fields.texts("trace_names", accelerator.trace_names);
-  read_rates(fields, "peak_flops", fields.object("peak_flops"), accelerator.peak_flops);
-  read_rates(fields, "sustained_flops", fields.optional_object("sustained_flops"),
-             accelerator.sustained_flops);
-  accelerator.vector_fp32_flops = read_positive(fields, "vector_fp32_flops", ParamType::flops);
-  accelerator.memory_bytes =
-      static_cast<std::int64_t>(read_positive(fields, "memory_size", ParamType::bytes));
-  accelerator.memory_bandwidth = read_positive(fields, "memory_bandwidth", ParamType::bandwidth);
-  accelerator.multiprocessors =
-      static_cast<std::int32_t>(read_bounded(fields, "multiprocessors", ParamType::integer, 1e6));
-  fields.optional_quantity("link_bandwidth", ParamType::bandwidth, accelerator.link_bandwidth);
-  accelerator.launch_latency_ns =
-      static_cast<std::int64_t>(read_bounded(fields, "launch_latency", ParamType::time, longest));
-  accelerator.kernel_gap_ns =
-      static_cast<std::int64_t>(read_bounded(fields, "kernel_gap", ParamType::time, longest));
-  accelerator.queue_depth =
-      static_cast<std::uint32_t>(read_bounded(fields, "queue_depth", ParamType::integer, 1e9));
-  read_sources(fields, *root, fields.object("sources"), accelerator.sources);
-  if (accelerator.link_bandwidth < 0) fields.mistake("link_bandwidth", "is negative");
-  if (auto status = fields.finish(); !status) return std::move(status).error();
-  return accelerator;
+  return accelerator_from(*root, path);
+}
+
+Result<Accelerator> parse_accelerator(std::string_view text, const std::string& where) {
+  auto root = parse_config_document(text, where, schema);
+  if (!root) return std::move(root).error();
+  return accelerator_from(*root, where);
 }
 
 Result<Accelerator> find_accelerator(std::string_view name) {

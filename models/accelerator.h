@@ -39,6 +39,9 @@ struct Accelerator {
 
 /// Reads one accelerator file. Errors name file, JSON pointer, what was got and what is expected.
 [[nodiscard]] Result<Accelerator> read_accelerator(const std::string& path);
+/// The same from text; `where` stands in messages and its stem is the name.
+[[nodiscard]] Result<Accelerator> parse_accelerator(std::string_view text,
+                                                    const std::string& where);
 /// Finds configs/accelerators/<name>.json in the config path and reads it.
 [[nodiscard]] Result<Accelerator> find_accelerator(std::string_view name);
 /// The accelerator whose trace_names contain this device name, if any.

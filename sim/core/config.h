@@ -29,8 +29,13 @@ struct ConfigValue {
 /// Parses JSON text. Refuses double keys, more than 64 levels and anything after the document.
 [[nodiscard]] Result<ConfigValue> parse_config(std::string_view text);
 
-/// Reads a config file of at most 16 MiB that holds one object and names this schema, such as
-/// "foretrace.accelerator/1". Errors name the file.
+/// Parses a config: one object that names this schema, such as "foretrace.accelerator/1". Errors
+/// begin with `where`.
+[[nodiscard]] Result<ConfigValue> parse_config_document(std::string_view text,
+                                                        const std::string& where,
+                                                        std::string_view schema);
+
+/// Reads a config file of at most 16 MiB. Errors name the file.
 [[nodiscard]] Result<ConfigValue> read_config(const std::string& path, std::string_view schema);
 
 /// Takes the keys of one object one by one and remembers the first mistake; finish() reports it, or

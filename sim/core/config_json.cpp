@@ -158,18 +158,23 @@ Result<ConfigValue> parse_config(std::string_view text) {
   return Error{ErrorCode::bad_config, builder.error};
 }
 
+Result<ConfigValue> parse_config_document(std::string_view text, const std::string& where,
+                                          std::string_view schema) {
+  auto root = parse_config(text);
+  if (!root) return std::move(root).error().with_context(where);
+  if (root->kind != ConfigValue::Kind::object) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: {}, expected an object with \"schema\": \"{}\"", where,
+                             root->described(), schema)};
+  }
+  if (auto fits = check_schema(*root, where, schema); !fits) return std::move(fits).error();
+  return root;
+}
+
 Result<ConfigValue> read_config(const std::string& path, std::string_view schema) {
   auto text = read_whole_file(path);
   if (!text) return std::move(text).error();
-  auto root = parse_config(*text);
-  if (!root) return std::move(root).error().with_context(path);
-  if (root->kind != ConfigValue::Kind::object) {
-    return Error{ErrorCode::bad_config,
-                 fmt::format("{}: {}, expected an object with \"schema\": \"{}\"", path,
-                             root->described(), schema)};
-  }
-  if (auto fits = check_schema(*root, path, schema); !fits) return std::move(fits).error();
-  return root;
+  return parse_config_document(*text, path, schema);
 }
 
 }  // namespace foretrace

@@ -22,7 +22,9 @@ std::uint64_t hash_text(std::string_view text) {
     left -= 8;
   }
   std::uint64_t word = 0;
-  std::memcpy(&word, at, left);
+  if (left > 0) {  // an empty view may have no data at all
+    std::memcpy(&word, at, left);
+  }
   hash = (hash ^ word) * 0xC4CEB9FE1A85EC53ULL;
   return hash ^ (hash >> 29);
 }
