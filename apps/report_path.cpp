@@ -41,9 +41,10 @@ std::string groups_table(std::string_view title, const std::vector<PathGroup>& g
   table.row({strong(title), "on path", "share", "pieces", "could give"});
   for (const PathGroup& group : groups) {
     const std::string label = group.label.empty() ? "outside every region" : group.label;
-    table.row({"  " + shorten(function_text(label), 56), time_text(group.on_path_ns, total),
-               percent_text(share_of(group.on_path_ns, total)), count_text(group.pieces),
-               time_text(group.gain_ns, total)});
+    const bool is_function = group.part == PathPart::duration;
+    table.row({"  " + shorten(is_function ? function_text(label) : label, 56),
+               time_text(group.on_path_ns, total), percent_text(share_of(group.on_path_ns, total)),
+               count_text(group.pieces), time_text(group.gain_ns, total)});
   }
   return table.text(0);
 }

@@ -122,9 +122,10 @@ std::vector<std::string> updated(const std::vector<std::string>& page,
 /// Checks one page; the number of commands that do not print what it shows.
 class Page {
  public:
-  Page(const Place& place, std::string path) : place_(place), path_(std::move(path)) {}
+  Page(const Place& place, std::string path, bool update)
+      : place_(place), path_(std::move(path)), update_(update) {}
 
-  int check(bool update) {
+  int check() {
     std::ifstream file(path_);
     if (!file) {
       std::cerr << path_ << ": cannot be read\n";
@@ -140,14 +141,14 @@ class Page {
       }
     }
     file.close();
-    if (update) {
+    if (update_ && wrong_ > 0) {
       std::ofstream rewritten(path_);
       for (const std::string& line : out_) {
         rewritten << line << '\n';
       }
     }
     std::cout << path_ << ": " << commands_ << " commands, " << wrong_ << " differ\n";
-    return update ? 0 : wrong_;
+    return update_ ? 0 : wrong_;
   }
 
  private:
@@ -177,8 +178,9 @@ class Page {
     const auto printed = without_trailing_blank(lines_of(ran.output));
     const auto expected = without_trailing_blank(shown);
     const bool blank_after = shown.size() > expected.size();
-    if (!matches(expected, 0, printed, 0)) {
-      ++wrong_;
+    const bool differs = !matches(expected, 0, printed, 0);
+    wrong_ += differs ? 1 : 0;
+    if (differs && !update_) {
       std::cerr << path_ << ": $ " << command << "\nexit code " << ran.code << ", printed:\n"
                 << ran.output << "the page shows:\n";
       for (const std::string& line : expected) {
@@ -195,6 +197,7 @@ class Page {
 
   const Place& place_;
   std::string path_;
+  bool update_;
   std::vector<std::string> lines_;
   std::vector<std::string> out_;
   std::size_t at_ = 0;
@@ -214,7 +217,7 @@ int main(int argc, char** argv) {
   const bool update = std::getenv("FORETRACE_UPDATE_GOLDEN") != nullptr;
   int wrong = 0;
   for (int i = 3; i < argc; ++i) {
-    wrong += Page(place, argv[i]).check(update);
+    wrong += Page(place, argv[i], update).check();
   }
   return wrong == 0 ? 0 : 1;
 }
