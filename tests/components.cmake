@@ -10,6 +10,14 @@ macro(need path whose)
   endif()
 endmacro()
 
+# What the program is asked for in tests.
+file(GLOB_RECURSE tests ${ROOT}/tests/golden/*/cmd ${ROOT}/tests/apps/*.cpp)
+set(program_tests "")
+foreach(test IN LISTS tests)
+  file(READ ${test} one)
+  string(APPEND program_tests "${one}")
+endforeach()
+
 # folder of the components -> mirrored test, and for some a config of the same name
 foreach(folder models/optimizations trace/readers apps/commands)
   file(GLOB files RELATIVE ${ROOT} ${ROOT}/${folder}/*.cpp)
@@ -17,9 +25,10 @@ foreach(folder models/optimizations trace/readers apps/commands)
     math(EXPR components "${components} + 1")
     get_filename_component(stem ${file} NAME_WE)
     if(folder STREQUAL apps/commands)
-      file(GLOB_RECURSE mentions ${ROOT}/tests/golden/*${stem}* ${ROOT}/tests/apps/*${stem}*)
-      if(NOT mentions)
-        message("missing a test of the command: tests/golden/${stem}*, or tests/apps/commands/${stem}_test.cpp")
+      # critical_path.cpp is critical-path to a user, what_if.cpp is whatif
+      string(REPLACE "_" "-?" command ${stem})
+      if(NOT program_tests MATCHES "(foretrace |\\(\")${command}[^a-z_]")
+        message("missing a test that runs what ${file} is about, in tests/golden/ or tests/apps/")
         math(EXPR missing "${missing} + 1")
       endif()
       continue()
