@@ -57,11 +57,18 @@ std::string block(std::string_view title, std::string_view text) {
 Json parameters_json(std::span<const ParamInfo> params) {
   Json list = Json::array();
   for (const ParamInfo& param : params) {
-    list.push_back(
-        {{"name", param.name},
-         {"unit", param.unit},
-         {"default", param.default_text.empty() ? Json(nullptr) : Json(param.default_text)},
-         {"doc", param.doc}});
+    Json row = {{"name", param.name},
+                {"unit", param.unit},
+                {"default", param.default_text.empty() ? Json(nullptr) : Json(param.default_text)},
+                {"doc", param.doc}};
+    if (!param.choices.empty()) {
+      row["choices"] = param.choices;
+    }
+    if (!param.optimistic.empty()) {
+      row["optimistic"] = param.optimistic;
+      row["pessimistic"] = param.pessimistic;
+    }
+    list.push_back(std::move(row));
   }
   return list;
 }
@@ -76,12 +83,25 @@ Json optimization_json(const OptimizationInfo& info) {
   return object;
 }
 
+/// "host_contention=1 (declared range 1.0 to 1.2)".
+std::string parameter_head(const ParamInfo& param) {
+  std::string head =
+      fmt::format("{}{}", param.name,
+                  param.default_text.empty() ? std::string(" (must be given)")
+                                             : fmt::format("={}", param.default_text));
+  if (!param.choices.empty()) {
+    head += fmt::format(" (one of {})", param.choices);
+  }
+  if (!param.optimistic.empty()) {
+    head += fmt::format(" (declared range {} to {})", param.optimistic, param.pessimistic);
+  }
+  return head;
+}
+
 std::string parameter_rows(std::span<const ParamInfo> params) {
   std::string out;
   for (const ParamInfo& param : params) {
-    const std::string value = param.default_text.empty() ? std::string(" (must be given)")
-                                                         : fmt::format("={}", param.default_text);
-    out += paragraph(heading(out.empty() ? "parameters" : ""), std::string(param.name) + value);
+    out += paragraph(heading(out.empty() ? "parameters" : ""), parameter_head(param));
     out += paragraph(std::string(heading_width + 4, ' '),
                      param.unit.empty() ? std::string(param.doc)
                                         : fmt::format("[{}] {}", param.unit, param.doc));

@@ -18,7 +18,7 @@ constexpr std::string_view common_part = R"sh(
 # arguments: command, the word before, the word to complete
 _foretrace_candidates() {
   case $2 in
-    --apply) _foretrace_what_if "$3"; return ;;
+    -a|--apply) _foretrace_what_if "$3"; return ;;
     --accelerator) _foretrace_names accelerators; return ;;
     --step) echo median all; return ;;
     --engine) echo pull event; return ;;

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/result/chrome_layout.h"
+
 namespace foretrace {
 namespace {
 
@@ -46,6 +48,7 @@ class ViewWriter {
       : out_(out),
         graph_(view.graph),
         timeline_(view.timeline),
+        layout_(view.graph, view.timeline),
         label_(view.label.empty() ? "" : fmt::format("{}: ", view.label)),
         next_process_(next_process),
         next_arrow_(next_arrow) {}
@@ -53,7 +56,6 @@ class ViewWriter {
   void write() {
     name_tracks();
     write_steps();
-    pair_parts();
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       write_task(make_id<TaskId>(i));
     }
@@ -139,46 +141,22 @@ class ViewWriter {
     }
   }
 
-  // The finish of a pair directly follows its begin on its lane.
-  void pair_parts() {
-    partner_.assign(graph_.size(), none<TaskId>);
-    previous_.assign(graph_.size(), none<TaskId>);
-    std::vector<TaskId> last(graph_.context().lanes.size(), none<TaskId>);
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const TaskId task = make_id<TaskId>(i);
-      TaskId& before = last[index(graph_.lane_id(task))];
-      previous_[i] = before;
-      if (before != none<TaskId> && graph_.work(task).part == TaskPart::finish &&
-          graph_.work(before).part == TaskPart::begin) {
-        partner_[i] = before;
-        partner_[index(before)] = task;
-      }
-      before = task;
-    }
-  }
-
-  [[nodiscard]] bool is_drawn(TaskId task) const {
-    return graph_.kind(task) != TaskKind::mark && tracks_[index(graph_.lane_id(task))].thread != 0;
-  }
-  /// The first task of the slice that shows `task`, and where the slice ends.
-  [[nodiscard]] TaskId slice_of(TaskId task) const {
-    const TaskId partner = partner_[index(task)];
-    return partner != none<TaskId> && index(partner) < index(task) ? partner : task;
-  }
-  [[nodiscard]] std::int64_t slice_end(TaskId first) const {
-    const TaskId partner = partner_[index(first)];
-    return timeline_.end_ns(partner == none<TaskId> ? first : partner);
+  [[nodiscard]] bool has_track(TaskId task) const {
+    return tracks_[index(graph_.lane_id(task))].thread != 0;
   }
 
   void write_task(TaskId task) {
-    if (!is_drawn(task) || slice_of(task) != task) {
+    if (!has_track(task) || layout_.slice_of(task) != task) {
       return;
     }
     write_segment(task);
+    if (layout_.is_mark(task)) {
+      return;
+    }
     const Work& work = graph_.work(task);
     const Track track = tracks_[index(graph_.lane_id(task))];
     const std::int64_t start = timeline_.start_ns(task);
-    const std::int64_t end = slice_end(task);
+    const std::int64_t end = layout_.slice_end(task);
     std::string args =
         fmt::format(R"("task":{},"kind":"{}")", index(task), to_string(graph_.kind(task)));
     const auto add = [&args](std::string_view key, std::string_view value) {
@@ -192,11 +170,8 @@ class ViewWriter {
     if (graph_.provenance(task) != Provenance::measured) {
       add("provenance", to_string(graph_.provenance(task)));
     }
-    if (partner_[index(task)] != none<TaskId>) {
-      const std::int64_t busy =
-          graph_.duration_ns(task) + graph_.duration_ns(partner_[index(task)]);
-      args += fmt::format(R"(,"waited_us":{})",
-                          Microseconds{std::max<std::int64_t>(0, end - start - busy)});
+    if (layout_.is_pair(task)) {
+      args += fmt::format(R"(,"waited_us":{})", Microseconds{layout_.waited_ns(task)});
     }
     const std::string_view phase = to_string(graph_.phase(task));
     out_.event(
@@ -211,7 +186,7 @@ class ViewWriter {
     if (segment <= 0 || !is_host(graph_.kind(task))) {
       return;
     }
-    const TaskId before = previous_[index(task)];
+    const TaskId before = layout_.previous(task);
     std::int64_t at = before == none<TaskId> ? 0 : timeline_.end_ns(before);
     const std::int64_t end = std::min(at + segment, timeline_.start_ns(task));
     const std::vector<SegmentPart>& parts = graph_.context().segment_parts;
@@ -241,7 +216,7 @@ class ViewWriter {
   }
 
   void write_arrows(TaskId task) {
-    if (!is_drawn(task)) {
+    if (!has_track(task)) {
       return;
     }
     for (const Dependency& dependency : dependencies_of(graph_, task)) {
@@ -251,20 +226,19 @@ class ViewWriter {
       const TaskId source = task_of(dependency.source);
       const std::int64_t reached = timeline_.points[index(dependency.source)] + dependency.lag_ns;
       const bool decided = reached >= timeline_.start_ns(task) && dependency.fraction == 0.0F;
-      if (is_drawn(source) && slice_of(source) != slice_of(task) &&
+      if (has_track(source) && layout_.slice_of(source) != layout_.slice_of(task) &&
           (decided || always_drawn(dependency.kind))) {
-        write_arrow(slice_of(source), task, dependency.kind);
+        write_arrow(source, task, dependency.kind);
       }
     }
   }
 
-  // Viewers bind an arrow to the slice that is open at its time, and want the head not before the
-  // tail: the tail lies at the start of its slice, the head at the later of both starts.
+  // Viewers want the head not before the tail: it lies at the later of both starts.
   void write_arrow(TaskId source, TaskId task, DependencyKind kind) {
-    const TaskId target = slice_of(task);
-    const std::int64_t tail = timeline_.start_ns(source);
+    const TaskId target = layout_.slice_of(task);
+    const std::int64_t tail = layout_.tail_ns(source);
     const std::int64_t head = std::max(timeline_.start_ns(target), tail);
-    if (head > slice_end(target)) {
+    if (!layout_.is_mark(target) && head > layout_.slice_end(target)) {
       return;
     }
     const Track from = tracks_[index(graph_.lane_id(source))];
@@ -281,6 +255,7 @@ class ViewWriter {
   ChromeText& out_;
   const TaskGraph& graph_;
   const Timeline& timeline_;
+  ChromeLayout layout_;
   std::string label_;
   std::size_t& next_process_;
   std::size_t& next_arrow_;
@@ -288,8 +263,6 @@ class ViewWriter {
   std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> processes_;
   std::map<std::int32_t, bool> named_steps_;
   std::vector<Track> tracks_;
-  std::vector<TaskId> partner_;   // the other half of a blocking call
-  std::vector<TaskId> previous_;  // on the same lane
 };
 
 }  // namespace
