@@ -9,6 +9,7 @@
 
 #include "sim/core/result.h"
 #include "sim/graph/change.h"
+#include "sim/graph/draft.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::detail {
@@ -46,6 +47,12 @@ struct Placement {
   [[nodiscard]] bool removed(TaskId task) const {
     return any_removed() && fate[index(task)] != Fate::kept;
   }
+  /// Of a kept task; no_point stays.
+  [[nodiscard]] Point new_point(Point point) const {
+    if (point == no_point) return point;
+    const TaskId task = new_id[index(task_of(point))];
+    return is_end(point) ? end_of(task) : start_of(task);
+  }
 };
 
 /// Errors: anchors that go in a circle.
@@ -69,6 +76,18 @@ class TakenAway {
 
   std::vector<DependencyRemoval> rows_;  // sorted by task
   std::vector<bool> touched_;            // per task; empty if there are no rows
+};
+
+/// Lag edits by task and kind.
+class LagEdits {
+ public:
+  explicit LagEdits(const Change& change);
+  [[nodiscard]] bool touches(TaskId task) const;
+  /// The edited lag, or the given one.
+  [[nodiscard]] std::int64_t lag(TaskId task, DependencyKind kind, std::int64_t lag_ns) const;
+
+ private:
+  std::vector<LagEdit> edits_;
 };
 
 /// A point that a removed task would have come after, and how much later it could not begin.
@@ -138,7 +157,7 @@ class Ghosts {
   std::size_t row_ = 0;           // place in the overflow list
 };
 
-/// Lanes, works and the side tables of the new graph; `heirs` as heirs_of() gives them.
+/// Who takes over from a removed task.
 struct Heir {
   TaskId task = none<TaskId>;      ///< next kept task of the lane, id of the change
   TaskId previous = none<TaskId>;  ///< kept task before it on the lane
@@ -151,6 +170,26 @@ struct NewTasks {
   std::vector<std::int64_t> duration_ns;
   std::vector<std::int64_t> segment_ns;
 };
+
+[[nodiscard]] NewTasks gather_tasks(const TaskGraph& graph, const Change& change,
+                                    const Placement& placement);
+
+/// Dependencies in new ids: those in slots, and the others.
+struct Links {
+  Slots slots;
+  std::vector<Dependency> dependencies;
+};
+/// What decides about the dependencies of the new graph.
+struct LinkRules {
+  const TaskGraph& graph;
+  const Change& change;
+  const Placement& placement;
+  const TakenAway& taken_away;
+  const Ghosts& ghosts;
+  const LagEdits& lag_edits;
+};
+/// `lane` is that of every new task.
+[[nodiscard]] Links carry_over_links(const LinkRules& how, const std::vector<LaneId>& lane);
 
 /// Gives the host time before removed tasks to the next task of the lane. One heir per ghost.
 [[nodiscard]] std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,

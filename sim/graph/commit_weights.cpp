@@ -62,16 +62,8 @@ bool edit_lags(const TaskGraph& graph, const Change& change, LagColumns& lags) {
 
 /// The waits behind resolved lags, so that the next rebuild resolves them the same way.
 void edit_waits(const Change& change, std::vector<Wait>& waits) {
-  std::vector<LagEdit> edits = change.lags;
-  const auto less = [](const LagEdit& a, const LagEdit& b) {
-    return std::pair{a.task, a.kind} < std::pair{b.task, b.kind};
-  };
-  std::sort(edits.begin(), edits.end(), less);
-  for (Wait& wait : waits) {
-    const LagEdit key{wait.task, wait.kind, 0};
-    const auto found = std::lower_bound(edits.begin(), edits.end(), key, less);
-    if (found != edits.end() && !less(key, *found)) wait.lag_ns = found->lag_ns;
-  }
+  const LagEdits edits(change);
+  for (Wait& wait : waits) wait.lag_ns = edits.lag(wait.task, wait.kind, wait.lag_ns);
 }
 
 Status check_total(const Weights& weights) {

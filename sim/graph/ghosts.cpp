@@ -36,38 +36,6 @@ bool lag_stays(DependencyKind kind) {
 
 }  // namespace
 
-TakenAway::TakenAway(const TaskGraph& graph, const Change& change)
-    : rows_(change.removed_dependencies) {
-  if (rows_.empty()) return;
-  std::stable_sort(
-      rows_.begin(), rows_.end(),
-      [](const DependencyRemoval& a, const DependencyRemoval& b) { return a.task < b.task; });
-  touched_.assign(graph.size(), false);
-  for (const DependencyRemoval& row : rows_) {
-    if (index(row.task) < graph.size()) touched_[index(row.task)] = true;
-  }
-}
-
-template <typename Matches>
-bool TakenAway::any(TaskId task, DependencyKind kind, const Matches& matches) const {
-  if (!touches(task)) return false;
-  auto row = std::lower_bound(
-      rows_.begin(), rows_.end(), task,
-      [](const DependencyRemoval& left, TaskId right) { return left.task < right; });
-  for (; row != rows_.end() && row->task == task; ++row) {
-    if (row->kind == kind && (row->source == none<TaskId> || matches(row->source))) return true;
-  }
-  return false;
-}
-
-bool TakenAway::dependency(TaskId task, DependencyKind kind, TaskId source) const {
-  return any(task, kind, [source](TaskId given) { return given == source; });
-}
-
-bool TakenAway::wait(const Wait& wait) const {
-  return any(wait.task, wait.kind, [](TaskId) { return false; });
-}
-
 Ghosts::Ghosts(const TaskGraph& graph, const TakenAway& taken_away, const Placement& placement)
     : graph_(graph), placement_(placement) {
   if (!placement.any_removed()) return;

@@ -96,7 +96,7 @@ struct Lane {
   std::int64_t number = 0;  ///< thread id or stream number as recorded
   std::uint32_t queue_depth =
       0;  ///< entries a stream holds ahead of the executing one; 0: no limit
-  std::string name;
+  std::string name = {};
   LanePolicy policy = LanePolicy::program_order;  ///< the pull engine knows program order only
 };
 

@@ -3,7 +3,7 @@
 // Tokens stand in program order, separated by blanks:
 //   h:a(10,3)     a task "a" on lane "h": duration 10, segment 3 (left out: 0), in ns
 //   s[2]          a lane with a launch queue of depth 2; lanes exist from their first mention on
-// The first letter of a lane says what it is: h host thread, s stream, c copy direction,
+// The first letter of a lane says what it is: h or t host thread, s stream, c copy direction,
 // n channel; "r1/s" is the stream "s" of rank 1. Everything is on device 0 of its rank.
 // After a task, in any number:
 //   =mark         its kind; left out: host (launch, if device work depends on it), kernel, copy,
@@ -165,11 +165,12 @@ class TextGraphParser {
       plain = name.substr(slash + 1);
     }
     switch (plain.front()) {
-      case 'h': lane.kind = LaneKind::host_thread; break;
+      case 'h':
+      case 't': lane.kind = LaneKind::host_thread; break;
       case 's': lane.kind = LaneKind::stream; break;
       case 'c': lane.kind = LaneKind::copy_direction; break;
       case 'n': lane.kind = LaneKind::channel; break;
-      default: FAIL("text graph: a lane begins with h, s, c or n, got ", std::string(name));
+      default: FAIL("text graph: a lane begins with h, t, s, c or n, got ", std::string(name));
     }
     if (lane.kind != LaneKind::host_thread) lane.device = 0;
     lane.number = static_cast<std::int64_t>(lanes_.size());
