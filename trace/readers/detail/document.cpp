@@ -13,6 +13,9 @@ namespace {
 // Every resumption may read the buffered text once more, so that there has to be an end.
 constexpr std::uint32_t most_resumes = 64;
 
+// Metadata of a run on thousands of devices is below this.
+constexpr std::size_t longest_metadata = std::size_t{1} << 22;
+
 constexpr std::array<std::string_view, 8> wanted_keys = {
     "baseTimeNanoseconds", "deviceProperties",   "displayTimeUnit",   "distributedInfo",
     "hip_runtime_version", "hip_driver_version", "roctracer_version", "traceName"};
@@ -115,6 +118,11 @@ void DocumentWalker::take_metadata(std::string_view key) {
   } else if (taken.text.empty()) {
     reader_.skip_byte();  // a stray separator; the caller checks what follows
   } else if (taken.outcome == ValueReader::Outcome::value && is_wanted(key)) {
+    if (taken.text.size() > longest_metadata) {
+      report_.warnings.push_back(fmt::format("\"{}\" has {} and was left out", key,
+                                             megabytes(taken.text.size())));
+      return;
+    }
     values_.insert_or_assign(std::string(key), std::string(taken.text));
   }
 }

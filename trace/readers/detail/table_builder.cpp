@@ -1,5 +1,7 @@
 #include "trace/readers/detail/table_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -15,6 +17,8 @@ namespace {
 constexpr std::size_t most_open_ranges = 1'000'000;
 // 73 years in ns: a start and a duration within their ranges add up to less than 2^63.
 constexpr std::int64_t longest_duration = std::int64_t{1} << 61;
+// A day: profiles cover seconds.
+constexpr std::int64_t suspicious_span = 86'400'000'000'000;
 constexpr std::int64_t all_bits_32 = 0xFFFFFFFF;
 
 // -1 where older versions wrote the same bits unsigned.
@@ -441,8 +445,14 @@ void TableBuilder::finish() {
   const std::int64_t first = first_time_.value_or(0);
   table_.info.first_time_ns = first;
   table_.info.resolution_ns = first_time_ && whole_microseconds_ ? 1000 : 1;
-  for (std::int64_t& time : table_.start_ns) {
-    time -= first;
+  std::int64_t span = 0;
+  for (std::size_t row = 0; row < table_.size(); ++row) {
+    table_.start_ns[row] -= first;
+    span = std::max(span, table_.start_ns[row]);
+  }
+  if (span > suspicious_span) {
+    report_.warnings.push_back(fmt::format(
+        "events lie {} days apart: a timestamp is probably damaged", span / suspicious_span));
   }
   for (SyncRecord& sync : table_.syncs) {
     sync.start_ns -= first;
