@@ -1,0 +1,133 @@
+#include "apps/driver/predict.h"
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/analysis.h"
+#include "tests/sim/graph/text_graph.h"
+
+namespace foretrace::driver {
+namespace {
+
+Recording recording_of(std::string_view text) {
+  Recording recording;
+  recording.path = "text";
+  recording.built.graph = test::graph(text);
+  return recording;
+}
+
+/// Halves kernel "k" and trusts it from 0.8 to 1.5 of that.
+Result<Change> halve_k(const Scenario& scenario, const ParamValues&) {
+  Change change;
+  const TaskId k = test::task(scenario.graph, "k");
+  change.durations.push_back(
+      {k, scenario.graph.duration_ns(k) / 2, Provenance::scaled, 0.8F, 1.5F});
+  return change;
+}
+
+Result<Change> remove_a(const Scenario& scenario, const ParamValues&) {
+  Change change;
+  change.removed.push_back({test::task(scenario.graph, "a"), SegmentOf::keep});
+  return change;
+}
+
+Result<Change> find_nothing(const Scenario&, const ParamValues&) {
+  return Error{ErrorCode::no_match, "there is nothing of the kind"};
+}
+
+OptimizationInfo info(std::string_view name,
+                      Result<Change> (*apply)(const Scenario&, const ParamValues&)) {
+  OptimizationInfo made{};
+  made.name = name;
+  made.apply = apply;
+  return made;
+}
+
+TEST_CASE("a prediction is the changed graph simulated, between its declared bounds") {
+  const Recording recording = recording_of("h:a(10) s:k(100)<a");
+  const OptimizationInfo half = info("half", halve_k);
+  const std::array<WhatIf, 1> stack = {{{&half, {}}}};
+  const Result<Prediction> prediction = predict(recording, stack);
+  REQUIRE(prediction.ok());
+  CHECK(prediction->run.answer.step_ns == 60);  // 10 + 100 / 2
+  CHECK(prediction->low_ns == 50);              // 10 + 0.8 x 50
+  CHECK(prediction->high_ns == 85);             // 10 + 1.5 x 50
+  CHECK(prediction->applied[0].tasks_changed == 1);
+  CHECK(simulate_run(recording.graph())->answer.step_ns == 110);  // the recording is as it was
+}
+
+TEST_CASE("bounds of what-ifs on one task multiply and follow it through a removal") {
+  const Recording recording = recording_of("h:a(10) h:b(10) s:k(100)<b");
+  const OptimizationInfo half = info("half", halve_k);
+  const OptimizationInfo removal = info("removal", remove_a);
+  const std::array<WhatIf, 3> stack = {{{&half, {}}, {&removal, {}}, {&half, {}}}};
+  const Result<Prediction> prediction = predict(recording, stack);
+  REQUIRE(prediction.ok());
+  CHECK(prediction->run.answer.step_ns == 35);  // b 10 + 100 / 4
+  CHECK(prediction->low_ns == 26);              // 10 + 0.64 x 25
+  CHECK(prediction->high_ns == 66);             // 10 + 2.25 x 25 = 66.25
+}
+
+TEST_CASE("a what-if that finds nothing stops the stack and is named") {
+  const OptimizationInfo nothing = info("nothing", find_nothing);
+  const std::array<WhatIf, 1> stack = {{{&nothing, {}}}};
+  const Result<Prediction> prediction = predict(recording_of("h:a(10)"), stack);
+  REQUIRE_FALSE(prediction.ok());
+  CHECK(prediction.error().code == ErrorCode::no_match);
+  CHECK(prediction.error().message == "nothing: there is nothing of the kind");
+}
+
+TEST_CASE("reactions scale the device and the host apart") {
+  // Host 10, then a kernel of 100 that the host does not wait for.
+  const Reactions reactions = reactions_of(test::graph("h:a(10) s:k(100)<a"));
+  CHECK(reactions.device_x0_ns == 10);
+  CHECK(reactions.device_half_ns == 60);
+  CHECK(reactions.device_double_ns == 210);
+  CHECK(reactions.host_x0_ns == 100);
+}
+
+TEST_CASE("a ranking leaves out what needs a parameter or finds nothing, with the reason") {
+  const Recording recording = recording_of("h:a(10)");
+  const Result<Replay> baseline = replay(recording);
+  REQUIRE(baseline.ok());
+  const Result<Ranking> ranking = rank_all(recording, *baseline);
+  REQUIRE(ranking.ok());
+  CHECK(ranking->rows.empty());
+  CHECK(ranking->left_out.size() == optimizations::all().size());
+  for (const auto& [name, reason] : ranking->left_out) {
+    CHECK_FALSE(reason.empty());
+    CHECK(reason.rfind(name, 0) == std::string::npos);  // the name is not said twice
+  }
+}
+
+TEST_CASE("the breakdown of a run without steps sums to its span") {
+  const TaskGraph graph = test::graph("h:a(10,5) s:k(100)<a h:b(3)<k+7");
+  const Result<Run> run = simulate_run(graph);
+  REQUIRE(run.ok());
+  const Result<Analysis> analysis = analyse(graph, *run);
+  REQUIRE(analysis.ok());
+  CHECK(analysis->breakdown.total_ns() == 125);  // 5 + 10 + 100 + 7 + 3
+  CHECK(analysis->breakdown.compute_ns == 100);
+  CHECK(analysis->breakdown.host_bound_ns == 18);
+  CHECK(analysis->breakdown.idle_ns == 7);
+  CHECK(analysis->provenance[0] == doctest::Approx(1.0));
+  CHECK_FALSE(analysis->free_transfers_ns.has_value());
+}
+
+TEST_CASE("free communication is the simulated gain without collectives") {
+  // The collective of 40 runs beside k (100) on its own stream; 60 of the next kernel wait for it.
+  const TaskGraph graph =
+      test::graph("h:a(10) s:k(100)<a h:b(10) t:c(140)=collective<b h:d(10) s:l(5)<d<c");
+  const Result<Run> run = simulate_run(graph);
+  REQUIRE(run.ok());
+  const Result<Analysis> analysis = analyse(graph, *run);
+  REQUIRE(analysis.ok());
+  // With it: b ends at 20, c at 160, l at 165. Without: l starts when k ends at 110, ends at 115.
+  CHECK(analysis->free_transfers_ns == 50);
+}
+
+}  // namespace
+}  // namespace foretrace::driver
