@@ -5,7 +5,7 @@ namespace {
 
 template <typename T>
 std::size_t held(const std::vector<T>& column) {
-  return column.capacity() * sizeof(T);
+  return column.size() * sizeof(T);
 }
 
 }  // namespace

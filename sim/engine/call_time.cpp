@@ -3,6 +3,8 @@
 // A host call "arrives" when everything it waits for by dependencies is done. At that instant, in
 // this order: waits placed at the call look at the last operation of their streams, and what the
 // call enqueues takes its place behind the last operation of its stream and in the stream's queue.
+// An operation without a launch (it was enqueued before the recording, or its call was lost) takes
+// its place with the host task that it follows in program order, or before everything else.
 #include <algorithm>
 
 #include "sim/engine/event_run.h"
@@ -22,20 +24,15 @@ bool EventRun::is_stream(LaneId lane) const {
 
 void EventRun::find_launches() {
   launch_of_.assign(static_tasks_, none<TaskId>);
-  is_launch_.assign(static_tasks_, 0);
   const auto note = [this](TaskId task, Point source, DependencyKind kind) {
     if (kind != DependencyKind::launch || source == no_point) {
       return;
     }
     const TaskId launch = task_of(source);
-    if (!is_stream(graph_.lane_id(task)) || !is_host(graph_.kind(launch))) {
-      return;
+    if (is_stream(graph_.lane_id(task)) && is_host(graph_.kind(launch)) &&
+        launch_of_[index(task)] == none<TaskId>) {
+      launch_of_[index(task)] = launch;
     }
-    if (launch_of_[index(task)] != none<TaskId>) {
-      return;
-    }
-    launch_of_[index(task)] = launch;
-    is_launch_[index(launch)] = 1;
   };
   for (std::size_t task = 0; task < static_tasks_; ++task) {
     for (const std::size_t slot : {cause_slot, extra_slot}) {
@@ -52,9 +49,7 @@ void EventRun::prepare_calls() {
   find_launches();
   // Nobody starts before it is enqueued, nor before its waits know what they wait for.
   for (std::size_t task = 0; task < static_tasks_; ++task) {
-    if (launch_of_[task] != none<TaskId>) {
-      ++open_[task];
-    }
+    open_[task] += is_stream(graph_.columns().lane[task]) ? 1U : 0U;
   }
   const std::vector<Wait>& waits = graph_.context().waits;
   for (std::uint32_t i = 0; i < waits.size(); ++i) {
@@ -68,6 +63,15 @@ void EventRun::prepare_calls() {
 }
 
 void EventRun::call(TaskId task) {
+  if (is_stream(graph_.lane_id(task))) {
+    return;  // its place in program order was taken when it was enqueued
+  }
+  resolve_at(task);
+  enqueue_all(task);
+}
+
+/// Waits that look at the streams as they are before `task`.
+void EventRun::resolve_at(TaskId task) {
   const auto [first, last] =
       std::equal_range(waits_.begin(), waits_.end(), std::pair<TaskId, std::uint32_t>{task, 0},
                        [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -78,18 +82,40 @@ void EventRun::call(TaskId task) {
       close(wait.task);
     }
   }
-  if (is_launch_[index(task)] == 0) {
-    return;
-  }
-  TaskId previous = none<TaskId>;
+}
+
+/// What the call launches, and what follows it in program order without a launch.
+void EventRun::enqueue_all(TaskId call) {
+  std::vector<TaskId> enqueued = unlaunched_from(index(call) + 1);
   const auto& offsets = topology_.forward_offsets;
-  for (std::uint32_t at = offsets[index(task)]; at < offsets[index(task) + 1]; ++at) {
-    const TaskId enqueued{topology_.forward[at] >> 2U};
-    if (enqueued == previous || launch_of_[index(enqueued)] != task) {
-      continue;
+  for (std::uint32_t at = offsets[index(call)]; at < offsets[index(call) + 1]; ++at) {
+    const TaskId task{topology_.forward[at] >> 2U};
+    if (launch_of_[index(task)] == call) {
+      enqueued.push_back(task);
     }
-    enqueue(task, enqueued);
-    previous = enqueued;
+  }
+  std::sort(enqueued.begin(), enqueued.end());
+  enqueued.erase(std::unique(enqueued.begin(), enqueued.end()), enqueued.end());
+  for (const TaskId task : enqueued) {
+    enqueue(launch_of_[index(task)], task);
+  }
+}
+
+/// Operations without a launch among those up to the next host task.
+std::vector<TaskId> EventRun::unlaunched_from(std::size_t first) const {
+  std::vector<TaskId> result;
+  for (std::size_t task = first; task < static_tasks_ && is_stream(graph_.columns().lane[task]);
+       ++task) {
+    if (launch_of_[task] == none<TaskId>) {
+      result.push_back(make_id<TaskId>(task));
+    }
+  }
+  return result;
+}
+
+void EventRun::enqueue_backlog() {
+  for (const TaskId task : unlaunched_from(0)) {
+    enqueue(none<TaskId>, task);
   }
 }
 
@@ -120,6 +146,7 @@ void EventRun::resolve(const Wait& wait) {
 }
 
 void EventRun::enqueue(TaskId launch, TaskId task) {
+  resolve_at(task);
   LaneState& lane = lane_of(task);
   if (lane.ordered && lane.tail != none<TaskId>) {
     depend(
@@ -128,11 +155,11 @@ void EventRun::enqueue(TaskId launch, TaskId task) {
   lane.tail = task;
   const std::size_t depth = graph_.context().lanes[index(lane_id(task))].queue_depth;
   // Several operations of one launch (a graph) are one entry of the queue.
-  if (depth != 0 && lane.last_launch != launch) {
+  if (depth != 0 && (launch == none<TaskId> || lane.last_launch != launch)) {
     const std::size_t entry = lane.entries.size();
     lane.entries.push_back(task);
     lane.last_launch = launch;
-    if (entry >= depth) {
+    if (launch != none<TaskId> && entry >= depth) {
       depend({start_of(lane.entries[entry - depth]), launch, DependencyKind::queue, 0, 0.0F,
               no_point});
     }

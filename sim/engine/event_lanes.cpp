@@ -194,9 +194,14 @@ Result<TaskId> EventRun::append(const AppendedTask& appended) {
   }
   FORETRACE_CHECK(stage_.size() < max_tasks);
   LaneState& lane = lanes_[index(spec.lane)];
-  const TaskId last = lane.ordered ? last_of(spec.lane) : none<TaskId>;
-  const TaskId task = make_id<TaskId>(stage_.size());
+  const bool enqueues = call_time_ && is_stream(spec.lane);
+  const TaskId behind = enqueues ? lane.tail : last_of(spec.lane);
+  const TaskId last = lane.ordered ? behind : none<TaskId>;
+  const auto task = make_id<TaskId>(stage_.size());
   append_columns(appended);
+  if (enqueues) {
+    lane.tail = task;
+  }
   if (last != none<TaskId>) {
     depend({end_of(last), task, DependencyKind::program_order, spec.segment_ns, 0.0F, no_point});
   }

@@ -33,9 +33,8 @@ bool EventRun::honours(std::size_t task, std::size_t slot) const {
   if (!lanes_[index(graph_.columns().lane[task])].ordered) {
     return false;
   }
-  // Between two enqueued operations the order of the calls decides.
-  return !(call_time_ && launch_of_[task] != none<TaskId> &&
-           launch_of_[index(task_of(source))] != none<TaskId>);
+  // The order of a stream is that of the calls.
+  return !(call_time_ && is_stream(graph_.columns().lane[task]));
 }
 
 std::int64_t EventRun::extra_release_ns(TaskId task) const {

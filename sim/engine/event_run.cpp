@@ -96,10 +96,6 @@ void EventRun::start(TaskId task, std::int64_t start_ns) {
   stage_[index(task)] = Stage::started;
   ++started_;
   points()[index(start_of(task))] = start_ns;
-  if (call_time_ && is_stream(lane_id(task)) &&
-      (index(task) >= static_tasks_ || launch_of_[index(task)] == none<TaskId>)) {
-    lane_of(task).tail = task;
-  }
   if (options_.policy != nullptr) {
     options_.policy->on_start(task, *this);
   }
@@ -207,6 +203,9 @@ Result<Execution> EventRun::run() {
     if (open_[task] == 0) {
       push(release_ns(make_id<TaskId>(task)), make_id<TaskId>(task), Happens::ready);
     }
+  }
+  if (call_time_) {
+    enqueue_backlog();
   }
   if (Status done = loop(); !done) {
     return std::move(done).error();

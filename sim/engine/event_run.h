@@ -31,7 +31,7 @@ class EventRun final : public Simulation {
   [[nodiscard]] std::int64_t now_ns() const override { return now_ns_; }
   [[nodiscard]] bool has_started(TaskId task) const override;
   [[nodiscard]] bool has_ended(TaskId task) const override;
-  [[nodiscard]] Result<TaskId> append(const AppendedTask& task) override;
+  [[nodiscard]] Result<TaskId> append(const AppendedTask& appended) override;
   [[nodiscard]] Status add_dependency(const Dependency& dependency) override;
 
  private:
@@ -91,7 +91,7 @@ class EventRun final : public Simulation {
   void dispatch(std::size_t lane);
   [[nodiscard]] Result<bool> settle();
   void depend(const Dependency& dependency);
-  void append_columns(const AppendedTask& task);
+  void append_columns(const AppendedTask& appended);
   [[nodiscard]] TaskId last_of(LaneId lane) const;
   [[nodiscard]] Status check(const Dependency& dependency, bool task_too) const;
 
@@ -99,7 +99,11 @@ class EventRun final : public Simulation {
   void prepare_calls();
   void find_launches();
   void call(TaskId task);
+  void resolve_at(TaskId task);
   void resolve(const Wait& wait);
+  void enqueue_all(TaskId call);
+  void enqueue_backlog();
+  [[nodiscard]] std::vector<TaskId> unlaunched_from(std::size_t first) const;
   void enqueue(TaskId launch, TaskId task);
   [[nodiscard]] bool is_stream(LaneId lane) const;
 
@@ -126,8 +130,7 @@ class EventRun final : public Simulation {
   std::vector<Extra> extras_;
   std::vector<std::uint32_t> first_waiter_;  ///< per task: index + 1
   std::vector<Waiter> waiters_;
-  std::vector<TaskId> launch_of_;  ///< call time, per task: who enqueues it
-  std::vector<std::uint8_t> is_launch_;
+  std::vector<TaskId> launch_of_;                        ///< call time, per task: who enqueues it
   std::vector<std::pair<TaskId, std::uint32_t>> waits_;  ///< call time: (at, wait), sorted
   std::vector<TaskId> moved_;
   std::uint32_t arrivals_ = 0;

@@ -42,7 +42,7 @@ class Simulation {
   [[nodiscard]] virtual bool has_ended(TaskId task) const = 0;
   /// Behind the last task of its lane where that keeps program order. Ids follow the graph's.
   /// Errors: ids out of range, negative durations.
-  [[nodiscard]] virtual Result<TaskId> append(const AppendedTask& task) = 0;
+  [[nodiscard]] virtual Result<TaskId> append(const AppendedTask& appended) = 0;
   /// Holds back a task that has not started. Errors: it has, or ids out of range.
   [[nodiscard]] virtual Status add_dependency(const Dependency& dependency) = 0;
 };

@@ -262,11 +262,11 @@ class Batch {
   }
 
  private:
+  VariantRow spans_{};
   const Topology& topology_;
   PointWindow window_;
   std::unique_ptr<VariantRow[]> ring_;
   std::unique_ptr<VariantRow[]> far_;
-  VariantRow spans_{};
   Kernel kernel_;
 };
 
@@ -295,11 +295,12 @@ std::vector<Timeline> simulate_batch(const Topology& topology, std::span<const W
 std::vector<detail::Simd> detail::supported_simd() {
   std::vector<Simd> result{Simd::portable};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") != 0) {
+  if (static_cast<bool>(__builtin_cpu_supports("avx2"))) {
     result.push_back(Simd::avx2);
   }
-  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
-      __builtin_cpu_supports("avx512dq") != 0) {
+  if (static_cast<bool>(__builtin_cpu_supports("avx512f")) &&
+      static_cast<bool>(__builtin_cpu_supports("avx512vl")) &&
+      static_cast<bool>(__builtin_cpu_supports("avx512dq"))) {
     result.push_back(Simd::avx512);
   }
 #endif
@@ -308,16 +309,16 @@ std::vector<detail::Simd> detail::supported_simd() {
 
 std::vector<std::int64_t> detail::batch_spans(const Topology& topology,
                                               std::span<const Weights> variants, Simd simd) {
-  std::vector<std::int64_t> spans;
+  std::vector<std::int64_t> spans(variants.size(), 0);
   if (topology.task_count() == 0) {
-    return std::vector<std::int64_t>(variants.size(), 0);
+    return spans;
   }
   Batch batch(topology, simd);
   for (std::size_t first = 0; first < variants.size(); first += width) {
     const std::size_t count = std::min(width, variants.size() - first);
     const VariantRow& row = batch.run(variants.subspan(first, count), {});
     for (std::size_t v = 0; v < count; ++v) {
-      spans.push_back(row.variant[v]);
+      spans[first + v] = row.variant[v];
     }
   }
   return spans;

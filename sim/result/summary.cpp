@@ -29,7 +29,7 @@ class Sweep {
 
   Summary run() {
     for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const TaskId task = make_id<TaskId>(i);
+      const auto task = make_id<TaskId>(i);
       const Lane& lane = graph_.lane(task);
       if (lane.rank != window_.rank) {
         continue;
@@ -49,7 +49,7 @@ class Sweep {
   void find_launching_lanes() {
     launches_.assign(graph_.context().lanes.size(), 0);
     for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const TaskId task = make_id<TaskId>(i);
+      const auto task = make_id<TaskId>(i);
       if (graph_.kind(task) == TaskKind::launch) {
         launches_[index(graph_.lane_id(task))] = 1;
       }

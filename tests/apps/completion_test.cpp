@@ -20,7 +20,9 @@ Words run_in(const std::string& shell, const std::string& lines) {
   const std::string script = scratch_file("script." + shell);
   const std::string text = run_program("completion " + shell).out;
   REQUIRE_FALSE(text.empty());
-  std::ofstream(script) << text << "\n" << lines << "\n";
+  // zsh has compdef only where its completion system was loaded, as every interactive shell does.
+  const std::string before = shell == "zsh" ? "autoload -Uz compinit\ncompinit -D\n" : "";
+  std::ofstream(script) << before << text << "\n" << lines << "\n";
   // run_program's own command is not needed here, its redirections are.
   const Ran ran = run_program("--version >/dev/null; " + shell + " '" + script + "'");
   CHECK(ran.err == "");

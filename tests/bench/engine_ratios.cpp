@@ -149,7 +149,7 @@ void batch_row(const std::string& name, const TaskGraph& graph, Ratios& out) {
                       },
                       [&] { batch = simulate_batch_spans(graph.topology(), variants); }},
                      rounds);
-  const double all = static_cast<double>(graph.size() * count);
+  const auto all = static_cast<double>(graph.size() * count);
   fmt::print(stderr, "{}: {} tasks x {}; Mtasks/s: single {:.0f}, batch {:.0f}\n", name,
              graph.size(), count, all / seconds[0] / 1e6, all / seconds[1] / 1e6);
   out.emplace_back(name, single == batch ? seconds[0] / seconds[1] : 0.0);

@@ -37,6 +37,7 @@ std::vector<double> median_seconds(const std::vector<std::function<void()>>& run
     }
   }
   std::vector<double> medians;
+  medians.reserve(seconds.size());
   for (auto& values : seconds) {
     medians.push_back(median(std::move(values)));
   }

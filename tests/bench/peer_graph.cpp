@@ -35,7 +35,7 @@ void read(std::ifstream& in, std::vector<std::int64_t>& column, std::size_t size
 PeerGraph peer_graph(const TaskGraph& graph) {
   PeerGraph peer;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     peer.lane.push_back(static_cast<std::int64_t>(index(graph.lane_id(task))));
     peer.duration_ns.push_back(graph.duration_ns(task));
     peer.segment_ns.push_back(graph.segment_ns(task));
@@ -88,7 +88,7 @@ bool write_longest_path(const TaskGraph& graph, const Timeline& timeline, const 
   std::ofstream out(path);
   const std::size_t root = graph.size();
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     const bool first = graph.topology().sources[i][lane_slot] == no_point;
     out << root << ' ' << i << ' ' << (first ? graph.segment_ns(task) : 0) << '\n';
     out << i << ' ' << root + 1 << ' ' << graph.duration_ns(task) << '\n';

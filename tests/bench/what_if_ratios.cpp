@@ -15,7 +15,7 @@ namespace {
 [[nodiscard]] Change faster_kernels(const TaskGraph& graph) {
   Change change;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     if (graph.kind(task) != TaskKind::kernel || i % 4 > 1) {
       continue;
     }
@@ -30,7 +30,7 @@ namespace {
   std::size_t seen = 0;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const Point cause = graph.topology().sources[i][cause_slot];
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     if (graph.kind(task) != TaskKind::kernel || cause == no_point || seen++ % 10 != 0) {
       continue;
     }

@@ -104,7 +104,7 @@ TEST_CASE("law: the span is no shorter than the longest chain of work nor the bu
     std::vector<std::int64_t> chain(graph.size(), 0);
     std::vector<std::int64_t> lane(graph.context().lanes.size(), 0);
     for (std::size_t i = 0; i < graph.size(); ++i) {
-      const TaskId task = make_id<TaskId>(i);
+      const auto task = make_id<TaskId>(i);
       for (const Dependency& d : dependencies_of(graph, task)) {
         if (!is_end(d.source) || d.lag_ns < 0 || d.late_after != no_point) {
           continue;
@@ -126,7 +126,7 @@ TEST_CASE("law: every task starts exactly when its dependencies and segment let 
     const TaskGraph graph = test::random_graph(options_of(seed));
     const Timeline timeline = simulate(graph);
     for (std::size_t i = 0; i < graph.size(); ++i) {
-      const TaskId task = make_id<TaskId>(i);
+      const auto task = make_id<TaskId>(i);
       CHECK(timeline.start_ns(task) == earliest_start(graph, timeline, task));
       CHECK(timeline.end_ns(task) == timeline.start_ns(task) + graph.duration_ns(task));
     }
@@ -213,7 +213,7 @@ TaskGraph contended(std::uint64_t seed, bool demands) {
   }
   parts.context.capacities = {{"sm", 1.0}, {"bandwidth", 2.0}};
   for (std::size_t task = 0; task < parts.duration_ns.size(); ++task) {
-    const TaskId id = make_id<TaskId>(task);
+    const auto id = make_id<TaskId>(task);
     parts.context.priorities.push_back({id, static_cast<std::int32_t>(random() % 3)});
     if (!demands || parts.columns.kind[task] != TaskKind::kernel) {
       continue;
@@ -238,7 +238,7 @@ TEST_CASE("law: whatever a lane chooses, one task runs at a time and dependencie
     std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> busy(
         graph.context().lanes.size());
     for (std::size_t i = 0; i < graph.size(); ++i) {
-      const TaskId task = make_id<TaskId>(i);
+      const auto task = make_id<TaskId>(i);
       CHECK(timeline.end_ns(task) - timeline.start_ns(task) >= graph.duration_ns(task));
       busy[index(graph.lane_id(task))].emplace_back(timeline.start_ns(task), timeline.end_ns(task));
       for (const Dependency& d : dependencies_of(graph, task)) {

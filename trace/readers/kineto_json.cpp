@@ -37,10 +37,10 @@ Confidence sniff(std::string_view prefix) {
 Error strict_error(const ByteSource& source, const ImportReport& report) {
   for (const Damage& damage : report.damage) {
     if (damage.kind == DamageKind::dropped) {
-      return Error{
-          ErrorCode::bad_format,
-          fmt::format("{}: {} events are damaged, first at byte {}: {}: {}", source.path(),
-                      report.dropped(), damage.first_offset, damage.reason, damage.example)};
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: {} of {} events cannot be read, first at byte {}: {}: {}",
+                               source.path(), report.dropped(), report.events, damage.first_offset,
+                               damage.reason, damage.example)};
     }
   }
   return Error{ErrorCode::bad_format,

@@ -217,7 +217,7 @@ TEST_CASE("event engine: tasks that wait for each other are an error that names 
 /// (one with a short queue), synchronizations, events.
 std::string random_program(std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::string text = "s1[3] ";
+  std::string text = "s1[3] s1:before(200) s2:before2(90) ";
   std::string thread = "h1";
   std::string before;
   for (int i = 0; i < 120; ++i) {
@@ -240,6 +240,10 @@ std::string random_program(std::uint64_t seed) {
         text += call + " ";
         before = "c" + n;
         thread = thread == "h1" ? "h2" : "h1";
+        break;
+      case 4:  // an operation whose launch was not recorded, and an event right before it
+        text +=
+            call + " " + s + ":k" + n + "(30,1) s3:e" + n + "(5)~" + s + "@k" + n + ":event_wait ";
         break;
       default:
         text +=

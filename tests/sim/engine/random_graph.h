@@ -137,7 +137,7 @@ inline Parts random_parts(const RandomGraphOptions& options) {
   }
   const auto source_before = [&](std::size_t task) {
     const std::size_t distance = 1 + below(std::min(options.window, task));
-    const TaskId source = make_id<TaskId>(task - distance);
+    const auto source = make_id<TaskId>(task - distance);
     return chance(options.start_share) ? start_of(source) : end_of(source);
   };
   const auto lag_after = [&](Point source) {

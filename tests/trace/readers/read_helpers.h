@@ -46,7 +46,7 @@ namespace foretrace::trace {
 }
 
 [[nodiscard]] inline LoadedTrace read_fixture(const std::string& name) {
-  auto loaded = read_trace(FORETRACE_SOURCE_DIR "/tests/fixtures/kineto/" + name, {});
+  auto loaded = read_trace(FORETRACE_SOURCE_DIR "/tests/fixtures/kineto_json/" + name, {});
   REQUIRE_MESSAGE(loaded.ok(), loaded.error().message);
   return std::move(loaded).value();
 }

@@ -83,11 +83,12 @@ DescriptorTable::DescriptorTable(EventTable& table)
   }
 }
 
-NameId DescriptorTable::intern_json(std::string_view value, bool& lossy) {
-  if (value.size() > longest_argument) {
+NameId DescriptorTable::intern_json(std::string_view written, bool& lossy) {
+  if (written.size() > longest_argument) {
     lossy = true;
     return {};
   }
+  const std::string value = with_plain_blanks(written);
   const NameId known = table_.names.find(value);
   if (known != none<NameId> && index(known) < valid_.size() && valid_[index(known)]) {
     return known;
@@ -173,7 +174,7 @@ DescriptorTable::Found DescriptorTable::parse(std::string_view arguments) {
         others += others.empty() ? "{" : ", ";
         others += key;
         others += ": ";
-        others += value;
+        others += with_plain_blanks(value);
         break;
       }
       case ArgumentRole::correlation:

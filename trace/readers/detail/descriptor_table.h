@@ -30,7 +30,7 @@ class DescriptorTable {
   void grow(std::vector<Slot>& slots) const;
   Found parse(std::string_view arguments);
   /// The name of a value that is valid JSON; 0, and `lossy`, if it is not.
-  NameId intern_json(std::string_view value, bool& lossy);
+  NameId intern_json(std::string_view written, bool& lossy);
   DescriptorId add(const Descriptor& descriptor);
 
   EventTable& table_;

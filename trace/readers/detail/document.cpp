@@ -76,7 +76,7 @@ Status DocumentWalker::walk_object() {
       return ok_status();
     }
     const std::uint64_t offset = reader_.buffer().offset_of(reader_.buffer().at());
-    const auto key = c == '"' ? reader_.take(ValueReader::Lines::free) : ValueReader::Taken{};
+    const auto key = c == '"' ? reader_.take() : ValueReader::Taken{};
     if (key.outcome == ValueReader::Outcome::cut_off) {
       stop_at_end(End::inside_value);
       return ok_status();
@@ -110,7 +110,7 @@ void DocumentWalker::take_metadata(std::string_view key) {
     stop_at_end(End::inside_value);
     return;
   }
-  const ValueReader::Taken taken = reader_.take(ValueReader::Lines::free);
+  const ValueReader::Taken taken = reader_.take();
   if (taken.outcome == ValueReader::Outcome::cut_off ||
       (taken.outcome == ValueReader::Outcome::too_long && !reader_.skip_rest())) {
     reader_.buffer().move_to(reader_.buffer().end());
@@ -119,8 +119,8 @@ void DocumentWalker::take_metadata(std::string_view key) {
     reader_.skip_byte();  // a stray separator; the caller checks what follows
   } else if (taken.outcome == ValueReader::Outcome::value && is_wanted(key)) {
     if (taken.text.size() > longest_metadata) {
-      report_.warnings.push_back(fmt::format("\"{}\" has {} and was left out", key,
-                                             megabytes(taken.text.size())));
+      report_.warnings.push_back(
+          fmt::format("\"{}\" has {} and was left out", key, megabytes(taken.text.size())));
       return;
     }
     values_.insert_or_assign(std::string(key), std::string(taken.text));
@@ -184,16 +184,11 @@ void DocumentWalker::reserve_once() {
 }
 
 void DocumentWalker::take_unexpected() {
-  const ValueReader::Taken taken = reader_.take(ValueReader::Lines::end_strings);
+  const ValueReader::Taken taken = reader_.take_event();
   ++report_.events;
-  switch (taken.outcome) {
-    case ValueReader::Outcome::value: break;
-    case ValueReader::Outcome::too_long: resume("event longer than 16 MiB", taken, 1); return;
-    case ValueReader::Outcome::cut_off: resume("event is not closed", taken, 1); return;
-    case ValueReader::Outcome::broken_line: resume("line ends inside a string", taken, 0); return;
-    case ValueReader::Outcome::too_deep:
-      builder_.drop("nested too deeply", taken.offset, taken.text);
-      return;
+  if (taken.outcome != ValueReader::Outcome::value) {
+    take_damaged(taken);
+    return;
   }
   std::string reason;
   canonical_ = canonical_event(taken.text, reason);
@@ -208,6 +203,25 @@ void DocumentWalker::take_unexpected() {
     builder_.add(fields_, taken.offset);
   } else {
     builder_.drop("invalid JSON", taken.offset, taken.text);
+  }
+}
+
+void DocumentWalker::take_damaged(const ValueReader::Taken& taken) {
+  switch (taken.outcome) {
+    case ValueReader::Outcome::value: return;
+    case ValueReader::Outcome::too_deep:
+      builder_.drop("nested too deeply", taken.offset, taken.text);
+      return;
+    case ValueReader::Outcome::too_long: resume("longer than 16 MiB", taken, 1); return;
+    case ValueReader::Outcome::cut_off: resume("event is not closed", taken, 1); return;
+    case ValueReader::Outcome::broken_line: resume("line ends inside a string", taken, 0); return;
+    case ValueReader::Outcome::mismatch:
+      if (reader_.peek() == ']') {  // most likely the end of the list, and braces are missing
+        builder_.drop("brackets do not match", taken.offset, taken.text);
+        return;
+      }
+      resume("brackets do not match", taken, 0);
+      return;
   }
 }
 
@@ -232,21 +246,19 @@ void DocumentWalker::resume(std::string_view reason, const ValueReader::Taken& t
 }
 
 void DocumentWalker::take_other_element() {
-  const ValueReader::Taken taken = reader_.take(ValueReader::Lines::end_strings);
+  const ValueReader::Taken taken = reader_.take_event();
   if (taken.text.empty()) {  // ':' or '}': something around it is damaged
     reader_.skip_byte();
     builder_.drop("stray text between events", taken.offset, "");
     return;
   }
   ++report_.events;
-  switch (taken.outcome) {
-    case ValueReader::Outcome::value:
-    case ValueReader::Outcome::too_deep:
-      builder_.drop("element is not an object", taken.offset, taken.text);
-      return;
-    case ValueReader::Outcome::too_long: resume("element longer than 16 MiB", taken, 1); return;
-    case ValueReader::Outcome::cut_off: resume("element is not closed", taken, 1); return;
-    case ValueReader::Outcome::broken_line: resume("line ends inside a string", taken, 0); return;
+  const bool whole = taken.outcome == ValueReader::Outcome::value ||
+                     taken.outcome == ValueReader::Outcome::too_deep;
+  if (whole) {
+    builder_.drop("element is not an object", taken.offset, taken.text);
+  } else {
+    take_damaged(taken);
   }
 }
 

@@ -175,4 +175,28 @@ class Check {
 
 bool is_valid_json(std::string_view text) { return Check(text).document(); }
 
+std::string with_plain_blanks(std::string_view json) {
+  std::string out;
+  out.reserve(json.size() + json.size() / 8);
+  bool in_string = false;
+  bool escaped = false;
+  for (const char c : json) {
+    if (in_string) {
+      out += c;
+      in_string = escaped || c != '"';
+      escaped = !escaped && c == '\\';
+      continue;
+    }
+    if (is_blank(c)) {
+      continue;
+    }
+    out += c;
+    in_string = c == '"';
+    if (c == ',' || c == ':') {
+      out += ' ';
+    }
+  }
+  return out;
+}
+
 }  // namespace foretrace::trace::detail

@@ -1,10 +1,10 @@
 #include "trace/readers/detail/table_builder.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "trace/readers/detail/hash.h"
 #include "trace/readers/detail/number.h"

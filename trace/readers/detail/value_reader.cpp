@@ -36,40 +36,52 @@ bool starts_event(const char* at, const char* end) {
 
 }  // namespace
 
-const char* ValueReader::State::advance(const char* at, const char* end, Lines lines) {
+// True if the value ends with this byte, or is broken by it.
+bool ValueReader::State::take_in_string(char c) {
+  if (escaped) {
+    escaped = false;
+  } else if (c == '\\') {
+    escaped = true;
+  } else if (c == '"') {
+    in_string = false;
+    done = depth == 0;
+    return done;
+  } else if (c == '\n' && lines == Lines::end_strings) {
+    trouble = Outcome::broken_line;
+    return true;
+  }
+  return false;
+}
+
+bool ValueReader::State::take_outside(char c) {
+  if (c == '"') {
+    in_string = true;
+  } else if (c == '{' || c == '[') {
+    deepest = std::max(deepest, ++depth);
+    if (depth <= depth_limit) {
+      is_list[depth] = c == '[';
+    }
+  } else if (c == '}' || c == ']') {
+    if (depth <= depth_limit && is_list[depth] != (c == ']')) {
+      trouble = Outcome::mismatch;
+      return true;
+    }
+    done = --depth == 0;
+    return done;
+  }
+  return false;
+}
+
+const char* ValueReader::State::advance(const char* at, const char* end) {
   for (; at < end; ++at) {
     const char c = *at;
-    if (in_string) {
-      if (escaped) {
-        escaped = false;
-      } else if (c == '\\') {
-        escaped = true;
-      } else if (c == '"') {
-        in_string = false;
-        if (depth == 0) {
-          done = true;
-          return at + 1;
-        }
-      } else if (c == '\n' && lines == Lines::end_strings) {
-        broken = true;
-        return at;
-      }
-      continue;
-    }
     if (scalar) {
       if (ends_token(c)) {
         done = true;
         return at;
       }
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      deepest = std::max(deepest, ++depth);
-    } else if (c == '}' || c == ']') {
-      if (--depth == 0) {
-        done = true;
-        return at + 1;
-      }
+    } else if (in_string ? take_in_string(c) : take_outside(c)) {
+      return done ? at + 1 : at;
     }
   }
   return at;
@@ -96,21 +108,25 @@ char ValueReader::peek() {
   }
 }
 
-ValueReader::Taken ValueReader::take(Lines lines) {
+ValueReader::Taken ValueReader::take_value(Lines lines) {
   state_ = State{};
+  state_.lines = lines;
   const char first = *buffer_.at();
   state_.scalar = first != '"' && first != '{' && first != '[';
   Taken taken{Outcome::value, {}, buffer_.offset_of(buffer_.at())};
   std::size_t walked = 0;
   while (true) {
-    const char* const behind = state_.advance(buffer_.at() + walked, buffer_.end(), lines);
+    const char* const behind = state_.advance(buffer_.at() + walked, buffer_.end());
     walked = static_cast<std::size_t>(behind - buffer_.at());
     taken.text = {buffer_.at(), walked};
-    if (state_.done || state_.broken) {
+    if (state_.trouble != Outcome::value) {
       buffer_.move_to(behind);
-      taken.outcome = state_.broken                  ? Outcome::broken_line
-                      : state_.deepest > depth_limit ? Outcome::too_deep
-                                                     : Outcome::value;
+      taken.outcome = state_.trouble;
+      return taken;
+    }
+    if (state_.done) {
+      buffer_.move_to(behind);
+      taken.outcome = state_.deepest > depth_limit ? Outcome::too_deep : Outcome::value;
       return taken;
     }
     if (buffer_.at_limit()) {
@@ -135,10 +151,10 @@ bool ValueReader::skip_rest() {
     if (!refill()) {
       return false;
     }
-    const char* const behind = state_.advance(buffer_.at(), buffer_.end(), Lines::free);
-    if (state_.done) {
+    const char* const behind = state_.advance(buffer_.at(), buffer_.end());
+    if (state_.done || state_.trouble != Outcome::value) {
       buffer_.move_to(behind);
-      return true;
+      return state_.done;
     }
   }
 }
