@@ -72,13 +72,6 @@ TEST_CASE("damage: broken JSON costs the event it is in, not the ones behind it"
         "line ends inside a string");
 }
 
-TEST_CASE("damage: an event that is never closed is skipped up to the next one") {
-  const LoadedTrace trace = read_text(R"({"traceEvents":[{"ph":"X","args":{"a":[[,)" +
-                                      std::string(good) + "," + std::string(good) + "]}");
-  CHECK(trace.events.size() == 2);
-  CHECK(damage_count(trace.report, "event is not closed") == 1);
-}
-
 TEST_CASE("damage: brackets that do not match cost one event") {
   const std::string bad = R"({"ph":"X","ts":1,"dur":1,"args":{"a":[[1,2],"b":3}})";
   CHECK(damage_of(bad).reason == "brackets do not match");
