@@ -33,7 +33,7 @@ std::string noise_text(const Replay& replay) {
 
 bool is_noise(const Replay& replay, std::int64_t after) {
   const std::int64_t before = replay.run.answer.step_ns;
-  return std::abs(share_of(after - before, before)) <= replay.scatter;
+  return replay.scatter > 0 && std::abs(share_of(after - before, before)) <= replay.scatter;
 }
 
 std::string range_text(std::int64_t low, std::int64_t high, std::int64_t scale) {
@@ -145,8 +145,9 @@ std::string ranking_headline(const Replay& replay, const Ranking& ranking) {
                        plural(ranking.left_out.size(), "what-if"));
   }
   const Ranked& best = ranking.rows.front();
-  return fmt::format("best of {}: {}, step {} -> {} ({}, {})", ranking.rows.size(),
-                     best.optimization->name, time_text(before), time_text(best.step_ns, before),
+  return fmt::format("best of {}: {}, {} {} -> {} ({}, {})", ranking.rows.size(),
+                     best.optimization->name, replay.run.answer.is_span ? "span" : "step",
+                     time_text(before), time_text(best.step_ns, before),
                      change_text(best.step_ns, before), factor_text(best.speedup));
 }
 
@@ -168,9 +169,13 @@ std::string ranking_page(const driver::Recording& recording, const Replay& repla
   }
   if (!ranking.rows.empty()) {
     page += "\n" + table.text(0);
-    page += paragraph("  ", fmt::format("each alone, with its default parameters; noise: within "
-                                        "the {} by which the recorded steps scatter",
-                                        percent_text(replay.scatter)));
+    const std::string scatter = replay.scatter == 0
+                                    ? std::string()
+                                    : fmt::format(
+                                          "; noise: within the {} by which the recorded steps "
+                                          "scatter",
+                                          percent_text(replay.scatter));
+    page += paragraph("  ", "each alone, with its default parameters" + scatter);
   }
   if (!ranking.left_out.empty()) {
     page += "\n" + strong("not in the ranking") + "\n";

@@ -176,7 +176,7 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
     const double gain = 1 - static_cast<double>(step) / std::max(1.0, before);
     ranking.rows.push_back({info, step, prediction->low_ns, prediction->high_ns,
                             before / std::max(1.0, static_cast<double>(step)),
-                            std::abs(gain) <= baseline.scatter});
+                            baseline.scatter > 0 && std::abs(gain) <= baseline.scatter});
   }
   std::stable_sort(ranking.rows.begin(), ranking.rows.end(),
                    [](const Ranked& a, const Ranked& b) { return a.step_ns < b.step_ns; });

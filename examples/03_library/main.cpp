@@ -1,4 +1,6 @@
-// How many data loader workers are enough? Loads a trace once and asks several what-ifs of it.
+// How many data loader workers would a device four times as fast need? Loads a trace once and asks
+// several what-ifs of it.
+#include <array>
 #include <cstdio>
 #include <string>
 
@@ -33,11 +35,15 @@ int main(int argc, char** argv) {
   std::printf("step %.2f ms measured, %.2f ms simulated\n", ms(replay->measured_answer.step_ns),
               ms(replay->run.answer.step_ns));
 
-  for (const int workers : {1, 2, 4, 8}) {
-    const auto what_if =
+  const auto faster =
+      driver::check_what_if({"scale", {{"select", "resource=device"}, {"factor", "0.25"}}});
+  if (!faster.ok()) return fail(faster.error());
+  for (const int workers : {1, 2, 4}) {
+    const auto loader =
         driver::check_what_if({"data_loader_workers", {{"workers", std::to_string(workers)}}});
-    if (!what_if.ok()) return fail(what_if.error());
-    const auto prediction = driver::predict(*recording, {&*what_if, 1});
+    if (!loader.ok()) return fail(loader.error());
+    const std::array<driver::WhatIf, 2> stack = {*faster, *loader};
+    const auto prediction = driver::predict(*recording, stack);
     if (!prediction.ok()) return fail(prediction.error());
     std::printf("%d workers: step %.2f ms, between %.2f and %.2f\n", workers,
                 ms(prediction->run.answer.step_ns), ms(prediction->low_ns),
