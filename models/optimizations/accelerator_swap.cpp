@@ -128,8 +128,8 @@ class Swap {
                               std::max<std::int64_t>(0, view_.launch_lag(task) + latency)});
     }
     if (gap != 0 && view_.previous(task) != none<TaskId>) {
-      change_.segments.push_back(
-          {task, std::max<std::int64_t>(0, graph_.segment_ns(task) + gap), Provenance::assumed});
+      change_.segments.push_back({task, std::max<std::int64_t>(0, graph_.segment_ns(task) + gap),
+                                  graph_.provenance(task)});
     }
   }
 

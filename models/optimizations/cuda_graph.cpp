@@ -133,7 +133,7 @@ class Capture {
                                                 .kind = DependencyKind::launch,
                                                 .lag_ns = settings_.start_latency_ns});
     if (graph_.segment_ns(node) > settings_.node_gap_ns) {
-      builder_.change.segments.push_back({node, settings_.node_gap_ns, Provenance::assumed});
+      builder_.change.segments.push_back({node, settings_.node_gap_ns, graph_.provenance(node)});
     }
   }
 

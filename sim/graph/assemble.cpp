@@ -24,8 +24,8 @@ class SlotFiller {
       : topology_(topology), lag_ns_(lag_ns) {}
 
   void add(const Dependency& d, bool symbolic) {
-    const std::uint8_t stored = static_cast<std::uint8_t>(static_cast<std::uint8_t>(d.kind) |
-                                                          (symbolic ? Topology::symbolic_bit : 0U));
+    const auto stored = static_cast<std::uint8_t>(static_cast<std::uint8_t>(d.kind) |
+                                                  (symbolic ? Topology::symbolic_bit : 0U));
     if (!fits_slot(d)) return overflow(d, symbolic);
     auto& sources = topology_.sources[index(d.task)];
     auto& kinds = topology_.kinds[index(d.task)];
