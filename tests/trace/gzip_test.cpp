@@ -128,7 +128,7 @@ TEST_CASE("gzip: a cut file gives what was readable and says that it ends early"
     const Inflated last = inflated(bytes.substr(0, bytes.size() - 1), inflater);
     CHECK(last.text == text);
     CHECK(last.trouble.starts_with("gzip data ends early"));
-    for (const std::size_t size : {2, 5, 9, 12}) {
+    for (const std::size_t size : {2U, 5U, 9U, 12U}) {
       CHECK(!inflated(bytes.substr(0, size), inflater).trouble.empty());
     }
   }

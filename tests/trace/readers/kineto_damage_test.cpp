@@ -84,6 +84,18 @@ TEST_CASE("damage: brackets that do not match cost one event") {
   CHECK(last.events.info.rank == 3);
 }
 
+TEST_CASE("damage: nested brackets that never close cost the event they are in") {
+  for (const std::string_view open :
+       {R"("args":{"a":{"b":[)", R"("args":{"a":[[)", R"("args":{)"}) {
+    const std::string bad = R"({"ph":"X","ts":1,"dur":1,)" + std::string(open);
+    const std::string text = "{\"traceEvents\": [" + std::string(good) + ",\n" + bad + ",\n" +
+                             std::string(good) + ",\n" + std::string(good) + "\n]}";
+    const LoadedTrace trace = read_text(text);
+    CHECK_MESSAGE(trace.events.size() == 3, open);
+    CHECK_MESSAGE(trace.report.dropped() == 1, open);
+  }
+}
+
 TEST_CASE("damage: what can be repaired is kept and counted as repaired") {
   const LoadedTrace trace = read_events(
       "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\xFF\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1},"

@@ -212,33 +212,36 @@ void DocumentWalker::take_damaged(const ValueReader::Taken& taken) {
     case ValueReader::Outcome::too_deep:
       builder_.drop("nested too deeply", taken.offset, taken.text);
       return;
-    case ValueReader::Outcome::too_long: resume("longer than 16 MiB", taken, 1); return;
-    case ValueReader::Outcome::cut_off: resume("event is not closed", taken, 1); return;
-    case ValueReader::Outcome::broken_line: resume("line ends inside a string", taken, 0); return;
-    case ValueReader::Outcome::mismatch:
-      if (reader_.peek() == ']') {  // most likely the end of the list, and braces are missing
-        builder_.drop("brackets do not match", taken.offset, taken.text);
-        return;
-      }
-      resume("brackets do not match", taken, 0);
-      return;
+    case ValueReader::Outcome::too_long: resume("longer than 16 MiB", taken); return;
+    case ValueReader::Outcome::cut_off: resume("event is not closed", taken); return;
+    case ValueReader::Outcome::broken_line: resume("line ends inside a string", taken); return;
+    case ValueReader::Outcome::mismatch: resume("brackets do not match", taken); return;
   }
 }
 
 // After an event whose end cannot be found: goes on at the next one.
-void DocumentWalker::resume(std::string_view reason, const ValueReader::Taken& taken,
-                            std::size_t from) {
+void DocumentWalker::resume(std::string_view reason, const ValueReader::Taken& taken) {
   const bool cut_off = taken.outcome == ValueReader::Outcome::cut_off;
   const std::string example = shortened(taken.text);
+  const std::size_t size = taken.text.size();
+  bool resumed = false;
   if (resumes_left_ > 0) {
     --resumes_left_;
-    if (reader_.skip_to_event(from)) {
-      builder_.drop(reason, taken.offset, example);
-      return;
+    resumed = reader_.skip_to_event_within(size);
+    if (!resumed) {
+      reader_.skip(size);
+      // Braces are missing before the end of the list, most likely.
+      const bool list_ends =
+          taken.outcome == ValueReader::Outcome::mismatch && reader_.peek() == ']';
+      resumed = list_ends || reader_.skip_to_event();
     }
   } else {
     report_.warnings.push_back(
         fmt::format("too many events without an end: reading stopped at byte {}", taken.offset));
+  }
+  if (resumed) {
+    builder_.drop(reason, taken.offset, example);
+    return;
   }
   builder_.drop(cut_off ? "event cut off by the end of the file" : reason, taken.offset, example);
   stop_at_end(End::inside_event);

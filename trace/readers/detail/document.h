@@ -40,7 +40,7 @@ class DocumentWalker {
   void take_other_element();
   void take_damaged(const ValueReader::Taken& taken);
   void take_metadata(std::string_view key);
-  void resume(std::string_view reason, const ValueReader::Taken& taken, std::size_t from);
+  void resume(std::string_view reason, const ValueReader::Taken& taken);
   void stop_at_end(End end) { end_ = end; }
   [[nodiscard]] Status finish();
   void warn_about_end();

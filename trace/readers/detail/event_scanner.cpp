@@ -192,6 +192,7 @@ class EventScanner::Walk {
       return at;
     }
     if (key != "ph" && key != "cat") {
+      learnable_ = key != "args";  // else it would be taken for arguments that are an object
       stretch.action = action_of(key);
       return at;
     }

@@ -120,7 +120,6 @@ ValueReader::Taken ValueReader::take_value(Lines lines) {
     walked = static_cast<std::size_t>(behind - buffer_.at());
     taken.text = {buffer_.at(), walked};
     if (state_.trouble != Outcome::value) {
-      buffer_.move_to(behind);
       taken.outcome = state_.trouble;
       return taken;
     }
@@ -159,8 +158,23 @@ bool ValueReader::skip_rest() {
   }
 }
 
-bool ValueReader::skip_to_event(std::size_t from) {
-  buffer_.move_to(buffer_.at() + std::min(from, buffer_.size()));
+bool ValueReader::skip_to_event_within(std::size_t size) {
+  const char* const end = buffer_.at() + size;
+  for (const char* at = buffer_.at() + 1; at < end; ++at) {
+    const void* const brace = std::memchr(at, '{', static_cast<std::size_t>(end - at));
+    if (brace == nullptr) {
+      return false;
+    }
+    at = static_cast<const char*>(brace);
+    if (starts_event(at, buffer_.end())) {
+      buffer_.move_to(at);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ValueReader::skip_to_event() {
   while (true) {
     const char* at = buffer_.at();
     while (at < buffer_.end()) {

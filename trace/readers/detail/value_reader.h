@@ -23,8 +23,8 @@ class ValueReader {
     value,
     too_long,     ///< more than ChunkBuffer::limit; nothing was used up, see skip_rest()
     too_deep,     ///< nested more than depth_limit; used up
-    broken_line,  ///< a line ends inside a string; used up to there
-    mismatch,     ///< a bracket closes what it did not open; used up to there
+    broken_line,  ///< a line ends inside a string; the text is up to there, nothing was used up
+    mismatch,     ///< a bracket closes what it did not open; likewise
     cut_off       ///< the source ends inside it; nothing was used up
   };
   struct Taken {
@@ -35,16 +35,19 @@ class ValueReader {
   /// The next byte that is not blank, '\0' at the end; nothing is used up but blanks.
   [[nodiscard]] char peek();
   [[nodiscard]] bool at_end() { return peek() == '\0' && buffer_.at() == buffer_.end(); }
-  void skip_byte() { buffer_.move_to(buffer_.at() + 1); }
+  void skip(std::size_t size) { buffer_.move_to(buffer_.at() + size); }
+  void skip_byte() { skip(1); }
   /// The metadata value that starts at the next byte. Call after peek().
   [[nodiscard]] Taken take() { return take_value(Lines::free); }
   /// The same for an event: no line ends in strings, which finds the end of one without its quote.
   [[nodiscard]] Taken take_event() { return take_value(Lines::end_strings); }
   /// Uses up the value that was too long. False if the source ends inside it.
   bool skip_rest();
+  /// Uses up text until an event starts behind it, if that is within the next `size` bytes.
+  [[nodiscard]] bool skip_to_event_within(std::size_t size);
   /// Uses up text until behind it `{"ph":` (or another key of events) follows, which cannot stand
   /// inside a string. False, and everything used up, if there is none.
-  [[nodiscard]] bool skip_to_event(std::size_t from);
+  [[nodiscard]] bool skip_to_event();
 
   [[nodiscard]] ChunkBuffer& buffer() { return buffer_; }
   bool refill();
