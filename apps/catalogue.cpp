@@ -2,6 +2,7 @@
 #include "apps/catalogue.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "models/optimization.h"
 #include "sim/core/params.h"
 #include "trace/reader.h"
+#include "trace/writer.h"
 
 namespace foretrace::app {
 namespace {
@@ -22,6 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view optimizations_kind = "optimizations";
 constexpr std::string_view accelerators_kind = "accelerators";
 constexpr std::string_view readers_kind = "readers";
+constexpr std::string_view writers_kind = "writers";
 
 // Headings of an explanation stand in a column of this width.
 constexpr std::size_t heading_width = 12;
@@ -207,6 +210,10 @@ void add_kind(std::string_view kind, std::vector<Component>& found) {
       found.push_back(
           {kind, name, accelerator.ok() ? accelerator->product : accelerator.error().message});
     }
+  } else if (kind == writers_kind) {
+    for (const trace::WriterInfo* const writer : trace::writers::all()) {
+      found.push_back({kind, std::string(writer->name), std::string(writer->summary)});
+    }
   } else {
     for (const trace::ReaderInfo* const reader : trace::readers::all()) {
       found.push_back({kind, std::string(reader->name), std::string(reader->summary)});
@@ -214,10 +221,22 @@ void add_kind(std::string_view kind, std::vector<Component>& found) {
   }
 }
 
-const trace::ReaderInfo& reader_of(std::string_view name) {
-  const auto readers = trace::readers::all();
-  return **std::find_if(readers.begin(), readers.end(),
-                        [&](const trace::ReaderInfo* reader) { return reader->name == name; });
+/// The reader or writer of this name.
+template <typename Info>
+const Info& format_called(std::string_view name, std::span<const Info* const> formats) {
+  return **std::find_if(formats.begin(), formats.end(),
+                        [&](const Info* format) { return format->name == name; });
+}
+
+template <typename Info>
+Json format_json(const Info& format) {
+  return {{"name", format.name}, {"summary", format.summary}, {"suffixes", format.suffixes}};
+}
+
+template <typename Info>
+std::string format_text(const Info& format, std::string_view use) {
+  return paragraph(fmt::format("{}: ", format.name), format.summary) +
+         fmt::format("\n{}: {}\n", use, format.suffixes);
 }
 
 }  // namespace
@@ -226,7 +245,8 @@ const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {optimizations_kind, "what-ifs that whatif --apply takes"},
       {accelerators_kind, "products that whatif --accelerator takes, from configs/accelerators"},
-      {readers_kind, "trace formats, recognized by their content"}};
+      {readers_kind, "trace formats, recognized by their content"},
+      {writers_kind, "trace formats that convert writes, chosen by the name of the file or --to"}};
   return all;
 }
 
@@ -243,8 +263,8 @@ Result<std::vector<Component>> components(std::string_view kind) {
   }
   if (!known) {
     return Error{ErrorCode::not_found,
-                 fmt::format("list: unknown kind '{}', expected optimizations, accelerators or "
-                             "readers{}",
+                 fmt::format("list: unknown kind '{}', expected optimizations, accelerators, "
+                             "readers or writers{}",
                              kind, did_you_mean(kind, names))};
   }
   return found;
@@ -258,8 +278,10 @@ Result<Json> describe(const Component& component) {
     const Result<Accelerator> accelerator = find_accelerator(component.name);
     return accelerator.ok() ? Result<Json>(accelerator_json(*accelerator)) : accelerator.error();
   }
-  const trace::ReaderInfo& reader = reader_of(component.name);
-  return Json{{"name", reader.name}, {"summary", reader.summary}, {"suffixes", reader.suffixes}};
+  if (component.kind == writers_kind) {
+    return format_json(format_called(component.name, trace::writers::all()));
+  }
+  return format_json(format_called(component.name, trace::readers::all()));
 }
 
 Result<std::string> explanation(const Component& component) {
@@ -271,9 +293,18 @@ Result<std::string> explanation(const Component& component) {
     return accelerator.ok() ? Result<std::string>(accelerator_text(*accelerator))
                             : accelerator.error();
   }
-  const trace::ReaderInfo& reader = reader_of(component.name);
-  return paragraph(fmt::format("{}: ", reader.name), reader.summary) +
-         fmt::format("\nusual names: {}\n", reader.suffixes);
+  if (component.kind == writers_kind) {
+    return format_text(format_called(component.name, trace::writers::all()),
+                       "written to names that end in");
+  }
+  std::string text =
+      format_text(format_called(component.name, trace::readers::all()), "usual names");
+  for (const trace::WriterInfo* const writer : trace::writers::all()) {
+    if (writer->name == component.name) {
+      text += fmt::format("convert writes it to names that end in: {}\n", writer->suffixes);
+    }
+  }
+  return text;
 }
 
 }  // namespace foretrace::app

@@ -23,6 +23,7 @@ _foretrace_candidates() {
     --step) echo median all; return ;;
     --engine) echo pull event; return ;;
     --log-level) echo debug info warning error off; return ;;
+    --to) _foretrace_names writers; return ;;
     --timeline) return ;;
   esac
   case $3 in
@@ -31,7 +32,7 @@ _foretrace_candidates() {
   case $1 in
     '') _foretrace_commands ;;
     list) _foretrace_names kinds ;;
-    explain) _foretrace_names optimizations; _foretrace_names accelerators; _foretrace_names readers ;;
+    explain) _foretrace_names optimizations; _foretrace_names accelerators; _foretrace_names readers; _foretrace_names writers ;;
     completion) echo bash zsh ;;
   esac
 }

@@ -19,7 +19,7 @@ foreach(test IN LISTS tests)
 endforeach()
 
 # folder of the components -> mirrored test, and for some a config of the same name
-foreach(folder models/optimizations trace/readers apps/commands)
+foreach(folder models/optimizations trace/readers trace/writers apps/commands)
   file(GLOB files RELATIVE ${ROOT} ${ROOT}/${folder}/*.cpp)
   foreach(file IN LISTS files)
     math(EXPR components "${components} + 1")

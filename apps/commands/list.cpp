@@ -1,4 +1,4 @@
-// foretrace list: names of optimizations, accelerators and readers.
+// foretrace list: names of optimizations, accelerators, readers and writers.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -86,7 +86,8 @@ int run(const Options& options) {
 
 std::function<int()> setup(CLI::App& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("KIND", options->kind, "optimizations, accelerators or readers; all if left out");
+  cli.add_option("KIND", options->kind,
+                 "optimizations, accelerators, readers or writers; all if left out");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace list optimizations", "what-ifs and what each does"},
