@@ -154,8 +154,10 @@ void EventRun::enqueue(TaskId launch, TaskId task) {
   }
   lane.tail = task;
   const std::size_t depth = graph_.context().lanes[index(lane_id(task))].queue_depth;
-  // Several operations of one launch (a graph) are one entry of the queue.
-  if (depth != 0 && (launch == none<TaskId> || lane.last_launch != launch)) {
+  // Several operations of one launch (a graph) are one entry of the queue; so are the two parts of
+  // an operation.
+  if (depth != 0 && graph_.work(task).part != TaskPart::finish &&
+      (launch == none<TaskId> || lane.last_launch != launch)) {
     const std::size_t entry = lane.entries.size();
     lane.entries.push_back(task);
     lane.last_launch = launch;

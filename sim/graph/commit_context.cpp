@@ -108,6 +108,7 @@ void carry_over_context(const Placement& placement, const std::vector<Heir>& hei
   }
   carry_rows(carrier, context.demands);
   carry_rows(carrier, context.priorities);
+  carry_rows(carrier, context.stalls);
 }
 
 }  // namespace foretrace::detail

@@ -124,6 +124,12 @@ Status check_context(const Parts& parts) {
                              index(demand.task), demand.capacity));
     }
   }
+  for (const Stall& stall : context.stalls) {
+    if (!exists(stall.task) || stall.duration_ns < 0 || stall.excess_ns > stall.duration_ns) {
+      return bad(fmt::format("stall of task {}: no such task, or an excess above its duration",
+                             index(stall.task)));
+    }
+  }
   for (const TaskPriority& priority : context.priorities) {
     if (!exists(priority.task)) {
       return bad(fmt::format("priority of task {}: no such task", index(priority.task)));
@@ -166,6 +172,7 @@ void renumber_context(GraphContext& context, const std::vector<TaskId>& new_id) 
   }
   for (Demand& demand : context.demands) renumber_task(demand.task);
   for (TaskPriority& priority : context.priorities) renumber_task(priority.task);
+  for (Stall& stall : context.stalls) renumber_task(stall.task);
 }
 
 }  // namespace

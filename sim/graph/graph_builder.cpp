@@ -33,6 +33,7 @@ std::uint64_t hash_of(const Work& work) {
   for (const std::int32_t extent : work.block) mix(static_cast<std::uint32_t>(extent));
   mix(static_cast<std::uint32_t>(work.registers_per_thread));
   mix(static_cast<std::uint32_t>(work.shared_memory_bytes));
+  mix(static_cast<std::uint64_t>(work.collective) << 32U | work.communicator);
   return hash;
 }
 
@@ -73,6 +74,7 @@ void sort_context(GraphContext& context) {
   sort_rows(context.demands, [](const Demand& a, const Demand& b) { return a.task < b.task; });
   sort_rows(context.priorities,
             [](const TaskPriority& a, const TaskPriority& b) { return a.task < b.task; });
+  sort_rows(context.stalls, [](const Stall& a, const Stall& b) { return a.task < b.task; });
 }
 
 }  // namespace
@@ -117,6 +119,11 @@ TaskId GraphBuilder::add_task(const TaskSpec& task) {
 std::uint32_t GraphBuilder::add_capacity(Capacity capacity) {
   context_.capacities.push_back(std::move(capacity));
   return static_cast<std::uint32_t>(context_.capacities.size() - 1);
+}
+
+std::uint32_t GraphBuilder::add_communicator(Communicator communicator) {
+  context_.communicators.push_back(std::move(communicator));
+  return static_cast<std::uint32_t>(context_.communicators.size() - 1);
 }
 
 void GraphBuilder::assign(GraphContext context, TaskColumns columns,

@@ -45,6 +45,8 @@ class GraphBuilder {
   void add_tensor(const Tensor& tensor) { context_.tensors.push_back(tensor); }
   void add_device(DeviceInfo device) { context_.devices.push_back(std::move(device)); }
   void add_rank_class(RankClass rank_class) { context_.rank_classes.push_back(rank_class); }
+  void add_stall(const Stall& stall) { context_.stalls.push_back(stall); }
+  std::uint32_t add_communicator(Communicator communicator);
   void add_demand(const Demand& demand) { context_.demands.push_back(demand); }
   std::uint32_t add_capacity(Capacity capacity);
 

@@ -97,7 +97,9 @@ std::vector<QueueLimit> resolve_queues(const Draft& draft, const std::vector<Tas
   std::vector<QueueLimit> result;
   for (std::size_t t = 0; any && t < draft.size(); ++t) {
     Queue& queue = queues[index(draft.columns.lane[t])];
-    if (queue.depth == 0) continue;
+    // The finish of an operation in two parts belongs to the entry of its begin.
+    const Work& work = draft.context.works[index(draft.columns.work[t])];
+    if (queue.depth == 0 || work.part == TaskPart::finish) continue;
     const TaskId launch = launch_of[t];
     // Several tasks of one launch (a graph) are one entry; it leaves when its first task starts.
     if (launch != none<TaskId> && launch == queue.last_launch) continue;

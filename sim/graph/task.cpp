@@ -75,4 +75,23 @@ std::string_view to_string(DependencyKind kind) {
   return "?";
 }
 
+std::string_view to_string(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::none: return "unknown";
+    case CollectiveKind::all_reduce: return "all_reduce";
+    case CollectiveKind::all_gather: return "all_gather";
+    case CollectiveKind::reduce_scatter: return "reduce_scatter";
+    case CollectiveKind::all_to_all: return "all_to_all";
+    case CollectiveKind::broadcast: return "broadcast";
+    case CollectiveKind::reduce: return "reduce";
+    case CollectiveKind::gather: return "gather";
+    case CollectiveKind::scatter: return "scatter";
+    case CollectiveKind::barrier: return "barrier";
+    case CollectiveKind::send: return "send";
+    case CollectiveKind::receive: return "receive";
+    case CollectiveKind::send_receive: return "send_receive";
+  }
+  return "unknown";
+}
+
 }  // namespace foretrace

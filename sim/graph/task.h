@@ -109,6 +109,33 @@ struct RankClass {
 /// Which part of an operation a task is: an operation whose END depends on others is two tasks.
 enum class TaskPart : std::uint8_t { whole, begin, finish };
 
+/// What a collective task communicates.
+enum class CollectiveKind : std::uint8_t {
+  none,  ///< not a collective, or not known
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  reduce,
+  gather,
+  scatter,
+  barrier,
+  send,
+  receive,
+  send_receive,  ///< one kernel that does both, towards peers that are not recorded
+};
+inline constexpr std::size_t collective_kind_count = 13;
+[[nodiscard]] std::string_view to_string(CollectiveKind kind);
+
+/// Ranks that communicate with each other. Index 0 of GraphContext::communicators is the first.
+struct Communicator {
+  std::string name = {};
+  std::uint32_t size = 0;                ///< ranks of the whole job in it; 0 unknown
+  std::vector<std::int32_t> ranks = {};  ///< those in this graph, ascending
+};
+inline constexpr std::uint32_t no_communicator = 0xFFFFFFFFU;
+
 /// What a task does, shared by all tasks that do the same. Costs are per work.
 struct Work {
   NameId name{};           ///< kernel or call name
@@ -118,12 +145,16 @@ struct Work {
   TaskKind kind = TaskKind::host;
   TaskPart part = TaskPart::whole;  ///< the finish of a pair directly follows its begin on its lane
   Precision precision = Precision::unknown;
-  double flops = -1.0;      ///< floating-point operations; -1 unknown
-  std::int64_t bytes = -1;  ///< bytes moved (copies: exact; kernels: read + written); -1 unknown
+  double flops = -1.0;  ///< floating-point operations; -1 unknown
+  /// Bytes moved; copies: exact; kernels: read + written; collectives: payload_bytes of the trace;
+  /// -1 unknown.
+  std::int64_t bytes = -1;
   std::array<std::int32_t, 3> grid{};   ///< thread blocks; 0 unknown
   std::array<std::int32_t, 3> block{};  ///< threads per block; 0 unknown
   std::int32_t registers_per_thread = 0;
   std::int32_t shared_memory_bytes = 0;
+  CollectiveKind collective = CollectiveKind::none;
+  std::uint32_t communicator = no_communicator;  ///< index of GraphContext::communicators
   friend bool operator==(const Work&, const Work&) = default;
 };
 
@@ -170,6 +201,13 @@ struct Tensor {
   TaskId freed_in = none<TaskId>;        ///< none: outlives the window
   std::int64_t allocated_offset_ns = 0;  ///< host time before the END of the task's segment
   std::int64_t freed_offset_ns = 0;
+};
+
+/// Host time inside the segment before `task` that the same place of other ranks does not take.
+struct Stall {
+  TaskId task{};
+  std::int64_t duration_ns = 0;  ///< the whole silence
+  std::int64_t excess_ns = 0;    ///< what it has more than the median of the other ranks
 };
 
 /// A piece of the host segment before `task` that a named region of the trace covers.

@@ -109,6 +109,8 @@ struct GraphContext {
   std::vector<Capacity> capacities;
   std::vector<Demand> demands;           ///< sorted by task
   std::vector<TaskPriority> priorities;  ///< sorted by task
+  std::vector<Communicator> communicators;
+  std::vector<Stall> stalls;  ///< sorted by task; only graphs of several ranks know any
   NameTable names;
 };
 

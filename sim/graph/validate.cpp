@@ -124,7 +124,8 @@ Status check_tables(const GraphContext& context) {
                                   return std::pair{s.rank, s.begin};
                                 }) &&
                       sorted_by(context.segment_parts, by_task) &&
-                      sorted_by(context.demands, by_task) && sorted_by(context.priorities, by_task);
+                      sorted_by(context.demands, by_task) &&
+                      sorted_by(context.priorities, by_task) && sorted_by(context.stalls, by_task);
   if (sorted) return ok_status();
   return Error{ErrorCode::bad_format, "a side table of the graph is not sorted"};
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "trace/annotate/names.h"
 #include "trace/rules/assembly.h"
 #include "trace/rules/constants.h"
 
@@ -37,7 +38,7 @@ std::uint8_t kind_of_name(std::string_view name) {
 TaskKind task_kind(EventKind kind, std::string_view name) {
   if (kind == EventKind::copy) return TaskKind::copy;
   if (kind == EventKind::set) return TaskKind::set;
-  return has(name, "nccl") || has(name, "Nccl") ? TaskKind::collective : TaskKind::kernel;
+  return is_collective_kernel(name) ? TaskKind::collective : TaskKind::kernel;
 }
 
 /// Runtime calls by correlation, for the launch edge.

@@ -110,6 +110,34 @@ TEST_CASE("graph builder: a graph launch is one queue entry, pre-window work one
   CHECK(to_text(g) == "s:p(5) h:l0(1)~^p s:k0(9)<l0 s:k1(9)<l0 h:l1(1)~^k0 s:k2(9)<l1");
 }
 
+TEST_CASE("graph builder: an operation in two parts is one queue entry") {
+  GraphBuilder builder;
+  const LaneId h = builder.add_lane({LaneKind::host_thread, 0, no_device, 1, 0, "h"});
+  const LaneId s = builder.add_lane({LaneKind::stream, 0, 0, 7, 1, "s"});
+  Work work;
+  work.kind = TaskKind::launch;
+  const WorkId launch = builder.add_work(work);
+  work.kind = TaskKind::collective;
+  work.part = TaskPart::begin;
+  const WorkId begin = builder.add_work(work);
+  work.part = TaskPart::finish;
+  const WorkId finish = builder.add_work(work);
+  std::vector<TaskId> arrivals;
+  for (int i = 0; i < 2; ++i) {
+    const TaskId call = builder.add_task({.lane = h, .work = launch, .kind = TaskKind::launch});
+    arrivals.push_back(builder.add_task({.lane = s, .work = begin, .kind = TaskKind::collective}));
+    builder.add_dependency({end_of(call), arrivals.back(), DependencyKind::launch});
+    builder.add_task({.lane = s, .work = finish, .kind = TaskKind::collective, .duration_ns = 9});
+  }
+  auto graph = std::move(builder).build();
+  REQUIRE(graph.ok());
+  // Depth 1: the second call (task 3) waits for the start of the first arrival, not of the finish.
+  const std::vector<Dependency> in = dependencies_of(*graph, TaskId{3});
+  REQUIRE(in.size() == 2);
+  CHECK(in[1].kind == DependencyKind::queue);
+  CHECK(in[1].source == start_of(arrivals[0]));
+}
+
 TEST_CASE("graph builder: two host lanes on one stream are fixed only by a hand-over") {
   const char* loose = "h:a(1) s:k(9)<a h2:b(1) s:m(9)<b";
   CHECK_FALSE(graph(loose).topology().launch_order_fixed);
