@@ -15,6 +15,7 @@ readonly build_set="
   libisal-dev       include:isa-l/igzip_lib.h
   libsimdjson-dev   include:simdjson.h
   libspdlog-dev     include:spdlog/spdlog.h
+  libsqlite3-dev    include:sqlite3.h
   nlohmann-json3-dev include:nlohmann/json.hpp
   zlib1g-dev        include:zlib.h"
 readonly test_set="

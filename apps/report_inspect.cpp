@@ -49,10 +49,13 @@ std::string damage_text(const trace::ImportReport& report) {
   }
   std::string text;
   for (const trace::Damage& damage : report.damage) {
-    text += fmt::format("{}{} {}: {} (first at byte {})", text.empty() ? "" : "; ",
-                        count_text(damage.count),
+    // Formats of tables have no offset: their example says which row.
+    const std::string first =
+        damage.first_offset == 0 ? fmt::format("first: {}", damage.example)
+                                 : fmt::format("first at byte {}", count_text(damage.first_offset));
+    text += fmt::format("{}{} {}: {} ({})", text.empty() ? "" : "; ", count_text(damage.count),
                         damage.kind == trace::DamageKind::dropped ? "dropped" : "repaired",
-                        damage.reason, count_text(damage.first_offset));
+                        damage.reason, first);
   }
   return text;
 }

@@ -14,8 +14,8 @@ struct Damage {
   DamageKind kind = DamageKind::dropped;
   std::string reason;  ///< "negative duration", "no timestamp", ...
   std::uint64_t count = 0;
-  std::uint64_t first_offset = 0;  ///< byte offset in the decompressed text
-  std::string example;             ///< the event, shortened
+  std::uint64_t first_offset = 0;  ///< byte offset in the decompressed text; 0: see the example
+  std::string example;             ///< the event, shortened, or its table and row
 };
 
 struct ImportReport {

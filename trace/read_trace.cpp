@@ -31,9 +31,9 @@ Choice choose(std::string_view prefix) {
 std::string supported() {
   std::string names;
   for (const ReaderInfo* reader : readers::all()) {
-    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", reader->name, reader->suffixes);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", reader->name);
   }
-  return names;
+  return names + " (foretrace list readers)";
 }
 
 Error unknown_format(const std::string& path, std::string_view prefix, std::string_view trouble) {

@@ -28,6 +28,17 @@ namespace foretrace::trace {
   return *readers::all().front();
 }
 
+/// The reader of this name.
+[[nodiscard]] inline const ReaderInfo& reader_called(std::string_view name) {
+  for (const ReaderInfo* reader : readers::all()) {
+    if (reader->name == name) {
+      return *reader;
+    }
+  }
+  FAIL("there is no reader called " << std::string(name));
+  return *readers::all().front();
+}
+
 [[nodiscard]] inline Result<LoadedTrace> try_text(std::string_view text,
                                                   const ReadOptions& options = {}) {
   const auto source = open_memory(text, "t.json");
