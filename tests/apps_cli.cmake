@@ -2,7 +2,9 @@
 
 if(TARGET apps_tests)
   target_link_libraries(apps_tests PRIVATE foretrace_app)
-  target_compile_definitions(apps_tests PRIVATE FORETRACE_PROGRAM="$<TARGET_FILE:foretrace_cli>")
+  get_target_property(folder foretrace_cli BINARY_DIR)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+  target_compile_definitions(apps_tests PRIVATE FORETRACE_PROGRAM="${folder}/$<TARGET_FILE_NAME:foretrace_cli>")
   add_dependencies(apps_tests foretrace_cli)
 endif()
 
