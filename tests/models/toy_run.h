@@ -29,6 +29,7 @@ struct ToyKernel {
   std::int64_t gap_ns = 0;      ///< after the kernel before it
   TaskKind kind = TaskKind::kernel;
   std::int32_t step = -1;
+  LayerId layer{};
 };
 
 class ToyRun {
@@ -123,6 +124,7 @@ class ToyRun {
     task.segment_ns = kernel.gap_ns;
     task.phase = kernel.phase;
     task.step = kernel.step;
+    task.layer = kernel.layer;
     const TaskId id = builder_.add_task(task);
     builder_.add_dependency({.source = end_of(call),
                              .task = id,

@@ -1,0 +1,208 @@
+// Laws that hold for every what-if, on random training runs and on real recordings.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/load.h"
+#include "models/optimization.h"
+#include "sim/core/config.h"
+#include "sim/engine/pull.h"
+#include "sim/graph/validate.h"
+#include "tests/laws/training_run.h"
+
+using namespace foretrace;
+
+namespace {
+
+using Given = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::uint64_t runs = 60;
+
+ParamValues values_of(const OptimizationInfo& info, const Given& given) {
+  auto values = ParamValues::parse(info.name, info.params, given);
+  REQUIRE_MESSAGE(values.ok(), values.error().message);
+  return *values;
+}
+
+// The parameters of configs/optimizations/<name>.json.
+ParamValues example_of(const OptimizationInfo& info) {
+  const std::string path = std::string(FORETRACE_SOURCE_DIR "/configs/optimizations/") +
+                           std::string(info.name) + ".json";
+  auto config = read_config(path, "foretrace.what_if/1");
+  REQUIRE_MESSAGE(config.ok(), config.error().message);
+  const ConfigValue* parameters = config->find("parameters");
+  REQUIRE(parameters != nullptr);
+  Given given;
+  for (std::size_t i = 0; i < parameters->keys.size(); ++i) {
+    given.emplace_back(parameters->keys[i], parameters->items[i].text);
+  }
+  return values_of(info, given);
+}
+
+bool may_decline(ErrorCode code) {
+  return code == ErrorCode::no_match || code == ErrorCode::unsupported ||
+         code == ErrorCode::missing_cost;
+}
+
+// Per lane, the time of tasks that the change leaves as they are.
+std::int64_t longest_untouched_lane(const TaskGraph& graph, const Change& change) {
+  std::vector<bool> touched(graph.size(), false);
+  const auto touch = [&](TaskId task) {
+    if (index(task) < graph.size()) touched[index(task)] = true;
+  };
+  for (const DurationEdit& edit : change.durations) touch(edit.task);
+  for (const Removal& removal : change.removed) touch(removal.task);
+  for (const Move& move : change.moved) touch(move.task);
+  std::vector<std::int64_t> busy(graph.context().lanes.size(), 0);
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = make_id<TaskId>(t);
+    // A task that waits takes as long as its waiting.
+    if (touched[t] || graph.kind(task) == TaskKind::synchronization) continue;
+    busy[index(graph.lane_id(task))] += graph.duration_ns(task);
+  }
+  return busy.empty() ? 0 : *std::max_element(busy.begin(), busy.end());
+}
+
+void check_costs(const Change& change) {
+  for (const DurationEdit& edit : change.durations) {
+    CHECK(edit.duration_ns >= 0);
+    CHECK(edit.low >= 0.0F);
+    CHECK(edit.low <= 1.0F);
+    CHECK(edit.high >= 1.0F);
+  }
+  for (const Insertion& insertion : change.inserted) {
+    CHECK(insertion.task.duration_ns >= 0);
+    CHECK(insertion.task.segment_ns >= 0);
+  }
+  CHECK_FALSE(change.notes.empty());
+}
+
+// Applies, checks, and gives the new graph; the old one if the what-if declines.
+TaskGraph check_one(const TaskGraph& graph, const OptimizationInfo& info, const Accelerator* on,
+                    const ParamValues& values) {
+  auto change = info.apply({graph, on}, values);
+  if (!change) {
+    CHECK_MESSAGE(may_decline(change.error().code), change.error().message);
+    CHECK_FALSE(change.error().message.empty());
+    return graph;
+  }
+  check_costs(*change);
+  auto committed = commit(graph, *change);
+  REQUIRE_MESSAGE(committed.ok(), committed.error().message);
+  const Status valid = validate(committed->graph);
+  REQUIRE_MESSAGE(valid.ok(), valid.error().message);
+  const std::int64_t span_ns = simulate(committed->graph).span_ns;
+  CHECK(span_ns >= longest_untouched_lane(graph, *change));
+
+  const auto again = info.apply({graph, on}, values);
+  REQUIRE(again.ok());
+  CHECK(again->notes == change->notes);
+  CHECK(again->inserted.size() == change->inserted.size());
+  CHECK(again->removed.size() == change->removed.size());
+  return std::move(committed->graph);
+}
+
+Accelerator a100() {
+  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  auto found = find_accelerator("a100_sxm_40gb");
+  REQUIRE(found.ok());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("law: every what-if makes a valid graph or declines, once and on top of itself") {
+  const Accelerator accelerator = a100();
+  for (const OptimizationInfo* info : optimizations::all()) {
+    CAPTURE(std::string(info->name));
+    const ParamValues values = example_of(*info);
+    for (std::uint64_t seed = 0; seed < runs; ++seed) {
+      CAPTURE(seed);
+      test::Choices choices(seed);
+      const auto graph = test::TrainingRun(choices).build();
+      REQUIRE_MESSAGE(graph.ok(), graph.error().message);
+      const Accelerator* on = seed % 3 == 0 ? nullptr : &accelerator;
+      const TaskGraph once = check_one(*graph, *info, on, values);
+      check_one(once, *info, on, values);
+    }
+  }
+}
+
+TEST_CASE("law: the ends of declared ranges are accepted, too") {
+  const Accelerator accelerator = a100();
+  for (const OptimizationInfo* info : optimizations::all()) {
+    CAPTURE(std::string(info->name));
+    const ParamValues values = example_of(*info);
+    for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
+      for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        test::Choices choices(seed);
+        const auto graph = test::TrainingRun(choices).build();
+        REQUIRE(graph.ok());
+        check_one(*graph, *info, &accelerator, values.at_bound(bound));
+      }
+    }
+  }
+}
+
+TEST_CASE("law: parameters that mean 'as it was' change no time") {
+  struct Identity {
+    std::string_view name;
+    Given given;
+  };
+  const std::vector<Identity> identities = {
+      {"scale", {{"factor", "1"}}},         {"batch_size", {{"factor", "1"}}},
+      {"channels_last", {{"kept", "1"}}},   {"gradient_accumulation", {{"steps", "1"}}},
+      {"layer_freezing", {{"share", "0"}}}, {"activation_checkpointing", {{"segments", "1"}}},
+  };
+  const Accelerator accelerator = a100();
+  for (const Identity& identity : identities) {
+    CAPTURE(std::string(identity.name));
+    const auto all = optimizations::all();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const OptimizationInfo* info) {
+      return info->name == identity.name;
+    });
+    REQUIRE(found != all.end());
+    const ParamValues values = values_of(**found, identity.given);
+    for (std::uint64_t seed = 0; seed < runs / 3; ++seed) {
+      CAPTURE(seed);
+      test::Choices choices(seed);
+      const auto graph = test::TrainingRun(choices).build();
+      REQUIRE(graph.ok());
+      CHECK(simulate(check_one(*graph, **found, &accelerator, values)).span_ns ==
+            simulate(*graph).span_ns);
+    }
+  }
+}
+
+TEST_CASE("law: every what-if holds on real recordings") {
+  const std::string folder = FORETRACE_SHARED_DIR "/traces/";
+  constexpr std::array files = {
+      "kineto_resnet50/workers4_v100.json.gz",  "saf_amg/n28_baseline_a100.json.gz",
+      "tracelens/bert_small_h100.json.gz",      "tracelens/resnet18_train_mi300x.json.gz",
+      "tracelens/eager_b200.json.gz",           "tracelens/vllm_decode_full_graph_exec.json.gz",
+      "hta/nccl_args_2rank_a100_rank0.json.gz", "megatron_tp8_a100/kineto_0.json.gz",
+      "triosim/vgg13_h100_kineto.json.gz",      "param_et/linear_kineto.json.gz"};
+  std::size_t applied = 0;
+  for (const char* file : files) {
+    if (!std::filesystem::exists(folder + file)) {
+      MESSAGE("skipped: no real trace ", file);
+      continue;
+    }
+    CAPTURE(std::string(file));
+    set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+    const auto recording = driver::load(folder + file);
+    REQUIRE_MESSAGE(recording.ok(), recording.error().message);
+    const Accelerator* on = recording->accelerator ? &*recording->accelerator : nullptr;
+    for (const OptimizationInfo* info : optimizations::all()) {
+      CAPTURE(std::string(info->name));
+      const TaskGraph after = check_one(recording->graph(), *info, on, example_of(*info));
+      applied += after.shared_columns() == recording->graph().shared_columns() ? 0 : 1;
+    }
+  }
+  MESSAGE("applied ", applied, " times");
+}

@@ -1,0 +1,105 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo activation_checkpointing;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::activation_checkpointing;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::count_of;
+using foretrace::test::span_ns;
+using foretrace::test::ToyKernel;
+using foretrace::test::ToyRun;
+
+namespace {
+
+constexpr ToyKernel forward = {.name = "ampere_sgemm_128x64_tn", .duration_ns = 10, .launch_ns = 2};
+constexpr ToyKernel backward = {
+    .name = "backward sgemm", .duration_ns = 20, .phase = Phase::backward, .launch_ns = 2};
+
+foretrace::TaskGraph four_layers() {
+  ToyRun run;
+  for (int i = 0; i < 4; ++i) run.kernel(forward);
+  for (int i = 0; i < 4; ++i) run.kernel(backward);
+  run.synchronize();
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("activation_checkpointing: all segments but the last run again before their backward") {
+  const auto graph = four_layers();
+  REQUIRE(span_ns(graph) == 2 + 4 * 10 + 4 * 20);
+  // Two segments of two kernels: the first one runs again, 2 x 10 ns.
+  const auto again = after(graph, activation_checkpointing, {{"segments", "2"}});
+  CHECK(count_of(again, "ampere_sgemm_128x64_tn") == 6);
+  CHECK(span_ns(again) == span_ns(graph) + 2 * 10);
+  // Four products make sqrt(4) = 2 segments.
+  CHECK(span_ns(after(graph, activation_checkpointing)) == span_ns(graph) + 2 * 10);
+}
+
+TEST_CASE("activation_checkpointing: the copies stand before the backward kernels that need them") {
+  const auto again = after(four_layers(), activation_checkpointing, {{"segments", "4"}});
+  // Mirrored: 4' is not repeated, so that backward 4 stands first, then 3 again, backward 3, ...
+  std::string order;
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    const auto task = foretrace::make_id<foretrace::TaskId>(i);
+    if (again.kind(task) != foretrace::TaskKind::kernel) continue;
+    order += again.name(task) == "backward sgemm" ? 'b' : 'f';
+  }
+  CHECK(order == "ffffbfbfbfb");
+}
+
+TEST_CASE("activation_checkpointing: blocks are the repeated modules") {
+  ToyRun run;
+  const auto root = run.builder().add_layer("Net");
+  const auto first = run.builder().add_layer("Net/Block_0", root);
+  const auto second = run.builder().add_layer("Net/Block_1", root);
+  for (const auto layer : {first, first, second, second}) {
+    ToyKernel kernel = forward;
+    kernel.layer = layer;
+    run.kernel(kernel);
+  }
+  for (const auto layer : {second, first}) {
+    ToyKernel kernel = backward;
+    kernel.layer = layer;
+    run.kernel(kernel);
+  }
+  run.synchronize();
+  const auto graph = run.build();
+  const auto again = after(graph, activation_checkpointing, {{"mode", "block"}});
+  // Both blocks run again: four kernels of 10 ns.
+  CHECK(span_ns(again) == span_ns(graph) + 40);
+}
+
+TEST_CASE("activation_checkpointing: selective repeats attention without its last product") {
+  ToyRun run;
+  const ToyKernel bmm = {.name = "gemm", .duration_ns = 30, .operator_name = "aten::bmm"};
+  const ToyKernel softmax = {.name = "softmax_warp_forward", .duration_ns = 5};
+  run.kernel(bmm);
+  run.kernel(softmax);
+  run.kernel(bmm);
+  for (const auto& kernel : {bmm, bmm, softmax, bmm, bmm}) {
+    ToyKernel twin = kernel;
+    twin.phase = Phase::backward;
+    run.kernel(twin);
+  }
+  run.synchronize();
+  const auto graph = run.build();
+  const auto again = after(graph, activation_checkpointing, {{"mode", "selective"}});
+  CHECK(span_ns(again) == span_ns(graph) + 30 + 5);
+}
+
+TEST_CASE(
+    "activation_checkpointing: one segment keeps everything, inference has nothing to repeat") {
+  const auto one = apply_to(four_layers(), activation_checkpointing, {{"segments", "1"}});
+  REQUIRE_FALSE(one.ok());
+  CHECK(one.error().code == ErrorCode::no_match);
+  ToyRun run;
+  run.kernel(forward);
+  CHECK_FALSE(apply_to(run.build(), activation_checkpointing).ok());
+  CHECK_FALSE(apply_to(four_layers(), activation_checkpointing, {{"mode", "block"}}).ok());
+}

@@ -1,0 +1,96 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo batch_size;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::batch_size;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::duration_of;
+using foretrace::test::toy_accelerator;
+using foretrace::test::ToyKernel;
+using foretrace::test::ToyRun;
+
+namespace {
+
+// 8 samples of 512 positions; 4096 x 1024 x 1024.
+constexpr ToyKernel product = {.name = "ampere_sgemm_128x64_tn",
+                               .duration_ns = 700000,
+                               .operator_name = "aten::addmm",
+                               .shapes = "[[1024], [4096, 1024], [1024, 1024]]"};
+constexpr ToyKernel gelu = {.name = "vectorized_elementwise_kernel<4, float>",
+                            .duration_ns = 30000,
+                            .operator_name = "aten::gelu",
+                            .shapes = "[[8, 512, 1024]]"};
+constexpr ToyKernel weight_gradient = {.name = "ampere_sgemm_64x128_nt",
+                                       .duration_ns = 690000,
+                                       .operator_name = "aten::mm",
+                                       .shapes = "[[1024, 4096], [4096, 1024]]",
+                                       .phase = Phase::backward};
+constexpr ToyKernel accumulate = {.name = "vectorized_elementwise_kernel<4, float, AddFunctor>",
+                                  .duration_ns = 12000,
+                                  .operator_name = "aten::add_",
+                                  .shapes = "[[1024, 1024], [1024, 1024]]",
+                                  .phase = Phase::backward};
+constexpr ToyKernel update = {
+    .name = "multi_tensor_apply_kernel", .duration_ns = 5000, .phase = Phase::update};
+
+foretrace::TaskGraph one_step() {
+  ToyRun run;
+  run.kernel(gelu);
+  run.kernel(product);
+  run.kernel(weight_gradient);
+  run.kernel(accumulate);
+  run.kernel(update);
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("batch_size: activations grow, weights and the update do not") {
+  const auto a100 = toy_accelerator();
+  const auto graph = one_step();
+  const auto twice = after(graph, batch_size, {{"factor", "2"}}, &a100);
+  // 256 tiles of 128 x 128 become 512; on 108 multiprocessors 3 waves become 5: at least 1.6, at
+  // most twice the time.
+  const double product_ratio =
+      static_cast<double>(duration_of(twice, "ampere_sgemm_128x64_tn")) / 700000;
+  CHECK(product_ratio > 1.6);
+  CHECK(product_ratio <= 2.0);
+  // The gradient of the weight sums over twice as many rows.
+  const double gradient_ratio =
+      static_cast<double>(duration_of(twice, "ampere_sgemm_64x128_nt")) / 690000;
+  CHECK(gradient_ratio > 1.6);
+  CHECK(gradient_ratio <= 2.0);
+  // 1.8 us of ramp-up once: model time 1.8 + b becomes 1.8 + 2 b with b = 2 x 4 Mi x 4 B / rate.
+  const double bytes = 2.0 * 8 * 512 * 1024 * 4 / (a100.memory_bandwidth * 0.80) * 1e9;
+  CHECK(duration_of(twice, "vectorized_elementwise_kernel<4, float>") ==
+        doctest::Approx(30000 * (1800 + 2 * bytes) / (1800 + bytes)).epsilon(1e-3));
+  CHECK(duration_of(twice, "vectorized_elementwise_kernel<4, float, AddFunctor>") == 12000);
+  CHECK(duration_of(twice, "multi_tensor_apply_kernel") == 5000);
+}
+
+TEST_CASE("batch_size: factor 1 changes nothing") {
+  const auto a100 = toy_accelerator();
+  const auto graph = one_step();
+  const auto same = after(graph, batch_size, {{"factor", "1"}}, &a100);
+  CHECK(*same.weights().duration_ns == *graph.weights().duration_ns);
+}
+
+TEST_CASE("batch_size: without shapes time is proportional, but for the ramp-up") {
+  ToyRun run;
+  run.kernel({.name = "vectorized_elementwise_kernel<4, float>", .duration_ns = 11800});
+  const auto twice = after(run.build(), batch_size, {{"factor", "2"}});
+  CHECK(duration_of(twice, "vectorized_elementwise_kernel<4, float>") == 21800);
+}
+
+TEST_CASE("batch_size: a run of updates only is declined") {
+  ToyRun run;
+  run.kernel(update);
+  const auto declined = apply_to(run.build(), batch_size, {{"factor", "2"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+}

@@ -1,0 +1,90 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo flash_attention;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::flash_attention;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::count_of;
+using foretrace::test::duration_of;
+using foretrace::test::toy_accelerator;
+using foretrace::test::ToyKernel;
+using foretrace::test::ToyRun;
+
+namespace {
+
+// 32 heads of 1024 x 1024 scores of width 64 in fp16.
+constexpr ToyKernel scores = {.name = "ampere_fp16_s16816gemm_fp16_128x64_tn",
+                              .duration_ns = 90000,
+                              .operator_name = "aten::bmm",
+                              .shapes = "[[32, 1024, 64], [32, 64, 1024]]",
+                              .launch_ns = 2000};
+constexpr ToyKernel softmax = {
+    .name = "softmax_warp_forward<c10::Half>", .duration_ns = 200000, .launch_ns = 2000};
+constexpr ToyKernel dropout = {
+    .name = "fused_dropout_kernel<c10::Half>", .duration_ns = 150000, .launch_ns = 2000};
+constexpr ToyKernel values = {.name = "ampere_fp16_s16816gemm_fp16_64x64_nn",
+                              .duration_ns = 80000,
+                              .operator_name = "aten::bmm",
+                              .shapes = "[[32, 1024, 1024], [32, 1024, 64]]",
+                              .launch_ns = 2000};
+
+foretrace::TaskGraph attention() {
+  ToyRun run;
+  for (const auto& kernel : {scores, softmax, dropout, values}) run.kernel(kernel);
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("flash_attention: one kernel, whose time is the arithmetic of both products") {
+  const auto a100 = toy_accelerator();
+  const auto fused = after(attention(), flash_attention, {}, &a100);
+  CHECK(count_of(fused, "launch of flash attention") == 1);
+  CHECK(fused.size() == 2);
+  // 4 x 32 x 1024 x 1024 x 64 FLOPs at 0.60 of the sustained fp16 rate, and 4.2 us of ramp-up; the
+  // 16.8 MB of queries, keys, values and result take less.
+  const double rate =
+      0.60 * a100.sustained_flops[static_cast<std::size_t>(foretrace::Precision::fp16)];
+  const double ns = 4200 + 4.0 * 32 * 1024 * 1024 * 64 / rate * 1e9;
+  CHECK(duration_of(fused, "flash attention") == doctest::Approx(ns).epsilon(1e-4));
+  const auto faster = after(attention(), flash_attention, {{"efficiency", "2"}}, &a100);
+  CHECK(duration_of(faster, "flash attention") ==
+        doctest::Approx(4200 + (ns - 4200) / 2).epsilon(1e-3));
+}
+
+TEST_CASE("flash_attention: without an accelerator the products' time stays") {
+  CHECK(duration_of(after(attention(), flash_attention), "flash attention") == 170000);
+}
+
+TEST_CASE("flash_attention: backward has two products on each side, and 2.5 times the work") {
+  ToyRun run;
+  for (const auto& kernel : {values, scores, dropout, softmax, values, values}) {
+    ToyKernel twin = kernel;
+    twin.phase = Phase::backward;
+    run.kernel(twin);
+  }
+  const auto a100 = toy_accelerator();
+  const auto graph = run.build();
+  const auto fused = after(graph, flash_attention, {}, &a100);
+  CHECK(fused.size() == 2);
+  const double forward = static_cast<double>(
+      duration_of(after(attention(), flash_attention, {}, &a100), "flash attention"));
+  CHECK(duration_of(fused, "flash attention backward") ==
+        doctest::Approx(4200 + 2.5 * (forward - 4200)).epsilon(1e-3));
+  CHECK_FALSE(apply_to(graph, flash_attention, {{"backward", "false"}}, &a100).ok());
+}
+
+TEST_CASE("flash_attention: the softmax of a loss is no attention") {
+  ToyRun run;
+  run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 10, .operator_name = "aten::addmm"});
+  run.kernel({.name = "softmax_warp_forward<float>", .duration_ns = 10});
+  run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 10, .operator_name = "aten::addmm"});
+  const auto declined = apply_to(run.build(), flash_attention);
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+}

@@ -1,0 +1,55 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo gradient_accumulation;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::gradient_accumulation;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::count_of;
+using foretrace::test::span_ns;
+using foretrace::test::ToyRun;
+
+namespace {
+
+foretrace::TaskGraph one_step() {
+  ToyRun run;
+  run.host_task("load", foretrace::TaskKind::host, 100, 0, Phase::data_loading);
+  run.kernel({.name = "forward", .duration_ns = 10, .launch_ns = 2});
+  run.kernel({.name = "backward", .duration_ns = 20, .phase = Phase::backward, .launch_ns = 2});
+  run.kernel({.name = "update", .duration_ns = 5, .phase = Phase::update, .launch_ns = 2});
+  run.synchronize();
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("gradient_accumulation: passes and loading repeat, the update does not") {
+  const auto graph = one_step();
+  REQUIRE(span_ns(graph) == 100 + 2 + 10 + 20 + 5);
+  const auto four = after(graph, gradient_accumulation, {{"steps", "4"}});
+  CHECK(count_of(four, "forward") == 4);
+  CHECK(count_of(four, "backward") == 4);
+  CHECK(count_of(four, "update") == 1);
+  // Each further pass loads for 100 ns after its predecessor's launches (4 ns) and hides the
+  // predecessor's 30 ns of device time: 4 x 104 ns of host time before the last pass's last launch.
+  CHECK(span_ns(four) == 3 * 104 + 100 + 2 + 10 + 20 + 5);
+  const auto ready = after(graph, gradient_accumulation, {{"steps", "4"}, {"load", "false"}});
+  CHECK(span_ns(ready) == 100 + 2 + 4 * 30 + 5);
+}
+
+TEST_CASE("gradient_accumulation: one pass per update changes nothing") {
+  const auto graph = one_step();
+  CHECK(span_ns(after(graph, gradient_accumulation, {{"steps", "1"}})) == span_ns(graph));
+}
+
+TEST_CASE("gradient_accumulation: declines without a backward pass") {
+  ToyRun run;
+  run.kernel({.name = "forward", .duration_ns = 10});
+  const auto declined = apply_to(run.build(), gradient_accumulation, {{"steps", "2"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+}

@@ -1,0 +1,58 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo layer_freezing;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::layer_freezing;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::count_of;
+using foretrace::test::span_ns;
+using foretrace::test::ToyRun;
+
+namespace {
+
+foretrace::TaskGraph one_step(std::string_view update) {
+  ToyRun run;
+  for (int i = 0; i < 4; ++i) run.kernel({.name = "forward", .duration_ns = 10});
+  for (int i = 0; i < 4; ++i) {
+    run.kernel({.name = "backward", .duration_ns = 20, .phase = Phase::backward});
+  }
+  for (int i = 0; i < 4; ++i) {
+    run.kernel({.name = update, .duration_ns = 2800, .phase = Phase::update});
+  }
+  run.synchronize();
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("layer_freezing: the end of the backward pass and a share of the update go") {
+  const auto graph = one_step("vectorized_elementwise_kernel");
+  const auto half = after(graph, layer_freezing, {{"share", "0.5"}});
+  CHECK(count_of(half, "forward") == 4);
+  CHECK(count_of(half, "backward") == 2);
+  CHECK(count_of(half, "vectorized_elementwise_kernel") == 2);
+  CHECK(span_ns(graph) - span_ns(half) == 2 * 20 + 2 * 2800);
+}
+
+TEST_CASE("layer_freezing: multi-tensor updates get shorter, but for their ramp-up") {
+  const auto graph = one_step("multi_tensor_apply_kernel");
+  const auto quarter = after(graph, layer_freezing, {{"share", "0"}, {"parameters", "0.25"}});
+  CHECK(count_of(quarter, "backward") == 4);
+  // 1.8 us of ramp-up stay of each; of the 1 us that moves bytes a quarter goes.
+  CHECK(span_ns(graph) - span_ns(quarter) == 4 * 250);
+}
+
+TEST_CASE("layer_freezing: a share of nothing changes nothing, inference is declined") {
+  const auto graph = one_step("multi_tensor_apply_kernel");
+  CHECK(span_ns(after(graph, layer_freezing, {{"share", "0"}})) == span_ns(graph));
+  ToyRun run;
+  run.kernel({.name = "forward", .duration_ns = 10});
+  const auto declined = apply_to(run.build(), layer_freezing, {{"share", "0.5"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+}
