@@ -51,7 +51,9 @@ void NsysImport::read_devices() {
   while (scan.next()) {
     DeviceProperties device;
     device.id = small(scan.integer_or(0, 0));
-    device.name = table_.names[rows_.intern(scan.text(1), {"TARGET_INFO_GPU", scan.row()})];
+    device.name =
+        table_
+            .names[rows_.intern(scan.text(1), {.table = "TARGET_INFO_GPU", .number = scan.row()})];
     device.total_memory_bytes = std::max<std::int64_t>(0, scan.integer_or(2, 0));
     device.multiprocessors = small(scan.integer_or(3, 0));
     device.compute_major = small(scan.integer_or(4, 0));
@@ -103,7 +105,7 @@ void NsysImport::read_kernels() {
     name_at = 18
   };
   while (scan.next()) {
-    const RowPlace place{.table = table, .number = scan.row()};
+    const RowPlace place{.table = table, .number = scan.row(), .offset = 0};
     std::string_view name = scan.text(name_at);
     for (std::size_t column = demangled_at; column < grid_at && name.empty(); ++column) {
       name = string(scan.integer_or(column, -1));
@@ -132,7 +134,7 @@ void NsysImport::read_copies() {
                  {"start", "end", "globalPid", "deviceId", "streamId", "correlationId", "bytes",
                   "copyKind", "srcKind", "dstKind"});
   while (scan.next()) {
-    const RowPlace place{.table = table, .number = scan.row()};
+    const RowPlace place{.table = table, .number = scan.row(), .offset = 0};
     const std::string name =
         copy_name(scan.integer_or(7, 0), scan.integer_or(8, -1), scan.integer_or(9, -1));
     Descriptor descriptor;
@@ -227,7 +229,7 @@ void NsysImport::read_syncs() {
                  {"start", "end", "globalPid", "deviceId", "streamId", "correlationId", "syncType",
                   "eventId", "eventSyncId"});
   while (scan.next()) {
-    const RowPlace place{.table = table, .number = scan.row()};
+    const RowPlace place{.table = table, .number = scan.row(), .offset = 0};
     const auto start = scan.integer(start_at);
     const auto end = scan.integer(end_at);
     constexpr std::int64_t farthest = std::int64_t{1} << 61;
@@ -263,7 +265,7 @@ void NsysImport::read_memory() {
                   "memoryOperationType", "correlationId"});
   enum : std::int64_t { device_memory = 2, allocation = 0, cuda = 1 };
   while (scan.next()) {
-    const RowPlace place{.table = table, .number = scan.row()};
+    const RowPlace place{.table = table, .number = scan.row(), .offset = 0};
     const auto start = scan.integer(0);
     const auto bytes = scan.integer(4);
     if (!start || !bytes || *bytes < 0 || scan.integer_or(5, device_memory) != device_memory) {

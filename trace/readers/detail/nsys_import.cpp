@@ -97,7 +97,7 @@ void NsysImport::read_calls() {
                  {"start", "end", "globalTid", "correlationId", "nameId", "eventClass", "name"});
   std::unordered_map<std::int64_t, NameId> names;
   while (scan.next()) {
-    const RowPlace place{.table = table, .number = scan.row()};
+    const RowPlace place{.table = table, .number = scan.row(), .offset = 0};
     const auto start = scan.integer(0);
     const auto end = scan.integer(1);
     if (!start || !end) {
@@ -146,7 +146,7 @@ void NsysImport::read_ranges() {
   TableScan scan(file_, table,
                  {"start", "end", "eventType", "globalTid", "endGlobalTid", "text", "textId"});
   while (scan.next()) {
-    const RowPlace place{.table = table, .number = scan.row()};
+    const RowPlace place{.table = table, .number = scan.row(), .offset = 0};
     const std::int64_t type = scan.integer_or(2, nvtx_push_pop);
     std::string_view text = scan.text(5);
     if (text.empty()) {
@@ -204,7 +204,7 @@ void NsysImport::read_overheads() {
   for (const std::string_view table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"}) {
     TableScan scan(file_, table, {"start", "end", "globalTid", "nameId", "overheadType"});
     while (scan.next()) {
-      const RowPlace place{.table = table, .number = scan.row()};
+      const RowPlace place{.table = table, .number = scan.row(), .offset = 0};
       const auto start = scan.integer(0);
       const auto end = scan.integer(1);
       if (!start || !end) {

@@ -110,8 +110,7 @@ DescriptorId RowBuilder::intern(const Descriptor& descriptor) {
 }
 
 void RowBuilder::count(DamageKind kind, std::string_view reason, RowPlace place) {
-  // Tables and rows say where it is; a byte would not.
-  report_.count(kind, reason, 0,
+  report_.count(kind, reason, place.offset,
                 place.number == 0 ? std::string(place.table)
                                   : fmt::format("{} row {}", place.table, place.number));
 }

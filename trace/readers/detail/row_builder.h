@@ -17,10 +17,11 @@
 
 namespace foretrace::trace::detail {
 
-/// Where a row stands in the file, for messages: "CUPTI_ACTIVITY_KIND_KERNEL row 12".
+/// Where a row stands in the file, for messages: "CUPTI_ACTIVITY_KIND_KERNEL row 12", or a byte.
 struct RowPlace {
   std::string_view table;
   std::uint64_t number = 0;
+  std::uint64_t offset = 0;
 };
 
 /// One event. Ids of launches count within their scope, which is a process.
