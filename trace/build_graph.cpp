@@ -31,6 +31,25 @@ void set_flags(rules::Assembly& assembly) {
 
 }  // namespace
 
+namespace rules {
+
+void apply(Assembly& assembly) {
+  hidden_sync(assembly);
+  hand_over(assembly);
+  program_order(assembly);
+  measure_medians(assembly);
+  queue_depth(assembly);
+  synchronization(assembly);
+  event_wait(assembly);
+  default_stream(assembly);
+  graph_launch(assembly);
+  device_start(assembly);
+  reference_times(assembly);
+  set_flags(assembly);
+}
+
+}  // namespace rules
+
 Result<BuiltGraph> build_graph(const EventTable& events, const BuildOptions& options) {
   const Annotation annotation = annotate(events);
   rules::Assembly assembly{.events = events, .annotation = annotation, .options = options};
@@ -41,18 +60,8 @@ Result<BuiltGraph> build_graph(const EventTable& events, const BuildOptions& opt
                              "nothing to simulate",
                              events.info.path, events.size())};
   }
-  rules::hidden_sync(assembly);
-  rules::hand_over(assembly);
-  rules::program_order(assembly);
-  rules::measure_medians(assembly);
-  rules::queue_depth(assembly);
-  rules::synchronization(assembly);
-  rules::event_wait(assembly);
-  rules::default_stream(assembly);
-  rules::graph_launch(assembly);
-  rules::device_start(assembly);
-  rules::reference_times(assembly);
-  set_flags(assembly);
+  rules::describe_collectives(assembly);
+  rules::apply(assembly);
   return rules::emit(assembly);
 }
 

@@ -51,10 +51,12 @@ Error unknown_format(const std::string& path, std::string_view prefix, std::stri
 
 Result<LoadedTrace> read_trace(const std::string& path, const ReadOptions& options) {
   auto opened = open_file(path);
-  if (!opened) {
-    return std::move(opened).error();
-  }
-  std::unique_ptr<ByteSource> source = std::move(opened).value();
+  return opened ? read_source(std::move(opened).value(), options)
+                : Result<LoadedTrace>(std::move(opened).error());
+}
+
+Result<LoadedTrace> read_source(std::unique_ptr<ByteSource> source, const ReadOptions& options) {
+  const std::string path(source->path());
   std::string prefix(prefix_bytes, '\0');
   auto got = source->read(prefix);
   if (!got) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,5 +45,9 @@ namespace readers {
 /// Opens a file (plain or gzip), finds its format and reads it. Errors name the path and what it
 /// looks like.
 [[nodiscard]] Result<LoadedTrace> read_trace(const std::string& path, const ReadOptions& options);
+
+/// The same from a source that is already open.
+[[nodiscard]] Result<LoadedTrace> read_source(std::unique_ptr<ByteSource> source,
+                                              const ReadOptions& options);
 
 }  // namespace foretrace::trace

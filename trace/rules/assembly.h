@@ -76,6 +76,17 @@ struct DeviceOp {
   std::int64_t latency_ns = 0;     ///< after the anchor
   bool anchored_at_start = false;  ///< the anchor is the call's start, not its end
   bool pinned = false;  ///< absolute start: first operation of a stream before the window
+  std::uint32_t collective = nothing;  ///< index of Assembly::collectives
+};
+
+/// What is known of a collective operation. Times are the rank's own.
+struct CollectiveOp {
+  CollectiveKind kind = CollectiveKind::none;
+  std::int64_t bytes = -1;
+  std::uint32_t communicator = no_communicator;  ///< of the graph
+  std::uint32_t join = nothing;      ///< number of its rendezvous; nothing: it meets nobody
+  std::int64_t finish_start_ns = 0;  ///< when the last rank had arrived
+  std::int64_t transfer_ns = 0;      ///< from then on
 };
 
 /// Where an edge into a device operation comes from.
@@ -143,7 +154,9 @@ struct Assembly {
   const EventTable& events;
   const Annotation& annotation;
   const BuildOptions& options;
-  std::int64_t origin_ns = 0;  ///< first kept event: time 0 of the graph
+  std::int32_t rank = 0;
+  std::int64_t begin_ns = 0;   ///< first kept event
+  std::int64_t origin_ns = 0;  ///< time 0 of the graph: begin_ns, or earlier if others begin first
   std::int64_t slack_ns = 0;   ///< three times the resolution of the trace
 
   std::vector<HostThread> threads{};
@@ -153,6 +166,8 @@ struct Assembly {
   std::vector<Item> items{};
   std::vector<Source> sources{};  ///< sorted by op when every rule has run
   std::vector<Target> targets{};  ///< in the order of calls
+  std::vector<CollectiveOp> collectives{};
+  std::vector<Communicator> communicators{};  ///< of a graph of this rank alone
   Medians medians{};
   Honesty honesty{};
 
@@ -162,8 +177,12 @@ struct Assembly {
   [[nodiscard]] std::string_view api(const HostCall& call) const { return events.names[call.api]; }
 };
 
+/// Kind, bytes and group of collective operations, for a graph of this rank alone.
+void describe_collectives(Assembly& assembly);
 /// Keeps threads that launch work or carry steps; collects and classifies their calls.
 void collect(Assembly& assembly);
+/// Every rule below in its order, on what collect() found.
+void apply(Assembly& assembly);
 /// Silences before cudaEventElapsedTime become event synchronizations.
 void hidden_sync(Assembly& assembly);
 /// Gaps of one thread that end when another thread falls silent: marks on both.

@@ -45,7 +45,7 @@ std::int64_t copy_overhead(const Assembly& assembly, NameId api) {
 
 void reference_times(Assembly& assembly) {
   Intervals busy;
-  std::int64_t last = assembly.origin_ns;
+  std::int64_t last = assembly.begin_ns;
   for (const DeviceOp& op : assembly.ops) {
     busy.emplace_back(op.start_ns, op.end_ns);
     last = std::max(last, op.end_ns);
@@ -53,7 +53,7 @@ void reference_times(Assembly& assembly) {
   assembly.honesty.device_busy_ns = union_length(busy);
 
   std::vector<std::int64_t> overhead_of_api(assembly.events.names.size(), -1);
-  std::int64_t host_last = assembly.origin_ns;
+  std::int64_t host_last = assembly.begin_ns;
   for (const HostThread& thread : assembly.threads) {
     host_last = std::max(host_last, thread.last_ns);
   }
@@ -75,8 +75,8 @@ void reference_times(Assembly& assembly) {
       own += cost;
     }
   }
-  assembly.honesty.host_only_ns = host_last - assembly.origin_ns - union_length(blocked) + own;
-  assembly.honesty.span_ns = std::max(last, host_last) - assembly.origin_ns;
+  assembly.honesty.host_only_ns = host_last - assembly.begin_ns - union_length(blocked) + own;
+  assembly.honesty.span_ns = std::max(last, host_last) - assembly.begin_ns;
 }
 
 }  // namespace foretrace::trace::rules

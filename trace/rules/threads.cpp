@@ -274,12 +274,14 @@ void find_origin(Assembly& assembly) {
   for (const DeviceOp& op : assembly.ops) {
     first = std::min(first, op.start_ns);
   }
-  assembly.origin_ns = first == std::numeric_limits<std::int64_t>::max() ? 0 : first;
+  assembly.begin_ns = first == std::numeric_limits<std::int64_t>::max() ? 0 : first;
+  assembly.origin_ns = assembly.begin_ns;
 }
 
 }  // namespace
 
 void collect(Assembly& assembly) {
+  assembly.rank = std::max(0, assembly.events.info.rank);
   assembly.slack_ns = 3 * std::max<std::int64_t>(assembly.events.info.resolution_ns, 1);
   std::vector<std::uint32_t> call_event_of_op;
   collect_device_ops(assembly, call_event_of_op);

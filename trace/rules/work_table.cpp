@@ -43,10 +43,18 @@ WorkId WorkTable::of_call(const HostCall& call, TaskKind kind, TaskPart part) {
   return builder_.add_work(work);
 }
 
-WorkId WorkTable::of_op(const DeviceOp& op) {
+WorkId WorkTable::of_op(const DeviceOp& op, TaskPart part) {
   const std::size_t event = index(op.event);
   const EventId around = a_.annotation.operator_event[event];
-  const Descriptor& own = a_.events.descriptors[index(a_.events.descriptor[event])];
+  if (op.collective != nothing) {  // few, and their sizes are not the kernel's arguments
+    const CollectiveOp& collective = a_.collectives[op.collective];
+    Work work = describe(op, around);
+    work.part = part;
+    work.bytes = collective.bytes;
+    work.collective = collective.kind;
+    work.communicator = collective.communicator;
+    return builder_.add_work(work);
+  }
   const std::uint64_t operator_key =
       around == none<EventId>
           ? 0xFFFFFFFFULL
@@ -60,6 +68,15 @@ WorkId WorkTable::of_op(const DeviceOp& op) {
       cached->second.around == operator_key) {
     return cached->second.work;
   }
+  const WorkId id = builder_.add_work(describe(op, around));
+  works_[key] = {own_key, operator_key, id};
+  return id;
+}
+
+/// The kernel, its launch parameters and the operator around its launch.
+Work WorkTable::describe(const DeviceOp& op, EventId around) {
+  const std::size_t event = index(op.event);
+  const Descriptor& own = a_.events.descriptors[index(a_.events.descriptor[event])];
   Work work;
   work.kind = op.kind;
   work.name = name(a_.events.name[event]);
@@ -75,9 +92,7 @@ WorkId WorkTable::of_op(const DeviceOp& op) {
     work.types = name(outer.types);
     work.flops = outer.flops;
   }
-  const WorkId id = builder_.add_work(work);
-  works_[key] = {own_key, operator_key, id};
-  return id;
+  return work;
 }
 
 }  // namespace foretrace::trace::rules

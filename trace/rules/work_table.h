@@ -20,9 +20,11 @@ class WorkTable {
   [[nodiscard]] NameId name(NameId id);
   [[nodiscard]] WorkId of_call(const HostCall& call, TaskKind kind, TaskPart part);
   /// With the operator around the launch, its shapes and types, and the kernel's grid.
-  [[nodiscard]] WorkId of_op(const DeviceOp& op);
+  [[nodiscard]] WorkId of_op(const DeviceOp& op, TaskPart part);
 
  private:
+  [[nodiscard]] Work describe(const DeviceOp& op, EventId around);
+
   struct CachedWork {
     std::uint64_t own = 0;
     std::uint64_t around = 0;

@@ -1,0 +1,122 @@
+#include "trace/ranks/job_inputs.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "trace/ranks/job.h"
+
+namespace foretrace::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own that goes with the test.
+struct Folder {
+  fs::path path;
+  explicit Folder(const std::string& name)
+      : path(fs::temp_directory_path() / ("foretrace_" + name)) {
+    fs::remove_all(path);
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name) << text;
+    return (path / name).generic_string();
+  }
+};
+
+std::string trace(int rank) {
+  const std::string info =
+      rank < 0 ? ""
+               : R"("distributedInfo":{"rank":)" + std::to_string(rank) + R"(,"world_size":2},)";
+  return R"({"schemaVersion":1,)" + info +
+         R"("traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":1,"dur":2}]})";
+}
+
+std::vector<std::int32_t> ranks_of(const Result<std::vector<RankTrace>>& job) {
+  std::vector<std::int32_t> ranks;
+  REQUIRE_MESSAGE(job.ok(), (job.ok() ? std::string() : job.error().message));
+  for (const RankTrace& rank : *job) {
+    ranks.push_back(rank.rank);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+TEST_CASE("job inputs: a name tells its rank after 'rank', after 'worker', else last") {
+  CHECK(rank_of_name("x/straggler_rank2.json.gz") == 2);
+  CHECK(rank_of_name("rank-07_step_3.pt.trace.json") == 7);
+  CHECK(rank_of_name("worker3_step_12.1694128201557.pt.trace.json") == 3);
+  CHECK(rank_of_name("kineto_5.json") == 5);
+  CHECK_FALSE(rank_of_name("trace.json").has_value());
+  CHECK_FALSE(rank_of_name("host_1375.1724066820235157909.pt.trace.json").has_value());
+}
+
+TEST_CASE("job inputs: files of one job differ in rank and time stamps only") {
+  CHECK(pattern_of_name("d/kineto_0.json.gz") == pattern_of_name("kineto_11.json.gz"));
+  CHECK(pattern_of_name("worker1_step_12.1694128201556.json") ==
+        pattern_of_name("worker2_step_12.1694128201554.json"));
+  CHECK(pattern_of_name("et_0.json.gz") != pattern_of_name("kineto_0.json.gz"));
+}
+
+TEST_CASE("job inputs: ranks come from the traces, else from the names, else from the order") {
+  const Folder folder("job_inputs");
+  const std::string a = folder.write("a_rank0.json", trace(1));
+  const std::string b = folder.write("a_rank1.json", trace(0));
+  const auto recorded = read_job(std::vector<std::string>{a, b}, {});
+  CHECK(ranks_of(recorded) == std::vector<std::int32_t>{0, 1});
+  CHECK((*recorded)[0].path == b);
+  const std::string c = folder.write("b_rank5.json", trace(-1));
+  const std::string d = folder.write("b_rank3.json", trace(-1));
+  CHECK(ranks_of(read_job(std::vector<std::string>{c, d}, {})) == std::vector<std::int32_t>{3, 5});
+  const std::string e = folder.write("left.json", trace(-1));
+  const std::string f = folder.write("right.json", trace(-1));
+  CHECK(ranks_of(read_job(std::vector<std::string>{f, e}, {})) == std::vector<std::int32_t>{0, 1});
+}
+
+TEST_CASE("job inputs: two traces of one rank are an error that names both") {
+  const Folder folder("job_twice");
+  const std::string a = folder.write("a.json", trace(1));
+  const std::string b = folder.write("b.json", trace(1));
+  const auto job = read_job(std::vector<std::string>{a, b}, {});
+  REQUIRE_FALSE(job.ok());
+  CHECK(job.error().message.find("b.json: is rank 1, as ") != std::string::npos);
+  CHECK(job.error().message.find("a.json is") != std::string::npos);
+}
+
+TEST_CASE("job inputs: a folder is the job in it, and says so if it holds none or several") {
+  const Folder folder("job_folder");
+  const std::vector<std::string> input = {folder.path.generic_string()};
+  CHECK(list_job_files(input).error().message.find("no trace in this folder") != std::string::npos);
+  folder.write("x_rank0.json", trace(0));
+  folder.write("x_rank1.json", trace(1));
+  folder.write("notes.txt", "not a trace");
+  CHECK(is_job(input));
+  CHECK(ranks_of(read_job(input, {})) == std::vector<std::int32_t>{0, 1});
+  folder.write("y_rank0.json", trace(0));
+  const auto several = list_job_files(input);
+  REQUIRE_FALSE(several.ok());
+  CHECK(several.error().message.find("several jobs (x_rank#.json, y_rank#.json)") !=
+        std::string::npos);
+}
+
+TEST_CASE("job inputs: a file that cannot be read fails the job with its name") {
+  const Folder folder("job_bad");
+  const std::string good = folder.write("rank0.json", trace(0));
+  const std::string bad = folder.write("rank1.json", "nonsense");
+  const auto job = read_job(std::vector<std::string>{good, bad}, {});
+  REQUIRE_FALSE(job.ok());
+  CHECK(job.error().message.find("rank1.json") != std::string::npos);
+  CHECK_FALSE(is_job(std::vector<std::string>{good}));
+}
+
+}  // namespace foretrace::trace

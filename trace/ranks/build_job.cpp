@@ -1,0 +1,377 @@
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <queue>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/annotate/annotate.h"
+#include "trace/ranks/job.h"
+#include "trace/ranks/merge_order.h"
+#include "trace/ranks/stalls.h"
+#include "trace/rules/assembly.h"
+#include "trace/rules/emit.h"
+#include "trace/rules/rank_emitter.h"
+
+namespace foretrace::trace {
+namespace {
+
+/// A rank between its events and its tasks.
+struct Prepared {
+  Prepared(const EventTable& events, const BuildOptions& options)
+      : annotation(annotate(events)),
+        assembly{.events = events, .annotation = annotation, .options = options} {}
+
+  Annotation annotation;
+  rules::Assembly assembly;
+};
+
+/// Calls work(i) for every rank, on several threads.
+template <typename Work>
+void for_each_rank(std::size_t count, const Work& work) {
+  constexpr std::size_t most_threads = 8;
+  std::atomic<std::size_t> next = 0;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      work(i);
+    }
+  };
+  std::vector<std::jthread> threads;
+  const std::size_t workers = std::min<std::size_t>(
+      {count, most_threads, std::max(1U, std::thread::hardware_concurrency())});
+  for (std::size_t i = 1; i < workers; ++i) {
+    threads.emplace_back(run);
+  }
+  run();
+}
+
+class JobBuilder {
+ public:
+  JobBuilder(std::span<RankTrace> ranks, const BuildOptions& options)
+      : ranks_(ranks), options_(options) {}
+
+  Result<BuiltJob> run() {
+    prepare();
+    if (auto status = check(); !status) {
+      return std::move(status).error();
+    }
+    attach_collectives();
+    for_each_rank(ranks_.size(), [&](std::size_t i) { rules::apply(prepared_[i]->assembly); });
+    number_rendezvous();
+    emit();
+    return finish();
+  }
+
+ private:
+  void prepare() {
+    job_.collectives.resize(ranks_.size());
+    prepared_.resize(ranks_.size());
+    std::vector<std::int64_t> shift(ranks_.size());
+    for_each_rank(ranks_.size(), [&](std::size_t i) {
+      EventTable& events = ranks_[i].events;
+      shift[i] = align_device_clock(events);
+      prepared_[i] = std::make_unique<Prepared>(events, options_);
+      rules::collect(prepared_[i]->assembly);
+      prepared_[i]->assembly.rank = ranks_[i].rank;
+      job_.collectives[i] = extract_collectives(events);
+    });
+    job_.matching = match_collectives(job_.collectives);
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      job_.matching.clocks[i].device_shift_ns = shift[i];
+    }
+  }
+
+  [[nodiscard]] Status check() const {
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      const rules::Assembly& assembly = prepared_[i]->assembly;
+      if (assembly.threads.empty() && assembly.ops.empty()) {
+        return Error{ErrorCode::unsupported,
+                     fmt::format("{}: no device work, no steps and no host operators among {} "
+                                 "events; nothing to simulate",
+                                 ranks_[i].path, ranks_[i].events.size())};
+      }
+    }
+    return ok_status();
+  }
+
+  /// One time 0 for all ranks: the first kept event of any, on the reference's clock.
+  void attach_collectives() {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      first =
+          std::min(first, job_.matching.clocks[i].to_reference(prepared_[i]->assembly.begin_ns));
+    }
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      rules::Assembly& assembly = prepared_[i]->assembly;
+      const RankClock& clock = job_.matching.clocks[i];
+      assembly.origin_ns = assembly.begin_ns - (clock.to_reference(assembly.begin_ns) - first);
+      describe(i);
+    }
+  }
+
+  /// Kind, bytes and communicator of every collective operation of a rank.
+  void describe(std::size_t rank) {
+    const RankCollectives& found = job_.collectives[rank];
+    rules::Assembly& assembly = prepared_[rank]->assembly;
+    std::vector<std::pair<EventId, std::uint32_t>> rows;
+    for (std::size_t i = 0; i < found.list.size(); ++i) {
+      assembly.collectives.push_back({.kind = found.list[i].kind});
+      rows.emplace_back(found.list[i].event, static_cast<std::uint32_t>(i));
+    }
+    std::sort(rows.begin(), rows.end());
+    for (rules::DeviceOp& op : assembly.ops) {
+      const auto at = std::lower_bound(rows.begin(), rows.end(), std::pair(op.event, 0U));
+      if (at != rows.end() && at->first == op.event) {
+        op.collective = at->second;
+      }
+    }
+    for (std::size_t c = 0; c < job_.matching.communicators.size(); ++c) {
+      const JobCommunicator& communicator = job_.matching.communicators[c];
+      for (std::size_t m = 0; m < communicator.members.size(); ++m) {
+        if (communicator.members[m] != rank) {
+          continue;
+        }
+        for (std::size_t i = 0; i < found.list.size(); ++i) {
+          rules::CollectiveOp& op = assembly.collectives[i];
+          if (op.communicator == no_communicator && found.list[i].group == communicator.groups[m]) {
+            op.communicator = static_cast<std::uint32_t>(c);
+            op.bytes = payload_bytes(found.list[i], communicator.size);
+          }
+        }
+      }
+    }
+  }
+
+  /// Gives every complete collective a rendezvous that all ranks reach in one order.
+  void number_rendezvous() {
+    std::vector<std::vector<std::uint32_t>> arrivals(ranks_.size());
+    std::vector<std::uint32_t> members;
+    for (std::size_t c = 0; c < job_.matching.collectives.size(); ++c) {
+      MatchedCollective& collective = job_.matching.collectives[c];
+      members.push_back(static_cast<std::uint32_t>(collective.members.size()));
+      if (!collective.complete) {
+        continue;
+      }
+      const std::vector<WaitSplit> split =
+          split_waiting(collective, job_.collectives, job_.matching.clocks);
+      for (std::size_t m = 0; m < collective.members.size(); ++m) {
+        const CollectiveMember& member = collective.members[m];
+        rules::CollectiveOp& op = prepared_[member.rank]->assembly.collectives[member.collective];
+        const RankCollective& row = job_.collectives[member.rank].list[member.collective];
+        op.join = static_cast<std::uint32_t>(c);
+        op.communicator = collective.communicator;
+        op.finish_start_ns = row.start_ns + split[m].wait_ns;
+        op.transfer_ns = split[m].transfer_ns;
+      }
+    }
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      const rules::Assembly& assembly = prepared_[r]->assembly;
+      for (const rules::Item& item : assembly.items) {
+        const std::uint32_t collective = item.kind == rules::Item::Kind::op
+                                             ? assembly.ops[item.index].collective
+                                             : rules::nothing;
+        if (collective != rules::nothing &&
+            assembly.collectives[collective].join != rules::nothing) {
+          arrivals[r].push_back(assembly.collectives[collective].join);
+        }
+      }
+    }
+    for (const std::uint32_t c : conflicting_joins(arrivals, members)) {
+      MatchedCollective& collective = job_.matching.collectives[c];
+      collective.complete = false;
+      ++conflicts_;
+      for (const CollectiveMember& member : collective.members) {
+        prepared_[member.rank]->assembly.collectives[member.collective].join = rules::nothing;
+      }
+    }
+  }
+
+  void add_communicators() {
+    for (const JobCommunicator& communicator : job_.matching.communicators) {
+      Communicator row{communicator.name, communicator.size, {}};
+      for (const std::uint32_t member : communicator.members) {
+        row.ranks.push_back(ranks_[member].rank);
+      }
+      builder_.add_communicator(std::move(row));
+      channels_.push_back(builder_.add_lane(
+          {.kind = LaneKind::channel, .rank = no_rank, .name = communicator.name}));
+    }
+  }
+
+  /// All items of all ranks, near the order of time; a rank that arrived waits for the others.
+  void emit() {
+    add_communicators();
+    std::int32_t first_step = 0;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      emitters_.push_back(
+          std::make_unique<rules::RankEmitter>(prepared_[r]->assembly, builder_, recorded_));
+      if (r > 0) {
+        emitters_.back()->share_layers(*emitters_.front());
+      }
+      const std::size_t steps = prepared_[r]->annotation.steps.size();
+      emitters_.back()->begin(first_step);
+      RankFacts facts;
+      facts.rank = ranks_[r].rank;
+      facts.first_step = static_cast<std::size_t>(first_step);
+      facts.step_count = steps;
+      job_.ranks.push_back(std::move(facts));
+      first_step += static_cast<std::int32_t>(steps);
+      enqueue(r);
+    }
+    arrived_.resize(job_.matching.collectives.size());
+    while (!ready_.empty()) {
+      const std::size_t rank = std::get<1>(ready_.top());
+      ready_.pop();
+      advance(rank);
+    }
+  }
+
+  void enqueue(std::size_t rank) {
+    if (!emitters_[rank]->done()) {
+      ready_.emplace(emitters_[rank]->next_time_ns(), rank);
+    }
+  }
+
+  /// Items of a rank until another one is due or it meets a rendezvous.
+  void advance(std::size_t rank) {
+    rules::RankEmitter& emitter = *emitters_[rank];
+    while (!emitter.done()) {
+      const std::uint32_t join = emitter.advance();
+      if (join != rules::nothing) {
+        arrive(rank, join);
+        return;
+      }
+      if (!emitter.done() && !ready_.empty() &&
+          emitter.next_time_ns() > std::get<0>(ready_.top())) {
+        break;
+      }
+    }
+    enqueue(rank);
+  }
+
+  void arrive(std::size_t rank, std::uint32_t join) {
+    const MatchedCollective& collective = job_.matching.collectives[join];
+    std::vector<std::size_t>& arrived = arrived_[join];
+    arrived.push_back(rank);
+    if (arrived.size() < collective.members.size()) {
+      return;
+    }
+    Work work;
+    work.kind = TaskKind::transfer;
+    work.name = builder_.add_name(to_string(collective.kind));
+    work.bytes = collective.bytes;
+    work.collective = collective.kind;
+    work.communicator = collective.communicator;
+    const TaskId task = builder_.add_task({.lane = channels_[collective.communicator],
+                                           .work = builder_.add_work(work),
+                                           .kind = TaskKind::transfer,
+                                           .phase = Phase::communication});
+    recorded_.push_back(-1);
+    std::sort(arrived.begin(), arrived.end());
+    for (const std::size_t member : arrived) {
+      builder_.add_dependency({.source = end_of(emitters_[member]->arrival()),
+                               .task = task,
+                               .kind = DependencyKind::rendezvous});
+    }
+    for (const std::size_t member : arrived) {
+      emitters_[member]->finish(task);
+      ++job_.ranks[member].matched;
+      enqueue(member);
+    }
+    arrived = {};
+  }
+
+  Result<BuiltJob> finish() {
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      emitters_[r]->end();
+      const auto& measured = emitters_[r]->measured();
+      steps_.insert(steps_.end(), measured.begin(), measured.end());
+      job_.ranks[r].honesty = prepared_[r]->assembly.honesty;
+      job_.ranks[r].collectives = static_cast<std::uint32_t>(job_.collectives[r].list.size());
+    }
+    add_stalls();
+    Honesty honesty = sum_honesty(job_.ranks, span());
+    emitters_.clear();
+    prepared_.clear();
+    Result<BuiltGraph> built = rules::finish_graph(std::move(builder_), std::move(recorded_),
+                                                   std::move(steps_), std::move(honesty));
+    if (!built) {
+      return std::move(built).error();
+    }
+    job_.built = std::move(built).value();
+    warn();
+    return std::move(job_);
+  }
+
+  void add_stalls() {
+    std::vector<const rules::Assembly*> assemblies;
+    for (const auto& prepared : prepared_) {
+      assemblies.push_back(&prepared->assembly);
+    }
+    for (const RankStall& stall : find_stalls(assemblies)) {
+      builder_.add_stall(
+          {emitters_[stall.rank]->task_at(stall.position), stall.duration_ns, stall.excess_ns});
+    }
+  }
+
+  /// First begin to last end of all ranks.
+  [[nodiscard]] std::int64_t span() const {
+    std::int64_t last = 0;
+    for (const auto& prepared : prepared_) {
+      const rules::Assembly& assembly = prepared->assembly;
+      last = std::max(last, assembly.begin_ns - assembly.origin_ns + assembly.honesty.span_ns);
+    }
+    return last;
+  }
+
+  void warn() {
+    for (const JobCommunicator& communicator : job_.matching.communicators) {
+      if (communicator.members.size() > 1 && !communicator.refused.empty()) {
+        job_.built.warnings.push_back(
+            fmt::format("{}: ranks cannot be aligned ({}); their collectives keep recorded times",
+                        communicator.name, communicator.refused));
+      } else if (!communicator.all_present()) {
+        job_.built.warnings.push_back(
+            fmt::format("{}: {} of {} ranks are here; their collectives keep recorded times",
+                        communicator.name, communicator.members.size(), communicator.size));
+      }
+    }
+    if (conflicts_ > 0) {
+      job_.built.warnings.push_back(
+          fmt::format("{} collectives stand in another order on another rank; they keep "
+                      "recorded times",
+                      conflicts_));
+    }
+  }
+
+  static constexpr std::int32_t no_rank = -1;
+  using Due = std::pair<std::int64_t, std::size_t>;  // time, rank
+
+  std::span<RankTrace> ranks_;
+  const BuildOptions& options_;
+  BuiltJob job_;
+  std::vector<std::unique_ptr<Prepared>> prepared_;
+  GraphBuilder builder_;
+  std::vector<std::int64_t> recorded_;
+  std::vector<MeasuredStep> steps_;
+  std::vector<std::unique_ptr<rules::RankEmitter>> emitters_;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> ready_;
+  std::vector<std::vector<std::size_t>> arrived_;  // per rendezvous: ranks that wait
+  std::vector<LaneId> channels_;                   // per communicator
+  std::size_t conflicts_ = 0;
+};
+
+}  // namespace
+
+Result<BuiltJob> build_job(std::span<RankTrace> ranks, const BuildOptions& options) {
+  if (ranks.empty()) {
+    return Error{ErrorCode::bad_usage, "a job of no ranks, expected at least one"};
+  }
+  return JobBuilder(ranks, options).run();
+}
+
+}  // namespace foretrace::trace

@@ -1,0 +1,71 @@
+// A job: the traces of several ranks, matched, aligned and built into one graph.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/core/result.h"
+#include "trace/build_graph.h"
+#include "trace/events.h"
+#include "trace/import_report.h"
+#include "trace/ranks/collectives.h"
+#include "trace/ranks/match.h"
+
+namespace foretrace::trace {
+
+/// The trace of one rank of a job.
+struct RankTrace {
+  std::string path;
+  std::int32_t rank = 0;
+  EventTable events;
+  ImportReport report;
+};
+
+struct JobReadOptions {
+  bool strict = false;        ///< any dropped event is an error
+  std::uint32_t readers = 8;  ///< ranks that are read at the same time, at most
+  /// Called now and then with ranks read and their number.
+  std::function<void(std::uint64_t, std::uint64_t)> progress;
+};
+
+/// True if the inputs are more than one rank's trace: several paths, a folder or a tar archive.
+[[nodiscard]] bool is_job(std::span<const std::string> inputs);
+
+/// Reads every rank of a job from files, folders and .tar(.gz) archives, in order of rank. The rank
+/// comes from the trace, else from the file's name, else from the order. Errors: no trace found,
+/// two traces of one rank.
+[[nodiscard]] Result<std::vector<RankTrace>> read_job(std::span<const std::string> inputs,
+                                                      const JobReadOptions& options);
+
+/// Puts the device's times of a rank on the axis of its host where launches would precede their
+/// calls (1st percentile of the launch latency below 4 us). Returns what it added to them.
+std::int64_t align_device_clock(EventTable& events);
+
+/// One rank in a joint graph.
+struct RankFacts {
+  std::int32_t rank = 0;
+  std::size_t first_step = 0;  ///< its steps are [first_step, first_step + step_count) of the
+  std::size_t step_count = 0;  ///< graph's and of BuiltGraph::steps
+  Honesty honesty;
+  std::uint32_t collectives = 0;  ///< kernels
+  std::uint32_t matched = 0;      ///< of them part of a rendezvous
+};
+
+struct BuiltJob {
+  BuiltGraph built;  ///< all ranks; honesty is the sum, flags carry the rank
+  std::vector<RankFacts> ranks;
+  std::vector<RankCollectives> collectives;  ///< per rank
+  JobMatching matching;
+};
+
+/// One graph of all ranks. A matched collective is, on every rank, an arrival and a transfer on its
+/// stream; the transfers wait for one zero-length join task per collective (TaskKind::transfer on a
+/// LaneKind::channel lane of rank -1), which waits for all arrivals. Moves the device times of
+/// ranks by align_device_clock.
+[[nodiscard]] Result<BuiltJob> build_job(std::span<RankTrace> ranks,
+                                         const BuildOptions& options = {});
+
+}  // namespace foretrace::trace

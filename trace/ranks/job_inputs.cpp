@@ -1,0 +1,211 @@
+#include "trace/ranks/job_inputs.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "trace/ranks/argument_text.h"
+#include "trace/reader.h"
+#include "trace/tar.h"
+
+namespace foretrace::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t prefix_bytes = std::size_t{1} << 20;
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+/// Where the number of the rank stands in a name; length 0 if it has none.
+struct Number {
+  std::size_t at = 0;
+  std::size_t length = 0;
+};
+
+Number number_from(std::string_view name, std::size_t at) {
+  std::size_t end = at;
+  while (end < name.size() && is_digit(name[end])) {
+    ++end;
+  }
+  return {at, end - at};
+}
+
+Number number_after(std::string_view name, std::string_view word) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  for (std::size_t at = lower.find(word); at != std::string::npos; at = lower.find(word, at + 1)) {
+    std::size_t digit = at + word.size();
+    while (digit < name.size() &&
+           (name[digit] == '-' || name[digit] == '_' || name[digit] == '=' || name[digit] == '.')) {
+      ++digit;
+    }
+    const Number number = number_from(name, digit);
+    if (number.length > 0) {
+      return number;
+    }
+  }
+  return {};
+}
+
+/// File name without folder and without the suffixes that name formats.
+std::string_view stem_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  constexpr std::array<std::string_view, 4> suffixes = {".gz", ".json", ".trace", ".pt"};
+  for (const std::string_view suffix : suffixes) {
+    name = name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : name;
+  }
+  return name;
+}
+
+Number number_of(std::string_view stem) {
+  for (const std::string_view word : {"rank", "worker"}) {
+    const Number number = number_after(stem, word);
+    if (number.length > 0) {
+      return number;
+    }
+  }
+  std::size_t end = stem.size();
+  while (end > 0 && !is_digit(stem[end - 1])) {
+    --end;
+  }
+  std::size_t begin = end;
+  while (begin > 0 && is_digit(stem[begin - 1])) {
+    --begin;
+  }
+  return {begin, end - begin};
+}
+
+/// Name of the reader that knows the file; empty if none does.
+std::string format_of(const std::string& path) {
+  auto opened = open_file(path);
+  if (!opened) {
+    return {};
+  }
+  std::string prefix(prefix_bytes, '\0');
+  const auto got = (*opened)->read(prefix);
+  if (!got) {
+    return {};
+  }
+  prefix.resize(*got);
+  for (const ReaderInfo* reader : readers::all()) {
+    if (reader->sniff(prefix) == Confidence::yes) {
+      return std::string(reader->name);
+    }
+  }
+  return {};
+}
+
+/// Graphs of operators without times of the device: they lie beside the traces of a job.
+bool is_timed(std::string_view format) {
+  return format.find("_et") == std::string_view::npos &&
+         format.find("chakra") == std::string_view::npos && !format.empty();
+}
+
+Result<std::vector<std::string>> files_in(const std::string& folder) {
+  std::error_code failed;
+  std::map<std::string, std::vector<std::string>> by_pattern;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    const std::string path = at->path().generic_string();
+    const std::string name = at->path().filename().generic_string();
+    if (at->is_regular_file(failed) && name.front() != '.') {
+      by_pattern[pattern_of_name(path)].push_back(path);
+    }
+  }
+  if (failed) {
+    return Error{ErrorCode::io, fmt::format("{}: cannot list: {}", folder, failed.message())};
+  }
+  std::vector<std::string> jobs;
+  for (auto& [pattern, files] : by_pattern) {
+    std::sort(files.begin(), files.end());
+    if (is_timed(format_of(files.front()))) {
+      jobs.push_back(pattern);
+    }
+  }
+  if (jobs.size() == 1) {
+    return by_pattern[jobs.front()];
+  }
+  if (jobs.empty()) {
+    return Error{ErrorCode::bad_format, fmt::format("{}: no trace in this folder", folder)};
+  }
+  constexpr std::size_t most_named = 6;
+  const std::size_t named = std::min(jobs.size(), most_named);
+  return Error{
+      ErrorCode::bad_usage,
+      fmt::format("{}: holds the traces of several jobs ({}{}), name the files of one", folder,
+                  fmt::join(jobs.begin(), jobs.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+                  named < jobs.size() ? ", ..." : "")};
+}
+
+}  // namespace
+
+std::optional<std::int32_t> rank_of_name(std::string_view path) {
+  const std::string_view stem = stem_of(path);
+  const Number number = number_of(stem);
+  constexpr std::size_t most_digits = 7;
+  if (number.length == 0 || number.length > most_digits) {
+    return std::nullopt;
+  }
+  const auto rank = integer_of(stem.substr(number.at, number.length));
+  return rank ? std::optional(static_cast<std::int32_t>(*rank)) : std::nullopt;
+}
+
+std::string pattern_of_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  std::string name(slash == std::string_view::npos ? path : path.substr(slash + 1));
+  const Number number = number_of(stem_of(path));
+  if (number.length > 0) {
+    name.replace(number.at, number.length, "#");
+    // Behind the rank come time stamps and counters that differ from rank to rank.
+    std::string rest;
+    for (std::size_t i = number.at + 1; i < name.size(); ++i) {
+      if (!is_digit(name[i])) {
+        rest += name[i];
+      } else if (rest.empty() || rest.back() != '*') {
+        rest += '*';
+      }
+    }
+    name = name.substr(0, number.at + 1) + rest;
+  }
+  return name;
+}
+
+Result<std::vector<std::string>> list_job_files(std::span<const std::string> inputs) {
+  std::vector<std::string> files;
+  for (const std::string& input : inputs) {
+    std::error_code ignored;
+    if (!fs::is_directory(input, ignored)) {
+      files.push_back(input);
+      continue;
+    }
+    Result<std::vector<std::string>> found = files_in(input);
+    if (!found) {
+      return std::move(found).error();
+    }
+    files.insert(files.end(), found->begin(), found->end());
+  }
+  return files;
+}
+
+bool is_tar_file(const std::string& path) {
+  auto opened = open_file(path);
+  if (!opened) {
+    return false;
+  }
+  constexpr std::size_t header = 512;
+  std::string prefix(header, '\0');
+  const auto got = (*opened)->read(prefix);
+  return got.ok() && *got == header && is_tar(prefix);
+}
+
+}  // namespace foretrace::trace

@@ -1,0 +1,78 @@
+#include "trace/ranks/merge_order.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+namespace foretrace::trace {
+
+std::vector<std::uint32_t> conflicting_joins(std::span<const std::vector<std::uint32_t>> arrivals,
+                                             std::span<const std::uint32_t> members) {
+  std::vector<std::uint32_t> waiting(members.size(), 0);
+  std::vector<bool> open(members.size(), false);  // left out, or everybody is there
+  std::vector<std::size_t> at(arrivals.size(), 0);
+  std::vector<bool> stands(arrivals.size(), false);  // has arrived at arrivals[r][at[r]]
+  std::vector<std::uint32_t> left_out;
+  while (true) {
+    bool moved = false;
+    std::uint32_t blocked = 0xFFFFFFFFU;
+    for (std::size_t r = 0; r < arrivals.size(); ++r) {
+      while (at[r] < arrivals[r].size()) {
+        const std::uint32_t join = arrivals[r][at[r]];
+        if (!stands[r]) {
+          stands[r] = true;
+          open[join] = ++waiting[join] >= members[join] || open[join];
+        }
+        if (!open[join]) {
+          blocked = std::min(blocked, join);
+          break;
+        }
+        stands[r] = false;
+        ++at[r];
+        moved = true;
+      }
+    }
+    if (moved) {
+      continue;
+    }
+    if (blocked == 0xFFFFFFFFU) {
+      return left_out;
+    }
+    // Nobody can go on: the earliest of those that are waited for is given up.
+    open[blocked] = true;
+    left_out.push_back(blocked);
+  }
+}
+
+Honesty sum_honesty(std::span<const RankFacts> ranks, std::int64_t span_ns) {
+  Honesty sum;
+  sum.span_ns = span_ns;
+  for (const RankFacts& facts : ranks) {
+    const Honesty& rank = facts.honesty;
+    sum.unexplained_device_ns += rank.unexplained_device_ns;
+    sum.unexplained_device_count += rank.unexplained_device_count;
+    sum.unexplained_launch_ns += rank.unexplained_launch_ns;
+    sum.unexplained_launch_count += rank.unexplained_launch_count;
+    sum.queue_blocked_ns += rank.queue_blocked_ns;
+    sum.queue_blocked_count += rank.queue_blocked_count;
+    sum.overhead_removed_ns += rank.overhead_removed_ns;
+    for (std::size_t i = 0; i < sum.edges_by_origin.size(); ++i) {
+      sum.edges_by_origin[i] += rank.edges_by_origin[i];
+    }
+    sum.contradicted_edges += rank.contradicted_edges;
+    sum.hand_overs += rank.hand_overs;
+    sum.initial_backlog_ns += rank.initial_backlog_ns;
+    sum.first_use_ns += rank.first_use_ns;
+    sum.pre_window_operations += rank.pre_window_operations;
+    sum.absolute_pins += rank.absolute_pins;
+    sum.host_only_ns = std::max(sum.host_only_ns, rank.host_only_ns);
+    sum.device_busy_ns = std::max(sum.device_busy_ns, rank.device_busy_ns);
+    for (const std::string& flag : rank.flags) {
+      sum.flags.push_back(fmt::format("rank {}: {}", facts.rank, flag));
+    }
+  }
+  return sum;
+}
+
+}  // namespace foretrace::trace

@@ -1,0 +1,23 @@
+// One order of all ranks' rendezvous, and the sum of what their graphs do not explain.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trace/build_graph.h"
+#include "trace/ranks/job.h"
+
+namespace foretrace::trace {
+
+/// Rendezvous that cannot be kept because ranks reach them in orders that contradict each other.
+/// `arrivals`: per rank, rendezvous in program order; `members`: per rendezvous, ranks that take
+/// part. Leaving these out, every rank can go through its list.
+[[nodiscard]] std::vector<std::uint32_t> conflicting_joins(
+    std::span<const std::vector<std::uint32_t>> arrivals, std::span<const std::uint32_t> members);
+
+/// Counts and times are added up; host and device times are the largest of a rank; flags say of
+/// which rank they are.
+[[nodiscard]] Honesty sum_honesty(std::span<const RankFacts> ranks, std::int64_t span_ns);
+
+}  // namespace foretrace::trace
