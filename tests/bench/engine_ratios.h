@@ -8,5 +8,6 @@ namespace foretrace::bench {
 void engine_ratios(Ratios& out);
 void what_if_ratios(Ratios& out);
 void ingest_ratios(Ratios& out);
+void ftr_ratios(Ratios& out);
 
 }  // namespace foretrace::bench

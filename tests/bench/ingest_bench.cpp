@@ -143,7 +143,10 @@ OnDemandTable read_on_demand(const simdjson::padded_string& text) {
 
 trace::EventTable read_with_foretrace(std::string_view bytes) {
   const auto source = trace::open_memory(bytes, "in memory");
-  auto loaded = trace::readers::all().front()->read(*source, {});
+  const auto all = trace::readers::all();
+  const auto reader = std::find_if(all.begin(), all.end(),
+                                   [](const auto* info) { return info->name == "kineto_json"; });
+  auto loaded = (*reader)->read(*source, {});
   return std::move(loaded).value().events;
 }
 

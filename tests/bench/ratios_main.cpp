@@ -21,6 +21,8 @@ struct Target {
 constexpr std::array targets = {
     Target{"ingest_vs_simdjson_ondemand", 1.5, false, "times as fast, plain JSON"},
     Target{"ingest_gz_vs_plain", 0.7, false, "of the plain speed, gzip"},
+    Target{"ftr_vs_gz_json", 10, false, "times as fast to reopen, wall time"},
+    Target{"ftr_size_vs_gz_json", 1, true, "of its size"},
     Target{"pull_vs_simgrid", 500, false, "times as fast, equal makespan"},
     Target{"event_vs_simgrid", 30, false, "times as fast, equal makespan"},
     Target{"critical_path_vs_networkx", 100, false, "times as fast, equal length"},
@@ -32,13 +34,16 @@ constexpr std::array targets = {
     Target{"whatif_structural_real_ms", 0, true, "ms CPU"},
 };
 
-/// The target of a row; rows on real graphs have that of their synthetic twin.
+/// The target of a row; rows on real data ("..._real", "..._o18_real") have that of their synthetic
+/// twin.
 [[nodiscard]] const Target* target_of(std::string_view name) {
   constexpr std::string_view real = "_real";
   const bool is_real = name.size() > real.size() && name.substr(name.size() - real.size()) == real;
-  const std::string_view base = is_real ? name.substr(0, name.size() - real.size()) : name;
   for (const Target& target : targets) {
-    if (target.name == base) {
+    const bool twin = is_real && name.size() > target.name.size() &&
+                      name.substr(0, target.name.size()) == target.name &&
+                      name[target.name.size()] == '_';
+    if (target.name == name || twin) {
       return &target;
     }
   }
@@ -76,6 +81,7 @@ void print(const Ratios& ratios) {
 int main(int argc, char** argv) {
   Ratios ratios;
   foretrace::bench::ingest_ratios(ratios);
+  foretrace::bench::ftr_ratios(ratios);
   foretrace::bench::engine_ratios(ratios);
   foretrace::bench::what_if_ratios(ratios);
   print(ratios);
