@@ -1,0 +1,64 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo eight_bit_optimizer;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::eight_bit_optimizer;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::count_of;
+using foretrace::test::duration_of;
+using foretrace::test::toy_accelerator;
+using foretrace::test::ToyRun;
+
+TEST_CASE("eight_bit_optimizer: fused Adam moves 16 instead of 28 bytes per parameter") {
+  ToyRun run;
+  run.kernel({.name = "multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>",
+              .duration_ns = 29800,
+              .phase = Phase::update});
+  run.kernel({.name = "multi_tensor_apply_kernel<SGDMomentum>",
+              .duration_ns = 21800,
+              .phase = Phase::update});
+  const auto eight = after(run.build(), eight_bit_optimizer);
+  CHECK(duration_of(eight, "multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>") ==
+        1800 + 28000 * 16 / 28);
+  // One state: 14 of 20 bytes.
+  CHECK(duration_of(eight, "multi_tensor_apply_kernel<SGDMomentum>") == 1800 + 20000 * 14 / 20);
+}
+
+TEST_CASE("eight_bit_optimizer: single operators become one kernel per tensor") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  // Adam on two tensors of 50 million numbers: four operators each.
+  for (int tensor = 0; tensor < 2; ++tensor) {
+    for (const char* op : {"aten::mul_", "aten::addcmul_", "aten::sqrt", "aten::addcdiv_"}) {
+      run.kernel({.name = "elementwise_kernel<float>",
+                  .duration_ns = 400000,
+                  .operator_name = op,
+                  .shapes = "[[50000000]]",
+                  .phase = Phase::update});
+    }
+  }
+  const auto eight = after(run.build(), eight_bit_optimizer, {}, &a100);
+  CHECK(count_of(eight, "8-bit update") == 2);
+  CHECK(count_of(eight, "elementwise_kernel<float>") == 0);
+  // 100 million parameters x 16 bytes at 0.80 of the bandwidth, half of it in each kernel.
+  const double ns = (1800 + 1e8 * 16 / (0.80 * a100.memory_bandwidth) * 1e9) / 2;
+  CHECK(duration_of(eight, "8-bit update") == doctest::Approx(ns).epsilon(1e-4));
+}
+
+TEST_CASE("eight_bit_optimizer: plain SGD has no states") {
+  ToyRun run;
+  run.kernel(
+      {.name = "multi_tensor_apply_kernel<Add>", .duration_ns = 100, .phase = Phase::update});
+  run.kernel({.name = "elementwise_kernel<float>",
+              .duration_ns = 100,
+              .operator_name = "aten::add_",
+              .phase = Phase::update});
+  const auto declined = apply_to(run.build(), eight_bit_optimizer);
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+}

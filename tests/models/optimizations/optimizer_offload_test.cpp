@@ -1,0 +1,63 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo optimizer_offload;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::optimizer_offload;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::count_of;
+using foretrace::test::duration_of;
+using foretrace::test::span_ns;
+using foretrace::test::ToyRun;
+
+namespace {
+
+foretrace::TaskGraph one_step() {
+  ToyRun run;
+  run.kernel({.name = "forward", .duration_ns = 100000});
+  for (int i = 0; i < 4; ++i) {
+    run.kernel({.name = "backward", .duration_ns = 100000, .phase = Phase::backward});
+  }
+  run.kernel({.name = "multi_tensor_apply_kernel", .duration_ns = 50000, .phase = Phase::update});
+  run.synchronize();
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("optimizer_offload: gradients leave, the CPU updates, parameters return") {
+  // 1 million parameters in 4 bytes over 10 GB/s: 0.4 ms each way in 2 chunks; 30 bytes per
+  // parameter at 100 GB/s: 0.3 ms of CPU time.
+  const auto offloaded = after(one_step(), optimizer_offload,
+                               {{"parameters", "1000000"},
+                                {"bandwidth", "10 GB/s"},
+                                {"host_bandwidth", "100 GB/s"},
+                                {"chunks", "2"}});
+  CHECK(count_of(offloaded, "multi_tensor_apply_kernel") == 0);
+  CHECK(count_of(offloaded, "offload to host") == 2);
+  CHECK(duration_of(offloaded, "offload to host") == 1800 + 200000);
+  CHECK(count_of(offloaded, "optimizer update on the CPU") == 2);
+  CHECK(duration_of(offloaded, "optimizer update on the CPU") == 150000);
+  // Gradients leave from 300 us on, when half of the backward is done, until 703.6 us; the first
+  // half is updated at 853.6 us, and both halves are back after two more copies.
+  CHECK(span_ns(offloaded) == 300000 + 2 * 201800 + 150000 + 2 * 201800);
+}
+
+TEST_CASE("optimizer_offload: the number of parameters must be known") {
+  const auto unknown = apply_to(one_step(), optimizer_offload);
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.error().code == ErrorCode::missing_cost);
+}
+
+TEST_CASE("optimizer_offload: declines without an update") {
+  ToyRun run;
+  run.kernel({.name = "forward", .duration_ns = 10});
+  run.kernel({.name = "backward", .duration_ns = 10, .phase = Phase::backward});
+  const auto declined = apply_to(run.build(), optimizer_offload, {{"parameters", "10"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+}

@@ -1,0 +1,68 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo vdnn_offload;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::vdnn_offload;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::count_of;
+using foretrace::test::duration_of;
+using foretrace::test::span_ns;
+using foretrace::test::ToyKernel;
+using foretrace::test::ToyRun;
+
+namespace {
+
+// Two convolutions that read 12 MB each, and their backward.
+foretrace::TaskGraph two_layers() {
+  ToyRun run;
+  for (int i = 0; i < 2; ++i) {
+    run.kernel({.name = "implicit_convolve_sgemm<float, float>",
+                .duration_ns = 100000,
+                .operator_name = "aten::cudnn_convolution",
+                .shapes = "[[3, 10, 320, 320], [10, 10, 3, 3]]"});
+  }
+  for (int i = 0; i < 2; ++i) {
+    run.kernel({.name = "backward wgrad", .duration_ns = 200000, .phase = Phase::backward});
+  }
+  run.synchronize();
+  return run.build();
+}
+constexpr double map_bytes = 3.0 * 10 * 320 * 320 * 4;
+
+}  // namespace
+
+TEST_CASE("vdnn_offload: every map leaves and returns at the bandwidth of the link") {
+  const auto offloaded = after(two_layers(), vdnn_offload, {{"bandwidth", "12 GB/s"}});
+  CHECK(count_of(offloaded, "offload to host") == 2);
+  CHECK(count_of(offloaded, "prefetch to device") == 2);
+  // 1.8 us to set up and 12.288 MB / 12 GB/s = 1.024 ms.
+  CHECK(duration_of(offloaded, "offload to host") == 1800 + map_bytes / 12);
+  // One after the other: out, out, in, in; then the last backward kernel.
+  CHECK(span_ns(offloaded) > 4 * 1024000);
+}
+
+TEST_CASE("vdnn_offload: an endless link costs nothing but the setting up") {
+  const auto graph = two_layers();
+  const auto offloaded = after(graph, vdnn_offload, {{"bandwidth", "10000 GB/s"}});
+  CHECK(span_ns(offloaded) - span_ns(graph) < 4 * 4000);
+}
+
+TEST_CASE("vdnn_offload: without waiting, forward goes on while maps leave") {
+  const auto graph = two_layers();
+  const auto safe = span_ns(after(graph, vdnn_offload));
+  CHECK(span_ns(after(graph, vdnn_offload, {{"safe", "false"}})) <= safe);
+}
+
+TEST_CASE("vdnn_offload: small maps stay, inference keeps nothing") {
+  CHECK_FALSE(apply_to(two_layers(), vdnn_offload, {{"least", "100 MB"}}).ok());
+  ToyRun run;
+  run.kernel({.name = "implicit_convolve_sgemm", .duration_ns = 10});
+  const auto declined = apply_to(run.build(), vdnn_offload);
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+}
