@@ -140,7 +140,16 @@ TaskId KernelEditor::replace(std::span<const TaskId> kernels, const ExtraKernel&
   const TaskId first = kernels.front();
   const TaskId call = own_call(first);
   ExtraKernel with_host = extra;
-  if (call != none<TaskId>) with_host.host_ns += std::max<std::int64_t>(graph_.segment_ns(call), 0);
+  if (call != none<TaskId>) {
+    with_host.host_ns += std::max<std::int64_t>(graph_.segment_ns(call), 0);
+  }
+  double between = 0;
+  for (const TaskId kernel : kernels.subspan(1)) {
+    const TaskId other = own_call(kernel);
+    if (other == none<TaskId>) continue;
+    between += static_cast<double>(std::max<std::int64_t>(graph_.segment_ns(other), 0));
+  }
+  with_host.host_ns += std::llround(between * kept_host_);
   const TaskId fused =
       insert_pair(first, call != none<TaskId> ? call : first, Place::before, with_host);
   for (const TaskId kernel : kernels) remove(kernel, SegmentOf::take);

@@ -59,7 +59,10 @@ class KernelEditor {
   void remove(TaskId kernel, SegmentOf host);
   /// A kernel with its launch before or after an existing one on the same thread and stream.
   TaskId add(TaskId neighbour, Place place, const ExtraKernel& extra);
-  /// One kernel instead of several: at the place of the first, whose host time stays.
+  /// Share of the host time between replaced launches that stays; 0 at first.
+  void keep_host(double share) { kept_host_ = share; }
+  /// One kernel instead of several: at the place of the first, whose host time stays, with the kept
+  /// share of what lay between them.
   TaskId replace(std::span<const TaskId> kernels, const ExtraKernel& extra);
   /// A copy of a kernel and of its launch call with the host time before it, on the thread of
   /// `anchor` (a host task). None for kernels without a call of their own.
@@ -91,6 +94,7 @@ class KernelEditor {
   ChangeBuilder builder_;
   std::vector<TaskId> kernels_;
   std::vector<bool> gone_;  // per task
+  double kept_host_ = 0;
   std::int64_t launch_ns_ = -1;
   std::int64_t lag_ns_ = 0;
   Sums sums_;
