@@ -11,7 +11,6 @@
 namespace foretrace::trace::ftr {
 namespace {
 
-constexpr std::string_view chunk_magic = "FTRC";
 constexpr std::size_t checked_bytes = chunk_head_bytes - 4;
 // Below this, starting a thread costs more than it saves.
 constexpr std::size_t worth_threads = std::size_t{1} << 19;
@@ -33,25 +32,6 @@ std::size_t next_head(std::string_view file, std::size_t from) {
 }
 
 }  // namespace
-
-std::string head() {
-  std::string out(magic);
-  put_fixed(out, format_version, 4);
-  put_fixed(out, checksum(out), 4);
-  return out;
-}
-
-std::string chunk(ChunkKind kind, std::uint32_t ordinal, std::string_view payload) {
-  std::string out(chunk_magic);
-  put_fixed(out, static_cast<std::uint16_t>(kind), 2);
-  put_fixed(out, 0, 2);
-  put_fixed(out, payload.size(), 4);
-  put_fixed(out, ordinal, 4);
-  put_fixed(out, checksum(payload), 4);
-  put_fixed(out, checksum(out), 4);
-  out += payload;
-  return out;
-}
 
 std::vector<Chunk> find_chunks(std::string_view file, ImportReport& report) {
   std::vector<Chunk> chunks;

@@ -20,6 +20,7 @@ namespace foretrace::trace::ftr {
 inline constexpr std::string_view magic =
     "\x89"
     "FTR\r\n\x1a\n";
+inline constexpr std::string_view chunk_magic = "FTRC";
 inline constexpr std::uint32_t format_version = 1;
 inline constexpr std::size_t head_bytes = 16;
 inline constexpr std::size_t chunk_head_bytes = 24;

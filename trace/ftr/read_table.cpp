@@ -164,9 +164,7 @@ class TableReader {
   void read_report() {
     ImportReport original;
     Pairs pairs;
-    bool finished = false;
     for (const Chunk& chunk : chunks_) {
-      finished = finished || chunk.kind == ChunkKind::end;
       if (chunk.kind == ChunkKind::report && !chunk.damaged && !take_pairs(chunk.payload, pairs)) {
         report_.count(DamageKind::dropped, "damaged chunk of the report", chunk.offset, "");
       }
@@ -182,12 +180,7 @@ class TableReader {
         std::max<std::int64_t>(0, number_of(pairs, "kept", static_cast<std::int64_t>(rows))));
     original.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(
         0, number_of(pairs, "bytes", static_cast<std::int64_t>(report_.bytes))));
-    if (!finished) {
-      report_.warnings.push_back(
-          fmt::format("the file has no end mark, its writer was stopped: {} events in {} whole "
-                      "chunks were read",
-                      table_.size(), chunks_.size()));
-    }
+    warn_if_unfinished(chunks_, trace_);
     for (Damage& damage : report_.damage) {
       original.damage.push_back(std::move(damage));
     }
@@ -230,6 +223,17 @@ class TableReader {
 void read_table(std::span<const Chunk> chunks, std::uint64_t file_bytes, const Pairs& info,
                 LoadedTrace& trace) {
   TableReader(chunks, trace).read(file_bytes, info);
+}
+
+void warn_if_unfinished(std::span<const Chunk> chunks, LoadedTrace& trace) {
+  const bool finished = std::any_of(chunks.begin(), chunks.end(), [](const Chunk& chunk) {
+    return chunk.kind == ChunkKind::end;
+  });
+  if (!finished) {
+    trace.report.warnings.push_back(fmt::format(
+        "the file has no end mark, its writer was stopped: {} events in {} whole chunks were read",
+        trace.events.size(), chunks.size()));
+  }
 }
 
 }  // namespace foretrace::trace::ftr

@@ -38,4 +38,7 @@ class FileNames {
 void read_table(std::span<const Chunk> chunks, std::uint64_t file_bytes, const Pairs& info,
                 LoadedTrace& trace);
 
+/// Adds a warning if the file has no end mark.
+void warn_if_unfinished(std::span<const Chunk> chunks, LoadedTrace& trace);
+
 }  // namespace foretrace::trace::ftr

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "trace/collector/recording.h"
 #include "trace/ftr/bytes.h"
 #include "trace/ftr/container.h"
 #include "trace/ftr/deflate.h"
@@ -122,7 +123,13 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
     return Error{ErrorCode::bad_format,
                  fmt::format("{}: holds no whole chunk that says what is in it", source.path())};
   }
-  ftr::read_table(chunks, file.size(), info, trace);
+  if (ftr::value_of(info, "content") == "records") {
+    collector::fill_table(collector::read_recording(chunks, file.size(), info, trace.report),
+                          trace);
+    ftr::warn_if_unfinished(chunks, trace);
+  } else {
+    ftr::read_table(chunks, file.size(), info, trace);
+  }
   trace.events.info.path = std::string(source.path());
   if (!source.trouble().empty()) {
     trace.report.warnings.emplace_back(source.trouble());
