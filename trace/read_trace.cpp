@@ -1,4 +1,5 @@
 // Finds the reader of a file by its content and runs it.
+#include <array>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,28 @@ std::string supported() {
   return names + " (foretrace list readers)";
 }
 
+// The content did not say what it is; the name may. Never used to choose a reader.
+std::string hint_of_name(std::string_view path) {
+  struct Suffix {
+    std::string_view suffix;
+    std::string_view hint;
+  };
+  constexpr std::array suffixes = {
+      Suffix{".nsys-rep", "by its name a report of Nsight Systems: nsys export --type sqlite"},
+      Suffix{".qdrep", "by its name a report of Nsight Systems: nsys export --type sqlite"},
+      Suffix{".ncu-rep", "by its name a report of Nsight Compute, which has no timeline"},
+      Suffix{".pftrace", "by its name a trace of Perfetto: record JSON instead"},
+      Suffix{".perfetto-trace", "by its name a trace of Perfetto: record JSON instead"},
+      Suffix{".rpd", "by its name a database of rocpd: record with rocprofv3 --output-format json"},
+  };
+  for (const Suffix& known : suffixes) {
+    if (path.ends_with(known.suffix)) {
+      return fmt::format(" ({})", known.hint);
+    }
+  }
+  return {};
+}
+
 Error unknown_format(const std::string& path, std::string_view prefix, std::string_view trouble) {
   std::string what = detail::describe_format(prefix);
   if (prefix.empty() && !trouble.empty()) {
@@ -44,7 +67,7 @@ Error unknown_format(const std::string& path, std::string_view prefix, std::stri
     what = "has an unknown format";
   }
   return Error{ErrorCode::bad_format,
-               fmt::format("{}: {}; supported: {}", path, what, supported())};
+               fmt::format("{}: {}{}; supported: {}", path, what, hint_of_name(path), supported())};
 }
 
 }  // namespace

@@ -11,9 +11,11 @@
 
 #include "apps/command.h"
 #include "apps/console.h"
+#include "apps/driver/formats.h"
 #include "apps/driver/validation.h"
 #include "apps/help.h"
 #include "apps/options.h"
+#include "apps/report_formats.h"
 #include "apps/text.h"
 
 namespace foretrace::commands {
@@ -28,6 +30,7 @@ struct Options {
   app::CommonOptions common;
   std::string data;
   bool markdown = false;
+  bool formats = false;
 };
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
@@ -214,8 +217,22 @@ Json document(const ReplayTable& table, const std::vector<PairRow>& pairs) {
           {"pairs", predictions}};
 }
 
+int run_formats(const Options& options) {
+  const Result<std::vector<driver::FormatRow>> rows = driver::format_table(options.data);
+  if (!rows) {
+    return app::failure(rows.error());
+  }
+  return app::answer(options.common.json    ? app::formats_json(*rows)
+                     : options.common.quiet ? app::formats_headline(*rows)
+                     : options.markdown     ? app::formats_markdown(*rows)
+                                            : app::formats_page(*rows));
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (options.formats) {
+    return run_formats(options);
+  }
   Result<ReplayTable> table = driver::replay_table(options.data);
   if (!table) {
     return app::failure(table.error());
@@ -239,6 +256,8 @@ std::function<int()> setup(CLI::App& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("--data", options->data, "folder with recordings")->required();
   cli.add_flag("--markdown", options->markdown, "tables with every column");
+  cli.add_flag("--formats", options->formats,
+               "read every file, whatever it is: format, damage, speed, or why it is refused");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace validate --data traces",

@@ -14,11 +14,15 @@
 #include "trace/readers/detail/document.h"
 #include "trace/readers/detail/table_builder.h"
 #include "trace/readers/detail/trace_info.h"
+#include "trace/readers/detail/xla_trace.h"
 
 namespace foretrace::trace::readers {
 namespace {
 
 Confidence sniff(std::string_view prefix) {
+  if (detail::is_xla_trace(prefix)) {
+    return Confidence::no;  // has a reader of its own
+  }
   const detail::JsonOutline outline = detail::outline_of(prefix);
   if (outline.is_array) {
     return detail::has_key(outline, "ph") ? Confidence::yes : Confidence::no;

@@ -294,14 +294,6 @@ TEST_CASE("kineto: a list that is never closed, of begins and ends") {
   CHECK(has_warning(trace.report, "the list of events is not closed"));
 }
 
-TEST_CASE("kineto: traces of XLA have no categories") {
-  const LoadedTrace trace = read_fixture("xla.json");
-  REQUIRE(trace.events.size() == 1);
-  CHECK(trace.events.kind[0] == EventKind::other);
-  CHECK(trace.events.info.first_time_ns == 7772162406);
-  CHECK(trace.report.dropped() == 0);  // the empty object at the end is part of the format
-}
-
 TEST_CASE("kineto: an empty list is a trace without events") {
   const LoadedTrace trace = read_text(R"({"traceEvents": []})");
   CHECK(trace.events.size() == 0);

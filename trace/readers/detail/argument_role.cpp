@@ -44,6 +44,7 @@ constexpr std::array known = {
     Known{"blocks per sm", ignored},
     Known{"fwd thread id", forward_thread},
     Known{"shared memory", shared_memory},
+    Known{"correlation\x7Fid", correlation},  // XLA's correlation_id, as folding makes it
     Known{"concrete inputs", concrete},
     Known{"sequence number", sequence_number},
     Known{"trace iteration", ignored},

@@ -24,13 +24,28 @@ constexpr std::array magics = {
           "compressed with xz: unpack it first (or use gzip)"},
     Magic{"BZh", "compressed with bzip2: unpack it first (or use gzip)"},
     Magic{"\x1F\x8B", "gzip inside gzip: unpack it once"},
+    Magic{"7z\xBC\xAF", "a 7-Zip archive: unpack it first"},
+    Magic{"\x04\x22\x4D\x18", "compressed with lz4: unpack it first (or use gzip)"},
     Magic{"\x7F"
           "ELF",
           "a program or library"},
+    Magic{"MZ", "a program or library"},
     Magic{"%PDF", "a PDF document"},
     Magic{"\x89PNG", "a picture"},
+    Magic{"\xFF\xD8\xFF", "a picture"},
+    Magic{"GIF8", "a picture"},
+    Magic{"PAR1", "a Parquet table"},
+    Magic{"ARROW1", "an Arrow table"},
+    Magic{"\x89HDF\r\n", "an HDF5 file"},
+    Magic{"\x93NUMPY", "a NumPy array"},
+    Magic{std::string_view("NVR\0", 4),
+          "a report of Nsight Compute: it holds counters of single "
+          "kernels, no timeline; record with Nsight Systems"},
     Magic{"<!DOCTYPE", "a web page: was the download an error page or a login page?"},
+    Magic{"<!doctype", "a web page: was the download an error page or a login page?"},
     Magic{"<html", "a web page: was the download an error page or a login page?"},
+    Magic{"<HTML", "a web page: was the download an error page or a login page?"},
+    Magic{"<?xml", "an XML document"},
     Magic{"version https://git-lfs", "a Git LFS pointer: fetch the real file (git lfs pull)"},
     Magic{"QDSTRM", "an unfinished Nsight Systems recording: import it with nsys first"},
     Magic{"\xFF\xFE", "UTF-16 text, expected UTF-8"},
@@ -163,7 +178,22 @@ std::string describe_array(const JsonOutline& outline) {
   return first.starts_with("{") && has_key(outline, "ph") ? "" : "a JSON array of something else";
 }
 
+// Protocols 2 to 5 start with their number; the first object is mostly a frame, dict, list or
+// tuple.
+bool is_pickle(std::string_view prefix) {
+  return prefix.size() > 2 && prefix[0] == '\x80' && prefix[1] >= 2 && prefix[1] <= 5 &&
+         std::string_view("\x95}](ccX\x8A").find(prefix[2]) != std::string_view::npos;
+}
+
 std::string describe_binary(std::string_view prefix) {
+  if (is_pickle(prefix)) {
+    return "a Python pickle: export what is in it as JSON";
+  }
+  const std::string_view start = prefix.substr(0, 4096);
+  if (start.find("QuadD") != std::string_view::npos ||
+      start.find("Nsight Systems") != std::string_view::npos) {
+    return "a report of Nsight Systems: export it first (nsys export --type sqlite)";
+  }
   if (prefix.substr(0, 64).find("\xEA\x01") != std::string_view::npos &&
       prefix.substr(0, 64).find("schema") != std::string_view::npos) {
     return "a Chakra execution trace (protobuf)";

@@ -367,6 +367,13 @@ void TableBuilder::add_flow(const EventFields& event, std::uint64_t offset) {
 }
 
 void TableBuilder::add_metadata(const EventFields& event) {
+  constexpr std::size_t most_processes = 100'000;
+  if (event.name.text == "process_name" && process_names_.size() < most_processes) {
+    if (const auto process = integer_from(event[NumberField::process])) {
+      process_names_[*process] = unescaped(without_quotes(argument(event.arguments, "name")));
+    }
+    return;
+  }
   if (event.name.text != "thread_name" || event.arguments.empty()) {
     return;
   }

@@ -65,6 +65,10 @@ class TableBuilder {
   void reserve(std::size_t rows);
   /// Makes times relative, ids narrow and tracks complete. Call once, after `table.info` is known.
   void finish();
+  /// Names of processes, as far as the trace says any.
+  [[nodiscard]] const std::map<std::int64_t, std::string>& process_names() const {
+    return process_names_;
+  }
 
  private:
   struct Times {
@@ -105,6 +109,7 @@ class TableBuilder {
   RecentNames recent_names_;
   NarrowIds correlations_;
   NarrowIds external_ids_;
+  std::map<std::int64_t, std::string> process_names_;
   std::map<TrackId, std::vector<OpenRange>> open_ranges_;
   std::size_t open_range_count_ = 0;
   std::optional<std::int64_t> first_time_;

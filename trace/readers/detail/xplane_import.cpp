@@ -1,8 +1,6 @@
 #include "trace/readers/detail/xplane_import.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +8,7 @@
 
 #include "trace/readers/detail/nsys_names.h"
 #include "trace/readers/detail/text.h"
+#include "trace/readers/detail/xla_names.h"
 
 namespace foretrace::trace::detail {
 namespace {
@@ -17,86 +16,19 @@ namespace {
 constexpr std::int64_t picoseconds = 1000;  // per ns
 constexpr std::int64_t latest_ns = std::int64_t{1} << 60;
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-std::int64_t number_after(std::string_view text, std::string_view key, std::int64_t fallback) {
-  const std::size_t at = text.find(key);
-  std::int64_t value = fallback;
-  if (at != std::string_view::npos) {
-    const char* begin = text.data() + at + key.size();
-    std::from_chars(begin, text.data() + text.size(), value);
-  }
-  return value;
-}
-
 std::int32_t small(std::int64_t value) {
   return static_cast<std::int32_t>(
       std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
 }
 
-// "grid:16,1,1" in " grid:16,1,1 block:512,1,1 ..."
-std::array<std::int32_t, 3> triple_after(std::string_view text, std::string_view key) {
-  std::array<std::int32_t, 3> found{};
-  std::size_t at = text.find(key);
-  if (at == std::string_view::npos) {
-    return found;
-  }
-  const char* next = text.data() + at + key.size();
-  const char* const end = text.data() + text.size();
-  for (std::int32_t& value : found) {
-    const auto [behind, error] = std::from_chars(next, end, value);
-    if (error != std::errc() || behind == end) {
-      break;
-    }
-    next = behind + 1;
-  }
-  for (std::int32_t& value : found) {
-    value = std::max(value, 0);
-  }
-  return found;
-}
+}  // namespace
 
-// "Stream #17(Kernel)" -> 17; -1 for lines that are derived from streams.
-std::int64_t stream_number(std::string_view name) {
-  constexpr std::string_view prefix = "Stream #";
-  return name.starts_with(prefix) ? number_after(name, prefix, -1) : -1;
-}
-
-bool is_runtime_call(std::string_view name) {
-  const bool driver = name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z';
-  return name.starts_with("cuda") || name.starts_with("hip") || driver;
-}
-
-EventKind kind_of_work(std::string_view name, bool has_copy, bool has_set) {
-  if (has_copy || name.starts_with("Memcpy") || has(name, "amd_rocclr_copyBuffer")) {
+EventKind XplaneImport::work_kind(const Timed& event) {
+  if (!event.facts.copy.empty()) {
     return EventKind::copy;
   }
-  const bool set = has_set || name.starts_with("Memset") || has(name, "amd_rocclr_fillBuffer");
-  return set ? EventKind::set : EventKind::kernel;
+  return event.facts.set.empty() ? kind_of_work(event.metadata->name) : EventKind::set;
 }
-
-// "MemcpyH2D" -> "Memcpy HtoD", as in traces of PyTorch.
-std::string plain_copy_name(std::string_view name) {
-  constexpr std::string_view prefix = "Memcpy";
-  if (name.size() == prefix.size() + 3 && name.starts_with(prefix) && name[7] == '2') {
-    return fmt::format("Memcpy {}to{}", name[6], name[8]);
-  }
-  return std::string(name);
-}
-
-// As HLO writes it. "fusion.1" alone would look like a module of that name.
-std::string instruction_name(std::string_view operation) {
-  return fmt::format("{}{}", operation.starts_with('%') ? "" : "%", operation);
-}
-
-// The number at the end of "/device:GPU:3" or "/device:TPU:0 SparseCore 1", else the plane's.
-std::int64_t device_number(const XPlane& plane, std::string_view prefix) {
-  return number_after(plane.name, prefix, plane.id);
-}
-
-}  // namespace
 
 void XplaneImport::run(std::string_view bytes) {
   const XDamage damage = [this](std::string_view reason, std::uint64_t offset) {
@@ -235,10 +167,8 @@ void XplaneImport::read_properties(const XPlane& plane, std::int32_t device) {
 
 void XplaneImport::read_device(const XPlane& plane) {
   const bool is_gpu = plane.name.starts_with("/device:GPU:");
-  const bool is_tpu = plane.name.starts_with("/device:TPU:");
-  const std::int64_t device = is_gpu   ? device_number(plane, "/device:GPU:")
-                              : is_tpu ? device_number(plane, "/device:TPU:")
-                                       : plane.id;
+  const std::int64_t device =
+      number_behind(plane.name, is_gpu ? "/device:GPU:" : "/device:TPU:", plane.id);
   read_properties(plane, small(device));
   std::int64_t line_number = 0;
   for (const XLine& line : plane.lines) {
@@ -253,11 +183,9 @@ void XplaneImport::read_device(const XPlane& plane) {
     ++line_number;
     for (const Timed& event : events_of(plane, line)) {
       const bool derived = !(is_work || is_copy) || (stream < 0 && event.contains_others);
-      const EventKind kind = derived ? EventKind::gpu_annotation
-                             : is_copy
-                                 ? EventKind::copy
-                                 : kind_of_work(event.metadata->name, !event.facts.copy.empty(),
-                                                !event.facts.set.empty());
+      const EventKind kind = derived   ? EventKind::gpu_annotation
+                             : is_copy ? EventKind::copy
+                                       : work_kind(event);
       add_work(event, kind, track);
     }
   }
@@ -267,17 +195,9 @@ void XplaneImport::add_work(const Timed& event, EventKind kind, TrackId track) {
   const Facts& facts = event.facts;
   Descriptor descriptor;
   if (kind == EventKind::copy || kind == EventKind::set) {
-    descriptor.bytes = number_after(facts.copy, "size:", -1);
-    descriptor.bytes = number_after(facts.set, "num_bytes:", descriptor.bytes);
-    descriptor.bytes = descriptor.bytes <= 0 ? facts.bytes : descriptor.bytes;
+    descriptor.bytes = facts.bytes;
   }
-  descriptor.grid = triple_after(facts.kernel, "grid:");
-  descriptor.block = triple_after(facts.kernel, "block:");
-  descriptor.registers_per_thread = small(number_after(facts.kernel, "regs:", 0));
-  const std::int64_t shared = std::int64_t{small(number_after(facts.kernel, "static_shared:", 0))} +
-                              small(number_after(facts.kernel, "dynamic_shared:", 0)) +
-                              small(number_after(facts.kernel, "group_mem:", 0));
-  descriptor.shared_memory_bytes = small(shared);
+  apply({.kernel = facts.kernel, .copy = facts.copy, .set = facts.set}, descriptor);
   descriptor.flops = facts.flops;
   std::string text;
   const auto say = [&](std::string_view key, std::string_view value) {

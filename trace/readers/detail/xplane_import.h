@@ -57,6 +57,7 @@ class XplaneImport {
   void read_host(const XPlane& plane);
   void read_environment(const XPlane& plane);
   void read_properties(const XPlane& plane, std::int32_t device);
+  [[nodiscard]] static EventKind work_kind(const Timed& event);
   void add_work(const Timed& event, EventKind kind, TrackId track);
   void add_call(const Timed& event, TrackId track);
   [[nodiscard]] std::vector<Timed> events_of(const XPlane& plane, const XLine& line);
