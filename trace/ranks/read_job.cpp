@@ -14,6 +14,7 @@
 #include "trace/ranks/job.h"
 #include "trace/ranks/job_inputs.h"
 #include "trace/reader.h"
+#include "trace/split_ranks.h"
 #include "trace/tar.h"
 
 namespace foretrace::trace {
@@ -98,8 +99,14 @@ Result<std::vector<Found>> read_input(const std::string& path, const ReadOptions
   if (!trace) {
     return std::move(trace).error();
   }
+  // One recording may hold several processes; the report is that of all of them.
+  std::vector<EventTable> parts = split_ranks(std::move(trace->events));
   std::vector<Found> found;
-  found.push_back({path, std::move(trace).value()});
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    found.push_back(
+        {parts.size() == 1 ? path : fmt::format("{} (rank {})", path, i),
+         {.events = std::move(parts[i]), .report = i == 0 ? trace->report : ImportReport{}}});
+  }
   return found;
 }
 

@@ -64,6 +64,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   }
   detail::fill_trace_info(document.values(), table.info, trace.report);
   builder.finish();
+  detail::list_renumbered_devices(table);
   if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
     return strict_error(source, trace.report);
   }

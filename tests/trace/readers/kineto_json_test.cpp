@@ -294,6 +294,23 @@ TEST_CASE("kineto: a list that is never closed, of begins and ends") {
   CHECK(has_warning(trace.report, "the list of events is not closed"));
 }
 
+TEST_CASE("kineto: a GPU that ROCm numbers otherwise is like those that are listed") {
+  const auto trace_on = [](const std::string& devices) {
+    return read_text("{\"roctracer_version\": 4, \"deviceProperties\": [" + devices +
+                     R"(], "traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 9,
+  "tid": 0, "ts": 1, "dur": 1, "args": {"device": 9, "stream": 0}}]})")
+        .events.info.devices;
+  };
+  const std::string first = R"({"id": 0, "name": "AMD Instinct MI300X", "numSms": 304})";
+  const auto known = trace_on(first);
+  REQUIRE(known.size() == 2);
+  CHECK(known[1].id == 9);
+  CHECK(known[1].name == "AMD Instinct MI300X");
+  CHECK(known[1].multiprocessors == 304);
+  // Of two kinds it may be either.
+  CHECK(trace_on(first + R"(, {"id": 1, "name": "another", "numSms": 60})").size() == 2);
+}
+
 TEST_CASE("kineto: an empty list is a trace without events") {
   const LoadedTrace trace = read_text(R"({"traceEvents": []})");
   CHECK(trace.events.size() == 0);

@@ -40,14 +40,20 @@ bool JsonWalk::goes_on(char closer) {
 
 void JsonWalk::walk_value(std::string& path) {
   const char c = reader_.peek();
-  if (c == '{' && events_.enter(path)) {
-    walk_object(path);
-  } else if (c == '[' && events_.enter(path)) {
-    walk_list(path);
-  } else {
+  const bool enters = (c == '{' || c == '[') && depth_ < deepest && events_.enter(path);
+  if (!enters) {
     take_value(path);
     return;
   }
+  const std::size_t length = path.size();
+  ++depth_;
+  if (c == '{') {
+    walk_object(path);
+  } else {
+    walk_list(path);
+  }
+  --depth_;
+  path.resize(length);
   events_.leave(path);
 }
 

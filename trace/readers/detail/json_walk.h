@@ -35,6 +35,9 @@ class JsonWalk {
   [[nodiscard]] std::uint64_t bytes() { return reader_.buffer().offset_of(reader_.buffer().at()); }
 
  private:
+  /// Values are walked recursively to this depth and taken whole below it.
+  static constexpr std::uint32_t deepest = 64;
+
   void walk_value(std::string& path);
   void walk_object(std::string& path);
   void walk_list(std::string& path);
@@ -46,6 +49,7 @@ class JsonWalk {
   ValueReader reader_;
   Events events_;
   bool stopped_ = false;
+  std::uint32_t depth_ = 0;
 };
 
 }  // namespace foretrace::trace::detail

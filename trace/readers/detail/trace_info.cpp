@@ -62,6 +62,11 @@ bool parse(const TopLevelValues& values, std::string_view key, simdjson::dom::pa
   return false;
 }
 
+bool is_like(const DeviceProperties& a, const DeviceProperties& b) {
+  return a.name == b.name && a.multiprocessors == b.multiprocessors &&
+         a.total_memory_bytes == b.total_memory_bytes;
+}
+
 }  // namespace
 
 void fill_trace_info(const TopLevelValues& values, TraceInfo& info, ImportReport& report) {
@@ -85,6 +90,27 @@ void fill_trace_info(const TopLevelValues& values, TraceInfo& info, ImportReport
   }
   info.is_hip = info.is_hip || values.contains("hip_runtime_version") ||
                 values.contains("hip_driver_version") || values.contains("roctracer_version");
+}
+
+void list_renumbered_devices(EventTable& table) {
+  std::vector<DeviceProperties>& devices = table.info.devices;
+  if (!table.info.is_hip || devices.empty()) {
+    return;
+  }
+  const DeviceProperties model = devices.front();
+  for (const DeviceProperties& device : devices) {
+    if (!is_like(device, model)) {
+      return;
+    }
+  }
+  for (const Track& track : table.tracks) {
+    const bool listed = std::any_of(devices.begin(), devices.end(),
+                                    [&](const auto& device) { return device.id == track.device; });
+    if (track.kind == Track::Kind::stream && track.device >= 0 && !listed) {
+      devices.push_back(model);
+      devices.back().id = track.device;
+    }
+  }
 }
 
 }  // namespace foretrace::trace::detail

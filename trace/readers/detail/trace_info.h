@@ -9,4 +9,8 @@ namespace foretrace::trace::detail {
 
 void fill_trace_info(const TopLevelValues& values, TraceInfo& info, ImportReport& report);
 
+/// ROCm's events count GPUs behind the CPUs, its list of devices does not: where all listed devices
+/// are alike, those that work and are not listed are like them.
+void list_renumbered_devices(EventTable& table);
+
 }  // namespace foretrace::trace::detail
