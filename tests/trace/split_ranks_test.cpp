@@ -1,11 +1,18 @@
 #include "trace/split_ranks.h"
 
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
+#include "sim/engine/pull.h"
 #include "tests/trace/readers/read_helpers.h"
+#include "tests/trace/rules/table_builder.h"
 #include "trace/build_graph.h"
 
 namespace foretrace::trace {
@@ -48,6 +55,55 @@ TEST_CASE("split: processes with device work become ranks of their own") {
   }
 }
 
+/// The end of the task of this name if every task called "b" took `times` as long.
+std::int64_t end_with_b(const BuiltGraph& built, std::string_view name, std::int64_t times) {
+  const TaskGraph& graph = built.graph;
+  std::vector<std::int64_t> durations = *graph.weights().duration_ns;
+  for (std::size_t task = 0; task < graph.size(); ++task) {
+    if (graph.name(make_id<TaskId>(task)) == "b") {
+      durations[task] *= times;
+    }
+  }
+  Weights weights = graph.weights();
+  weights.duration_ns = std::make_shared<const std::vector<std::int64_t>>(std::move(durations));
+  Timeline timeline;
+  simulate(graph.topology(), weights, timeline);
+  for (std::size_t task = 0; task < graph.size(); ++task) {
+    if (graph.name(make_id<TaskId>(task)) == name) {
+      return timeline.end_ns(make_id<TaskId>(task));
+    }
+  }
+  FAIL("no task of this name");
+  return 0;
+}
+
+TEST_CASE("split: a call that waits for the device waits for its own process only") {
+  // Two processes, each with a thread and a GPU. The first waits for its GPU from 20 to 92 us,
+  // where "a" ends at 90; the other GPU's "b" ends at 60. Then it launches "c".
+  const auto table = [](std::int32_t second_rank) {
+    TableBuilder t;
+    const TrackId one = t.thread(1);
+    const TrackId two = t.thread(2);
+    const TrackId gpu_one = t.stream(7);
+    const TrackId gpu_two = t.stream(8);
+    for (const TrackId track : {two, gpu_two}) {
+      t.table().tracks[index(track)].rank = second_rank;
+    }
+    t.work(t.call(one, "cudaLaunchKernel", 0, 5), gpu_one, 10, 80, "a");
+    t.work(t.call(two, "cudaLaunchKernel", 1, 5), gpu_two, 10, 50, "b");
+    t.call(one, "cudaDeviceSynchronize", 20, 72);
+    t.work(t.call(one, "cudaLaunchKernel", 95, 5), gpu_one, 104, 10, "c");
+    return t.table();
+  };
+  const auto apart = build_graph(table(1));
+  const auto alike = build_graph(table(0));
+  REQUIRE(apart.ok());
+  REQUIRE(alike.ok());
+  // If "b" takes 500 us, "c" waits for it only in the process of both.
+  CHECK(end_with_b(*apart, "c", 10) == end_with_b(*apart, "c", 1));
+  CHECK(end_with_b(*alike, "c", 10) > end_with_b(*alike, "c", 1) + 300'000);
+}
+
 TEST_CASE("split: a trace of one process stays as it is") {
   EventTable whole = events_of(FORETRACE_SOURCE_DIR "/tests/fixtures/xplane/gpu.xplane.pb");
   const std::vector<std::int64_t> starts = whole.start_ns;
@@ -58,7 +114,7 @@ TEST_CASE("split: a trace of one process stays as it is") {
   CHECK(split_ranks(EventTable{}).size() == 1);
 }
 
-TEST_CASE("split: apart, processes hand nothing over to each other") {
+TEST_CASE("split: processes hand nothing over to each other, together or apart") {
   const std::string path =
       FORETRACE_SHARED_DIR "/traces/nsys_sqlite/train_2gpu_1s_window.sqlite.gz";
   if (!std::filesystem::exists(path)) {
@@ -75,7 +131,7 @@ TEST_CASE("split: apart, processes hand nothing over to each other") {
     CHECK(part.info.world_size == 2);
     apart += built->honesty.hand_overs;
   }
-  CHECK(joint->honesty.hand_overs > 100);
+  CHECK(joint->honesty.hand_overs == 0);
   CHECK(apart == 0);  // each process has one thread that launches
 }
 

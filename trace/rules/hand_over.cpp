@@ -16,6 +16,7 @@ constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
 
 /// Starts and ends of a thread's operators, annotations and calls, and the calls themselves.
 struct Activity {
+  std::int32_t rank = 0;
   std::vector<std::int64_t> boundaries;
   std::vector<std::pair<std::int64_t, std::int64_t>> calls;
 
@@ -43,6 +44,9 @@ std::vector<Activity> collect_activity(const Assembly& assembly) {
     thread_of_track[index(assembly.threads[i].track)] = static_cast<std::uint32_t>(i);
   }
   std::vector<Activity> list(assembly.threads.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    list[i].rank = events.tracks[index(assembly.threads[i].track)].rank;
+  }
   for (std::size_t i = 0; i < events.size(); ++i) {
     const EventKind kind = events.kind[i];
     const std::uint32_t thread = thread_of_track[index(events.track[i])];
@@ -75,8 +79,8 @@ Giver find_giver(const std::vector<Activity>& activity, std::uint32_t taker, std
                  std::int64_t to) {
   Giver best;
   for (std::size_t i = 0; i < activity.size(); ++i) {
-    if (i == taker) {
-      continue;
+    if (i == taker || activity[i].rank != activity[taker].rank) {
+      continue;  // processes wait for each other by other means
     }
     const std::int64_t last = activity[i].last_until(to);
     if (last <= from || last <= best.time) {

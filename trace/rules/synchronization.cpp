@@ -131,10 +131,15 @@ class Synchronizations {
 
   void device_target(std::uint32_t call_index) {
     const HostCall& call = assembly_.calls[call_index];
+    const std::int32_t rank = rank_of(assembly_.threads[call.thread].track);
     bool all = true;
     std::vector<std::uint32_t> kept;
     for (std::size_t i = 0; i < assembly_.streams.size(); ++i) {
       const auto stream = static_cast<std::uint32_t>(i);
+      if (rank_of(assembly_.streams[i].track) != rank) {
+        all = false;  // of another process in the same recording
+        continue;
+      }
       const std::uint32_t tail = assembly_.tail(stream, call.position);
       if (contradicted(call, tail)) {
         ++assembly_.honesty.contradicted_edges;
@@ -150,6 +155,10 @@ class Synchronizations {
     for (const std::uint32_t stream : kept) {
       assembly_.targets.push_back({call_index, stream, call.position});
     }
+  }
+
+  [[nodiscard]] std::int32_t rank_of(TrackId track) const {
+    return assembly_.events.tracks[index(track)].rank;
   }
 
   void event_target(std::uint32_t call_index) {
