@@ -1,0 +1,72 @@
+#include "models/costs/rates.h"
+#include "tests/models/toy_job.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo compress_communication;
+}
+
+using foretrace::ErrorCode;
+using foretrace::optimizations::compress_communication;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::Given;
+using foretrace::test::span_ns;
+using foretrace::test::toy_accelerator;
+using foretrace::test::toy_job;
+using foretrace::test::ToyRun;
+
+namespace {
+
+constexpr std::int64_t us = 1'000;
+
+foretrace::TaskGraph job(std::int64_t bytes) {
+  return toy_job(
+      {.before = {100 * us, 300 * us}, .transfer = 2020 * us, .after = 50 * us, .bytes = bytes});
+}
+
+}  // namespace
+
+TEST_CASE("compress_communication: a free codec leaves latency and ratio x the rest") {
+  // 20 us stay, 2000 us become 500.
+  const Given free = {{"ratio", "0.25"}, {"encode_cost", "0"}, {"decode_cost", "0"}};
+  CHECK(span_ns(after(job(-1), compress_communication, free)) == (300 + 20 + 500 + 50) * us);
+}
+
+TEST_CASE("compress_communication: codecs take time on the streams that make and use the data") {
+  const auto accelerator = toy_accelerator();
+  const auto graph = job(200'000'000);
+  const std::int64_t free =
+      span_ns(after(graph, compress_communication, {{"encode_cost", "0"}, {"decode_cost", "0"}}));
+  CHECK(free == (300 + 20 + 1000 + 50) * us);
+  const double bandwidth =
+      accelerator.memory_bandwidth * bandwidth_share(foretrace::KernelClass::elementwise);
+  const auto codec_ns = [&](double bytes) { return bytes / bandwidth * 1e9; };
+  // Encoding moves 3.5 x 200 MB before the late rank arrives, decoding 1.5 x 200 MB before its use.
+  const std::int64_t both = span_ns(after(graph, compress_communication, {}, &accelerator));
+  CHECK(static_cast<double>(both - free) == doctest::Approx(codec_ns(5.0 * 200e6)).epsilon(0.02));
+  const std::int64_t decode =
+      span_ns(after(graph, compress_communication, {{"encode_cost", "0"}}, &accelerator));
+  CHECK(static_cast<double>(decode - free) == doctest::Approx(codec_ns(1.5 * 200e6)).epsilon(0.05));
+}
+
+TEST_CASE(
+    "compress_communication: bytes that are not recorded follow from the link, or are asked "
+    "for") {
+  const auto accelerator = toy_accelerator();
+  const auto unknown = apply_to(job(-1), compress_communication, {}, &accelerator);
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.error().code == ErrorCode::missing_cost);
+  // 2020 us at 100 GB/s are 202 MB.
+  CHECK(span_ns(after(job(-1), compress_communication, {{"link_bandwidth", "100 GB/s"}},
+                      &accelerator)) ==
+        span_ns(after(job(202'000'000), compress_communication, {}, &accelerator)));
+}
+
+TEST_CASE("compress_communication: declines without collectives, and where all are short") {
+  ToyRun run;
+  run.kernel({.name = "gemm", .duration_ns = 100});
+  CHECK_FALSE(apply_to(run.build(), compress_communication).ok());
+  const auto short_ones = apply_to(job(1), compress_communication, {{"at_least", "3 ms"}});
+  REQUIRE_FALSE(short_ones.ok());
+  CHECK(short_ones.error().code == ErrorCode::no_match);
+}
