@@ -1,6 +1,8 @@
 // The pages of `whatif`.
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -138,6 +140,36 @@ std::string prediction_page(const PredictionParts& parts) {
   return page + assumptions_text(prediction.applied);
 }
 
+/// Names in a paragraph for causes that everybody knows; errors with their text.
+std::string left_out_text(const Ranking& ranking) {
+  using driver::Unranked;
+  if (ranking.left_out.empty()) {
+    return {};
+  }
+  const auto names = [&](Unranked::Cause cause) {
+    std::vector<std::string_view> list;
+    for (const Unranked& unranked : ranking.left_out) {
+      if (unranked.cause == cause) {
+        list.push_back(unranked.name);
+      }
+    }
+    return fmt::format("{}", fmt::join(list, ", "));
+  };
+  std::string page = "\n" + strong("not in the ranking") + "\n";
+  if (const std::string list = names(Unranked::Cause::needs_parameter); !list.empty()) {
+    page += paragraph("  ", "need a parameter (foretrace explain NAME): " + list);
+  }
+  if (const std::string list = names(Unranked::Cause::finds_nothing); !list.empty()) {
+    page += paragraph("  ", "find nothing to change here (--apply NAME says why): " + list);
+  }
+  for (const Unranked& unranked : ranking.left_out) {
+    if (unranked.cause == Unranked::Cause::error) {
+      page += paragraph(fmt::format("  {}: ", unranked.name), unranked.reason);
+    }
+  }
+  return page;
+}
+
 std::string ranking_headline(const Replay& replay, const Ranking& ranking) {
   const std::int64_t before = replay.run.answer.step_ns;
   if (ranking.rows.empty()) {
@@ -177,13 +209,7 @@ std::string ranking_page(const driver::Recording& recording, const Replay& repla
                                           percent_text(replay.scatter));
     page += paragraph("  ", "each alone, with its default parameters" + scatter);
   }
-  if (!ranking.left_out.empty()) {
-    page += "\n" + strong("not in the ranking") + "\n";
-  }
-  for (const auto& [name, reason] : ranking.left_out) {
-    page += paragraph(fmt::format("  {}: ", name), reason);
-  }
-  return page;
+  return page + left_out_text(ranking);
 }
 
 }  // namespace foretrace::app

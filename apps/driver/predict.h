@@ -88,10 +88,16 @@ struct Ranked {
   double speedup = 1;
   bool is_noise = false;  ///< the gain is smaller than the trace's own scatter
 };
+/// An optimization that a ranking leaves out.
+struct Unranked {
+  enum class Cause : std::uint8_t { needs_parameter, finds_nothing, error };
+  std::string_view name;
+  Cause cause = Cause::error;
+  std::string reason;
+};
 struct Ranking {
   std::vector<Ranked> rows;  ///< largest gain first
-  /// Name and reason of those that were not tried or found nothing.
-  std::vector<std::pair<std::string, std::string>> left_out;
+  std::vector<Unranked> left_out;
 };
 /// Tries every optimization that needs no parameter, on top of `base`, against `baseline`.
 [[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,

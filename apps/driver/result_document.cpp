@@ -40,8 +40,8 @@ Json ranking_json(const Ranking& ranking) {
                     {"noise", row.is_noise}});
   }
   Json left_out = Json::array();
-  for (const auto& [name, reason] : ranking.left_out) {
-    left_out.push_back({{"name", name}, {"reason", reason}});
+  for (const Unranked& unranked : ranking.left_out) {
+    left_out.push_back({{"name", unranked.name}, {"reason", unranked.reason}});
   }
   return {{"rows", std::move(rows)}, {"left_out", std::move(left_out)}};
 }

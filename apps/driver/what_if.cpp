@@ -160,7 +160,8 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
   const auto before = static_cast<double>(baseline.run.answer.step_ns);
   for (const OptimizationInfo* const info : optimizations::all()) {
     if (needs_parameters(*info)) {
-      ranking.left_out.emplace_back(info->name, "needs a parameter, see foretrace explain");
+      ranking.left_out.push_back({info->name, Unranked::Cause::needs_parameter,
+                                  "needs a parameter, see foretrace explain"});
       continue;
     }
     const Result<WhatIf> what_if = check_what_if({std::string(info->name), {}});
@@ -169,7 +170,11 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
     }
     const Result<Prediction> prediction = predict(recording, {&*what_if, 1}, options);
     if (!prediction.ok()) {
-      ranking.left_out.emplace_back(info->name, reason_of(prediction.error(), info->name));
+      const Error& error = prediction.error();
+      ranking.left_out.push_back({info->name,
+                                  error.code == ErrorCode::no_match ? Unranked::Cause::finds_nothing
+                                                                    : Unranked::Cause::error,
+                                  reason_of(error, info->name)});
       continue;
     }
     const std::int64_t step = prediction->run.answer.step_ns;

@@ -97,9 +97,9 @@ TEST_CASE("a ranking leaves out what needs a parameter or finds nothing, with th
   REQUIRE(ranking.ok());
   CHECK(ranking->rows.empty());
   CHECK(ranking->left_out.size() == optimizations::all().size());
-  for (const auto& [name, reason] : ranking->left_out) {
-    CHECK_FALSE(reason.empty());
-    CHECK(reason.rfind(name, 0) == std::string::npos);  // the name is not said twice
+  for (const Unranked& unranked : ranking->left_out) {
+    CHECK_FALSE(unranked.reason.empty());
+    CHECK(unranked.reason.rfind(unranked.name, 0) == std::string::npos);  // no name is said twice
   }
 }
 
