@@ -1,0 +1,42 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo code_ensemble;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::code_ensemble;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::duration_of;
+using foretrace::test::span_ns;
+using foretrace::test::ToyRun;
+
+namespace {
+
+foretrace::TaskGraph member() {
+  ToyRun run;
+  run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 4200 + 100000});
+  run.kernel({.name = "elementwise_kernel", .duration_ns = 1800 + 10000});
+  run.kernel(
+      {.name = "multi_tensor_apply_kernel", .duration_ns = 1800 + 8000, .phase = Phase::update});
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("code_ensemble: half of the neurons, a quarter of products and weights") {
+  const auto half = after(member(), code_ensemble, {{"kept", "0.5"}});
+  CHECK(duration_of(half, "ampere_sgemm_128x64_tn") == 4200 + 25000);
+  CHECK(duration_of(half, "elementwise_kernel") == 1800 + 5000);
+  CHECK(duration_of(half, "multi_tensor_apply_kernel") == 1800 + 2000);
+}
+
+TEST_CASE("code_ensemble: all neurons change nothing, an empty selection is declined") {
+  CHECK(span_ns(after(member(), code_ensemble, {{"kept", "1"}})) == span_ns(member()));
+  const auto declined =
+      apply_to(member(), code_ensemble, {{"kept", "0.5"}, {"select", "name=absent"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+}

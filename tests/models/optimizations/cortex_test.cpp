@@ -1,0 +1,65 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo cortex;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::cortex;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::count_of;
+using foretrace::test::duration_of;
+using foretrace::test::span_ns;
+using foretrace::test::toy_accelerator;
+using foretrace::test::ToyRun;
+
+namespace {
+
+foretrace::TaskGraph recursion(int levels) {
+  ToyRun run;
+  for (int i = 0; i < levels; ++i) {
+    run.kernel({.name = "ampere_sgemm_32x32_tn",
+                .duration_ns = 24200,
+                .operator_name = "aten::mm",
+                .shapes = "[[8, 1024], [1024, 1024]]",
+                .launch_ns = 5000});
+    run.kernel({.name = "elementwise_kernel", .duration_ns = 2800, .launch_ns = 5000});
+  }
+  run.mark();
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("cortex: one kernel per level; weights are read in the first one") {
+  const auto a100 = toy_accelerator();
+  const auto fused = after(recursion(4), cortex, {{"levels", "4"}, {"sync", "0 us"}}, &a100);
+  CHECK(count_of(fused, "level of the recursion") == 4);
+  // 20 + 1 us of work and one ramp-up of 4.2 us.
+  CHECK(duration_of(fused, "level of the recursion") == 25200);
+  std::int64_t last = 0;
+  for (std::size_t t = 0; t < fused.size(); ++t) {
+    const auto task = foretrace::make_id<foretrace::TaskId>(t);
+    if (fused.name(task) == "level of the recursion") last = fused.duration_ns(task);
+  }
+  const double weights = 4.0 * 1024 * 1024 / (0.763 * a100.memory_bandwidth) * 1e9;
+  CHECK(last == doctest::Approx(25200 - weights).epsilon(1e-4));
+}
+
+TEST_CASE("cortex: every level costs a synchronization") {
+  const auto graph = recursion(4);
+  const auto cheap = after(graph, cortex, {{"levels", "4"}, {"sync", "0 us"}});
+  const auto dear = after(graph, cortex, {{"levels", "4"}, {"sync", "2 us"}});
+  CHECK(duration_of(dear, "level of the recursion") ==
+        duration_of(cheap, "level of the recursion") + 2000);
+}
+
+TEST_CASE("cortex: kernels that do not divide into levels are declined") {
+  for (const char* levels : {"3", "8"}) {
+    const auto declined = apply_to(recursion(4), cortex, {{"levels", levels}});
+    REQUIRE_FALSE(declined.ok());
+    CHECK(declined.error().code == ErrorCode::no_match);
+  }
+}

@@ -1,0 +1,64 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo kernel_table;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::kernel_table;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::duration_of;
+using foretrace::test::toy_accelerator;
+using foretrace::test::ToyRun;
+
+namespace {
+
+foretrace::TaskGraph run_of(std::string_view op, std::string_view shapes) {
+  ToyRun run;
+  run.kernel({.name = op == "aten::mm" ? "ampere_sgemm_128x64_tn" : "elementwise_kernel",
+              .duration_ns = 1000000,
+              .operator_name = op,
+              .shapes = shapes});
+  return run.build();
+}
+
+const foretrace::test::Given example = {
+    {"table", FORETRACE_SOURCE_DIR "/configs/kernel_tables/example.json"}};
+
+}  // namespace
+
+TEST_CASE("kernel_table: a row of the same size gives its time, and the graph says so") {
+  const auto timed =
+      after(run_of("aten::mm", "[[1024, 1024], [1024, 1024]]"), kernel_table, example);
+  CHECK(duration_of(timed, "ampere_sgemm_128x64_tn") == 138000);
+  CHECK(timed.provenance(foretrace::make_id<foretrace::TaskId>(1)) == foretrace::Provenance::table);
+  // 1 million read and 1 million written.
+  CHECK(duration_of(after(run_of("aten::gelu", "[[1000000]]"), kernel_table, example),
+                    "elementwise_kernel") == 8200);
+}
+
+TEST_CASE("kernel_table: between rows the time per unit of work is interpolated") {
+  const auto timed =
+      after(run_of("aten::mm", "[[1024, 1024], [1024, 1536]]"), kernel_table, example);
+  // 1.5 times the work of the only row within a factor of 2.
+  CHECK(duration_of(timed, "ampere_sgemm_128x64_tn") == 138000 * 3 / 2);
+}
+
+TEST_CASE("kernel_table: sizes out of reach and operators without rows stay") {
+  for (const auto& [op, shapes] : {std::pair{"aten::mm", "[[1024, 1024], [1024, 65536]]"},
+                                   std::pair{"aten::relu", "[[1000000]]"}}) {
+    const auto declined = apply_to(run_of(op, shapes), kernel_table, example);
+    REQUIRE_FALSE(declined.ok());
+    CHECK(declined.error().code == ErrorCode::no_match);
+  }
+}
+
+TEST_CASE("kernel_table: a missing file is named") {
+  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  const auto graph = run_of("aten::mm", "[[64, 64], [64, 64]]");
+  const auto absent = apply_to(graph, kernel_table, {{"table", "absent"}});
+  REQUIRE_FALSE(absent.ok());
+  CHECK(absent.error().message.find("absent.json") != std::string::npos);
+}

@@ -1,0 +1,72 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo renee_classifier;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::renee_classifier;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::count_of;
+using foretrace::test::duration_of;
+using foretrace::test::toy_accelerator;
+using foretrace::test::ToyRun;
+
+namespace {
+
+// 64 rows, width 256, 100,000 labels.
+foretrace::TaskGraph classifier() {
+  ToyRun run;
+  run.kernel({.name = "small sgemm",
+              .duration_ns = 9000,
+              .operator_name = "aten::mm",
+              .shapes = "[[64, 256], [256, 256]]"});
+  run.kernel({.name = "logits sgemm",
+              .duration_ns = 900000,
+              .operator_name = "aten::mm",
+              .shapes = "[[64, 256], [256, 100000]]"});
+  run.kernel({.name = "softmax_warp_forward",
+              .duration_ns = 30000,
+              .operator_name = "aten::_log_softmax",
+              .shapes = "[[64, 100000]]"});
+  run.kernel({.name = "larger elementwise_kernel",
+              .duration_ns = 30000,
+              .operator_name = "aten::gelu",
+              .shapes = "[[64, 200000]]"});
+  run.kernel({.name = "weight gradient sgemm",
+              .duration_ns = 900000,
+              .operator_name = "aten::mm",
+              .shapes = "[[256, 64], [64, 100000]]",
+              .phase = Phase::backward});
+  run.kernel({.name = "elementwise_kernel",
+              .duration_ns = 80000,
+              .operator_name = "aten::addcdiv_",
+              .shapes = "[[256, 100000]]",
+              .phase = Phase::update});
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("renee_classifier: products in 16 bit, no kernels over logits, no update of the weight") {
+  const auto a100 = toy_accelerator();
+  const auto tiled = after(classifier(), renee_classifier, {}, &a100);
+  CHECK(count_of(tiled, "softmax_warp_forward") == 0);
+  CHECK(count_of(tiled, "elementwise_kernel") == 0);
+  CHECK(count_of(tiled, "larger elementwise_kernel") == 1);
+  CHECK(duration_of(tiled, "small sgemm") == 9000);
+  CHECK(duration_of(tiled, "logits sgemm") < 450000);
+  CHECK(duration_of(tiled, "weight gradient sgemm") < 450000);
+  const auto change = apply_to(classifier(), renee_classifier, {}, &a100);
+  REQUIRE(change.ok());
+  // 25.6 million weights: 16 bytes each with gradient and two states, 2 afterwards.
+  CHECK(change->notes[0].find("409.6 MB -> 51.2 MB") != std::string::npos);
+}
+
+TEST_CASE("renee_classifier: a model without a wide layer is declined") {
+  const auto declined = apply_to(classifier(), renee_classifier, {{"least_labels", "1000000"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+}

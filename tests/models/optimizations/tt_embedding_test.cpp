@@ -1,0 +1,62 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo tt_embedding;
+}
+
+using foretrace::ErrorCode;
+using foretrace::Phase;
+using foretrace::optimizations::tt_embedding;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::duration_of;
+using foretrace::test::toy_accelerator;
+using foretrace::test::ToyRun;
+
+namespace {
+
+foretrace::TaskGraph lookup(std::string_view shapes, Phase phase = Phase::forward) {
+  ToyRun run;
+  run.kernel({.name = "indexSelectLargeIndex",
+              .duration_ns = 50000,
+              .operator_name = "aten::embedding",
+              .shapes = shapes,
+              .phase = phase});
+  return run.build();
+}
+constexpr const char* kernel = "indexSelectLargeIndex";
+
+}  // namespace
+
+TEST_CASE("tt_embedding: a row costs two small products, backward three times as much") {
+  const auto a100 = toy_accelerator();
+  const char* shapes = "[[8000000, 64], [1024, 10]]";
+  const foretrace::test::Given given = {{"rank", "32"}};
+  // q = 4: 2 x 16 x 32 x 32 + 2 x 64 x 32 FLOPs for each of 10240 rows at 2 % of the rate.
+  const double ns =
+      10240.0 * (2 * 16 * 32 * 32 + 2 * 64 * 32) / (0.02 * a100.vector_fp32_flops) * 1e9;
+  CHECK(duration_of(after(lookup(shapes), tt_embedding, given, &a100), kernel) ==
+        doctest::Approx(1800 + ns).epsilon(1e-3));
+  CHECK(duration_of(after(lookup(shapes, Phase::backward), tt_embedding, given, &a100), kernel) ==
+        doctest::Approx(1800 + 3 * ns).epsilon(1e-3));
+  const auto change = apply_to(lookup(shapes), tt_embedding, given, &a100);
+  REQUIRE(change.ok());
+  // p = 200: 4 x (200 x 4 x 32 x 2 + 32 x 200 x 4 x 32) bytes instead of 2048 MB.
+  CHECK(change->notes[0].find("2048.0 MB -> 3.482 MB") != std::string::npos);
+}
+
+TEST_CASE("tt_embedding: cached rows only move") {
+  const auto a100 = toy_accelerator();
+  const auto cached = after(lookup("[[8000000, 64], [1024, 10]]"), tt_embedding,
+                            {{"rank", "32"}, {"hit", "1"}}, &a100);
+  CHECK(duration_of(cached, kernel) < 15000);
+}
+
+TEST_CASE("tt_embedding: small tables and unknown shapes stay") {
+  const auto a100 = toy_accelerator();
+  for (const char* shapes : {"[[500, 64], [10]]", ""}) {
+    const auto declined = apply_to(lookup(shapes), tt_embedding, {{"rank", "8"}}, &a100);
+    REQUIRE_FALSE(declined.ok());
+    CHECK(declined.error().code == ErrorCode::no_match);
+  }
+}
