@@ -128,7 +128,9 @@ std::int64_t fused_ns(const TaskGraph& graph, const FusionChain& chain,
     ramp_up = std::max(ramp_up, fixed);
     moving += duration - fixed;
     // What passes on is the smaller of both: a large kernel next to a small one has other tensors.
-    if (i > 0) saved += std::min(pass, last_pass) * (2 - settings.kept_writes);
+    if (i > 0) {
+      saved += std::min(pass, last_pass) * (2 - settings.kept_writes + settings.recomputed);
+    }
     last_pass = pass;
   }
   return std::llround(ramp_up + std::max(0.0, moving - saved));

@@ -15,6 +15,7 @@ struct FusionSettings {
   std::size_t max_length = 16;
   double side_inputs = 0.5;  ///< other inputs per kernel, in sizes of the chained tensor
   double kept_writes = 0;    ///< share of intermediates that are still written
+  double recomputed = 0;  ///< share of saved inputs, one per kernel, that is recomputed, not read
 };
 
 /// Launches in program order and their kernels, next to each other on one stream.
