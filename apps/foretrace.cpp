@@ -34,6 +34,17 @@ void find_configs() {
                                                                  : FORETRACE_SOURCE_CONFIGS);
 }
 
+/// What a command line that cannot be understood ends with: the command may have its own code.
+int bad_usage_code(const CLI::App& root) {
+  const auto chosen = root.get_subcommands();
+  for (const CommandInfo* const command : commands::all()) {
+    if (!chosen.empty() && chosen.front()->get_name() == command->name) {
+      return command->bad_usage_code;
+    }
+  }
+  return exit_bad_input;
+}
+
 int run(int argc, char** argv) {
   CLI::App root(
       "Predicts what an optimization or another accelerator would do to a deep learning run, from "
@@ -66,10 +77,12 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return answer(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {
-    return failure(usage_error(root, error));
+    static_cast<void>(failure(usage_error(root, error)));
+    return bad_usage_code(root);
   }
   if (const Status status = check_leftovers(root); !status.ok()) {
-    return failure(status.error());
+    static_cast<void>(failure(status.error()));
+    return bad_usage_code(root);
   }
   const auto chosen = root.get_subcommands();
   if (chosen.empty()) {

@@ -152,6 +152,11 @@ Error usage_error(const CLI::App& root, const CLI::ParseError& error) {
 Status check_leftovers(const CLI::App& root) {
   const CLI::App& command = chosen(root);
   std::vector<std::string> leftovers = command.remaining();
+  // The mark behind which nothing is an option is left over too, but means what it says.
+  if (const auto mark = std::find(leftovers.begin(), leftovers.end(), "--");
+      mark != leftovers.end()) {
+    leftovers.erase(mark);
+  }
   if (leftovers.empty()) {
     return ok_status();
   }

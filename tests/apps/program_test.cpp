@@ -107,6 +107,8 @@ TEST_CASE("every page fits 100 columns and starts with the answer") {
       "whatif --help",
       "inspect --help",
       "critical-path --help",
+      "convert --help",
+      "collect --help",
       "list",
       "inspect " + demo,
       "simulate " + demo + " --step all",

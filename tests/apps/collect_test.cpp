@@ -1,0 +1,117 @@
+// foretrace collect around programs that know nothing of CUDA: it must not be noticed.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/support/program.h"
+
+namespace foretrace::test {
+namespace {
+
+/// Runs `collect` with a recording in the scratch folder.
+Ran collect(const std::string& options, const std::string& command) {
+  return run_program("collect -o '" + scratch_file("run.ftr") + "' " + options + " -- " + command);
+}
+
+TEST_CASE("collect keeps the program's output and exit code") {
+  for (const int code : {0, 1, 3, 124, 126, 255}) {
+    const Ran ran =
+        collect("--quiet", "sh -c 'echo out; echo err >&2; exit " + std::to_string(code) + "'");
+    CAPTURE(code);
+    CHECK(ran.code == code);
+    CHECK(ran.out == "out\n");
+    CHECK(ran.err == "err\n");
+  }
+}
+
+TEST_CASE(
+    "collect passes the program its input and its arguments, also those that look like ours") {
+  const Ran ran = collect("--quiet", "sh -c 'printf \"%s|\" \"$@\"; cat' name --json -o x -- y");
+  CHECK(ran.out == "--json|-o|x|--|y|");
+  CHECK(run_program("collect --quiet -- cat < CMakePresets.json").out.size() ==
+        std::filesystem::file_size(FORETRACE_SOURCE_DIR "/CMakePresets.json"));
+}
+
+TEST_CASE("collect ends by the signal that ended the program, and passes signals on") {
+  // A shell says 128 + n where a child was ended by signal n.
+  CHECK(run_program("list >/dev/null; '" FORETRACE_PROGRAM
+                    "' collect --quiet -- sh -c 'kill -TERM $$'; echo $? 1>&2")
+            .err.find("143\n") != std::string::npos);
+  CHECK(run_program("list >/dev/null; '" FORETRACE_PROGRAM
+                    "' collect --quiet -- sh -c 'kill -KILL $$'; echo $? 1>&2")
+            .err.find("137\n") != std::string::npos);
+  const Ran passed = run_program(
+      "list >/dev/null; '" FORETRACE_PROGRAM
+      "' collect --quiet -- sh -c 'trap \"echo caught; exit 7\" TERM; i=0; while [ $i -lt 200 ]; "
+      "do "
+      "sleep 0.05; i=$((i+1)); done' & pid=$!; sleep 0.5; kill -TERM $pid; wait $pid; echo $?");
+  CHECK(passed.out == "caught\n7\n");
+  // A closed pipe ends the program as it does without us: SIGPIPE is not ignored in it.
+  CHECK(run_program("collect --quiet -- sh -c 'yes; echo $? 1>&2' | head -n 1").out == "y\n");
+}
+
+TEST_CASE("collect says its own failures with 125") {
+  const Ran missing = collect("", "/no/such/program");
+  CHECK(missing.code == 125);
+  CHECK(missing.err.find("foretrace: collect: cannot run '/no/such/program': No such file or "
+                         "directory\n") != std::string::npos);
+  const Ran folder = collect("", "/");
+  CHECK(folder.code == 125);
+  CHECK(folder.err.find("Permission denied") != std::string::npos);
+  CHECK(run_program("collect").code == 125);
+  CHECK(run_program("collect --stps 1 -- true").code == 125);
+  const Ran steps = collect("--steps 5:2", "true");
+  CHECK(steps.code == 125);
+  CHECK(steps.err == "foretrace: collect: --steps: got '5:2', expected FIRST:LAST, as in 10:12\n");
+  const Ran nowhere = run_program("collect -o /no/such/folder/x.ftr -- true");
+  CHECK(nowhere.code == 125);
+  CHECK(nowhere.err == "foretrace: collect: '/no/such/folder': no such folder to write to\n");
+}
+
+TEST_CASE("collect tells in one line that nothing was recorded") {
+  const Ran ran = collect("", "true");
+  CHECK(ran.code == 0);
+  CHECK(ran.err.rfind("foretrace: collect: no ", 0) == 0);
+  CHECK(ran.err.find('\n') == ran.err.size() - 1);
+  CHECK_FALSE(std::filesystem::exists(scratch_file("run.ftr")));
+}
+
+TEST_CASE("collect gives each process a file, names a single one as asked, and lists them") {
+  // A library that is none stands in for the collector; the programs write the files themselves.
+  const std::string recording = scratch_file("several.ftr");
+  const auto run = [&](const std::string& script) {
+    return run_program("list >/dev/null; FORETRACE_COLLECTOR=none '" FORETRACE_PROGRAM
+                       "' collect -o '" +
+                       recording + "' --nvtx --memory --steps 3:4 -- sh -c '" + script + "'");
+  };
+  const std::string write = "echo x > $(echo $FORETRACE_COLLECT_FILE | sed s/%p/$$/)";
+  Ran ran = run(write +
+                "; echo $FORETRACE_COLLECT_STEPS $FORETRACE_COLLECT_MEMORY "
+                "$FORETRACE_COLLECT_NVTX $CUDA_INJECTION64_PATH $NVTX_INJECTION64_PATH");
+  CHECK(ran.code == 0);
+  CHECK(ran.out == "3:4 1 1 none none\n");
+  CHECK(std::filesystem::exists(recording));
+  CHECK(ran.err.find("recorded 1 process in " + recording) != std::string::npos);
+
+  ran = run(write +
+            "; sh -c \"$(echo echo y \\> \\$\\(echo \\$FORETRACE_COLLECT_FILE \\| sed "
+            "s/%p/77/\\))\"; exit 4");
+  CHECK(ran.code == 4);
+  std::ifstream stream(recording + ".json");
+  const nlohmann::json manifest = nlohmann::json::parse(stream);
+  CHECK(manifest["exit_code"] == 4);
+  CHECK(manifest["signal"].is_null());
+  REQUIRE(manifest["files"].size() == 2);
+  CHECK(manifest["command"][0] == "sh");
+  for (const auto& file : manifest["files"]) {
+    const std::string path = file["path"].get<std::string>();
+    CHECK(path.rfind("several.", 0) == 0);
+    CHECK(file["bytes"] == 2);
+  }
+}
+
+}  // namespace
+}  // namespace foretrace::test
