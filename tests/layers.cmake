@@ -23,6 +23,7 @@ set(fences
   "simdjson.h|^(trace/readers/|tests/)|simdjson belongs to the readers"
   "isa-l|^(trace/|tests/)|compressed bytes belong to trace"
   "zlib.h|^(trace/|tests/|apps/)|compressed bytes belong to trace"
+  "cupti.h|^(trace/collector/cupti/|tests/trace/collector/cupti/)|CUPTI stays in the thin part of the collector"
   "boost/graph|^(sim/graph/boost_adaptor.h|tests/)|Boost.Graph stays behind its adaptor"
   "spdlog/|^apps/|only the program logs"
   "CLI/|^(apps/|tests/apps/)|only the program parses arguments"

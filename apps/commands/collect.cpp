@@ -145,11 +145,12 @@ void gather(const Options& options, const app::ProgramEnd& end) {
     bytes += fs::file_size(file, error);
   }
   write_manifest(options, files, end);
-  say(options, fmt::format("collect: recorded {} in {} ({:.2f} MB), listed in {}.json",
-                           app::plural(files.size(), "process"),
-                           files.size() == 1 ? files.front().string()
-                                             : files.front().string() + " and others",
-                           static_cast<double>(bytes) / 1e6, options.out));
+  say(options,
+      fmt::format(
+          "collect: recorded {} in {} ({:.2f} MB), listed in {}.json",
+          files.size() == 1 ? std::string("1 process") : fmt::format("{} processes", files.size()),
+          files.size() == 1 ? files.front().string() : files.front().string() + " and others",
+          static_cast<double>(bytes) / 1e6, options.out));
 }
 
 Status check(const Options& options) {
@@ -206,7 +207,7 @@ std::function<int()> setup(CLI::App& cli) {
                  "record steps FIRST:LAST only, counted from 0 by their NVTX ranges (\"step 3\")");
   cli.add_flag("--memory", options->memory, "record allocations and releases too");
   cli.add_flag("--nvtx", options->ranges, "record ranges of NVTX too");
-  app::add_common(cli, options->common);
+  cli.add_flag("-q,--quiet", options->common.quiet, "say nothing beside the program");
   constexpr app::Example examples[] = {
       {"foretrace collect -o run.ftr --nvtx -- python train.py --epochs 1",
        "runs it as it is and records its kernels, copies, calls and ranges"},
