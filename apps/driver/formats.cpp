@@ -13,12 +13,23 @@
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
 #include "trace/build_graph.h"
+#include "trace/ranks/job.h"
 #include "trace/reader.h"
 
 namespace foretrace::driver {
 namespace {
 
 namespace fs = std::filesystem;
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 Result<std::vector<std::string>> all_files(const std::string& folder) {
   std::error_code failed;
@@ -36,14 +47,18 @@ Result<std::vector<std::string>> all_files(const std::string& folder) {
   return list;
 }
 
+/// "PATH: what" -> "what", "ARCHIVE:member: what" -> "member: what".
 std::string without_path(std::string message, const std::string& path) {
-  const std::string prefix = path + ": ";
-  return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+  if (!message.starts_with(path + ":")) {
+    return message;
+  }
+  const std::size_t start = message.find_first_not_of(' ', path.size() + 1);
+  return start == std::string::npos ? std::string() : message.substr(start);
 }
 
 void count_events(const trace::EventTable& events, FormatRow& row) {
   std::set<std::int32_t> ranks;
-  row.rows = events.size();
+  row.rows += events.size();
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (events.is_device_event(make_id<EventId>(i))) {
       ++row.operations;
@@ -54,17 +69,16 @@ void count_events(const trace::EventTable& events, FormatRow& row) {
   row.ranks = ranks.size();
 }
 
-void replay_file(trace::LoadedTrace trace, FormatRow& row) {
-  Result<trace::BuiltGraph> built = trace::build_graph(trace.events);
+/// Replays what a graph was built of; the recording keeps the events only while it is needed.
+void replay_graph(trace::EventTable events, Result<trace::BuiltGraph> built, FormatRow& row) {
   if (!built) {
-    row.no_replay = without_path(built.error().message, trace.events.info.path);
+    row.no_replay = without_path(built.error().message, events.info.path);
     return;
   }
-  Recording recording{.path = trace.events.info.path,
-                      .events = std::move(trace.events),
-                      .report = {},
-                      .built = std::move(built).value(),
-                      .accelerator = {}};
+  Recording recording;
+  recording.path = events.info.path;
+  recording.events = std::move(events);
+  recording.built = std::move(built).value();
   const Result<Replay> replayed = replay(recording);
   if (!replayed) {
     row.no_replay = replayed.error().message;
@@ -73,13 +87,60 @@ void replay_file(trace::LoadedTrace trace, FormatRow& row) {
   row.span_error = replayed->span_error;
 }
 
-FormatRow row_of(const std::string& folder, const std::string& file) {
+void add_report(const trace::ImportReport& part, trace::ImportReport& whole) {
+  whole.events += part.events;
+  whole.kept += part.kept;
+  whole.bytes += part.bytes;
+  whole.warnings.insert(whole.warnings.end(), part.warnings.begin(), part.warnings.end());
+  for (const trace::Damage& damage : part.damage) {
+    const auto known = std::find_if(whole.damage.begin(), whole.damage.end(), [&](const auto& d) {
+      return d.kind == damage.kind && d.reason == damage.reason;
+    });
+    if (known != whole.damage.end()) {
+      known->count += damage.count;
+    } else {
+      whole.damage.push_back(damage);
+    }
+  }
+}
+
+/// An archive of the traces of several ranks.
+FormatRow row_of_archive(const std::string& file, const std::string& path) {
   FormatRow row;
   row.file = file;
+  const Stopwatch watch;
+  const std::vector<std::string> inputs{path};
+  Result<std::vector<trace::RankTrace>> ranks = trace::read_job(inputs, {});
+  row.seconds = watch.seconds();
+  if (!ranks) {
+    row.refusal = without_path(ranks.error().message, path);
+    return row;
+  }
+  for (const trace::RankTrace& rank : *ranks) {
+    row.format = rank.events.info.format;
+    add_report(rank.report, row.report);
+    count_events(rank.events, row);
+  }
+  row.ranks = ranks->size();
+  Result<trace::BuiltJob> built = trace::build_job(*ranks, {});
+  if (!built) {
+    row.no_replay = without_path(built.error().message, path);
+  } else if (!ranks->empty()) {
+    replay_graph(std::move(ranks->front().events), std::move(built->built), row);
+  }
+  return row;
+}
+
+FormatRow row_of(const std::string& folder, const std::string& file) {
   const std::string path = (fs::path(folder) / file).string();
-  const auto start = std::chrono::steady_clock::now();
+  if (trace::is_job(std::vector<std::string>{path})) {
+    return row_of_archive(file, path);
+  }
+  FormatRow row;
+  row.file = file;
+  const Stopwatch watch;
   Result<trace::LoadedTrace> loaded = trace::read_trace(path, {});
-  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  row.seconds = watch.seconds();
   if (!loaded) {
     row.refusal = without_path(loaded.error().message, path);
     return row;
@@ -87,7 +148,8 @@ FormatRow row_of(const std::string& folder, const std::string& file) {
   row.format = loaded->events.info.format;
   row.report = loaded->report;
   count_events(loaded->events, row);
-  replay_file(std::move(loaded).value(), row);
+  Result<trace::BuiltGraph> built = trace::build_graph(loaded->events);
+  replay_graph(std::move(loaded->events), std::move(built), row);
   return row;
 }
 
