@@ -10,8 +10,25 @@
 
 #include "apps/help.h"
 #include "apps/text.h"
+#include "sim/core/params.h"
 
 namespace foretrace::app {
+
+namespace {
+
+void add_node_costs(CLI::App& app, TraceOptions& options) {
+  const auto rate = [&](const char* name, std::string& value, const char* what) {
+    app.add_option(name, value, what)->type_name("RATE");
+  };
+  rate("--compute-rate", options.compute_rate,
+       "what nodes without a duration compute with, such as '312 TFLOP/s'");
+  rate("--memory-bandwidth", options.memory_bandwidth,
+       "what nodes without a duration move bytes with, such as '2 TB/s'");
+  rate("--network-bandwidth", options.network_bandwidth,
+       "what communication without a duration has, such as '50 GB/s'");
+}
+
+}  // namespace
 
 void add_common(CLI::App& app, CommonOptions& options) {
   app.add_flag("--json", options.json, "print one JSON document instead of text");
@@ -29,6 +46,7 @@ void add_trace(CLI::App& app, TraceOptions& options) {
   app.add_flag("--strict", options.strict, "refuse a trace with any event that must be dropped");
   app.add_flag("--no-recorded-latency", options.no_recorded_latency,
                "use the trace's median launch latencies and gaps instead of each recorded one");
+  add_node_costs(app, options);
 }
 
 void add_run(CLI::App& app, TraceOptions& options) {
@@ -69,9 +87,40 @@ driver::LoadOptions load_options(const std::string& path, const TraceOptions& tr
   return options;
 }
 
+Result<trace::NodeCosts> node_costs(const TraceOptions& options) {
+  struct Rate {
+    const char* name;
+    const std::string& text;
+    ParamType type;
+    double& value;
+  };
+  trace::NodeCosts costs;
+  for (const Rate& rate :
+       {Rate{"--compute-rate", options.compute_rate, ParamType::flops, costs.operations_per_second},
+        Rate{"--memory-bandwidth", options.memory_bandwidth, ParamType::bandwidth,
+             costs.memory_bytes_per_second},
+        Rate{"--network-bandwidth", options.network_bandwidth, ParamType::bandwidth,
+             costs.network_bytes_per_second}}) {
+    if (rate.text.empty()) {
+      continue;
+    }
+    Result<double> value = parse_quantity(rate.text, rate.type);
+    if (!value) {
+      return std::move(value).error().with_context(rate.name);
+    }
+    rate.value = *value;
+  }
+  return costs;
+}
+
 Result<driver::Recording> load_trace(const TraceOptions& trace, const CommonOptions& common) {
-  Result<driver::Recording> recording =
-      driver::load(trace.path, load_options(trace.path, trace, common));
+  const Result<trace::NodeCosts> costs = node_costs(trace);
+  if (!costs.ok()) {
+    return costs.error();
+  }
+  driver::LoadOptions options = load_options(trace.path, trace, common);
+  options.build.node_costs = *costs;
+  Result<driver::Recording> recording = driver::load(trace.path, options);
   clear_progress();
   if (recording.ok()) {
     log_warnings(recording->report, recording->built.warnings);

@@ -27,6 +27,9 @@ struct TraceOptions {
   bool no_recorded_latency = false;
   std::string step = "median";
   std::string engine = "pull";
+  std::string compute_rate;  ///< of nodes without a duration; empty: not given
+  std::string memory_bandwidth;
+  std::string network_bandwidth;
 };
 /// The argument TRACE, --strict, --no-recorded-latency.
 void add_trace(CLI::App& app, TraceOptions& options);
@@ -39,6 +42,8 @@ void add_timeline(CLI::App& app, std::string& path);
 /// The run that --step and --engine ask for.
 [[nodiscard]] Result<driver::RunOptions> run_options(const TraceOptions& options);
 
+/// Errors: a rate that is none.
+[[nodiscard]] Result<trace::NodeCosts> node_costs(const TraceOptions& options);
 /// Load options with a progress bar named after the file.
 [[nodiscard]] driver::LoadOptions load_options(const std::string& path, const TraceOptions& trace,
                                                const CommonOptions& common);

@@ -93,6 +93,9 @@ std::string device_text(const Inspection& found, const GraphFacts& facts) {
       text += fmt::format(" ({}, {})", known->name, bytes_text(known->total_memory_bytes));
     }
   }
+  if (facts.honesty.span_ns == 0) {
+    return text;
+  }
   return text +
          fmt::format("; busy {} of {} ({})",
                      time_text(facts.honesty.device_busy_ns, facts.honesty.span_ns),
@@ -104,6 +107,9 @@ std::string threads_text(const GraphFacts& facts) {
   std::uint64_t calls = 0;
   for (const driver::ThreadFacts& thread : facts.threads) {
     calls += thread.calls;
+  }
+  if (facts.honesty.span_ns == 0) {
+    return fmt::format("{}, {}", plural(facts.threads.size(), "thread"), plural(calls, "call"));
   }
   return fmt::format("{}, {} that matter; {} of work if nothing waited",
                      plural(facts.threads.size(), "thread"), plural(calls, "call"),
@@ -132,6 +138,56 @@ std::string graph_lines(const Inspection& found, const GraphFacts& facts) {
   return page + "\n" + table.text(0);
 }
 
+std::string nodes_text(const driver::NodeFacts& facts) {
+  std::string text =
+      fmt::format("{}, {} of them on a device; {} data and {} control dependencies",
+                  plural(facts.nodes, "node"), count_text(facts.on_device),
+                  count_text(facts.data_dependencies), count_text(facts.control_dependencies));
+  if (!facts.schema.empty()) {
+    text = fmt::format("schema {}: ", facts.schema) + text;
+  }
+  text += facts.with_duration == 0
+              ? std::string("; no durations")
+              : fmt::format("; {} with a duration", count_text(facts.with_duration));
+  if (facts.communications > 0) {
+    text += fmt::format("; {} ({})", plural(facts.communications, "communication"),
+                        bytes_text(facts.communicated_bytes));
+  }
+  return text;
+}
+
+std::string names_table(const Inspection& found) {
+  Table table({left, right, right});
+  table.row({strong("events by name"), "time", "events"});
+  const std::size_t shown = std::min(found.names.size(), longest_list);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Share& share = found.names[i];
+    table.row({"  " + shorten(share.name.empty() ? "(none)" : function_text(share.name), 60),
+               time_text(share.time_ns, found.span_ns), count_text(share.count)});
+  }
+  if (found.names.size() > shown) {
+    table.row({fmt::format("  ... {} more", count_text(found.names.size() - shown)), "", ""});
+  }
+  return "\n" + table.text(0);
+}
+
+std::string memory_lines(const driver::MemoryFacts& facts) {
+  Table table({left, right, right});
+  table.row({strong("at the peak"), "bytes", "share"});
+  for (const auto& [category, bytes] : facts.at_peak) {
+    if (bytes != 0) {
+      table.row({"  " + shorten(category, 60), bytes_text(bytes),
+                 percent_text(share_of(bytes, facts.peak_bytes))});
+    }
+  }
+  std::string lines = row("memory", fmt::format("{} over {}", plural(facts.samples, "sample"),
+                                                time_text(facts.span_ns)));
+  if (facts.reserved_bytes >= 0) {
+    lines += row("reserved", fmt::format("{} at most", bytes_text(facts.reserved_bytes)));
+  }
+  return lines + "\n" + table.text(0);
+}
+
 }  // namespace
 
 std::string file_name(const std::string& path) {
@@ -141,6 +197,15 @@ std::string file_name(const std::string& path) {
 
 std::string inspect_headline(const Inspection& found) {
   const std::string name = file_name(found.path);
+  if (found.memory) {
+    return fmt::format("{}: memory peak {} at {}", name, bytes_text(found.memory->peak_bytes),
+                       time_text(found.memory->peak_at_ns));
+  }
+  if (found.nodes && (!found.graph || found.graph->answer.step_ns == 0)) {
+    return found.graph ? fmt::format("{}: {}, no recorded starts to measure a span from", name,
+                                     plural(found.nodes->nodes, "node"))
+                       : fmt::format("{}: {}", name, found.no_graph);
+  }
   if (!found.graph) {
     return fmt::format("{}: {}; {}", name, found.no_graph, plural(found.report.events, "event"));
   }
@@ -160,7 +225,19 @@ std::string inspect_headline(const Inspection& found) {
 std::string inspect_page(const Inspection& found) {
   std::string page = strong(inspect_headline(found)) + "\n\n" + row("trace", trace_text(found)) +
                      row("import", damage_text(found.report));
-  return found.graph ? page + graph_lines(found, *found.graph) : page;
+  if (found.nodes) {
+    page += row("nodes", nodes_text(*found.nodes));
+    page += row("tensors", fmt::format("{} in {} ({})", plural(found.nodes->tensors, "tensor"),
+                                       plural(found.nodes->storages, "storage"),
+                                       bytes_text(found.nodes->storage_bytes)));
+  }
+  if (found.memory) {
+    page += memory_lines(*found.memory);
+  }
+  if (found.graph) {
+    return page + graph_lines(found, *found.graph);
+  }
+  return found.names.empty() ? page : page + names_table(found);
 }
 
 }  // namespace foretrace::app

@@ -121,6 +121,10 @@ std::string reactions_table(const trace::Honesty& honesty, const driver::Reactio
   table.row({strong("how it reacts"), "span", "expected", ""});
   const auto against = [&](std::string_view title, std::int64_t simulated, std::int64_t reference,
                            std::string_view what) {
+    if (span == 0) {  // no recorded times to expect anything from
+      table.row({fmt::format("  {}", title), time_text(simulated), "-", ""});
+      return;
+    }
     table.row({fmt::format("  {}", title), time_text(simulated, span), time_text(reference, span),
                fmt::format("{} {}", signed_percent_text(share_of(simulated - reference, reference)),
                            what)});

@@ -14,6 +14,9 @@ namespace {
 using driver::Replay;
 
 std::string span_text(const Replay& replay) {
+  if (replay.measured.span_ns == 0) {
+    return fmt::format("{} simulated", time_text(replay.run.steps.span_ns));
+  }
   return fmt::format("{} measured, {} simulated ({})", time_text(replay.measured.span_ns),
                      time_text(replay.run.steps.span_ns, replay.measured.span_ns),
                      signed_percent_text(replay.span_error));
@@ -78,6 +81,11 @@ std::string breakdown_table(const Replay& replay, const driver::Analysis& analys
 
 std::string replay_headline(const Replay& replay) {
   const std::int64_t measured = replay.measured_answer.step_ns;
+  if (measured == 0) {
+    return fmt::format("{} {} simulated, the trace has no recorded times to compare with",
+                       replay.run.answer.is_span ? "span" : "step",
+                       time_text(replay.run.answer.step_ns));
+  }
   return fmt::format("{} {} measured, {} simulated ({})",
                      replay.measured_answer.is_span ? "span" : "step", time_text(measured),
                      time_text(replay.run.answer.step_ns, measured),

@@ -30,8 +30,16 @@ struct RuleSwitches {
   bool cuda_sync = true;  ///< off: recorded cuda_sync events are ignored
 };
 
+/// Rates for nodes of execution traces that record no duration. 0: not given.
+struct NodeCosts {
+  double operations_per_second = 0;
+  double memory_bytes_per_second = 0;
+  double network_bytes_per_second = 0;
+};
+
 struct BuildOptions {
   RuleSwitches rules;
+  NodeCosts node_costs;
   /// True: launch latencies and gaps are the trace's medians, nothing recorded per operation.
   bool constant_latency = false;
 };
@@ -78,6 +86,12 @@ struct BuiltGraph {
 };
 
 [[nodiscard]] Result<BuiltGraph> build_graph(const EventTable& events,
+                                             const BuildOptions& options = {});
+
+struct LoadedTrace;
+/// The same for whatever a reader gave: events, or nodes with explicit dependencies. What can be
+/// looked at but not simulated (memory over time) is an error that says what is missing.
+[[nodiscard]] Result<BuiltGraph> build_graph(const LoadedTrace& trace,
                                              const BuildOptions& options = {});
 
 }  // namespace foretrace::trace

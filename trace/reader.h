@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include "trace/byte_source.h"
 #include "trace/events.h"
 #include "trace/import_report.h"
+#include "trace/memory_timeline.h"
+#include "trace/node_graph.h"
 
 namespace foretrace::trace {
 
@@ -24,6 +27,10 @@ struct ReadOptions {
 struct LoadedTrace {
   EventTable events;
   ImportReport report;
+  /// Formats that are graphs of nodes; their names are in `events.names`.
+  std::optional<NodeGraph> nodes{};
+  /// Formats that are device memory over time.
+  std::optional<MemoryTimeline> memory{};
 };
 
 /// How sure a reader is that it knows a format, from the first up to 1 MiB of decompressed bytes.

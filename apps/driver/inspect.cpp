@@ -85,6 +85,16 @@ GraphFacts facts_of(const trace::BuiltGraph& built) {
   return facts;
 }
 
+std::vector<Share> events_by_name(const trace::EventTable& events) {
+  std::map<std::string_view, Share> by_name;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    Share& share = by_name[events.name_of(make_id<EventId>(i))];
+    ++share.count;
+    share.time_ns += events.duration_ns[i];
+  }
+  return longest_first(by_name);
+}
+
 std::int64_t span_of(const trace::EventTable& events) {
   if (events.size() == 0) {
     return 0;
@@ -117,13 +127,20 @@ Result<Inspection> inspect(const std::string& path, const LoadOptions& options) 
   found.sync_records = events.syncs.size();
   found.flows = events.flows.size();
   found.span_ns = span_of(events);
-  const Result<trace::BuiltGraph> built = trace::build_graph(events, options.build);
+  if (read->nodes) {
+    found.nodes = node_facts(*read->nodes);
+  }
+  if (read->memory) {
+    found.memory = memory_facts(*read->memory);
+  }
+  const Result<trace::BuiltGraph> built = trace::build_graph(*read, options.build);
   if (built.ok()) {
     found.graph = facts_of(*built);
   } else {
     // The path in front of the message is the first thing that every page of ours says anyway.
     const std::string prefix = path + ": ";
     const std::string& message = built.error().message;
+    found.names = events_by_name(events);
     found.no_graph = message.rfind(prefix, 0) == 0 ? message.substr(prefix.size()) : message;
   }
   return found;

@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/driver/load.h"
 #include "apps/driver/steps.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
+#include "trace/memory_timeline.h"
+#include "trace/node_graph.h"
 
 namespace foretrace::driver {
 
@@ -53,6 +56,31 @@ struct GraphFacts {
   std::vector<std::string> warnings;
 };
 
+/// What only a graph of nodes has.
+struct NodeFacts {
+  std::string schema;
+  std::uint64_t nodes = 0;
+  std::uint64_t on_device = 0;
+  std::uint64_t communications = 0;  ///< that a device does
+  std::int64_t communicated_bytes = 0;
+  std::uint64_t with_duration = 0;
+  std::uint64_t data_dependencies = 0;
+  std::uint64_t control_dependencies = 0;
+  std::uint64_t tensors = 0;   ///< different ones
+  std::uint64_t storages = 0;  ///< different ones
+  std::int64_t storage_bytes = 0;
+};
+
+/// What only memory over time has.
+struct MemoryFacts {
+  std::uint64_t samples = 0;
+  std::int64_t span_ns = 0;
+  std::int64_t peak_bytes = 0;
+  std::int64_t peak_at_ns = 0;
+  std::int64_t reserved_bytes = -1;                           ///< at its own peak; -1 not recorded
+  std::vector<std::pair<std::string, std::int64_t>> at_peak;  ///< by category, most bytes first
+};
+
 struct Inspection {
   std::string path;
   trace::TraceInfo info;
@@ -63,11 +91,18 @@ struct Inspection {
   std::uint64_t flows = 0;
   std::int64_t span_ns = 0;  ///< first start to last end of all events
   std::optional<GraphFacts> graph;
+  std::vector<Share> names;  ///< where there is no graph: events by name, longest first
+  std::optional<NodeFacts> nodes;
+  std::optional<MemoryFacts> memory;
   std::string no_graph;  ///< why there is no graph: "no device work"
 };
 
 /// Reads a trace; that no graph can be built from it is an answer, not an error.
 [[nodiscard]] Result<Inspection> inspect(const std::string& path, const LoadOptions& options = {});
+
+/// Counts of a graph of nodes, and of memory over time.
+[[nodiscard]] NodeFacts node_facts(const trace::NodeGraph& nodes);
+[[nodiscard]] MemoryFacts memory_facts(const trace::MemoryTimeline& memory);
 
 /// Name of an event kind in reports.
 [[nodiscard]] std::string_view to_string(trace::EventKind kind);

@@ -47,6 +47,33 @@ Json graph_json(const GraphFacts& facts) {
           {"warnings", facts.warnings}};
 }
 
+Json nodes_json(const NodeFacts& facts) {
+  return {{"schema", facts.schema},
+          {"nodes", facts.nodes},
+          {"on_device", facts.on_device},
+          {"communications", facts.communications},
+          {"communicated_bytes", facts.communicated_bytes},
+          {"with_duration", facts.with_duration},
+          {"data_dependencies", facts.data_dependencies},
+          {"control_dependencies", facts.control_dependencies},
+          {"tensors", facts.tensors},
+          {"storages", facts.storages},
+          {"storage_bytes", facts.storage_bytes}};
+}
+
+Json memory_json(const MemoryFacts& facts) {
+  Json at_peak = Json::object();
+  for (const auto& [category, bytes] : facts.at_peak) {
+    at_peak[category] = bytes;
+  }
+  return {{"samples", facts.samples},
+          {"span_ns", facts.span_ns},
+          {"peak_bytes", facts.peak_bytes},
+          {"peak_at_ns", facts.peak_at_ns},
+          {"reserved_bytes", facts.reserved_bytes < 0 ? Json(nullptr) : Json(facts.reserved_bytes)},
+          {"at_peak", std::move(at_peak)}};
+}
+
 }  // namespace
 
 Json inspect_document(std::span<const Inspection> traces) {
@@ -56,15 +83,25 @@ Json inspect_document(std::span<const Inspection> traces) {
     for (std::size_t i = 0; i < found.events_by_kind.size(); ++i) {
       kinds[std::string(to_string(static_cast<trace::EventKind>(i)))] = found.events_by_kind[i];
     }
-    list.push_back({{"input", input_json(found.path, found.info)},
-                    {"import", import_json(found.report)},
-                    {"events_by_kind", std::move(kinds)},
-                    {"memory_events", found.memory_events},
-                    {"sync_records", found.sync_records},
-                    {"flows", found.flows},
-                    {"span_ns", found.span_ns},
-                    {"graph", found.graph ? graph_json(*found.graph) : Json(nullptr)},
-                    {"no_graph", found.no_graph.empty() ? Json(nullptr) : Json(found.no_graph)}});
+    Json entry = {{"input", input_json(found.path, found.info)},
+                  {"import", import_json(found.report)},
+                  {"events_by_kind", std::move(kinds)},
+                  {"memory_events", found.memory_events},
+                  {"sync_records", found.sync_records},
+                  {"flows", found.flows},
+                  {"span_ns", found.span_ns},
+                  {"graph", found.graph ? graph_json(*found.graph) : Json(nullptr)},
+                  {"no_graph", found.no_graph.empty() ? Json(nullptr) : Json(found.no_graph)}};
+    if (!found.names.empty()) {
+      entry["events_by_name"] = shares_json(found.names);
+    }
+    if (found.nodes) {
+      entry["nodes"] = nodes_json(*found.nodes);
+    }
+    if (found.memory) {
+      entry["memory"] = memory_json(*found.memory);
+    }
+    list.push_back(std::move(entry));
   }
   return {{"schema", "foretrace.inspect/1"}, {"traces", std::move(list)}};
 }

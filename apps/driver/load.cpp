@@ -32,7 +32,7 @@ Result<Recording> load(const std::string& path, const LoadOptions& options) {
   if (!read.ok()) {
     return read.error();
   }
-  Result<trace::BuiltGraph> built = trace::build_graph(read->events, options.build);
+  Result<trace::BuiltGraph> built = trace::build_graph(*read, options.build);
   if (!built.ok()) {
     return built.error();
   }

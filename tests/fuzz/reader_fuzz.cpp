@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "trace/build_graph.h"
 #include "trace/reader.h"
 
 namespace {
@@ -59,6 +60,29 @@ void check_side_tables(const EventTable& table) {
   }
 }
 
+// What is built from nodes relies on rows that exist and offsets that ascend.
+void check_nodes(const foretrace::trace::LoadedTrace& trace) {
+  const auto& nodes = *trace.nodes;
+  require(nodes.data_offsets.size() == nodes.size() + 1);
+  require(nodes.control_offsets.size() == nodes.size() + 1);
+  for (const auto source : nodes.data) {
+    require(index(source) < nodes.size());
+  }
+  for (const auto& tensor : nodes.tensors) {
+    require(index(tensor.node) < nodes.size() && tensor.elements >= 0);
+  }
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    require(nodes.id[i - 1] < nodes.id[i]);
+  }
+  static_cast<void>(foretrace::trace::build_graph(trace));
+}
+
+void check_memory(const foretrace::trace::MemoryTimeline& memory) {
+  require(memory.bytes.size() == memory.size() * memory.categories.size());
+  require(memory.reserved.empty() || memory.reserved.size() == memory.size());
+  static_cast<void>(memory.peak());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -75,6 +99,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(report.kept <= report.events);
     check_rows(loaded->events);
     check_side_tables(loaded->events);
+    if (loaded->nodes) {
+      check_nodes(*loaded);
+    }
+    if (loaded->memory) {
+      check_memory(*loaded->memory);
+    }
   }
   return 0;
 }

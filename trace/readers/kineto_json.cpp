@@ -12,6 +12,7 @@
 #include "trace/reader.h"
 #include "trace/readers/detail/describe_format.h"
 #include "trace/readers/detail/document.h"
+#include "trace/readers/detail/event_category.h"
 #include "trace/readers/detail/table_builder.h"
 #include "trace/readers/detail/trace_info.h"
 #include "trace/readers/detail/xla_trace.h"
@@ -24,15 +25,23 @@ Confidence sniff(std::string_view prefix) {
     return Confidence::no;  // has a reader of its own
   }
   const detail::JsonOutline outline = detail::outline_of(prefix);
+  if (outline.is_array && !detail::has_key(outline, "ph")) {
+    return Confidence::no;
+  }
   if (outline.is_array) {
-    return detail::has_key(outline, "ph") ? Confidence::yes : Confidence::no;
+    return detail::has_profiler_category(prefix) ? Confidence::yes : Confidence::maybe;
   }
   if (!outline.is_object) {
     return Confidence::no;
   }
   const bool kineto =
       detail::has_key(outline, "deviceProperties") && detail::has_key(outline, "schemaVersion");
-  if (detail::has_key(outline, "traceEvents") || (kineto && !outline.complete)) {
+  const bool events = detail::has_key(outline, "traceEvents");
+  if (events && !detail::has_key(outline, "schemaVersion") &&
+      !detail::has_key(outline, "deviceProperties")) {
+    return detail::has_profiler_category(prefix) ? Confidence::yes : Confidence::maybe;
+  }
+  if (events || (kineto && !outline.complete)) {
     return Confidence::yes;
   }
   return outline.complete ? Confidence::no : Confidence::maybe;

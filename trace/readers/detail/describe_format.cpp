@@ -207,6 +207,9 @@ std::string describe_binary(std::string_view prefix) {
 
 std::string describe_text(std::string_view prefix) {
   const std::string_view line = prefix.substr(0, prefix.find('\n'));
+  if (line.starts_with("OperatorID,OperatorName,") || line.starts_with("Index,TensorID,")) {
+    return "a table of TrioSim (operators or tensors; give the Kineto trace that it was made from)";
+  }
   if (std::count(line.begin(), line.end(), ',') >= 2) {
     return "a table with commas (csv)";
   }

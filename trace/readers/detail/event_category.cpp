@@ -60,6 +60,24 @@ Category category_of(std::string_view text) {
   return other;
 }
 
+bool has_profiler_category(std::string_view text) {
+  constexpr std::string_view key = "\"cat\"";
+  constexpr int enough = 256;  // events without a known one say that the trace is another's
+  std::size_t at = text.find(key);
+  for (int i = 0; i < enough && at != std::string_view::npos; ++i) {
+    const std::size_t start = text.find('"', at + key.size());
+    const std::size_t end = start == std::string_view::npos ? start : text.find('"', start + 1);
+    if (end == std::string_view::npos) {
+      return false;
+    }
+    if (category_of(text.substr(start + 1, end - start - 1)) != other) {
+      return true;
+    }
+    at = text.find(key, end);
+  }
+  return false;
+}
+
 bool names_annotation(std::string_view name) {
   for (const std::string_view prefix : annotation_prefixes) {
     if (name.starts_with(prefix)) {

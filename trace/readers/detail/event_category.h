@@ -25,6 +25,8 @@ enum class Category : std::uint8_t {
 };
 
 [[nodiscard]] Category category_of(std::string_view text);
+/// True if the text of a trace has events in a category that PyTorch's profiler writes.
+[[nodiscard]] bool has_profiler_category(std::string_view text);
 /// Tells annotations from operators where the category does not.
 [[nodiscard]] bool names_annotation(std::string_view name);
 /// The row kind; sync and forward_flow are no rows and give `other`.

@@ -1,0 +1,53 @@
+// Field numbers of Chakra's protobuf schema 0.0.4 (mlcommons/chakra, schema/protobuf/et_def.proto).
+#pragma once
+
+#include <cstdint>
+
+namespace foretrace::trace::detail::chakra {
+
+enum Metadata : std::uint32_t { metadata_version = 1, metadata_attribute = 2 };
+
+enum Node : std::uint32_t {
+  node_id = 1,
+  node_name = 2,
+  node_type = 3,
+  node_control = 4,
+  node_data = 5,
+  node_start = 6,     ///< microseconds
+  node_duration = 7,  ///< microseconds
+  node_inputs = 8,
+  node_outputs = 9,
+  node_attribute = 10,
+  node_storage = 11
+};
+
+enum Argument : std::uint32_t { argument_values = 1, argument_shapes = 2, argument_types = 3 };
+
+/// Values of an attribute; each list has the number behind its single value.
+enum Attribute : std::uint32_t {
+  attribute_name = 1,
+  attribute_doc = 2,
+  double_value = 3,
+  float_value = 5,
+  int32_value = 7,
+  int64_value = 9,
+  int64_list = 10,
+  uint32_value = 11,
+  uint64_value = 13,
+  uint64_list = 14,
+  sint32_value = 15,
+  sint64_value = 17,
+  sint64_list = 18,
+  fixed32_value = 19,
+  fixed64_value = 21,
+  sfixed32_value = 23,
+  sfixed64_value = 25,
+  bool_value = 27,
+  bool_list = 28,
+  string_value = 29,
+  string_list = 30,
+  bytes_value = 31,
+  bytes_list = 32
+};
+
+}  // namespace foretrace::trace::detail::chakra
