@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "models/costs/cost_file.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
@@ -27,6 +28,8 @@ std::string& chosen_directory() {
 std::string accelerator_directory() {
   return (fs::path(config_directory()) / "accelerators").string();
 }
+
+std::string cost_directory() { return (fs::path(config_directory()) / "costs").string(); }
 
 // Rates by precision: {"fp16": "312 TFLOP/s"}; what is absent stays 0 (unknown).
 void read_rates(ConfigFields& fields, std::string_view key, const ConfigValue* object,
@@ -58,6 +61,24 @@ double read_bounded(ConfigFields& fields, std::string_view key, ParamType type, 
   if (value >= 0 && value <= most) return value;
   fields.mistake(key, fmt::format("got {:g}, expected a value from 0 to {:g}", value, most));
   return 0;
+}
+
+void read_clock(ConfigFields& fields, SustainedClock& clock) {
+  const ConfigValue* object = fields.optional_object("sustained_clock");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("sustained_clock"));
+  inner.quantity("typical", ParamType::number, clock.typical);
+  inner.quantity("low", ParamType::number, clock.low);
+  inner.quantity("high", ParamType::number, clock.high);
+  fields.take(inner.finish());
+  if (clock.low >= 0.1 && clock.low <= clock.typical && clock.typical <= clock.high &&
+      clock.high <= 10) {
+    return;
+  }
+  fields.mistake("sustained_clock", fmt::format("got low {:g}, typical {:g}, high {:g}, expected "
+                                                "0.1 <= low <= typical <= high <= 10",
+                                                clock.low, clock.typical, clock.high));
+  clock = {};
 }
 
 // Every figure needs a source: its own key ("peak_flops/fp8") or that of its group ("peak_flops").
@@ -105,6 +126,7 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
   read_rates(fields, "peak_flops", fields.object("peak_flops"), accelerator.peak_flops);
   read_rates(fields, "sustained_flops", fields.optional_object("sustained_flops"),
              accelerator.sustained_flops);
+  read_clock(fields, accelerator.sustained_clock);
   accelerator.vector_fp32_flops = read_positive(fields, "vector_fp32_flops", ParamType::flops);
   accelerator.memory_bytes =
       static_cast<std::int64_t>(read_positive(fields, "memory_size", ParamType::bytes));
@@ -116,6 +138,14 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
       static_cast<std::int64_t>(read_bounded(fields, "launch_latency", ParamType::time, longest));
   accelerator.kernel_gap_ns =
       static_cast<std::int64_t>(read_bounded(fields, "kernel_gap", ParamType::time, longest));
+  double shortest = 0;
+  fields.optional_quantity("shortest_kernel", ParamType::time, shortest);
+  if (!(shortest >= 0 && shortest <= longest)) {
+    fields.mistake("shortest_kernel",
+                   fmt::format("got {:g}, expected a value from 0 to {:g}", shortest, longest));
+    shortest = 0;
+  }
+  accelerator.shortest_kernel_ns = static_cast<std::int64_t>(shortest);
   accelerator.queue_depth =
       static_cast<std::uint32_t>(read_bounded(fields, "queue_depth", ParamType::integer, 1e9));
   read_sources(fields, root, fields.object("sources"), accelerator.sources);
@@ -165,7 +195,12 @@ Result<Accelerator> find_accelerator(std::string_view name) {
   const fs::path path = fs::path(accelerator_directory()) / (std::string(name) + ".json");
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return unknown_accelerator(name);
-  return read_accelerator(path.string());
+  auto accelerator = read_accelerator(path.string());
+  if (!accelerator) return accelerator;
+  auto fits = fits_in(cost_directory(), name);
+  if (!fits) return std::move(fits).error();
+  accelerator->fits = std::move(*fits);
+  return accelerator;
 }
 
 std::optional<Accelerator> accelerator_of_device(std::string_view device_name,
@@ -173,7 +208,8 @@ std::optional<Accelerator> accelerator_of_device(std::string_view device_name,
   if (device_name.empty()) return std::nullopt;
   std::optional<Accelerator> best;
   for (const std::string& name : accelerator_names()) {
-    auto candidate = find_accelerator(name);
+    const fs::path path = fs::path(accelerator_directory()) / (name + ".json");
+    auto candidate = read_accelerator(path.string());
     if (!candidate) continue;
     const auto& names = candidate->trace_names;
     if (std::find(names.begin(), names.end(), device_name) == names.end()) continue;
@@ -182,6 +218,8 @@ std::optional<Accelerator> accelerator_of_device(std::string_view device_name,
     };
     if (!best || distance(*candidate) < distance(*best)) best = std::move(*candidate);
   }
+  if (!best) return best;
+  if (auto fits = fits_in(cost_directory(), best->name); fits) best->fits = std::move(*fits);
   return best;
 }
 

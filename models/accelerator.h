@@ -9,10 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "models/costs/operator_fit.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
 
 namespace foretrace {
+
+/// The clock of long runs of matrix products against that of the slowest source that measured one:
+/// power and temperature decide it, not the program.
+struct SustainedClock {
+  double typical = 1;
+  double low = 1;
+  double high = 1;
+};
 
 /// All rates dense peak in FLOP/s and B/s; memory in bytes; times in ns.
 struct Accelerator {
@@ -20,17 +29,20 @@ struct Accelerator {
   std::string product;                   ///< "NVIDIA A100-SXM4-80GB"
   std::vector<std::string> trace_names;  ///< device names in traces that mean this product
   std::array<double, precision_count> peak_flops{};  ///< matrix units where they exist; 0: unknown
-  /// Rate of large matrix products in long runs; 0: unknown, then a stated share of the peak.
+  /// Rate of large matrix products in long runs at clock 1; 0: unknown, then a share of the peak.
   std::array<double, precision_count> sustained_flops{};
-  double vector_fp32_flops = 0;  ///< non-matrix fp32
+  SustainedClock sustained_clock;  ///< multiplies the rates of matrix units (tf32, fp16, ...)
+  double vector_fp32_flops = 0;    ///< non-matrix fp32
   double memory_bandwidth = 0;
   std::int64_t memory_bytes = 0;
   std::int32_t multiprocessors = 0;
-  double link_bandwidth = 0;           ///< one direction, all links together; 0 unknown
-  std::int64_t launch_latency_ns = 0;  ///< call end to kernel start on an idle stream
-  std::int64_t kernel_gap_ns = 0;      ///< between back-to-back kernels of a stream
-  std::uint32_t queue_depth = 0;       ///< launch queue entries per stream; 0: no limit
+  double link_bandwidth = 0;            ///< one direction, all links together; 0 unknown
+  std::int64_t launch_latency_ns = 0;   ///< call end to kernel start on an idle stream
+  std::int64_t kernel_gap_ns = 0;       ///< between back-to-back kernels of a stream
+  std::int64_t shortest_kernel_ns = 0;  ///< of a kernel with next to nothing to do; 0: not measured
+  std::uint32_t queue_depth = 0;        ///< launch queue entries per stream; 0: no limit
   std::vector<std::pair<std::string, std::string>> sources;  ///< key -> where the figure is from
+  std::vector<OperatorFit> fits;  ///< fitted constants of configs/costs, if it was found by name
 
   [[nodiscard]] double flops(Precision precision) const {
     return peak_flops[static_cast<std::size_t>(precision)];

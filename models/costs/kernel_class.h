@@ -32,6 +32,7 @@ struct KernelTraits {
   Precision precision = Precision::unknown;  ///< of the data it works on; unknown: not floating
   bool compute_bound = false;  ///< matrix product whose time follows the arithmetic rate if large
   bool keeps_fp32 = false;     ///< autocast runs it in fp32 whatever its inputs are
+  std::string_view library = {};  ///< "cublas", "cudnn", "tensile", ...; empty: its name shows none
 };
 
 struct KernelText {

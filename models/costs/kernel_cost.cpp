@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "models/costs/operator_model.h"
+
 namespace foretrace {
 namespace {
 
@@ -34,17 +36,29 @@ Parts parts_of(const KernelDescription& kernel, const Setting& setting) {
   return parts;
 }
 
+// Where constants fit the kind of work: products and row operators.
+std::optional<OperatorModel> model_of(const KernelDescription& kernel, const Setting& setting) {
+  if (kernel.amount.gemm && kernel.traits.compute_bound) {
+    const OperatorKind kind =
+        kernel.amount.gemm->batch > 1 ? OperatorKind::batched_gemm : OperatorKind::gemm;
+    return operator_model(*setting.accelerator, kind, setting.precision);
+  }
+  if (!kernel.amount.rows || bytes_per_number(setting.precision) == 0) return std::nullopt;
+  return operator_model(*setting.accelerator, kernel.amount.rows->kind, setting.precision);
+}
+
 // Model time of a kernel whose amount is known; 0 if the model does not cover it.
 double model_ns(const KernelDescription& kernel, const Setting& setting) {
-  if (kernel.amount.gemm && kernel.traits.compute_bound) {
-    const double ns = gemm_ns(*setting.accelerator, setting.precision, *kernel.amount.gemm);
-    const double fixed = shortest_kernel_ns(KernelClass::gemm);
-    return ns > 0 ? fixed + (ns - fixed) / setting.rate_factor : 0;
+  if (const auto model = model_of(kernel, setting)) {
+    const RowWork rows = kernel.amount.rows.value_or(RowWork{});
+    const double ns = foretrace::model_ns(
+        *model, kernel.amount.gemm.value_or(OperatorShape{1, rows.rows, rows.columns, 0}));
+    return ns > 0 ? model->fit.fixed_ns + (ns - model->fit.fixed_ns) / setting.rate_factor : 0;
   }
   const Parts parts = parts_of(kernel, setting);
   if (kernel.traits.compute_bound && parts.compute < 0) return 0;
-  return parts.longest() >= 0 ? shortest_kernel_ns(kernel.traits.kernel_class) + parts.longest()
-                              : 0;
+  const double fixed = shortest_kernel_ns(*setting.accelerator, kernel.traits.kernel_class);
+  return parts.longest() >= 0 ? fixed + parts.longest() : 0;
 }
 
 struct Factor {
@@ -95,16 +109,26 @@ std::vector<KernelDescription> describe_works(const TaskGraph& graph,
     ++calls[index(graph.work_id(task))];
   }
 
+  const NameTable& names = graph.names();
+  ConvolutionOutputs outputs;
+  for (const Work& work : context.works) {
+    if (work.shapes == NameId{}) continue;
+    if (names[work.operator_name].find("conv") == std::string_view::npos) continue;
+    outputs.learn(names[work.operator_name], parse_inputs(names[work.shapes]));
+  }
+
   std::vector<KernelDescription> descriptions(context.works.size());
   for (std::size_t w = 0; w < context.works.size(); ++w) {
     const Work& work = context.works[w];
     KernelDescription& description = descriptions[w];
     description.traits = traits[w];
     if (calls[w] == 0 || work.kind != TaskKind::kernel) continue;
-    const NameTable& names = graph.names();
     const KernelClass kernel_class = traits[w].kernel_class;
-    description.amount =
-        amount_of(names[work.operator_name], parse_inputs(names[work.shapes]), kernel_class);
+    const OperatorInputs inputs = parse_inputs(names[work.shapes]);
+    description.amount = amount_of(names[work.operator_name], inputs, kernel_class);
+    if (!description.amount.known() && kernel_class == KernelClass::convolution) {
+      description.amount = outputs.amount(names[work.operator_name], inputs);
+    }
     if (description.amount.known() || accelerator == nullptr || !traits[w].compute_bound) continue;
     if (kernel_class != KernelClass::gemm) continue;
     const auto shape = gemm_from_grid(*accelerator, traits[w].precision, names[work.name],
@@ -118,37 +142,63 @@ std::vector<KernelDescription> describe_works(const TaskGraph& graph,
   return descriptions;
 }
 
+std::string_view to_string(KernelBound bound) {
+  switch (bound) {
+    case KernelBound::launch: return "launch";
+    case KernelBound::compute: return "compute";
+    case KernelBound::memory: return "memory";
+    case KernelBound::unknown: return "unknown";
+  }
+  return "unknown";
+}
+
+KernelBound kernel_bound_of(std::int64_t measured_ns, const KernelDescription& kernel,
+                         const Setting& setting) {
+  // Up to half as much again is still mostly start and end.
+  constexpr double mostly_fixed = 1.5;
+  const KernelClass kernel_class = kernel.traits.kernel_class;
+  const double fixed = shortest_kernel_ns(*setting.accelerator, kernel_class);
+  if (static_cast<double>(measured_ns) <= mostly_fixed * fixed) return KernelBound::launch;
+  if (!kernel.traits.compute_bound) {
+    return kernel_class == KernelClass::other ? KernelBound::unknown : KernelBound::memory;
+  }
+  const Parts parts = parts_of(kernel, setting);
+  if (parts.compute < 0 || parts.memory < 0) return KernelBound::unknown;
+  return parts.compute >= parts.memory ? KernelBound::compute : KernelBound::memory;
+}
+
 Cost scaled_cost(std::int64_t measured_ns, const KernelDescription& kernel, const Setting& from,
                  const Setting& to) {
   const KernelClass kernel_class = kernel.traits.kernel_class;
   const auto measured = static_cast<double>(measured_ns);
   const double before = model_ns(kernel, from);
   const double after = model_ns(kernel, to);
-  Spread spread = class_spread(kernel_class);
+  Spread spread = class_spread(kernel_class, *to.accelerator, to.precision);
   if (kernel.shape_from_grid) spread = {0.85, 1.18};  // k comes from the modelled rate itself
+  const auto cost = [&](double ns, std::string_view basis) {
+    return Cost{rounded(ns), Provenance::scaled, static_cast<float>(spread.low),
+                static_cast<float>(spread.high), basis};
+  };
+  if (before > 0 && after > 0) return cost(measured * after / before, "scaled by its shape");
 
-  double predicted = 0;
-  if (before > 0 && after > 0) {
-    predicted = measured * after / before;
-  } else {
-    Factor factor;
-    const double by_bytes = memory_factor(from, to);
-    const double by_rate = compute_factor(kernel_class, from, to);
-    if (kernel.traits.compute_bound || kernel_class == KernelClass::other) {
-      factor = bracket(by_rate, by_bytes, spread);
-    } else {
-      factor = {by_bytes, spread};
-    }
-    const double fixed = std::min(measured, shortest_kernel_ns(kernel_class));
-    predicted = fixed + (measured - fixed) * factor.point;
-    spread = factor.spread;
-    if (predicted > 0) {  // what does not shrink is certain
-      const double moving = (predicted - fixed) / predicted;
-      spread = {1 - moving * (1 - spread.low), 1 + moving * (spread.high - 1)};
-    }
+  const double by_bytes = memory_factor(from, to);
+  const double by_rate = compute_factor(kernel_class, from, to);
+  const bool open = kernel.traits.compute_bound || kernel_class == KernelClass::other;
+  const Factor factor = open ? bracket(by_rate, by_bytes, spread) : Factor{by_bytes, spread};
+  // The start and the end of a kernel take their own time on every device.
+  const double usual = shortest_kernel_ns(*from.accelerator, kernel_class);
+  const double fixed = std::min(measured, usual);
+  const double new_fixed =
+      fixed * shortest_kernel_ns(*to.accelerator, kernel_class) / std::max(usual, 1.0);
+  const double moving = (measured - fixed) * factor.point;
+  const double predicted = new_fixed + moving;
+  spread = factor.spread;
+  if (predicted > 0) {  // what does not move is certain
+    spread = {1 - moving / predicted * (1 - spread.low),
+              1 + moving / predicted * (spread.high - 1)};
   }
-  return {rounded(predicted), Provenance::scaled, static_cast<float>(spread.low),
-          static_cast<float>(spread.high)};
+  if (!(moving > 0)) return cost(predicted, "start and end only");
+  return cost(predicted, open ? "scaled between rate and bandwidth" : "scaled by bandwidth");
 }
 
 Error missing_cost(std::string_view what) {
@@ -156,7 +206,7 @@ Error missing_cost(std::string_view what) {
       ErrorCode::missing_cost,
       fmt::format("{}: no way to give it a duration, expected one of: a trace with operator shapes "
                   "(record_shapes=True), a parameter that states the time, an accelerator file for "
-                  "the roofline",
+                  "the roofline, constants fitted to a table (foretrace calibrate)",
                   what)};
 }
 
@@ -165,9 +215,19 @@ Result<Cost> roofline_cost(const KernelDescription& kernel, const Setting& setti
   if (setting.accelerator == nullptr) return missing_cost(what);
   const double ns = model_ns(kernel, setting);
   if (!(ns > 0)) return missing_cost(what);
-  const Spread spread = class_spread(kernel.traits.kernel_class);
-  return Cost{rounded(std::ceil(ns)), Provenance::roofline, static_cast<float>(spread.low),
-              static_cast<float>(spread.high)};
+  const auto model = model_of(kernel, setting);
+  const Spread spread =
+      class_spread(kernel.traits.kernel_class, *setting.accelerator, setting.precision);
+  Cost cost{rounded(std::ceil(ns)), Provenance::roofline, static_cast<float>(spread.low),
+            static_cast<float>(spread.high), "roofline of its bytes and arithmetic"};
+  if (!model) return cost;
+  cost.basis = "usual constants of its operator";
+  if (!model->fitted) return cost;
+  cost.provenance = Provenance::table;
+  cost.basis = "constants fitted to a table of its operator";
+  cost.low = std::min(cost.low, static_cast<float>(model->fit.low));
+  cost.high = std::max(cost.high, static_cast<float>(model->fit.high));
+  return cost;
 }
 
 }  // namespace foretrace

@@ -23,7 +23,18 @@ struct Cost {
   Provenance provenance = Provenance::scaled;
   float low = 1.0F;
   float high = 1.0F;
+  std::string_view basis = {};  ///< what was done, in a few words; lives as long as the program
 };
+
+/// What decides how long a kernel takes.
+enum class KernelBound : std::uint8_t {
+  launch,   ///< it has next to nothing to do: starting and ending it
+  compute,  ///< arithmetic
+  memory,   ///< bytes
+  unknown   ///< arithmetic or bytes: its shape is not recorded
+};
+inline constexpr std::size_t kernel_bound_count = 4;
+[[nodiscard]] std::string_view to_string(KernelBound bound);
 
 /// What is known about a work of a graph.
 struct KernelDescription {
@@ -44,18 +55,24 @@ struct Setting {
   double rate_factor = 1;  ///< share of the arithmetic rate, e.g. for sizes that units dislike
 };
 
+/// What bounds a kernel that took this long under these conditions.
+[[nodiscard]] KernelBound kernel_bound_of(std::int64_t measured_ns, const KernelDescription& kernel,
+                                       const Setting& setting);
+
 /// `scaled`: measured time x model time under new conditions / model time under old ones. Work that
 /// does not shrink (ramp-up) is kept. Between two bounds where the mix of arithmetic and bytes is
 /// not known: their geometric mean, with both as the range.
 [[nodiscard]] Cost scaled_cost(std::int64_t measured_ns, const KernelDescription& kernel,
                                const Setting& from, const Setting& to);
 
-/// `roofline`: the time of a kernel that was never measured. missing_cost, naming `what`, if
-/// neither FLOPs nor numbers moved are known.
+/// The time of a kernel that was never measured: `table` where constants were fitted to its
+/// operator on this accelerator, else `roofline`. missing_cost, naming `what`, if neither FLOPs nor
+/// numbers moved are known.
 [[nodiscard]] Result<Cost> roofline_cost(const KernelDescription& kernel, const Setting& setting,
                                          std::string_view what);
 
-/// The error for a task that needs a new duration and has no provider.
+/// The error for a task that needs a duration and that no provider knows one for: names it and
+/// the ways to give it one.
 [[nodiscard]] Error missing_cost(std::string_view what);
 
 }  // namespace foretrace

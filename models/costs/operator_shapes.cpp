@@ -2,7 +2,6 @@
 #include "models/costs/operator_shapes.h"
 
 #include <algorithm>
-#include <array>
 
 namespace foretrace {
 namespace {
@@ -17,15 +16,6 @@ double size_at(const Dims& dims, std::size_t i) { return static_cast<double>(dim
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-WorkAmount gemm_amount(const GemmShape& shape) {
-  WorkAmount amount;
-  amount.gemm = shape;
-  amount.flops = shape.flops();
-  amount.numbers = shape.numbers();
-  amount.output = shape.batch * shape.m * shape.n;
-  return amount;
 }
 
 // [m, k] x [k, n], the last two of the inputs that are shapes of `rank` dims.
@@ -58,134 +48,156 @@ std::optional<GemmShape> gemm_of(std::string_view name, const OperatorInputs& in
   return std::nullopt;
 }
 
+double pixels(const Dims& dims) {
+  double product = 1;
+  for (std::size_t i = 2; i < dims.size(); ++i) product *= size_at(dims, i);
+  return product;
+}
+
+// [N, C, ...] * [K, C/g, ...] -> [N, K, ...].
+WorkAmount convolution_of(const Dims& input, const Dims& weight, const Dims& output) {
+  const bool fits = input.size() >= 3 && weight.size() == input.size() &&
+                    output.size() == input.size() && weight[0] == output[1] &&
+                    input[0] == output[0] && weight[1] > 0 && input[1] % weight[1] == 0;
+  if (!fits) return {};
+  return convolution_work({.batch = size_at(input, 0),
+                           .input_channels = size_at(input, 1),
+                           .output_channels = size_at(weight, 0),
+                           .groups = size_at(input, 1) / size_at(weight, 1),
+                           .input_pixels = pixels(input),
+                           .output_pixels = pixels(output),
+                           .kernel_pixels = pixels(weight)});
+}
+
 // Backward of a convolution with respect to its input: the gradient [N, K, P, Q] and the weight
-// [K, C/g, R, S] give the work. The output size of a forward convolution needs stride and padding,
-// which are not shapes: not known.
+// [K, C/g, R, S] give the work.
 WorkAmount convolution_amount(std::string_view name, const OperatorInputs& inputs) {
-  std::size_t gradient_at = 0;
-  std::size_t weight_at = 0;
-  if (is_one_of(name, {"aten::cudnn_convolution_backward_input",
-                       "aten::miopen_convolution_backward_input"})) {
-    gradient_at = 1;
-    weight_at = 2;
-  } else if (name == "aten::convolution_backward") {
-    weight_at = 2;  // gradient, input, weight: the same work for both gradients
-  } else {
+  if (name == "aten::convolution_backward") {
+    const Dims* gradient = inputs.shape(0);
+    const Dims* input = inputs.shape(1);
+    const Dims* weight = inputs.shape(2);
+    if (gradient == nullptr || input == nullptr || weight == nullptr) return {};
+    return convolution_of(*input, *weight, *gradient);
+  }
+  if (!is_one_of(name, {"aten::cudnn_convolution_backward_input",
+                        "aten::miopen_convolution_backward_input"})) {
     return {};
   }
-  const Dims* gradient = inputs.shape(gradient_at);
-  const Dims* weight = inputs.shape(weight_at);
+  const Dims* gradient = inputs.shape(1);
+  const Dims* weight = inputs.shape(2);
   if (gradient == nullptr || weight == nullptr || gradient->size() < 3 ||
       weight->size() != gradient->size() || weight->at(0) != gradient->at(1)) {
     return {};
   }
-  WorkAmount amount;
-  const double per_output = count(*weight) / std::max(size_at(*weight, 0), 1.0);
-  amount.flops = 2 * count(*gradient) * per_output;
-  amount.numbers = 2 * count(*gradient) + count(*weight);
-  amount.output = count(*gradient);
-  return amount;
+  // The input is not among the inputs; groups cancel, and as many pixels as in the gradient count.
+  return convolution_work({.batch = size_at(*gradient, 0),
+                           .input_channels = size_at(*weight, 1),
+                           .output_channels = size_at(*weight, 0),
+                           .input_pixels = pixels(*gradient),
+                           .output_pixels = pixels(*gradient),
+                           .kernel_pixels = pixels(*weight)});
 }
 
 // Query, key and value of fused attention. The position of heads and sequence differs between
 // operators; sizes of [batch, a, b, d] with the smaller of a and b as heads would be a guess, so
-// each operator is listed. Causal masks are not recorded: the full square is counted.
+// it goes by the operator's name. Causal masks are not recorded: the full square is counted.
 WorkAmount attention_amount(std::string_view name, const OperatorInputs& inputs) {
   const bool backward = name.find("backward") != std::string_view::npos;
   const std::size_t first = backward ? 1 : 0;
   const Dims* q = inputs.shape(first);
   const Dims* k = inputs.shape(first + 1);
-  if (q == nullptr || k == nullptr || q->size() != 4 || k->size() != 4) return {};
+  if (q == nullptr || k == nullptr || q->size() != k->size()) return {};
+  const Direction direction = backward ? Direction::backward : Direction::forward;
+  if (q->size() == 3 && name.find("varlen") != std::string_view::npos) {
+    // [tokens of all sequences, heads, d] and where sequences begin [batch + 1]: as if all were
+    // equally long, which is the least work there can be.
+    const Dims* starts = inputs.shape(first + 3);
+    if (starts == nullptr || starts->size() != 1 || starts->at(0) < 2) return {};
+    const double batch = size_at(*starts, 0) - 1;
+    return attention_work({.batch = batch,
+                           .heads = size_at(*q, 1),
+                           .key_heads = size_at(*k, 1),
+                           .queries = size_at(*q, 0) / batch,
+                           .keys = size_at(*k, 0) / batch,
+                           .head_dim = size_at(*q, 2)},
+                          direction);
+  }
+  if (q->size() != 4) return {};
   const bool sequence_first = name.find("_scaled_dot_product") == std::string_view::npos;
   const std::size_t sequence = sequence_first ? 1 : 2;
   const std::size_t heads = sequence_first ? 2 : 1;
-  const double pairs =
-      size_at(*q, 0) * size_at(*q, heads) * size_at(*q, sequence) * size_at(*k, sequence);
-  WorkAmount amount;
-  amount.flops = 4 * pairs * size_at(*q, 3) * (backward ? 2.5 : 1.0);
-  amount.numbers = (2 * count(*q) + 2 * count(*k)) * (backward ? 2 : 1);
-  amount.output = count(*q);
-  return amount;
+  return attention_work({.batch = size_at(*q, 0),
+                         .heads = size_at(*q, heads),
+                         .key_heads = size_at(*k, heads),
+                         .queries = size_at(*q, sequence),
+                         .keys = size_at(*k, sequence),
+                         .head_dim = size_at(*q, 3)},
+                        direction);
 }
 
-// Reads every input once and writes one tensor of the broadcast shape.
-WorkAmount elementwise_amount(const OperatorInputs& inputs, double writes) {
-  WorkAmount amount;
-  double read = 0;
-  double largest = 0;
-  for (const auto& tensors : inputs.tensors) {
-    for (const Dims& dims : tensors) {
-      if (dims.empty()) continue;
-      read += count(dims);
-      largest = std::max(largest, count(dims));
-    }
+// Reductions of rows and other operators with fitted constants.
+std::optional<WorkAmount> row_amount(std::string_view name, const OperatorInputs& inputs) {
+  const Dims* x = inputs.shape(0);
+  if (x == nullptr || x->empty()) return std::nullopt;
+  const auto by_rows = [&](OperatorKind kind, double columns) -> std::optional<WorkAmount> {
+    if (!(columns > 0)) return std::nullopt;
+    return row_work(kind, count(*x) / columns, columns, Direction::forward);
+  };
+  const double last = size_at(*x, x->size() - 1);
+  if (name == "aten::_softmax" || name == "aten::_log_softmax") {
+    return by_rows(OperatorKind::softmax, last);  // of the last dimension, as in all models seen
   }
-  if (largest <= 0) return {};
-  amount.numbers = read + writes * largest;
-  amount.output = largest;
-  return amount;
+  if (name == "aten::native_layer_norm") {
+    const Dims* weight = inputs.shape(2);
+    return by_rows(OperatorKind::layer_norm, weight == nullptr ? last : count(*weight));
+  }
+  if (name == "aten::_fused_rms_norm" || name == "aten::rms_norm") {
+    return by_rows(OperatorKind::rms_norm, last);
+  }
+  if (name == "aten::gelu") return by_rows(OperatorKind::gelu, last);
+  return std::nullopt;
 }
 
-// In-place and out variants have the target among their inputs; it is read or overwritten once.
-struct ElementwiseRow {
-  std::string_view name;
-  double writes;  // tensors of the largest shape written beside the inputs read
-};
-constexpr std::array elementwise_rows = {
-    ElementwiseRow{"aten::add", 1},
-    ElementwiseRow{"aten::add_", 1},
-    ElementwiseRow{"aten::sub", 1},
-    ElementwiseRow{"aten::sub_", 1},
-    ElementwiseRow{"aten::mul", 1},
-    ElementwiseRow{"aten::mul_", 1},
-    ElementwiseRow{"aten::div", 1},
-    ElementwiseRow{"aten::div_", 1},
-    ElementwiseRow{"aten::neg", 1},
-    ElementwiseRow{"aten::pow", 1},
-    ElementwiseRow{"aten::sqrt", 1},
-    ElementwiseRow{"aten::rsqrt", 1},
-    ElementwiseRow{"aten::exp", 1},
-    ElementwiseRow{"aten::log", 1},
-    ElementwiseRow{"aten::relu", 1},
-    ElementwiseRow{"aten::relu_", 1},
-    ElementwiseRow{"aten::clamp_min", 0},
-    ElementwiseRow{"aten::clamp_min_", 1},
-    ElementwiseRow{"aten::gelu", 1},
-    ElementwiseRow{"aten::silu", 1},
-    ElementwiseRow{"aten::sigmoid", 1},
-    ElementwiseRow{"aten::tanh", 1},
-    ElementwiseRow{"aten::hardtanh_", 1},
-    ElementwiseRow{"aten::where", 1},
-    ElementwiseRow{"aten::copy_", 0},
-    ElementwiseRow{"aten::fill_", 0},
-    ElementwiseRow{"aten::zero_", 0},
-    ElementwiseRow{"aten::addcmul_", 1},
-    ElementwiseRow{"aten::addcdiv_", 1},
-    ElementwiseRow{"aten::lerp_", 1},
-    ElementwiseRow{"aten::cat", 1},
-    ElementwiseRow{"aten::native_dropout", 2},
-    ElementwiseRow{"aten::threshold_backward", 1},
-    ElementwiseRow{"aten::gelu_backward", 1},
-    ElementwiseRow{"aten::silu_backward", 1},
-    ElementwiseRow{"aten::sigmoid_backward", 1},
-    ElementwiseRow{"aten::tanh_backward", 1},
-    ElementwiseRow{"aten::native_dropout_backward", 1},
-    ElementwiseRow{"aten::native_layer_norm", 1},
-    ElementwiseRow{"aten::native_group_norm", 1},
-    ElementwiseRow{"aten::_softmax", 1},
-    ElementwiseRow{"aten::_log_softmax", 1},
-    ElementwiseRow{"aten::_softmax_backward_data", 1},
-    ElementwiseRow{"aten::_log_softmax_backward_data", 1},
-    // The statistics need a pass of their own before the one that writes.
-    ElementwiseRow{"aten::cudnn_batch_norm", 2},
-    ElementwiseRow{"aten::native_batch_norm", 2},
-    ElementwiseRow{"aten::miopen_batch_norm", 2},
-    ElementwiseRow{"aten::native_layer_norm_backward", 1},
-    ElementwiseRow{"aten::cudnn_batch_norm_backward", 3},
-    ElementwiseRow{"aten::native_batch_norm_backward", 3},
-    ElementwiseRow{"aten::sum", 0},
-    ElementwiseRow{"aten::mean", 0},
-};
+// Rows of a table by index: aten::embedding(weight, indices), aten::index_select(self, dim, index).
+WorkAmount gather_amount(std::string_view name, const OperatorInputs& inputs) {
+  const Dims* table = inputs.shape(0);
+  const Dims* indices = inputs.shape(name == "aten::index_select" ? 2 : 1);
+  if (name == "aten::embedding_dense_backward") {  // (gradient, indices, ...)
+    if (table == nullptr || indices == nullptr || count(*indices) <= 0) return {};
+    return embedding_work(count(*indices), count(*table) / count(*indices));
+  }
+  if (!is_one_of(name, {"aten::embedding", "aten::index_select", "aten::embedding_bag",
+                        "aten::_embedding_bag"})) {
+    return {};
+  }
+  if (table == nullptr || indices == nullptr || table->size() != 2) return {};
+  return embedding_work(count(*indices), size_at(*table, 1));
+}
+
+// Fused updates of lists of tensors: (parameters, gradients, states...).
+WorkAmount update_amount(std::string_view name, const OperatorInputs& inputs) {
+  const auto numbers_of = [&](std::size_t i) {
+    double sum = 0;
+    if (i < inputs.tensors.size()) {
+      for (const Dims& dims : inputs.tensors[i]) sum += count(dims);
+    }
+    return sum;
+  };
+  const double parameters = numbers_of(0);
+  if (!(parameters > 0)) return {};
+  if (is_one_of(name, {"aten::_fused_adam_", "aten::_fused_adamw_"})) {
+    return update_work(UpdateRule::adam, parameters);
+  }
+  if (name == "aten::_fused_sgd_") {
+    const bool momentum = numbers_of(2) > 0;
+    return update_work(momentum ? UpdateRule::sgd_momentum : UpdateRule::sgd, parameters);
+  }
+  // aten::_foreach_add_ and the like read every list and write one.
+  if (!name.starts_with("aten::_foreach_")) return {};
+  double read = 0;
+  for (std::size_t i = 0; i < inputs.tensors.size(); ++i) read += numbers_of(i);
+  return elementwise_work(parameters, read / parameters, 1);
+}
 
 }  // namespace
 
@@ -200,7 +212,7 @@ WorkAmount amount_of(std::string_view operator_name, const OperatorInputs& input
   switch (kernel_class) {
     case KernelClass::gemm: {
       const auto shape = gemm_of(operator_name, inputs);
-      return shape && shape->flops() > 0 ? gemm_amount(*shape) : WorkAmount{};
+      return shape && shape->flops() > 0 ? gemm_work(*shape) : WorkAmount{};
     }
     case KernelClass::convolution: return convolution_amount(operator_name, inputs);
     case KernelClass::attention: return attention_amount(operator_name, inputs);
@@ -209,17 +221,35 @@ WorkAmount amount_of(std::string_view operator_name, const OperatorInputs& input
     case KernelClass::elementwise:
     case KernelClass::reduction:
     case KernelClass::copy: {
-      const auto* row = std::find_if(
-          elementwise_rows.begin(), elementwise_rows.end(),
-          [&](const ElementwiseRow& candidate) { return candidate.name == operator_name; });
-      return row == elementwise_rows.end() ? WorkAmount{} : elementwise_amount(inputs, row->writes);
+      if (const auto rows = row_amount(operator_name, inputs)) return *rows;
+      return elementwise_amount(operator_name, inputs);
     }
-    case KernelClass::gather:
-    case KernelClass::optimizer:
+    case KernelClass::gather: return gather_amount(operator_name, inputs);
+    case KernelClass::optimizer: return update_amount(operator_name, inputs);
     case KernelClass::collective:
     case KernelClass::other: return {};
   }
   return {};
+}
+
+void ConvolutionOutputs::learn(std::string_view operator_name, const OperatorInputs& inputs) {
+  if (operator_name != "aten::convolution_backward") return;
+  const Dims* gradient = inputs.shape(0);
+  const Dims* input = inputs.shape(1);
+  const Dims* weight = inputs.shape(2);
+  if (gradient == nullptr || input == nullptr || weight == nullptr) return;
+  outputs_.try_emplace({*input, *weight}, *gradient);
+}
+
+WorkAmount ConvolutionOutputs::amount(std::string_view operator_name,
+                                      const OperatorInputs& inputs) const {
+  const bool forward = operator_name.find("conv") != std::string_view::npos &&
+                       operator_name.find("backward") == std::string_view::npos;
+  const Dims* input = inputs.shape(0);
+  const Dims* weight = inputs.shape(1);
+  if (!forward || input == nullptr || weight == nullptr) return {};
+  const auto found = outputs_.find({*input, *weight});
+  return found == outputs_.end() ? WorkAmount{} : convolution_of(*input, *weight, found->second);
 }
 
 }  // namespace foretrace

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/costs/kernel_class.h"
+#include "models/costs/work_formulas.h"
 
 namespace foretrace {
 
@@ -23,28 +26,27 @@ struct OperatorInputs {
 /// Parses the JSON text of "Input Dims": [[32, 64], [64, 8], [], []]. Empty if it is anything else.
 [[nodiscard]] OperatorInputs parse_inputs(std::string_view dims_json);
 
-/// batch products of an m x k with a k x n matrix.
-struct GemmShape {
-  double batch = 1;
-  double m = 0;
-  double n = 0;
-  double k = 0;
-  [[nodiscard]] double flops() const { return 2 * batch * m * n * k; }
-  [[nodiscard]] double numbers() const { return batch * (m * k + k * n + m * n); }
-};
-
-/// What is known about the work of one call; -1: not known, and never taken for nothing.
-struct WorkAmount {
-  double flops = -1;
-  double numbers = -1;  ///< read + written, as numbers (not bytes)
-  double output = -1;   ///< numbers of the largest tensor involved, as a stand-in for the output
-  std::optional<GemmShape> gemm;
-  [[nodiscard]] bool known() const { return flops >= 0 || numbers >= 0; }
-};
-
 /// The work of an operator ("aten::mm") given its inputs, for a kernel of this class: an
 /// elementwise helper kernel of a convolution does not get the convolution's work.
 [[nodiscard]] WorkAmount amount_of(std::string_view operator_name, const OperatorInputs& inputs,
                                    KernelClass kernel_class);
+
+/// The same for an operator that reads each of its inputs once: arithmetic, activations, copies,
+/// norms, sums.
+[[nodiscard]] WorkAmount elementwise_amount(std::string_view operator_name,
+                                            const OperatorInputs& inputs);
+
+/// Sizes of convolutions' outputs, which stride and padding decide and no input shape tells: learnt
+/// from the gradients that arrive in the backward pass of the same run.
+class ConvolutionOutputs {
+ public:
+  void learn(std::string_view operator_name, const OperatorInputs& inputs);
+  /// The work of a forward convolution whose output is known; nothing known otherwise.
+  [[nodiscard]] WorkAmount amount(std::string_view operator_name,
+                                  const OperatorInputs& inputs) const;
+
+ private:
+  std::map<std::pair<Dims, Dims>, Dims> outputs_;  ///< input and weight -> output
+};
 
 }  // namespace foretrace

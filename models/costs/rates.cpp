@@ -18,10 +18,29 @@ constexpr double convolution_share = 0.70;
 
 double stated_rate(const Accelerator& accelerator, Precision precision) {
   const double sustained = accelerator.sustained_flops[static_cast<std::size_t>(precision)];
-  return sustained > 0 ? sustained : assumed_share * accelerator.flops(precision);
+  return (sustained > 0 ? sustained : assumed_share * accelerator.flops(precision)) *
+         clock_factor(accelerator, precision);
 }
 
 }  // namespace
+
+bool uses_matrix_units(Precision precision) {
+  switch (precision) {
+    case Precision::tf32:
+    case Precision::fp16:
+    case Precision::bf16:
+    case Precision::fp8:
+    case Precision::int8: return true;
+    case Precision::unknown:
+    case Precision::fp64:
+    case Precision::fp32: return false;
+  }
+  return false;
+}
+
+double clock_factor(const Accelerator& accelerator, Precision precision) {
+  return uses_matrix_units(precision) ? accelerator.sustained_clock.typical : 1;
+}
 
 double sustained_rate(const Accelerator& accelerator, Precision precision,
                       KernelClass kernel_class) {
@@ -71,6 +90,16 @@ double shortest_kernel_ns(KernelClass kernel_class) {
   return 1800;
 }
 
+double shortest_kernel_ns(const Accelerator& accelerator, KernelClass kernel_class) {
+  const bool measured = accelerator.shortest_kernel_ns > 0;
+  // Those of products come from tables of products.
+  const bool product = kernel_class == KernelClass::gemm ||
+                       kernel_class == KernelClass::convolution ||
+                       kernel_class == KernelClass::attention;
+  return measured && !product ? static_cast<double>(accelerator.shortest_kernel_ns)
+                              : shortest_kernel_ns(kernel_class);
+}
+
 Spread class_spread(KernelClass kernel_class) {
   switch (kernel_class) {
     // Two sources of one part number sustain rates 18 % apart (clock and power); fp32 products of
@@ -91,6 +120,15 @@ Spread class_spread(KernelClass kernel_class) {
     case KernelClass::collective: return {1, 1};  // left as measured
   }
   return {1, 1};
+}
+
+Spread class_spread(KernelClass kernel_class, const Accelerator& accelerator, Precision precision) {
+  const SustainedClock& clock = accelerator.sustained_clock;
+  if (kernel_class != KernelClass::gemm || !uses_matrix_units(precision) ||
+      !(clock.low < clock.high)) {
+    return class_spread(kernel_class);
+  }
+  return {clock.typical / clock.high, clock.typical / clock.low};
 }
 
 }  // namespace foretrace

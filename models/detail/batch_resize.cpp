@@ -134,6 +134,7 @@ BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const 
   const double numbers_factor = 1 + share * (factor - 1);
   if (larger.amount.numbers > 0) larger.amount.numbers *= numbers_factor;
   if (larger.amount.flops > 0) larger.amount.flops *= factor;
+  if (larger.amount.rows) larger.amount.rows->rows *= factor;
   if (known.amount.gemm && !known.shape_from_grid) {
     bool grows = false;
     larger.amount.gemm = resized_gemm(*known.amount.gemm, factor, grows);

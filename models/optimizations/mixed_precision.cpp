@@ -182,7 +182,8 @@ constexpr std::array<std::string_view, 9> assumptions = {
     "geometric mean of 'all arithmetic' and 'all bytes' and the range is both: above a third, "
     "treat the answer as a guess.",
     "Convolutions run in channels-last. In NCHW cuDNN adds layout changes that can eat the gain, "
-    "and forward convolutions have no recorded output size: their time is such a guess.",
+    "and the output size of forward convolutions is known from the gradients of a backward pass "
+    "only: without one their time is such a guess.",
     "Kernels bound by bytes move half of them at the same share of the bandwidth.",
     "Under autocast normalization (but batch norm), softmax, losses, powers and embeddings stay "
     "fp32; `followers` of the other elementwise time has 16-bit inputs (0.5 to 1 in the range).",

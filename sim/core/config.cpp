@@ -147,6 +147,30 @@ const ConfigValue* ConfigFields::optional_object(std::string_view key) {
   return nullptr;
 }
 
+const ConfigValue* ConfigFields::objects(std::string_view key) {
+  const ConfigValue* value = taken(key, "a list of objects", true);
+  if (value == nullptr) return nullptr;
+  if (value->kind != ConfigValue::Kind::list) {
+    mistake(key, fmt::format("{}, expected a list of objects", value->described()));
+    return nullptr;
+  }
+  for (const ConfigValue& item : value->items) {
+    if (item.kind == ConfigValue::Kind::object) continue;
+    mistake(key, fmt::format("{} in the list, expected an object", item.described()));
+    return nullptr;
+  }
+  return value;
+}
+
+void ConfigFields::optional_boolean(std::string_view key, bool& out) {
+  const ConfigValue* value = taken(key, {}, false);
+  if (value == nullptr) return;
+  if (value->kind != ConfigValue::Kind::boolean) {
+    return mistake(key, fmt::format("{}, expected true or false", value->described()));
+  }
+  out = value->text == "true";
+}
+
 Status ConfigFields::finish() {
   for (const std::string& key : value_->keys) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;

@@ -54,6 +54,10 @@ class ConfigFields {
   /// A member that is an object. Null (and remembered) if it is missing or something else.
   [[nodiscard]] const ConfigValue* object(std::string_view key);
   [[nodiscard]] const ConfigValue* optional_object(std::string_view key);
+  /// A member that is a list of objects. Null (and remembered) if it is missing or something else.
+  [[nodiscard]] const ConfigValue* objects(std::string_view key);
+  /// True or false; without the key `out` keeps its value.
+  void optional_boolean(std::string_view key, bool& out);
 
   /// Remembers a mistake at a key ("" for the object itself) unless one is remembered already.
   void mistake(std::string_view key, std::string_view what);

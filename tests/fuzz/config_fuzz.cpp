@@ -1,5 +1,6 @@
 // Bytes to configs, parameters, selections, kernel names and shapes: the first byte chooses which.
 // What parses is used: every what-if with accepted parameters runs on a small graph.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +10,10 @@
 #include <vector>
 
 #include "models/accelerator.h"
+#include "models/costs/calibration/operator_table.h"
+#include "models/costs/cost_file.h"
 #include "models/costs/kernel_cost.h"
+#include "models/costs/kernel_rules.h"
 #include "models/optimization.h"
 #include "sim/core/params.h"
 #include "sim/engine/pull.h"
@@ -149,6 +153,25 @@ void try_texts(std::string_view text) {
   }
 }
 
+/// Fitted constants, operator tables and rules of kernel names.
+void try_cost_texts(std::string_view text) {
+  const auto costs = parse_cost_file(text, "fuzz.json");
+  if (!costs.ok()) check_message(costs.error().message);
+  if (costs.ok()) {
+    for (const CalibratedOperator& fitted : costs->operators) {
+      const double ns = fitted_ns(fitted.chosen.fit, {1000, 100, 108, 2}, {1, 512, 512, 512});
+      if (!(ns >= 0)) std::abort();
+    }
+    if (!parse_cost_file(cost_file_text(*costs), "again").ok()) std::abort();
+  }
+  const auto table = parse_operator_table(text, "fuzz.json");
+  if (!table.ok()) check_message(table.error().message);
+  const std::array<RuleText, 1> texts = {RuleText{"fuzz.json", text}};
+  const auto rules = KernelRules::parse(texts);
+  if (!rules.ok()) return check_message(rules.error().message);
+  (void)rules->facts("ampere_sgemm_128x64_tn_bf16");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -156,11 +179,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are text here
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 4) {
+  switch (data[0] % 8) {
     case 0: try_accelerator(text); break;
     case 1: try_what_if(text); break;
     case 2: try_selection(text); break;
-    default: try_texts(text); break;
+    case 3: try_texts(text); break;
+    default: try_cost_texts(text); break;
   }
   return 0;
 }

@@ -30,8 +30,9 @@ TEST_CASE("gemm model: large products run at the sustained rate") {
   const Accelerator a100 = accelerator("a100_sxm_80gb");
   const GemmShape shape{1, 16384, 16384, 16384};
   const double rate = shape.flops() / gemm_ns(a100, Precision::bf16, shape) * 1e9;
-  CHECK(rate > 0.93 * 261e12);
-  CHECK(rate <= 261e12);
+  // 0.7537 of the peak at clock 1, which runs at 1.09 in the middle of both sources.
+  CHECK(rate > 0.97 * 0.7537 * 312e12 * 1.09);
+  CHECK(rate <= 0.7537 * 312e12 * 1.09);
 }
 
 TEST_CASE("gemm model: one more tile than the device holds costs a whole wave") {
@@ -61,9 +62,9 @@ TEST_CASE("gemm model: the shape comes back from tile, grid and time") {
   const GemmShape wanted{1, 5120, 4096, 1280};
   const double flops_per_ns = 15.7e3 / 108;
   const double tile_rate =
-      flops_per_ns * (1 + 15.7 * (1.0 / 256 + 1.0 / 128)) / (1 + 15.7 * (1.0 / 128 + 1.0 / 64));
+      flops_per_ns * (1 + 19.7 * (1.0 / 256 + 1.0 / 128)) / (1 + 19.7 * (1.0 / 128 + 1.0 / 64));
   const double waves = std::ceil(40.0 * 64 / 108);
-  const double ns = 4200 + waves * 2 * 128 * 64 * (1280 + 55) / tile_rate;
+  const double ns = 4200 + waves * 2 * 128 * 64 * (1280 + 26) / tile_rate;
   const auto shape = gemm_from_grid(a100, Precision::fp32, "ampere_sgemm_128x64_tn", {40, 64, 1},
                                     std::llround(ns));
   REQUIRE(shape.has_value());
