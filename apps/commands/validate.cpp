@@ -16,6 +16,7 @@
 #include "apps/help.h"
 #include "apps/options.h"
 #include "apps/report_formats.h"
+#include "apps/report_kernels.h"
 #include "apps/text.h"
 
 namespace foretrace::commands {
@@ -167,7 +168,7 @@ std::string page(const ReplayTable& table, const std::vector<PairRow>& pairs) {
                         : std::vector<std::string>{row.id, row.failure, "", "", ""});
   }
   return summary(table) + "\n" + replays.text(2) + "\n" + coverage(pairs) + "\n" +
-         predictions.text(2);
+         predictions.text(2) + "\n" + app::kernel_error_page(pairs);
 }
 
 Json document(const ReplayTable& table, const std::vector<PairRow>& pairs) {
@@ -206,6 +207,16 @@ Json document(const ReplayTable& table, const std::vector<PairRow>& pairs) {
                     {"measured_ns", row.measured_ns},
                     {"error", row.error()},
                     {"covered", row.covered()}});
+      for (const driver::KernelErrorRow& kernels : row.kernels.rows) {
+        entry["kernels"].push_back({{"class", kernels.kernel_class},
+                                    {"number", kernels.kernels},
+                                    {"base_ns", kernels.before_ns},
+                                    {"predicted_ns", kernels.predicted_ns},
+                                    {"measured_ns", kernels.measured_ns},
+                                    {"mean_error", kernels.predicted.mean},
+                                    {"median_error", kernels.predicted.median},
+                                    {"p90_error", kernels.predicted.p90}});
+      }
     } else {
       entry["failure"] = row.failure;
     }
@@ -248,7 +259,8 @@ int run(const Options& options) {
     return app::answer(summary(*table) + coverage(*pairs));
   }
   return app::answer(options.markdown ? summary(*table) + "\n" + replay_markdown(*table) + "\n" +
-                                            coverage(*pairs) + "\n" + pairs_markdown(*pairs)
+                                            coverage(*pairs) + "\n" + pairs_markdown(*pairs) +
+                                            "\n" + app::kernel_error_markdown(*pairs)
                                       : page(*table, *pairs));
 }
 

@@ -154,6 +154,13 @@ Status predict_pair(const std::string& folder, Pair& pair) {
     stack.push_back(std::move(what_if).value());
     pair.row.applied += (pair.row.applied.empty() ? "" : " + ") + text;
   }
+  if (stack.size() == 1 && stack.front().optimization->name == accelerator_swap_name) {
+    Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack.front());
+    if (!kernels) {
+      return std::move(kernels).error();
+    }
+    pair.row.kernels = std::move(kernels).value();
+  }
   Result<Prediction> predicted = predict(*base, stack);
   if (!predicted) {
     return std::move(predicted).error();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/driver/kernel_errors.h"
 #include "apps/driver/predict.h"
 #include "sim/core/result.h"
 
@@ -57,7 +58,8 @@ struct PairRow {
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
   std::int64_t measured_ns = 0;
-  std::string failure;  ///< not empty: why there is no prediction
+  std::string failure;   ///< not empty: why there is no prediction
+  KernelErrors kernels;  ///< of pairs on two accelerators
 
   [[nodiscard]] double error() const;
   [[nodiscard]] bool covered() const { return low_ns <= measured_ns && measured_ns <= high_ns; }
