@@ -153,7 +153,7 @@ std::string_view to_string(KernelBound bound) {
 }
 
 KernelBound kernel_bound_of(std::int64_t measured_ns, const KernelDescription& kernel,
-                         const Setting& setting) {
+                            const Setting& setting) {
   // Up to half as much again is still mostly start and end.
   constexpr double mostly_fixed = 1.5;
   const KernelClass kernel_class = kernel.traits.kernel_class;

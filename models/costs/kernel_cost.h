@@ -57,7 +57,7 @@ struct Setting {
 
 /// What bounds a kernel that took this long under these conditions.
 [[nodiscard]] KernelBound kernel_bound_of(std::int64_t measured_ns, const KernelDescription& kernel,
-                                       const Setting& setting);
+                                          const Setting& setting);
 
 /// `scaled`: measured time x model time under new conditions / model time under old ones. Work that
 /// does not shrink (ramp-up) is kept. Between two bounds where the mix of arithmetic and bytes is
