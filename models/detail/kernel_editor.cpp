@@ -156,7 +156,7 @@ TaskId KernelEditor::replace(std::span<const TaskId> kernels, const ExtraKernel&
   return fused;
 }
 
-TaskId KernelEditor::copy(TaskId kernel, TaskId anchor, Place place) {
+TaskId KernelEditor::copy(TaskId kernel, TaskId anchor, Place place, bool host_time) {
   const TaskId old_call = own_call(kernel);
   if (old_call == none<TaskId>) return none<TaskId>;
   TaskSpec spec;
@@ -164,7 +164,7 @@ TaskId KernelEditor::copy(TaskId kernel, TaskId anchor, Place place) {
   spec.work = graph_.work_id(old_call);
   spec.kind = TaskKind::launch;
   spec.duration_ns = graph_.duration_ns(old_call);
-  spec.segment_ns = std::max<std::int64_t>(graph_.segment_ns(old_call), 0);
+  spec.segment_ns = host_time ? std::max<std::int64_t>(graph_.segment_ns(old_call), 0) : 0;
   spec.phase = graph_.phase(anchor);
   spec.layer = graph_.layer(kernel);
   spec.step = graph_.step(anchor);

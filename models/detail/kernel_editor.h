@@ -65,8 +65,9 @@ class KernelEditor {
   /// share of what lay between them.
   TaskId replace(std::span<const TaskId> kernels, const ExtraKernel& extra);
   /// A copy of a kernel and of its launch call with the host time before it, on the thread of
-  /// `anchor` (a host task). None for kernels without a call of their own.
-  TaskId copy(TaskId kernel, TaskId anchor, Place place);
+  /// `anchor` (a host task). None for kernels without a call of their own. The first kernel of a
+  /// pass has what came before the pass in its host time: `host_time` false leaves that out.
+  TaskId copy(TaskId kernel, TaskId anchor, Place place, bool host_time = true);
 
   struct Sums {
     std::int64_t before_ns = 0;  ///< device time of kernels that changed or went

@@ -77,7 +77,15 @@ class Checkpointing {
     const TaskId call = needed_by == none<TaskId> ? none<TaskId> : editor_.own_call(needed_by);
     if (call == none<TaskId>) return;
     ++parts_;
-    for (const TaskId kernel : kernels) editor_.copy(kernel, call, Place::before);
+    for (const TaskId kernel : kernels) {
+      editor_.copy(kernel, call, Place::before, !first_of_pass(kernel));
+    }
+  }
+
+  [[nodiscard]] bool first_of_pass(TaskId kernel) const {
+    return std::any_of(passes_.begin(), passes_.end(), [&](const detail::TrainingPass& pass) {
+      return pass.forward.front() == kernel;
+    });
   }
 
   // Of sequential segments the last one is still there when its backward begins.

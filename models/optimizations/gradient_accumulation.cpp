@@ -62,7 +62,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     for (std::int64_t copy = 1; copy < steps; ++copy) {
       const std::size_t first = editor.builder().change.inserted.size();
       for (const auto* kernels : {&pass.forward, &pass.backward}) {
-        for (const TaskId kernel : *kernels) editor.copy(kernel, anchor, Place::before);
+        for (const TaskId kernel : *kernels) {
+          editor.copy(kernel, anchor, Place::before, kernel != pass.forward.front());
+        }
       }
       // The recorded loading serves the first copy; later ones and the pass itself load anew.
       if (copy > 1) editor.builder().change.inserted[first].task.segment_ns += wait;
