@@ -42,7 +42,7 @@ std::optional<GemmShape> gemm_of(std::string_view name, const OperatorInputs& in
   const Dims* w = inputs.shape(1);
   if (name == "aten::linear" && x != nullptr && w != nullptr && w->size() == 2 && !x->empty() &&
       x->back() == w->at(1)) {
-    const double k = static_cast<double>(x->back());
+    const auto k = static_cast<double>(x->back());
     return GemmShape{1, count(*x) / std::max(k, 1.0), size_at(*w, 0), k};
   }
   return std::nullopt;

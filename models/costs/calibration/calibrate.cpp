@@ -17,7 +17,6 @@ namespace foretrace {
 namespace {
 
 using detail::RowGroup;
-using detail::SourcedRow;
 
 // Fewer rows than this leave less than three to hold back.
 constexpr std::size_t fewest_rows = 9;

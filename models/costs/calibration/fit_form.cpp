@@ -30,8 +30,7 @@ constexpr double passes_weight = 0.2;
 // Maps free parameters to constants: those of the form first, then three per table.
 class Layout {
  public:
-  Layout(const RowGroup& group, const std::vector<bool>& use, FitForm form, double row_limit)
-      : group_(group) {
+  Layout(const RowGroup& group, const std::vector<bool>& use, FitForm form, double row_limit) {
     base_.fit.kind = group.rows.front().row.kind;
     base_.fit.precision = group.rows.front().row.precision;
     base_.fit.form = form;
@@ -92,7 +91,6 @@ class Layout {
     parameters_.push_back(parameter);
   }
 
-  const RowGroup& group_;
   FormResult base_;
   std::vector<Place> places_;
   std::vector<FreeParameter> parameters_;

@@ -38,7 +38,7 @@ class Reading {
  private:
   using Layout = void (Reading::*)();
 
-  Error mistake(const std::string& what) const {
+  [[nodiscard]] Error mistake(const std::string& what) const {
     return Error{ErrorCode::bad_format, fmt::format("{}: {}", path_, what)};
   }
   void fail(const std::string& what) {
@@ -46,7 +46,7 @@ class Reading {
       mistake_ = line_ < 0 ? what : fmt::format("/rows/{}: {}", line_, what);
     }
   }
-  [[nodiscard]] std::string text_at(const ConfigValue* object, std::string_view key) const {
+  static std::string text_at(const ConfigValue* object, std::string_view key) {
     const ConfigValue* found = object == nullptr ? nullptr : object->find(key);
     return found != nullptr && found->kind == ConfigValue::Kind::text ? found->text : "";
   }
@@ -232,7 +232,7 @@ Result<OperatorTable> Reading::run() {
     return value != nullptr && value->kind == ConfigValue::Kind::list;
   };
   if (!is_list(columns) || !is_list(rows)) {
-    return mistake("no table, expected lists \"columns\" and \"rows\"");
+    return mistake("no table, expected lists 'columns' and 'rows'");
   }
   if (rows->items.size() > most_rows) {
     return mistake(
