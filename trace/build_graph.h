@@ -9,6 +9,8 @@
 
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
+#include "trace/annotate/parameters.h"
+#include "trace/annotate/tensor_lifetimes.h"
 #include "trace/events.h"
 
 namespace foretrace::trace {
@@ -83,6 +85,10 @@ struct BuiltGraph {
   /// Recorded start per task (after time 0), for comparison and views only; -1 where synthetic.
   std::vector<std::int64_t> recorded_start_ns{};
   std::vector<std::string> warnings{};
+  /// What was recorded of the memory of each device; its tensors are those of the graph.
+  std::vector<DeviceMemory> memory{};
+  /// What the shapes say of the model, where memory was recorded.
+  ParameterEstimate parameters{};
 };
 
 [[nodiscard]] Result<BuiltGraph> build_graph(const EventTable& events,

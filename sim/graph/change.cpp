@@ -16,7 +16,7 @@ bool Change::changes_topology() const {
 
 bool Change::empty() const {
   return !changes_topology() && durations.empty() && segments.empty() && lags.empty() &&
-         policies.empty() && priorities.empty();
+         policies.empty() && priorities.empty() && tensors.empty() && new_tensors.empty();
 }
 
 std::size_t Change::tasks_changed() const {
@@ -38,6 +38,9 @@ std::size_t Change::tasks_changed() const {
 Result<Committed> commit(const TaskGraph& graph, const Change& change) {
   auto fate = detail::check_change(graph, change);
   if (!fate) return std::move(fate).error();
+  if (auto status = detail::check_tensors(graph, change); !status) {
+    return std::move(status).error();
+  }
   if (!change.changes_topology()) {
     auto committed = detail::commit_weights(graph, change);
     if (!committed) return std::move(committed).error();

@@ -82,6 +82,14 @@ struct PriorityEdit {
   std::int32_t priority = 0;  ///< smaller goes first
 };
 
+/// Another size of a tensor; its lifetime stays.
+struct TensorEdit {
+  TensorId tensor{};
+  std::int64_t bytes = 0;             ///< of its block; 0: it is no longer allocated
+  std::int64_t requested_bytes = -1;  ///< -1: as large as the block
+  Provenance provenance = Provenance::scaled;
+};
+
 struct Change {
   std::vector<DurationEdit> durations;
   std::vector<SegmentEdit> segments;
@@ -89,7 +97,7 @@ struct Change {
   std::vector<Removal> removed;
   std::vector<Lane> new_lanes;  ///< ids follow the graph's lanes
   std::vector<Work> new_works;  ///< ids follow the graph's works; names are ids of `names`
-  NameTable names;              ///< names used by new_works
+  NameTable names;              ///< names used by new_works and new_tensors
   std::vector<Insertion> inserted;
   std::vector<Dependency> new_dependencies;
   std::vector<Wait> new_waits;
@@ -99,6 +107,9 @@ struct Change {
   std::vector<QueueEdit> queues;
   std::vector<PolicyEdit> policies;
   std::vector<PriorityEdit> priorities;
+  std::vector<TensorEdit> tensors;
+  /// Ids follow the graph's tensors; tasks may be inserted ones, names are ids of `names`.
+  std::vector<Tensor> new_tensors;
   std::vector<std::string> notes;  ///< what the answer rests on, for the report
 
   [[nodiscard]] bool changes_topology() const;

@@ -56,6 +56,7 @@ class Rebuild {
       context_.works.push_back(work);
     }
     apply_policies(change_, context_);
+    if (touches_tensors(graph_, change_)) apply_tensors(graph_, change_, context_);
   }
 
   void carry_over_waits() {

@@ -142,10 +142,12 @@ Result<std::optional<Committed>> commit_weights(const TaskGraph& graph, const Ch
   if (edited_total(change) > harmless_total_ns) {
     if (auto status = check_total(weights); !status) return std::move(status).error();
   }
-  if (new_waits || !change.policies.empty() || !change.priorities.empty()) {
+  const bool new_tensors = touches_tensors(graph, change);
+  if (new_waits || new_tensors || !change.policies.empty() || !change.priorities.empty()) {
     auto copy = std::make_shared<GraphContext>(*context);
     apply_policies(change, *copy);
     edit_waits(change, copy->waits);
+    if (new_tensors) apply_tensors(graph, change, *copy);
     context = std::move(copy);
   }
   Committed committed;

@@ -117,6 +117,10 @@ Status check_context(const Parts& parts) {
     if (!exists_or_none(tensor.allocated_in) || !exists_or_none(tensor.freed_in)) {
       return bad("a tensor is allocated or freed in a task that does not exist");
     }
+    if (tensor.bytes < 0 || index(tensor.layer) >= context.layers.size() ||
+        index(tensor.operator_name) >= context.names.size()) {
+      return bad("a tensor has a negative size, or a layer or name that does not exist");
+    }
   }
   for (const Demand& demand : context.demands) {
     if (!exists(demand.task) || demand.capacity >= context.capacities.size()) {

@@ -94,4 +94,21 @@ std::string_view to_string(CollectiveKind kind) {
   return "unknown";
 }
 
+std::string_view to_string(TensorCategory category) {
+  switch (category) {
+    case TensorCategory::unknown: return "unknown";
+    case TensorCategory::weight: return "weight";
+    case TensorCategory::gradient: return "gradient";
+    case TensorCategory::optimizer_state: return "optimizer_state";
+    case TensorCategory::activation: return "activation";
+    case TensorCategory::temporary: return "temporary";
+    case TensorCategory::communication: return "communication";
+    case TensorCategory::kv_cache: return "kv_cache";
+    case TensorCategory::input: return "input";
+    case TensorCategory::workspace: return "workspace";
+    case TensorCategory::activation_gradient: return "activation_gradient";
+  }
+  return "?";
+}
+
 }  // namespace foretrace

@@ -189,18 +189,35 @@ enum class TensorCategory : std::uint8_t {
   activation,
   temporary,
   communication,
-  kv_cache
+  kv_cache,
+  input,
+  workspace,  ///< scratch space of a library call
+  activation_gradient,
 };
+inline constexpr std::size_t tensor_category_count = 11;
+[[nodiscard]] std::string_view to_string(TensorCategory category);
+
+/// A row of GraphContext::tensors; changes never renumber them.
+enum class TensorId : std::uint32_t {};
 
 /// Device memory held from one host task to another (host program order, not device time).
 struct Tensor {
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;             ///< of the block that holds it; 0: no longer allocated
+  std::int64_t requested_bytes = -1;  ///< what was asked for; -1: not known
+  std::int32_t rank = -1;  ///< of one that is there throughout; -1: the first that has its device
   std::int32_t device = 0;
   TensorCategory category = TensorCategory::unknown;
-  TaskId allocated_in = none<TaskId>;    ///< none: before the window
-  TaskId freed_in = none<TaskId>;        ///< none: outlives the window
-  std::int64_t allocated_offset_ns = 0;  ///< host time before the END of the task's segment
+  Phase phase = Phase::unknown;                  ///< in which it is allocated
+  Provenance provenance = Provenance::measured;  ///< of its size
+  LayerId layer{};                               ///< of the operator that asked for it
+  NameId operator_name{};                        ///< innermost one that is not a mere factory
+  LaneId stream = none<LaneId>;                  ///< whose pool it is from; none: not known
+  TaskId allocated_in = none<TaskId>;            ///< none: before the window
+  TaskId freed_in = none<TaskId>;                ///< none: outlives the window
+  std::int64_t allocated_offset_ns = 0;          ///< host time before the END of the task's segment
   std::int64_t freed_offset_ns = 0;
+  std::uint32_t allocated_sequence = 0;  ///< order among equal times of several threads
+  std::uint32_t freed_sequence = 0;
 };
 
 /// Host time inside the segment before `task` that the same place of other ranks does not take.

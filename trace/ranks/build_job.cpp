@@ -295,6 +295,15 @@ class JobBuilder {
     }
     add_stalls();
     Honesty honesty = sum_honesty(job_.ranks, span());
+    std::vector<DeviceMemory> memory;
+    ParameterEstimate parameters;
+    for (auto& emitter : emitters_) {
+      rules::AddedTensors tensors = emitter->take_tensors();
+      std::move(tensors.devices.begin(), tensors.devices.end(), std::back_inserter(memory));
+      if (parameters.tensors.empty()) {
+        parameters = std::move(tensors.parameters);
+      }
+    }
     emitters_.clear();
     prepared_.clear();
     Result<BuiltGraph> built = rules::finish_graph(std::move(builder_), std::move(recorded_),
@@ -303,6 +312,8 @@ class JobBuilder {
       return std::move(built).error();
     }
     job_.built = std::move(built).value();
+    job_.built.memory = std::move(memory);
+    job_.built.parameters = std::move(parameters);
     warn();
     return std::move(job_);
   }

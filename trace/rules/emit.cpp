@@ -19,8 +19,14 @@ Result<BuiltGraph> emit(Assembly& assembly) {
     emitter.advance();
   }
   emitter.end();
-  return finish_graph(std::move(builder), std::move(recorded), emitter.measured(),
-                      assembly.honesty);
+  Result<BuiltGraph> built =
+      finish_graph(std::move(builder), std::move(recorded), emitter.measured(), assembly.honesty);
+  if (built.ok()) {
+    AddedTensors tensors = emitter.take_tensors();
+    built->memory = std::move(tensors.devices);
+    built->parameters = std::move(tensors.parameters);
+  }
+  return built;
 }
 
 Result<BuiltGraph> finish_graph(GraphBuilder builder, std::vector<std::int64_t> recorded,

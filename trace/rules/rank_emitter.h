@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/graph/graph_builder.h"
 #include "trace/build_graph.h"
 #include "trace/rules/assembly.h"
+#include "trace/rules/tensors.h"
 #include "trace/rules/work_table.h"
 
 namespace foretrace::trace::rules {
@@ -36,6 +38,8 @@ class RankEmitter {
   void end();
 
   [[nodiscard]] const std::vector<MeasuredStep>& measured() const { return measured_; }
+  /// What end() found in the memory of the rank's devices.
+  [[nodiscard]] AddedTensors take_tensors() { return std::move(added_tensors_); }
   /// The task of a position of the program order; of a pair its begin.
   [[nodiscard]] TaskId task_at(std::uint32_t position) const {
     return position < begin_.size() ? begin_[position] : make_id<TaskId>(after_last_);
@@ -72,6 +76,7 @@ class RankEmitter {
   std::vector<std::int64_t> thread_end_;
   std::vector<std::size_t> region_;
   std::vector<MeasuredStep> measured_;
+  AddedTensors added_tensors_;
 };
 
 }  // namespace foretrace::trace::rules

@@ -11,7 +11,8 @@ void RankEmitter::end() {
   add_steps();
   auto& tensors = builder_.context().tensors;
   const std::size_t first = tensors.size();
-  add_tensors(a_, builder_);  // names tasks by position
+  // Names tasks by position.
+  added_tensors_ = add_tensors({a_, builder_, works_, stream_lanes_, layers_});
   for (std::size_t i = first; i < tensors.size(); ++i) {
     for (TaskId* const task : {&tensors[i].allocated_in, &tensors[i].freed_in}) {
       *task = *task == none<TaskId> ? *task : task_at(static_cast<std::uint32_t>(index(*task)));

@@ -1,126 +1,222 @@
+// Hangs tensors on host program order.
 #include "trace/rules/tensors.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
+#include <set>
+#include <utility>
 #include <vector>
+
+#include "trace/annotate/tensor_owners.h"
 
 namespace foretrace::trace::rules {
 namespace {
 
-/// Where an instant falls in program order: the task whose segment (or call) it lies in.
+/// Where an instant falls in program order: the task in whose segment (or before whose call) it is.
 struct Position {
   TaskId task = none<TaskId>;
-  std::int64_t before_task_ns = 0;
+  std::int64_t before_end_ns = 0;  ///< before the end of the segment, without waiting in it
 };
 
 class Tensors {
  public:
-  Tensors(const Assembly& assembly, GraphBuilder& builder)
-      : a_(assembly), builder_(builder), thread_of_track_(assembly.events.tracks.size(), nothing) {
+  explicit Tensors(const TensorTarget& target)
+      : a_(target.assembly),
+        target_(target),
+        thread_of_track_(target.assembly.events.tracks.size(), nothing) {
     for (std::size_t i = 0; i < a_.threads.size(); ++i) {
       thread_of_track_[index(a_.threads[i].track)] = static_cast<std::uint32_t>(i);
     }
-    for (const Stream& stream : a_.streams) {
-      device_ = stream.device;
-    }
   }
 
-  void run() {
-    const auto& memory = a_.events.memory;
-    std::vector<std::uint32_t> order;
-    for (std::size_t i = 0; i < memory.size(); ++i) {
-      if (memory[i].device_type != 0 && memory[i].bytes != 0) {
-        order.push_back(static_cast<std::uint32_t>(i));
-      }
+  AddedTensors run() {
+    TensorLifetimes lifetimes = find_lifetimes(a_.events);
+    if (lifetimes.devices.empty()) {
+      return {};
     }
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) {
-      return memory[x].time_ns < memory[y].time_ns;
+    AddedTensors added{.parameters = estimate_parameters(a_.events, a_.annotation)};
+    match_devices(lifetimes.devices);
+    find_order(lifetimes.devices);
+    const auto owners = attribute_tensors(a_.events, a_.annotation, lifetimes);
+    const bool has_gradients = std::any_of(owners.begin(), owners.end(), [](const auto& owner) {
+      return owner.category == TensorCategory::gradient;
     });
-    if (!order.empty()) {
-      add_baseline(memory[order.front()]);
+    if (lifetimes.devices.size() > 1) {
+      added.parameters = {};  // which device holds which part of the model is not known
     }
-    for (const std::uint32_t i : order) {
-      memory[i].bytes > 0 ? allocate(memory[i]) : release(memory[i]);
+    for (const DeviceMemory& device : lifetimes.devices) {
+      add_older(device, added.parameters, has_gradients);
     }
-    for (const Tensor& tensor : tensors_) {
-      builder_.add_tensor(tensor);
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      const std::int32_t device = lifetimes.devices[lifetimes.tensors[i].device].graph_device;
+      target_.builder.add_tensor(tensor_of(lifetimes.tensors[i], owners[i], device));
     }
+    added.devices = std::move(lifetimes.devices);
+    return added;
   }
 
  private:
-  /// What was allocated before the first recorded instant: its total less its own bytes.
-  void add_baseline(const MemoryEvent& first) {
-    const std::int64_t before = first.total_allocated - first.bytes;
-    if (first.total_allocated >= 0 && before > 0) {
-      before_window_ = before;
-      tensors_.push_back({.bytes = before, .device = device_});
+  /// What was there before the window and stays: weights and states as far as shapes tell, the rest
+  /// unexplained. If the total was not recorded, what shapes tell is all there is.
+  void add_older(const DeviceMemory& device, const ParameterEstimate& model, bool has_gradients) {
+    const bool is_known = device.persistent_bytes >= 0;
+    std::int64_t rest = is_known ? device.persistent_bytes : INT64_MAX;
+    const auto add = [&](TensorCategory category, std::int64_t bytes) {
+      if (bytes <= 0 || bytes > rest) {
+        return;
+      }
+      rest -= bytes;
+      target_.builder.add_tensor({.bytes = bytes,
+                                  .rank = device.rank,
+                                  .device = device.graph_device,
+                                  .category = category,
+                                  .provenance = Provenance::assumed});
+    };
+    // Models of language share their embedding with the last product; what that misses in others
+    // stays unexplained.
+    add(TensorCategory::weight, model.parameter_bytes + model.buffer_bytes - model.tied_bytes);
+    if (model.trains) {
+      add(TensorCategory::optimizer_state, model.states * model.parameter_bytes);
+    }
+    if (model.trains && !is_known && !has_gradients) {
+      add(TensorCategory::gradient, model.parameter_bytes);
+    }
+    if (is_known && rest > 0) {
+      target_.builder.add_tensor(
+          {.bytes = rest, .rank = device.rank, .device = device.graph_device});
     }
   }
 
-  void allocate(const MemoryEvent& event) {
-    const Position at = position(event);
-    Tensor tensor{.bytes = event.bytes, .device = device_};
-    tensor.allocated_in = at.task;
-    tensor.allocated_offset_ns = at.before_task_ns;
-    open_[key(event)].push_back(static_cast<std::uint32_t>(tensors_.size()));
-    tensors_.push_back(tensor);
+  /// Under ROCm kernels and [memory] instants number devices differently: where the number names no
+  /// device with kernels, the order of both decides.
+  void match_devices(std::vector<DeviceMemory>& devices) const {
+    std::set<std::int32_t> running;
+    for (const Stream& stream : a_.streams) {
+      running.insert(stream.device);
+    }
+    const bool all_known = std::all_of(devices.begin(), devices.end(), [&](const auto& device) {
+      return running.contains(device.id);
+    });
+    auto next = running.begin();
+    for (DeviceMemory& device : devices) {
+      device.rank = a_.rank;
+      device.graph_device = all_known || next == running.end() ? device.id : *next++;
+    }
   }
 
-  void release(const MemoryEvent& event) {
-    const Position at = position(event);
-    const auto open = open_.find(key(event));
-    std::uint32_t id = nothing;
-    if (open != open_.end() && !open->second.empty()) {
-      id = open->second.back();
-      open->second.pop_back();
-    } else {
-      id = static_cast<std::uint32_t>(tensors_.size());
-      tensors_.push_back({.bytes = -event.bytes, .device = device_});
-      if (before_window_ > 0) {  // it was part of the baseline
-        tensors_.front().bytes = std::max<std::int64_t>(0, tensors_.front().bytes + event.bytes);
+  void find_order(const std::vector<DeviceMemory>& devices) {
+    sequence_.resize(a_.events.memory.size());
+    for (const DeviceMemory& device : devices) {
+      for (std::size_t i = 0; i < device.order.size(); ++i) {
+        sequence_[device.order[i]] = static_cast<std::uint32_t>(i);
       }
     }
-    tensors_[id].freed_in = at.task;
-    tensors_[id].freed_offset_ns = at.before_task_ns;
   }
 
-  static std::uint64_t key(const MemoryEvent& event) {
-    return event.address != 0 ? event.address : static_cast<std::uint64_t>(std::abs(event.bytes));
+  [[nodiscard]] Tensor tensor_of(const TensorLifetime& lifetime, const TensorOwner& owner,
+                                 std::int32_t device) {
+    Tensor tensor{.bytes = lifetime.bytes,
+                  .requested_bytes = owner.requested_bytes,
+                  .device = device,
+                  .category = owner.category,
+                  .phase = owner.phase,
+                  .layer = target_.layers[owner.layer]};
+    if (owner.operator_event != none<EventId>) {
+      tensor.operator_name = target_.works.name(a_.events.name[index(owner.operator_event)]);
+    }
+    if (lifetime.allocation != no_memory_event) {
+      const MemoryEvent& event = a_.events.memory[lifetime.allocation];
+      const Position at = position(event);
+      tensor.allocated_in = at.task;
+      tensor.allocated_offset_ns = at.before_end_ns;
+      tensor.allocated_sequence = sequence_[lifetime.allocation];
+      tensor.stream = stream_of(event, owner.operator_event);
+    }
+    if (lifetime.release != no_memory_event) {
+      const Position at = position(a_.events.memory[lifetime.release]);
+      tensor.freed_in = at.task;
+      tensor.freed_offset_ns = at.before_end_ns;
+      tensor.freed_sequence = sequence_[lifetime.release];
+    }
+    return tensor;
   }
 
-  /// The first task of the thread that starts at or after the instant; frees on threads that are
-  /// not simulated go to the thread that works at that time.
+  /// The next call of a thread at or after a time; one past the last if there is none.
+  [[nodiscard]] std::size_t next_call(const HostThread& thread, std::int64_t time) const {
+    return static_cast<std::size_t>(
+        std::partition_point(thread.calls.begin(), thread.calls.end(),
+                             [&](std::uint32_t call) { return a_.calls[call].start_ns < time; }) -
+        thread.calls.begin());
+  }
+
+  /// The thread itself if it is simulated, else the one whose next call is nearest.
+  [[nodiscard]] const HostThread& thread_of(const MemoryEvent& event) const {
+    const std::uint32_t own = thread_of_track_[index(event.track)];
+    if (own != nothing) {
+      return a_.threads[own];
+    }
+    const HostThread* best = &a_.threads.front();
+    std::int64_t nearest = INT64_MAX;
+    for (const HostThread& thread : a_.threads) {
+      const std::size_t at = next_call(thread, event.time_ns);
+      if (at < thread.calls.size() && a_.calls[thread.calls[at]].start_ns < nearest) {
+        nearest = a_.calls[thread.calls[at]].start_ns;
+        best = &thread;
+      }
+    }
+    return *best;
+  }
+
   [[nodiscard]] Position position(const MemoryEvent& event) const {
-    const std::uint32_t thread = thread_of_track_[index(event.track)];
     if (a_.threads.empty()) {
       return {};
     }
-    const HostThread& row = a_.threads[thread == nothing ? 0 : thread];
-    const auto at = std::partition_point(
-        row.calls.begin(), row.calls.end(),
-        [&](std::uint32_t call) { return a_.calls[call].start_ns < event.time_ns; });
-    if (at == row.calls.end()) {
-      const HostCall& last = a_.calls[row.calls.back()];
-      return {TaskId{last.position}, 0};
+    const HostThread& thread = thread_of(event);
+    const std::size_t at = next_call(thread, event.time_ns);
+    if (at == thread.calls.size()) {
+      return thread.calls.empty() ? Position{}
+                                  : Position{TaskId{a_.calls[thread.calls.back()].position}, 0};
     }
-    const HostCall& call = a_.calls[*at];
-    return {TaskId{call.position}, call.start_ns - event.time_ns};
+    const HostCall& call = a_.calls[thread.calls[at]];
+    // A segment may end in waiting for another thread. What is in that silence comes after the
+    // hand-over if the other thread had done its work by then, so after the mark.
+    if (call.handed_by != nothing && a_.calls[call.handed_by].start_ns <= event.time_ns &&
+        event.time_ns >= call.start_ns - call.silent_ns && at + 1 < thread.calls.size()) {
+      const HostCall& next = a_.calls[thread.calls[at + 1]];
+      return {TaskId{next.position},
+              std::max<std::int64_t>(0, next.start_ns - next.silent_ns - call.start_ns)};
+    }
+    return {TaskId{call.position},
+            std::max<std::int64_t>(0, call.start_ns - call.silent_ns - event.time_ns)};
+  }
+
+  /// The stream of the first operation that the owner launches afterwards.
+  [[nodiscard]] LaneId stream_of(const MemoryEvent& event, EventId owner) const {
+    const std::uint32_t thread = thread_of_track_[index(event.track)];
+    if (thread == nothing || owner == none<EventId>) {
+      return none<LaneId>;
+    }
+    const auto& calls = a_.threads[thread].calls;
+    for (std::size_t at = next_call(a_.threads[thread], event.time_ns); at < calls.size(); ++at) {
+      const HostCall& call = a_.calls[calls[at]];
+      if (call.start_ns > a_.events.end_ns(owner)) {
+        break;
+      }
+      if (call.op_count > 0) {
+        return target_.stream_lanes[a_.ops[call.first_op].stream];
+      }
+    }
+    return none<LaneId>;
   }
 
   const Assembly& a_;
-  GraphBuilder& builder_;
+  const TensorTarget& target_;
   std::vector<std::uint32_t> thread_of_track_;
-  std::int32_t device_ = 0;
-  std::int64_t before_window_ = 0;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_;
-  std::vector<Tensor> tensors_;
+  std::vector<std::uint32_t> sequence_;
 };
 
 }  // namespace
 
-void add_tensors(const Assembly& assembly, GraphBuilder& builder) {
-  Tensors(assembly, builder).run();
-}
+AddedTensors add_tensors(const TensorTarget& target) { return Tensors(target).run(); }
 
 }  // namespace foretrace::trace::rules

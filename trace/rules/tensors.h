@@ -1,13 +1,31 @@
 // Device tensors of a trace, rebuilt from its [memory] instants.
 #pragma once
 
+#include <vector>
+
 #include "sim/graph/graph_builder.h"
+#include "trace/annotate/parameters.h"
+#include "trace/annotate/tensor_lifetimes.h"
 #include "trace/rules/assembly.h"
+#include "trace/rules/work_table.h"
 
 namespace foretrace::trace::rules {
 
-/// Pairs allocations and frees (by address, else by size, last in first out) and hangs them on the
-/// host tasks around them. Only memory of the device that runs kernels; CPU tensors are left out.
-void add_tensors(const Assembly& assembly, GraphBuilder& builder);
+/// Where tensors go: the graph being built, and how its ids follow from those of the trace.
+struct TensorTarget {
+  const Assembly& assembly;
+  GraphBuilder& builder;
+  WorkTable& works;
+  const std::vector<LaneId>& stream_lanes;  ///< per Assembly::streams
+  const std::vector<LayerId>& layers;       ///< per Annotation::modules
+};
+
+struct AddedTensors {
+  std::vector<DeviceMemory> devices{};
+  ParameterEstimate parameters{};
+};
+/// Pairs allocations and frees, finds whose each tensor is and hangs it on the host tasks around
+/// it. What was there before the window is split by the shapes of the model, as far as they go.
+[[nodiscard]] AddedTensors add_tensors(const TensorTarget& target);
 
 }  // namespace foretrace::trace::rules

@@ -1,5 +1,8 @@
 #include "sim/engine/memory_tracker.h"
 
+#include <array>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "sim/engine/pull.h"
@@ -84,7 +87,8 @@ TEST_CASE("memory: order is the host program's even where time stamps would say 
   const auto curves = track_memory(graph, simulate(graph));
   REQUIRE(curves[0].points.size() == 2);
   CHECK(curves[0].points[0].live_bytes == 10);
-  CHECK(curves[0].points[1].time_ns == curves[0].points[0].time_ns);  // never back in time
+  CHECK(curves[0].points[0].time_ns == 100);
+  CHECK(curves[0].points[1].time_ns == 110);  // where b's segment begins, and no earlier
 }
 
 TEST_CASE("memory: a tensor that comes and goes in one place still counts for the peak") {
@@ -115,6 +119,63 @@ TEST_CASE("memory: ranks and devices have curves of their own; without tensors t
   CHECK(curves[2].base_bytes == 4);
   CHECK(curves[2].end_bytes == 0);
   CHECK(track_memory(TaskGraph(), Timeline()).empty());
+}
+
+TEST_CASE("memory: threads interleave by simulated time, equal times as recorded") {
+  // Two threads whose segments end at 100. On the second one 8 B come at 70 and 16 B at 90; on the
+  // first 1 B come at 80, 2 B at 90 (recorded before the 16 B), and 4 B at 95.
+  GraphBuilder builder;
+  const WorkId work = builder.add_work({.kind = TaskKind::host});
+  std::array<TaskId, 2> tasks{};
+  for (TaskId& task : tasks) {
+    const LaneId lane = builder.add_lane({.kind = LaneKind::host_thread, .name = ""});
+    task =
+        builder.add_task({.lane = lane, .work = work, .kind = TaskKind::host, .segment_ns = 100});
+  }
+  const auto add = [&](std::int64_t bytes, std::size_t thread, std::int64_t before,
+                       std::uint32_t sequence) {
+    builder.add_tensor({.bytes = bytes,
+                        .allocated_in = tasks.at(thread),
+                        .allocated_offset_ns = before,
+                        .allocated_sequence = sequence});
+  };
+  add(8, 1, 30, 0);
+  add(1, 0, 20, 1);
+  add(2, 0, 10, 2);
+  add(16, 1, 10, 3);
+  add(4, 0, 5, 4);
+  auto built = std::move(builder).build();
+  REQUIRE(built.ok());
+  const auto curves = track_memory(*built, simulate(*built));
+  REQUIRE(curves.size() == 1);
+  std::vector<std::int64_t> live;
+  for (const MemoryPoint& point : curves[0].points) live.push_back(point.live_bytes);
+  CHECK(live == std::vector<std::int64_t>{8, 9, 11, 27, 31});
+  CHECK(curves[0].peak_point == 4);
+  CHECK(live_tensors(*built, curves[0], 2) ==
+        std::vector<TensorId>{TensorId{0}, TensorId{1}, TensorId{2}});
+  CHECK(live_tensors(*built, curves[0], no_memory_point).empty());
+}
+
+TEST_CASE("memory: a tensor is not freed on one thread before it came on another") {
+  // The thread that frees is at 50, the one that allocates at 80: the free happens at 80, too.
+  GraphBuilder builder;
+  const WorkId work = builder.add_work({.kind = TaskKind::host});
+  const LaneId first = builder.add_lane({.kind = LaneKind::host_thread, .name = ""});
+  const LaneId second = builder.add_lane({.kind = LaneKind::host_thread, .name = ""});
+  const TaskId frees =
+      builder.add_task({.lane = first, .work = work, .kind = TaskKind::host, .segment_ns = 50});
+  const TaskId allocates =
+      builder.add_task({.lane = second, .work = work, .kind = TaskKind::host, .segment_ns = 80});
+  builder.add_tensor({.bytes = 7, .allocated_in = allocates, .freed_in = frees});
+  auto built = std::move(builder).build();
+  REQUIRE(built.ok());
+  const auto curves = track_memory(*built, simulate(*built));
+  REQUIRE(curves.size() == 1);
+  REQUIRE(curves[0].points.size() == 2);
+  CHECK(curves[0].points[0].live_bytes == 7);
+  CHECK(curves[0].points[1].live_bytes == 0);
+  CHECK(curves[0].points[1].time_ns == 80);
 }
 
 }  // namespace

@@ -255,7 +255,12 @@ TEST_CASE("commit: steps, tensors, parts and demands follow the tasks that stay"
   builder.add_step({0, 6, TaskId{3}, TaskId{5}});
   builder.add_segment_part({TaskId{1}, NameId{}, LayerId{}, 7});
   builder.add_segment_part({TaskId{2}, NameId{}, LayerId{}, 8});
-  builder.add_tensor({64, 0, TensorCategory::weight, TaskId{1}, TaskId{5}, 4, 3});
+  builder.add_tensor({.bytes = 64,
+                      .category = TensorCategory::weight,
+                      .allocated_in = TaskId{1},
+                      .freed_in = TaskId{5},
+                      .allocated_offset_ns = 4,
+                      .freed_offset_ns = 3});
   builder.add_demand({TaskId{1}, builder.add_capacity({"sm", 1.0}), 0.5F});
   builder.add_demand({TaskId{4}, 0, 0.5F});
   const TaskGraph g = *std::move(builder).build();

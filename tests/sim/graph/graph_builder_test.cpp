@@ -164,7 +164,7 @@ TEST_CASE("graph builder: a dependency that points forward re-sorts and reports 
   builder.add_dependency({end_of(d), b, DependencyKind::hand_over});
   builder.add_step({0, 7, b, d});
   builder.add_segment_part({b, NameId{}, LayerId{}, 3});
-  builder.add_tensor({64, 0, TensorCategory::weight, b, none<TaskId>});
+  builder.add_tensor({.bytes = 64, .category = TensorCategory::weight, .allocated_in = b});
   std::vector<TaskId> new_id;
   auto built = std::move(builder).build(new_id);
   REQUIRE(built.ok());

@@ -209,8 +209,12 @@ class RandomGraph {
       if (choices_.one_in(6)) builder_.add_segment_part({task, NameId{}, LayerId{1}, 4});
       if (choices_.one_in(8)) builder_.add_demand({task, 0, 0.5F});
       if (choices_.one_in(8)) {
-        builder_.add_tensor({64, 0, TensorCategory::activation, any_before(t + 1),
-                             choices_.one_in(2) ? none<TaskId> : task, 3, 5});
+        builder_.add_tensor({.bytes = 64,
+                             .category = TensorCategory::activation,
+                             .allocated_in = any_before(t + 1),
+                             .freed_in = choices_.one_in(2) ? none<TaskId> : task,
+                             .allocated_offset_ns = 3,
+                             .freed_offset_ns = 5});
       }
     }
   }

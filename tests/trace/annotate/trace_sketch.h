@@ -67,6 +67,17 @@ class TraceSketch {
     table_.sequence_numbers.push_back({event, number, 1});
     return event;
   }
+  /// A [memory] instant of device 0; `total` -1: not recorded, `address` 0: not recorded.
+  void memory(TrackId track, std::int64_t time_ns, std::int64_t bytes, std::uint64_t address = 0,
+              std::int64_t total = -1) {
+    table_.memory.push_back({.time_ns = time_ns,
+                             .track = track,
+                             .device_type = 1,
+                             .device = 0,
+                             .bytes = bytes,
+                             .address = address,
+                             .total_allocated = total});
+  }
   EventId annotation(TrackId track, std::string_view name, Interval time) {
     return add(EventKind::user_annotation, track, name, time);
   }

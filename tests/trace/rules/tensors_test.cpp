@@ -1,0 +1,159 @@
+// Tensors of real traces against the totals that their allocator recorded.
+#include "trace/rules/tensors.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "sim/engine/memory_tracker.h"
+#include "sim/engine/pull.h"
+#include "sim/graph/change.h"
+#include "sim/transform/relations.h"
+#include "sim/transform/weights.h"
+#include "trace/build_graph.h"
+#include "trace/reader.h"
+
+namespace foretrace::trace {
+namespace {
+
+/// Every recording at hand whose GPU [memory] instants tell the total, with what the totals of
+/// neighbouring events say: how many tensors come in the window, how many older ones go, and how
+/// many stay.
+struct Recorded {
+  const char* path;
+  std::size_t tensors;
+  std::size_t freed_older;
+  std::size_t left_over;
+};
+constexpr Recorded recordings[] = {
+    {"hta/mem_2rank_v100_rank1", 13385, 0, 0},
+    {"triosim/vgg13_h100_kineto", 180, 28, 28},
+    {"tracelens/bert_small_h100", 109, 0, 0},
+    {"tracelens/bert_small_mi300x", 117, 0, 0},
+    {"tracelens/vit_nsfw_h100", 286, 0, 0},
+    {"tracelens/vit_nsfw_mi300x", 310, 0, 0},
+    {"tracelens/qwen15_05b_h100", 1125, 0, 0},
+    {"tracelens/qwen15_05b_mi300x", 1294, 0, 0},
+    {"tracelens/norm_layers_mi300x", 213, 0, 11},
+    {"tracelens/vllm_decode_full_graph_capture", 592, 0, 0},
+    {"ao/gtx1650_python_stack_memory", 200, 0, 0},
+    {"misc/flashinfer_rope_h100nvl", 30, 0, 0},
+};
+
+std::string path_of(const std::string& name) {
+  const std::string path = FORETRACE_SHARED_DIR "/traces/" + name + ".json.gz";
+  return std::filesystem::exists(path) ? path : std::string();
+}
+
+/// How many events of the only device's memory differ from the recorded total.
+std::size_t differing(const TaskGraph& graph, const EventTable& events,
+                      const DeviceMemory& device) {
+  const auto curves = track_memory(graph, simulate(graph));
+  REQUIRE(curves.size() == 1);
+  const MemoryCurve& curve = curves.front();
+  REQUIRE(curve.points.size() == device.order.size());
+  CHECK(curve.base_bytes == device.base_bytes);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < device.order.size(); ++i) {
+    count += curve.points[i].live_bytes != events.memory[device.order[i]].total_allocated;
+  }
+  return count;
+}
+
+TaskGraph edited(const TaskGraph& graph, const Change& change) {
+  auto committed = commit(graph, change);
+  REQUIRE_MESSAGE(committed.ok(), committed.error().message);
+  return std::move(committed).value().graph;
+}
+
+/// Every duration and every segment as it is, but through a change that rebuilds the graph.
+TaskGraph after_identity(const TaskGraph& graph) {
+  Change change;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    change.durations.push_back({task, graph.duration_ns(task)});
+    change.segments.push_back({task, graph.segment_ns(task)});
+  }
+  change.inserted.push_back({.task = {.kind = TaskKind::mark}, .anchor = TaskId{0}});
+  change.inserted.back().task.lane = graph.lane_id(TaskId{0});
+  change.inserted.back().task.work = graph.work_id(TaskId{0});
+  return edited(graph, change);
+}
+
+/// A host twice as fast, hand-overs between its threads with it.
+TaskGraph after_faster_host(const TaskGraph& graph) {
+  Change change;
+  std::vector<TaskId> host;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (!is_host(graph.kind(task))) continue;
+    host.push_back(task);
+    for (const Dependency& d : dependencies_of(graph, task)) {
+      if (d.kind == DependencyKind::hand_over) {
+        change.lags.push_back({task, DependencyKind::hand_over, d.lag_ns / 2});
+      }
+    }
+  }
+  REQUIRE(
+      transform::scale(change, graph, host, 0.5, transform::ScaleOf::duration_and_segment).ok());
+  return edited(graph, change);
+}
+
+TEST_CASE("tensors: live bytes of the simulated host equal the recorded total at every event") {
+  for (const Recorded& recorded : recordings) {
+    const std::string path = path_of(recorded.path);
+    if (path.empty()) {
+      MESSAGE("skipped, not here: ", recorded.path);
+      continue;
+    }
+    CAPTURE(recorded.path);
+    const auto loaded = read_trace(path, {});
+    REQUIRE(loaded.ok());
+    const auto built = build_graph(loaded->events);
+    REQUIRE(built.ok());
+    REQUIRE(built->memory.size() == 1);
+    const DeviceMemory& device = built->memory.front();
+    CHECK(device.tensors == recorded.tensors);
+    CHECK(device.freed_older == recorded.freed_older);
+    CHECK(device.left_over == recorded.left_over);
+    CHECK(device.chain_breaks == 0);
+    CHECK(device.lost_frees == 0);
+    CHECK(differing(built->graph, loaded->events, device) == 0);
+    CHECK(differing(after_identity(built->graph), loaded->events, device) == 0);
+    CHECK(differing(after_faster_host(built->graph), loaded->events, device) == 0);
+  }
+}
+
+TEST_CASE("tensors: the gradients of VGG-13 are its 26 parameters") {
+  const std::string path = path_of("triosim/vgg13_h100_kineto");
+  if (path.empty()) {
+    MESSAGE("skipped, not here: triosim/vgg13_h100_kineto");
+    return;
+  }
+  const auto loaded = read_trace(path, {});
+  REQUIRE(loaded.ok());
+  const auto built = build_graph(loaded->events);
+  REQUIRE(built.ok());
+  std::size_t born = 0;
+  std::size_t cleared = 0;
+  std::int64_t bytes = 0;
+  for (const Tensor& tensor : built->graph.context().tensors) {
+    if (tensor.category != TensorCategory::gradient) continue;
+    if (tensor.allocated_in != none<TaskId>) {
+      ++born;
+      bytes += tensor.bytes;
+    } else {
+      ++cleared;
+    }
+  }
+  CHECK(born == 26);
+  CHECK(cleared == 26);
+  // VGG-13: 133,047,848 parameters of 4 bytes are 507.5 MiB; blocks are a little larger.
+  CHECK(static_cast<double>(bytes) / 0x1p20 > 507.5);
+  CHECK(static_cast<double>(bytes) / 0x1p20 < 508.5);
+}
+
+}  // namespace
+}  // namespace foretrace::trace

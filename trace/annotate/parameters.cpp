@@ -1,0 +1,199 @@
+// Counts parameters from recorded shapes.
+#include "trace/annotate/parameters.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "trace/annotate/nesting.h"
+
+namespace foretrace::trace {
+namespace {
+
+/// Which arguments of an operator are weights, and which are buffers.
+struct WeightArguments {
+  std::string_view name;
+  std::array<int, 2> weights;  ///< -1: none
+  std::array<int, 2> buffers;
+};
+constexpr std::array<WeightArguments, 17> weight_arguments = {{
+    {"aten::addmm", {2, 0}, {-1, -1}},  // its product reads the weight transposed
+    {"aten::batch_norm", {1, 2}, {3, 4}},
+    {"aten::bilinear", {2, 3}, {-1, -1}},
+    {"aten::conv1d", {1, 2}, {-1, -1}},
+    {"aten::conv2d", {1, 2}, {-1, -1}},
+    {"aten::conv3d", {1, 2}, {-1, -1}},
+    {"aten::conv_transpose1d", {1, 2}, {-1, -1}},
+    {"aten::conv_transpose2d", {1, 2}, {-1, -1}},
+    {"aten::conv_transpose3d", {1, 2}, {-1, -1}},
+    {"aten::convolution", {1, 2}, {-1, -1}},
+    {"aten::embedding", {0, -1}, {-1, -1}},
+    {"aten::embedding_bag", {0, -1}, {-1, -1}},
+    {"aten::group_norm", {2, 3}, {-1, -1}},
+    {"aten::layer_norm", {2, 3}, {-1, -1}},
+    {"aten::linear", {1, 2}, {-1, -1}},
+    {"aten::prelu", {1, -1}, {-1, -1}},
+    {"aten::rms_norm", {2, -1}, {-1, -1}},
+}};
+
+const WeightArguments* arguments_of(std::string_view name) {
+  const auto* const found =
+      std::find_if(weight_arguments.begin(), weight_arguments.end(),
+                   [&](const WeightArguments& row) { return row.name == name; });
+  return found == weight_arguments.end() ? nullptr : &*found;
+}
+
+/// The text of element `number` of a JSON list; empty if there is none.
+std::string_view element(std::string_view list, int number) {
+  int depth = 0;
+  int at = 0;
+  std::size_t from = 1;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const char c = list[i];
+    depth += c == '[' ? 1 : 0;
+    if ((c == ',' && depth == 1) || (c == ']' && depth == 1)) {
+      if (at == number && i >= from) return list.substr(from, i - from);
+      ++at;
+      from = i + 1;
+    }
+    depth -= c == ']' ? 1 : 0;
+  }
+  return {};
+}
+
+/// Product of the numbers of "[64, 3, 7, 7]"; 0 for an empty list, a scalar or anything absurd.
+std::int64_t elements_of(std::string_view dims) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;  // more than any model has
+  std::int64_t product = 1;
+  bool any = false;
+  const char* at = dims.data();
+  const char* const end = at + dims.size();
+  while (at < end) {
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(at, end, value);
+    if (parsed.ec != std::errc{}) {
+      ++at;
+      continue;
+    }
+    if (value <= 0 || product > most / value) return 0;
+    product *= value;
+    any = true;
+    at = parsed.ptr;
+  }
+  return any ? product : 0;
+}
+
+std::int64_t item_bytes(std::string_view type) {
+  constexpr auto has = [](std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  };
+  if (has(type, "BFloat16") || has(type, "Half") || has(type, "half")) return 2;
+  if (has(type, "double") || has(type, "long")) return 8;
+  if (has(type, "char") || has(type, "Float8") || has(type, "bool")) return 1;
+  return 4;
+}
+
+/// "Adam" of "Optimizer.step#Adam.step".
+std::string_view optimizer_of(std::string_view name) {
+  constexpr std::string_view prefix = "Optimizer.step#";
+  if (!name.starts_with(prefix)) return {};
+  name.remove_prefix(prefix.size());
+  return name.substr(0, name.find('.'));
+}
+
+// With the most elements of one, sums stay far from overflow.
+constexpr std::size_t most_tensors = std::size_t{1} << 18;
+
+class Counter {
+ public:
+  Counter(const EventTable& events, const Annotation& annotation)
+      : events_(events), annotation_(annotation), nesting_(nest(events)) {}
+
+  ParameterEstimate run() {
+    const auto step = std::find_if(annotation_.steps.begin(), annotation_.steps.end(),
+                                   [](const StepWindow& s) { return !s.degenerate; });
+    std::vector<bool> counted(events_.size(), false);
+    for (const EventId event : nesting_.order) {
+      const EventId parent = nesting_.parent_of(event);
+      const bool inside = parent != none<EventId> && counted[index(parent)];
+      counted[index(event)] = inside;
+      note_phase(event);
+      const std::int64_t start = events_.start_ns[index(event)];
+      const bool in_step =
+          step == annotation_.steps.end() || (start >= step->start_ns && start < step->end_ns);
+      if (inside || !in_step || events_.kind[index(event)] != EventKind::cpu_op) continue;
+      const WeightArguments* const arguments = arguments_of(events_.name_of(event));
+      if (arguments == nullptr) continue;
+      counted[index(event)] = true;
+      if (annotation_.phase[index(event)] == Phase::backward ||
+          annotation_.phase[index(event)] == Phase::update) {
+        continue;  // recomputation, or no model
+      }
+      for (const int argument : arguments->weights) add(event, argument, false);
+      for (const int argument : arguments->buffers) add(event, argument, true);
+    }
+    mark_tied();
+    return std::move(found_);
+  }
+
+ private:
+  void note_phase(EventId event) {
+    const Phase phase = annotation_.phase[index(event)];
+    found_.trains = found_.trains || phase == Phase::backward || phase == Phase::update;
+    if (events_.kind[index(event)] != EventKind::user_annotation) return;
+    const std::string_view name = optimizer_of(events_.name_of(event));
+    if (name.empty() || !found_.optimizer.empty()) return;
+    found_.optimizer = name;
+    if (name.starts_with("Adam") || name == "NAdam" || name == "RAdam") found_.states = 2;
+    if (name == "RMSprop" || name == "Adagrad") found_.states = 1;
+  }
+
+  void add(EventId event, int argument, bool is_buffer) {
+    if (argument < 0) return;
+    const Descriptor& descriptor = events_.descriptors[index(events_.descriptor[index(event)])];
+    const std::string_view dims = element(events_.names[descriptor.dims], argument);
+    const std::int64_t elements = elements_of(dims);
+    if (elements == 0 || found_.tensors.size() == most_tensors) return;
+    // A module that runs twice in a step reads the same weights again.
+    const std::uint32_t layer = annotation_.layer[index(event)];
+    if (layer != 0 && !seen_.insert({layer, events_.name[index(event)], argument, dims}).second) {
+      return;
+    }
+    const std::int64_t bytes =
+        elements * item_bytes(element(events_.names[descriptor.types], argument));
+    found_.tensors.push_back({event, elements, bytes, is_buffer, false});
+    (is_buffer ? found_.buffer_bytes : found_.parameter_bytes) += bytes;
+    found_.parameters += is_buffer ? 0 : elements;
+  }
+
+  /// A product with as many weights as an embedding is, more often than not, the embedding.
+  void mark_tied() {
+    std::set<std::int64_t> embeddings;  // elements: products read weights transposed
+    for (ParameterTensor& tensor : found_.tensors) {
+      if (events_.name_of(tensor.event) == "aten::embedding") {
+        embeddings.insert(tensor.elements);
+      } else if (embeddings.contains(tensor.elements) && !tensor.is_buffer) {
+        tensor.may_be_tied = true;
+        found_.tied_bytes += tensor.bytes;
+      }
+    }
+  }
+
+  const EventTable& events_;
+  const Annotation& annotation_;
+  Nesting nesting_;
+  std::set<std::tuple<std::uint32_t, NameId, int, std::string_view>> seen_;
+  ParameterEstimate found_;
+};
+
+}  // namespace
+
+ParameterEstimate estimate_parameters(const EventTable& events, const Annotation& annotation) {
+  return Counter(events, annotation).run();
+}
+
+}  // namespace foretrace::trace

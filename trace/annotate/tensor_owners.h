@@ -1,0 +1,34 @@
+// Whose a tensor is: operator, layer, phase and category, from where it was allocated and freed.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sim/graph/task.h"
+#include "trace/annotate/annotate.h"
+#include "trace/annotate/tensor_lifetimes.h"
+#include "trace/events.h"
+
+namespace foretrace::trace {
+
+struct TensorOwner {
+  EventId operator_event = none<EventId>;  ///< innermost operator that is not a mere factory
+  Phase phase = Phase::unknown;            ///< in which it was allocated
+  std::uint32_t layer = 0;                 ///< index of Annotation::modules; 0 none
+  TensorCategory category = TensorCategory::unknown;
+  std::int64_t requested_bytes = -1;  ///< what was asked for; -1: not known
+};
+
+/// One row per tensor. A tensor of the forward pass that the backward pass frees is an activation,
+/// one of the backward pass that outlives it a gradient, one of the update that stays a state of
+/// the optimizer; what an operator takes and gives back is temporary, or a workspace if it is
+/// scratch space of a library call.
+[[nodiscard]] std::vector<TensorOwner> attribute_tensors(const EventTable& events,
+                                                         const Annotation& annotation,
+                                                         const TensorLifetimes& lifetimes);
+
+/// True for operators that only make a tensor for somebody else: aten::empty, aten::resize_, ...
+[[nodiscard]] bool is_factory(std::string_view operator_name);
+
+}  // namespace foretrace::trace
