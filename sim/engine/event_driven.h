@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/core/result.h"
+#include "sim/engine/memory_budget.h"
 #include "sim/engine/policy.h"
 #include "sim/graph/task_graph.h"
 #include "sim/result/timeline.h"
@@ -28,6 +29,8 @@ struct EventDrivenOptions {
   Policy* policy = nullptr;  ///< chooses and appends; null: lanes follow their own LanePolicy
   WaitResolution waits = WaitResolution::automatic;
   EventQueueKind queue = EventQueueKind::automatic;
+  /// Limits on device memory, by rank and device. A policy may make room before they act.
+  std::vector<MemoryBudget> budgets = {};
 };
 
 /// What was executed: the graph's tasks, then those that the policy appended.
@@ -38,6 +41,8 @@ struct Execution {
   std::vector<std::int64_t> appended_segment_ns;
   /// Dependencies that a policy added, and those resolved at call time.
   std::vector<Dependency> added_dependencies;
+  std::size_t memory_waits = 0;                ///< host tasks that waited for memory
+  std::int64_t memory_waited_ns = 0;           ///< and how long in all
   std::vector<double> capacity_use;            ///< per capacity: integral of amount over ns
   std::vector<std::int64_t> capacity_full_ns;  ///< per capacity: how long nothing was left of it
 };

@@ -22,7 +22,8 @@ EventRun::EventRun(const TaskGraph& graph, const EventDrivenOptions& options)
       open_(graph.size(), 0),
       stage_(graph.size(), Stage::waiting),
       first_extra_(graph.size(), 0),
-      first_waiter_(graph.size(), 0) {
+      first_waiter_(graph.size(), 0),
+      memory_(graph, options.budgets) {
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     lanes_[lane].ordered = graph.context().lanes[lane].policy == LanePolicy::program_order;
   }
@@ -88,8 +89,11 @@ void EventRun::on_ready(TaskId task) {
   if (!lane_of(task).ordered) {
     return offer(task);
   }
+  if (memory_.is_active() && !may_allocate(task)) {
+    return;
+  }
   // A source whose end was not known beforehand cannot let a task start in the past.
-  start(task, has_contention_ ? std::max(release, now_ns_) : release);
+  start(task, has_contention_ || memory_.is_active() ? std::max(release, now_ns_) : release);
 }
 
 void EventRun::start(TaskId task, std::int64_t start_ns) {
@@ -173,6 +177,9 @@ Status EventRun::loop() {
     const Event event = calendar_ ? calendar_->pop() : heap_.pop();
     now_ns_ = event.time_ns;
     handle(event);
+    if (out_of_memory_) {
+      return *std::move(out_of_memory_);
+    }
   }
 }
 
@@ -211,6 +218,9 @@ Result<Execution> EventRun::run() {
     return std::move(done).error();
   }
   if (started_ != stage_.size()) {
+    if (!held_.empty()) {
+      return Error{ErrorCode::unsupported, memory_.describe(held_.front().task)};
+    }
     return deadlock();
   }
   Timeline& timeline = execution_.timeline;
@@ -238,7 +248,8 @@ Result<Execution> simulate_event_driven(const TaskGraph& graph, const EventDrive
   const bool recorded =
       options.waits == WaitResolution::recorded ||
       (options.waits == WaitResolution::automatic && graph.topology().launch_order_fixed);
-  if (ordered && recorded && options.policy == nullptr && graph.context().demands.empty()) {
+  if (ordered && recorded && options.policy == nullptr && options.budgets.empty() &&
+      graph.context().demands.empty()) {
     Execution execution;
     simulate_event_driven(graph.topology(), graph.weights(), execution.timeline, options.queue);
     execution.capacity_use.assign(graph.context().capacities.size(), 0.0);

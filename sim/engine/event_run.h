@@ -11,6 +11,7 @@
 #include "sim/engine/event_driven.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/late_edges.h"
+#include "sim/engine/memory_budget.h"
 
 namespace foretrace::detail {
 
@@ -80,6 +81,9 @@ class EventRun final : public Simulation {
   }
   void push(std::int64_t time_ns, TaskId task, Happens what);
   void on_ready(TaskId task);
+  // event_memory.cpp: host tasks that wait for memory
+  [[nodiscard]] bool may_allocate(TaskId task);
+  void admit_held();
   void start(TaskId task, std::int64_t start_ns);
   void on_end(TaskId task);
   [[nodiscard]] Status loop();
@@ -134,6 +138,14 @@ class EventRun final : public Simulation {
   std::vector<std::pair<TaskId, std::uint32_t>> waits_;  ///< call time: (at, wait), sorted
   std::vector<TaskId> moved_;
   std::uint32_t arrivals_ = 0;
+  /// A task that memory holds back, since when.
+  struct Held {
+    TaskId task{};
+    std::int64_t since_ns = 0;
+  };
+  BudgetState memory_;
+  std::vector<Held> held_;  ///< in the order of arrival
+  std::optional<Error> out_of_memory_;
 };
 
 }  // namespace foretrace::detail

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "sim/core/result.h"
+#include "sim/engine/memory_budget.h"
 #include "sim/graph/graph_builder.h"
 #include "sim/graph/task_graph.h"
 
@@ -61,6 +62,13 @@ class Policy {
   /// order that the lane's own policy would take. Not asked on lanes that keep program order.
   [[nodiscard]] virtual std::size_t choose(LaneId /*lane*/, std::span<const ReadyTask> /*ready*/,
                                            Simulation& /*simulation*/) {
+    return 0;
+  }
+  /// A host task does not fit the memory budget of its device. The policy may append tasks and hold
+  /// the task back, and tells how many bytes it has made free; what is missing then blocks or
+  /// fails.
+  [[nodiscard]] virtual std::int64_t make_room(const MemoryPressure& /*pressure*/,
+                                               Simulation& /*simulation*/) {
     return 0;
   }
   virtual void on_start(TaskId /*task*/, Simulation& /*simulation*/) {}

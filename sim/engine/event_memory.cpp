@@ -1,0 +1,53 @@
+// Host tasks that wait for memory: who may go on, and who fails.
+#include <algorithm>
+#include <utility>
+
+#include "sim/engine/event_run.h"
+
+namespace foretrace::detail {
+
+/// False if the task is held back: it stays ready and is looked at again when something is freed.
+bool EventRun::may_allocate(TaskId task) {
+  if (index(task) >= static_tasks_) {
+    return true;
+  }
+  std::size_t budget = 0;
+  std::int64_t missing = memory_.missing(task, budget);
+  if (missing > 0 && options_.policy != nullptr) {
+    const std::int64_t freed =
+        options_.policy->make_room(memory_.pressure(task, budget, missing), *this);
+    memory_.release(budget, std::max<std::int64_t>(0, freed));
+    if (open_[index(task)] != 0) {
+      return false;  // the policy made it wait for what it appended
+    }
+    missing = memory_.missing(task, budget);
+  }
+  const auto held = std::find_if(held_.begin(), held_.end(),
+                                 [task](const Held& row) { return row.task == task; });
+  if (missing > 0) {
+    if (memory_.when_full(budget) == WhenFull::fail) {
+      out_of_memory_ = Error{ErrorCode::unsupported, memory_.describe(task)};
+    } else if (held == held_.end()) {
+      held_.push_back({task, now_ns_});
+      ++execution_.memory_waits;
+    }
+    return false;
+  }
+  if (held != held_.end()) {
+    execution_.memory_waited_ns += now_ns_ - held->since_ns;
+    held_.erase(held);
+  }
+  if (memory_.apply(task)) {
+    admit_held();
+  }
+  return true;
+}
+
+/// Those that wait are ready now; who does not fit is held again.
+void EventRun::admit_held() {
+  for (const Held& row : held_) {
+    push(now_ns_, row.task, Happens::ready);
+  }
+}
+
+}  // namespace foretrace::detail

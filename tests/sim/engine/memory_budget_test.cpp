@@ -1,0 +1,104 @@
+#include "sim/engine/memory_budget.h"
+
+#include <array>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "sim/engine/event_driven.h"
+#include "sim/graph/graph_builder.h"
+
+namespace foretrace {
+namespace {
+
+/// Two host threads of two tasks, 100 ns each. The first holds 60 bytes from its first task to its
+/// second; the second asks for 50 before its second.
+struct TwoThreads {
+  GraphBuilder builder;
+  std::array<TaskId, 4> tasks{};
+  TwoThreads() {
+    const WorkId work = builder.add_work({.kind = TaskKind::host});
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (i % 2 == 0) lane = builder.add_lane({.kind = LaneKind::host_thread, .name = ""});
+      tasks.at(i) = builder.add_task(
+          {.lane = lane, .work = work, .kind = TaskKind::host, .duration_ns = i == 0 ? 300 : 100});
+    }
+    builder.add_tensor({.bytes = 60, .allocated_in = tasks[0], .freed_in = tasks[1]});
+    Tensor second{.bytes = 50, .allocated_in = tasks[3]};
+    second.operator_name = builder.add_name("aten::mm");
+    builder.add_tensor(second);
+  }
+  TaskGraph graph() {
+    auto built = std::move(builder).build();
+    REQUIRE(built.ok());
+    return std::move(built).value();
+  }
+  LaneId lane{};
+};
+
+EventDrivenOptions with_budget(std::int64_t bytes, WhenFull when_full) {
+  EventDrivenOptions options;
+  options.budgets.push_back({.rank = 0, .device = 0, .bytes = bytes, .when_full = when_full});
+  return options;
+}
+
+TEST_CASE("memory budget: what fits changes nothing") {
+  const TaskGraph graph = TwoThreads().graph();
+  const auto free = simulate_event_driven(graph);
+  const auto limited = simulate_event_driven(graph, with_budget(110, WhenFull::fail));
+  REQUIRE(free.ok());
+  REQUIRE(limited.ok());
+  CHECK(free->timeline.points == limited->timeline.points);
+  CHECK(limited->memory_waits == 0);
+}
+
+TEST_CASE("memory budget: a task that does not fit waits until another thread frees") {
+  // The second thread is ready at 100; the 60 bytes go when the first one's second task starts.
+  const TaskGraph graph = TwoThreads().graph();
+  const auto run = simulate_event_driven(graph, with_budget(100, WhenFull::block));
+  REQUIRE_MESSAGE(run.ok(), run.error().message);
+  CHECK(run->timeline.start_ns(TaskId{3}) == 300);
+  CHECK(run->memory_waits == 1);
+  CHECK(run->memory_waited_ns == 200);
+}
+
+TEST_CASE("memory budget: it fails at once if told to, and names who asked") {
+  const TaskGraph graph = TwoThreads().graph();
+  const auto run = simulate_event_driven(graph, with_budget(100, WhenFull::fail));
+  REQUIRE(!run.ok());
+  CHECK(
+      run.error().message ==
+      "device 0 of rank 0: out of memory: 'aten::mm' before task 3 needs 10 bytes more than there "
+      "are, got 60 of 100 allocated");
+}
+
+TEST_CASE("memory budget: a wait that nobody can end is an error, not a hang") {
+  const TaskGraph graph = TwoThreads().graph();
+  CHECK(!simulate_event_driven(graph, with_budget(40, WhenFull::block)).ok());
+}
+
+/// Gives away 10 bytes whenever it is asked.
+class Evictor final : public Policy {
+ public:
+  std::int64_t make_room(const MemoryPressure& pressure, Simulation& /*simulation*/) override {
+    asked.push_back(pressure);
+    return 10;
+  }
+  std::vector<MemoryPressure> asked;
+};
+
+TEST_CASE("memory budget: a policy is asked first and may make room") {
+  const TaskGraph graph = TwoThreads().graph();
+  Evictor evictor;
+  EventDrivenOptions options = with_budget(100, WhenFull::fail);
+  options.policy = &evictor;
+  const auto run = simulate_event_driven(graph, options);
+  REQUIRE_MESSAGE(run.ok(), run.error().message);
+  REQUIRE(evictor.asked.size() == 1);
+  CHECK(evictor.asked[0].missing_bytes == 10);
+  CHECK(evictor.asked[0].live_bytes == 60);
+  CHECK(run->timeline.start_ns(TaskId{3}) == 100);
+}
+
+}  // namespace
+}  // namespace foretrace
