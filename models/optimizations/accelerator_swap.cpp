@@ -29,6 +29,7 @@
 #include "models/costs/kernel_cost.h"
 #include "models/detail/graph_view.h"
 #include "models/detail/recorded_accelerator.h"
+#include "models/memories/swap_workspaces.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -73,6 +74,9 @@ class Swap {
       }
     }
     add_notes();
+    if (std::string note = move_workspaces(change_, graph_, from_.name, to_.name); !note.empty()) {
+      change_.notes.push_back(std::move(note));
+    }
     return std::move(change_);
   }
 

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,7 @@
 
 #include "models/detail/kernel_editor.h"
 #include "models/detail/update_phase.h"
+#include "models/memories/quantize_states.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -41,7 +43,8 @@ double states_of(std::string_view text) {
 
 class EightBit {
  public:
-  explicit EightBit(const Scenario& scenario) : editor_(scenario) {}
+  EightBit(const Scenario& scenario, const QuantizationSettings& settings)
+      : editor_(scenario), settings_(settings) {}
 
   Result<Change> run(double states) {
     shrink_multi_tensor(states);
@@ -54,16 +57,27 @@ class EightBit {
                                                                       : 0;
       per_tensor(update, states > 0 ? states : own);
     }
-    if (editor_.untouched()) {
+    const StateQuantization tensors =
+        quantize_states(editor_.builder().change, editor_.graph(), settings_);
+    if (editor_.untouched() && tensors.states == 0) {
       return Error{ErrorCode::no_match,
                    "no update with optimizer states, expected an Optimizer.step range with Adam or "
                    "momentum"};
     }
+    const std::string memory =
+        tensors.states == 0
+            ? std::string()
+            : fmt::format(
+                  "; {} states in memory {:.1f} MiB -> {:.1f} MiB, {} smaller ones stay, "
+                  "{} temporaries of the update ({:.1f} MiB) go",
+                  tensors.states, static_cast<double>(tensors.bytes_before) / 0x1p20,
+                  static_cast<double>(tensors.bytes_after) / 0x1p20, tensors.kept,
+                  tensors.temporaries, static_cast<double>(tensors.temporary_bytes) / 0x1p20);
     return editor_.finish(fmt::format(
         "{} multi-tensor kernels shorter, {} updates in single operators: {}; {:.0f} MB of "
-        "parameters by shapes: states {:.0f} MB -> {:.0f} MB",
+        "parameters by shapes: states {:.0f} MB -> {:.0f} MB{}",
         editor_.sums().changed, updates_, editor_.sums_text(), parameters_ * 4e-6,
-        states_before_ * 1e-6, states_after_ * 1e-6));
+        states_before_ * 1e-6, states_after_ * 1e-6, memory));
   }
 
  private:
@@ -114,6 +128,7 @@ class EightBit {
   }
 
   detail::KernelEditor editor_;
+  QuantizationSettings settings_;
   std::size_t updates_ = 0;
   double parameters_ = 0;
   double states_before_ = 0;
@@ -121,7 +136,8 @@ class EightBit {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return EightBit(scenario).run(params.number("states"));
+  const QuantizationSettings settings{params.integer("min_elements"), params.integer("block_size")};
+  return EightBit(scenario, settings).run(params.number("states"));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -143,7 +159,21 @@ constexpr std::array params = {
               .default_text = "0",
               .doc = "States per parameter, 2 for Adam, 1 for momentum; 0: by names and operators.",
               .minimum = 0,
-              .maximum = 8}};
+              .maximum = 8},
+    ParamInfo{.name = "min_elements",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "4096",
+              .doc = "States of fewer numbers keep 32 bits (bitsandbytes: min_8bit_size).",
+              .minimum = 0,
+              .maximum = 1e12},
+    ParamInfo{.name = "block_size",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "2048",
+              .doc = "Numbers that share one scale: 2048 in the paper.",
+              .minimum = 1,
+              .maximum = 1e9}};
 
 }  // namespace
 

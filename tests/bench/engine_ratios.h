@@ -9,5 +9,6 @@ void engine_ratios(Ratios& out);
 void what_if_ratios(Ratios& out);
 void ingest_ratios(Ratios& out);
 void ftr_ratios(Ratios& out);
+void memory_ratios(Ratios& out);
 
 }  // namespace foretrace::bench

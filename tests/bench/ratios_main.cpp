@@ -30,6 +30,8 @@ constexpr std::array targets = {
     Target{"topology_bytes_per_task", 32, true, "bytes"},
     Target{"whatif_rerun_180k_ms", 10, true, "ms CPU, durations change"},
     Target{"whatif_structural_180k_ms", 10, true, "ms CPU, tasks are removed"},
+    Target{"allocator_million_events_per_s", 10, false,
+           "million requests and frees per s and core"},
     Target{"whatif_rerun_real_ms", 0, true, "ms CPU"},
     Target{"whatif_structural_real_ms", 0, true, "ms CPU"},
 };
@@ -84,6 +86,7 @@ int main(int argc, char** argv) {
   foretrace::bench::ftr_ratios(ratios);
   foretrace::bench::engine_ratios(ratios);
   foretrace::bench::what_if_ratios(ratios);
+  foretrace::bench::memory_ratios(ratios);
   print(ratios);
   if (argc > 1 && !write(ratios, argv[1])) {
     fmt::print(stderr, "{}: cannot be written\n", argv[1]);

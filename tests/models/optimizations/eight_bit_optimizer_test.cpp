@@ -50,6 +50,31 @@ TEST_CASE("eight_bit_optimizer: single operators become one kernel per tensor") 
   CHECK(duration_of(eight, "8-bit update") == doctest::Approx(ns).epsilon(1e-4));
 }
 
+TEST_CASE("eight_bit_optimizer: large states in memory shrink, small ones stay") {
+  ToyRun run;
+  run.kernel({.name = "multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>",
+              .duration_ns = 29800,
+              .phase = Phase::update});
+  const auto add = [&](std::int64_t bytes, foretrace::TensorCategory category) {
+    run.builder().add_tensor({.bytes = bytes,
+                              .category = category,
+                              .phase = Phase::update,
+                              .allocated_in = foretrace::TaskId{0}});
+  };
+  add(4 * 8192, foretrace::TensorCategory::optimizer_state);
+  add(4 * 1024, foretrace::TensorCategory::optimizer_state);
+  add(65536, foretrace::TensorCategory::temporary);
+  const auto graph = after(run.build(), eight_bit_optimizer);
+  const auto& tensors = graph.context().tensors;
+  REQUIRE(tensors.size() == 5);
+  // 8192 numbers: 8192 bytes, and 4 scales (blocks of 2048) in a block of 512.
+  CHECK(tensors[0].bytes == 8192 + 512);
+  CHECK(tensors[1].bytes == 4096);  // 1024 numbers are below 4096: unchanged
+  CHECK(tensors[2].bytes == 0);     // one kernel needs no temporary
+  CHECK(tensors[3].bytes == 1024);  // code tables
+  CHECK(tensors[4].bytes == 1024);
+}
+
 TEST_CASE("eight_bit_optimizer: plain SGD has no states") {
   ToyRun run;
   run.kernel(

@@ -1,0 +1,34 @@
+// Tensor edits of a move to another accelerator: the same tensors, other workspaces of libraries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "models/memories/memory_profile.h"
+#include "sim/graph/change.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace {
+
+/// What was exchanged, for the notes of a what-if.
+struct WorkspaceSwap {
+  std::int64_t persistent_before = 0;
+  std::int64_t persistent_after = 0;
+  std::size_t edited = 0;  ///< workspaces of calls that get another size
+  std::size_t added = 0;   ///< calls that get one
+};
+
+/// Workspaces within calls get the size of the other libraries or go; calls whose operators take
+/// one only there get one while they launch. Persistent ones count once per host thread and stream
+/// that runs their operators. Nothing if the graph has no tensors.
+WorkspaceSwap swap_workspaces(Change& change, const TaskGraph& graph, const MemoryProfile& from,
+                              const MemoryProfile& to);
+
+/// The same between accelerators by name; says what changed, nothing if no profile knows one of
+/// them or nothing does.
+[[nodiscard]] std::string move_workspaces(Change& change, const TaskGraph& graph,
+                                          std::string_view from, std::string_view to);
+
+}  // namespace foretrace
