@@ -120,6 +120,7 @@ Result<driver::Recording> load_trace(const TraceOptions& trace, const CommonOpti
   }
   driver::LoadOptions options = load_options(trace.path, trace, common);
   options.build.node_costs = *costs;
+  options.memory_graph = trace.memory_graph;
   Result<driver::Recording> recording = driver::load(trace.path, options);
   clear_progress();
   if (recording.ok()) {

@@ -25,6 +25,7 @@ struct TraceOptions {
   std::string path;
   bool strict = false;
   bool no_recorded_latency = false;
+  bool memory_graph = false;  ///< a timeline of memory will do: the command speaks of memory
   std::string step = "median";
   std::string engine = "pull";
   std::string compute_rate;  ///< of nodes without a duration; empty: not given

@@ -17,6 +17,10 @@ namespace foretrace::app {
 [[nodiscard]] std::string inspect_headline(const driver::Inspection& found);
 [[nodiscard]] std::string inspect_page(const driver::Inspection& found);
 
+/// Device memory of a trace: peak, who holds it, what is reserved, where it would fit.
+[[nodiscard]] std::string memory_headline(const driver::Inspection& found);
+[[nodiscard]] std::string memory_page(const driver::Inspection& found);
+
 [[nodiscard]] std::string replay_headline(const driver::Replay& replay);
 [[nodiscard]] std::string replay_page(const driver::Recording& recording,
                                       const driver::Replay& replay,

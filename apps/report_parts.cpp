@@ -61,7 +61,22 @@ std::string memory_rows(const driver::Analysis& analysis) {
                                       curve.device, bytes_text(curve.peak_bytes),
                                       bytes_text(curve.base_bytes)));
   }
+  for (const driver::ReservedRange& range : analysis.reserved) {
+    rows += row("reserved",
+                fmt::format("{} expected, between {} and {}{}", bytes_text(range.expected_bytes),
+                            bytes_text(range.low_bytes), bytes_text(range.high_bytes),
+                            range.recorded_bytes < 0
+                                ? std::string()
+                                : fmt::format(" ({} recorded)", bytes_text(range.recorded_bytes))));
+  }
   return rows;
+}
+
+std::string signed_bytes_text(std::int64_t bytes) {
+  if (bytes == 0) {
+    return "same";
+  }
+  return (bytes < 0 ? "-" : "+") + bytes_text(bytes < 0 ? -bytes : bytes);
 }
 
 std::string flag_rows(const trace::Honesty& honesty) {

@@ -36,6 +36,8 @@ struct BreakdownPart {
 [[nodiscard]] std::string provenance_text(const driver::Analysis& analysis);
 /// Peaks of device memory, one row per device.
 [[nodiscard]] std::string memory_rows(const driver::Analysis& analysis);
+/// "+1.2 GiB", "-512 B", "same".
+[[nodiscard]] std::string signed_bytes_text(std::int64_t bytes);
 /// One row per flag.
 [[nodiscard]] std::string flag_rows(const trace::Honesty& honesty);
 /// What the graph does not explain and what it rests on.

@@ -76,6 +76,35 @@ std::string side_by_side(const PredictionParts& parts) {
   return table.text(0);
 }
 
+/// Peaks of device memory before and after, where memory was recorded.
+std::string memory_side_by_side(const PredictionParts& parts) {
+  const std::vector<MemoryCurve>& before = parts.baseline.memory;
+  const std::vector<MemoryCurve>& after = parts.predicted.memory;
+  if (before.empty() || before.size() != after.size()) {
+    return {};
+  }
+  Table table({left, right, right, right});
+  table.row({strong("device memory"), "now", "predicted", "change"});
+  const auto add = [&](const std::string& title, std::int64_t then, std::int64_t now) {
+    if (then != 0 || now != 0) {
+      table.row({title, bytes_text(then), bytes_text(now), signed_bytes_text(now - then)});
+    }
+  };
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    add(fmt::format("  device {}: peak allocated", before[i].device), before[i].peak_bytes,
+        after[i].peak_bytes);
+    for (std::size_t c = 0; c < tensor_category_count; ++c) {
+      add(fmt::format("    of it {}", to_string(static_cast<TensorCategory>(c))),
+          before[i].at_peak[c], after[i].at_peak[c]);
+    }
+    if (i < parts.baseline.reserved.size() && i < parts.predicted.reserved.size()) {
+      add("  reserved, expected", parts.baseline.reserved[i].expected_bytes,
+          parts.predicted.reserved[i].expected_bytes);
+    }
+  }
+  return table.text(0) + "\n";
+}
+
 std::string applied_text(const Applied& applied) {
   std::string parameters;
   for (const auto& [name, value] : applied.parameters) {
@@ -133,7 +162,7 @@ std::string prediction_page(const PredictionParts& parts) {
           row("graph", graph_text(parts.recording.graph())) +
           row("rests on", provenance_text(parts.predicted) + " of the predicted critical path") +
           flag_rows(parts.recording.built.honesty) + "\n" + side_by_side(parts) + "\n" +
-          strong("applied") + "\n";
+          memory_side_by_side(parts) + strong("applied") + "\n";
   for (const Applied& applied : prediction.applied) {
     page += applied_text(applied);
   }

@@ -39,12 +39,14 @@ int run(const Options& options) {
   if (!replay.ok()) {
     return app::failure(replay.error());
   }
-  const Result<driver::Analysis> analysis =
+  Result<driver::Analysis> analysis =
       driver::analyse(recording->graph(), replay->run, *run_options);
   if (!analysis.ok()) {
     return app::failure(analysis.error());
   }
-  const std::array<ChromeTraceView, 1> views = {{{"", recording->graph(), replay->run.timeline}}};
+  driver::add_reserved(*recording, recording->graph(), *analysis);
+  const std::array<ChromeTraceView, 1> views = {
+      {{"", recording->graph(), replay->run.timeline, driver::memory_counters(*analysis)}}};
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return app::failure(written.error());
   }

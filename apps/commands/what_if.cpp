@@ -83,6 +83,7 @@ Result<Baseline> baseline_of(const Options& options) {
   if (!analysis.ok()) {
     return analysis.error();
   }
+  driver::add_reserved(*recording, recording->graph(), *analysis);
   return Baseline{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)};
 }
 
@@ -112,14 +113,17 @@ int predict(const Options& options, const Baseline& base,
   if (!prediction.ok()) {
     return app::failure(prediction.error());
   }
-  const Result<driver::Analysis> predicted =
+  Result<driver::Analysis> predicted =
       driver::analyse(prediction->graph, prediction->run, base.options);
   if (!predicted.ok()) {
     return app::failure(predicted.error());
   }
+  driver::add_reserved(base.recording, prediction->graph, *predicted);
   const std::array<ChromeTraceView, 2> views = {
-      {{"baseline", base.recording.graph(), base.replay.run.timeline},
-       {"predicted", prediction->graph, prediction->run.timeline}}};
+      {{"baseline", base.recording.graph(), base.replay.run.timeline,
+        driver::memory_counters(base.analysis)},
+       {"predicted", prediction->graph, prediction->run.timeline,
+        driver::memory_counters(*predicted)}}};
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return app::failure(written.error());
   }
@@ -154,6 +158,7 @@ int run(const Options& options) {
 
 std::function<int()> setup(CLI::App& cli) {
   const auto options = std::make_shared<Options>();
+  options->trace.memory_graph = true;
   app::add_trace(cli, options->trace);
   cli.add_option("-a,--apply", options->apply,
                  "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated, applied in order")

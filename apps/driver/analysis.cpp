@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "apps/driver/host_regions.h"
+#include "sim/engine/pull.h"
 
 namespace foretrace::driver {
 namespace {
@@ -91,11 +92,36 @@ Result<Analysis> analyse(const TaskGraph& graph, const Run& run, const RunOption
   }
   if (!graph.context().tensors.empty()) {
     analysis.memory = track_memory(graph, run.timeline);
-    for (MemoryCurve& curve : analysis.memory) {
-      curve.points = {};
-    }
   }
   return analysis;
+}
+
+void add_reserved(const Recording& recording, const TaskGraph& graph, Analysis& analysis) {
+  if (analysis.memory.empty()) {
+    return;
+  }
+  const auto recorded = track_memory(recording.graph(), simulate(recording.graph()));
+  for (const MemoryCurve& curve : analysis.memory) {
+    const auto before =
+        std::find_if(recorded.begin(), recorded.end(), [&](const MemoryCurve& candidate) {
+          return candidate.rank == curve.rank && candidate.device == curve.device;
+        });
+    analysis.reserved.push_back(reserved_range({recording.built, graph},
+                                               before == recorded.end() ? curve : *before, curve));
+  }
+}
+
+std::vector<ChromeCounter> memory_counters(const Analysis& analysis) {
+  std::vector<ChromeCounter> counters;
+  for (const MemoryCurve& curve : analysis.memory) {
+    ChromeCounter counter{.name = "allocated bytes", .rank = curve.rank, .device = curve.device};
+    counter.samples.push_back({0, curve.base_bytes});
+    for (const MemoryPoint& point : curve.points) {
+      counter.samples.push_back({point.time_ns, point.live_bytes});
+    }
+    counters.push_back(std::move(counter));
+  }
+  return counters;
 }
 
 PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups) {

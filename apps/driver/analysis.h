@@ -6,10 +6,12 @@
 #include <optional>
 #include <vector>
 
+#include "apps/driver/memory_report.h"
 #include "apps/driver/predict.h"
 #include "sim/engine/critical_path.h"
 #include "sim/engine/memory_tracker.h"
 #include "sim/graph/task_graph.h"
+#include "sim/result/chrome_trace.h"
 #include "sim/result/summary.h"
 
 namespace foretrace::driver {
@@ -23,10 +25,17 @@ struct Analysis {
   std::optional<std::int64_t> free_transfers_ns;
   /// The same if nobody waited for late ranks; none where the trace does not tell waiting apart.
   std::optional<std::int64_t> free_waiting_ns;
-  std::vector<MemoryCurve> memory;  ///< without their points
+  std::vector<MemoryCurve> memory;
+  std::vector<ReservedRange> reserved;  ///< per curve of `memory`, see add_reserved
 };
 [[nodiscard]] Result<Analysis> analyse(const TaskGraph& graph, const Run& run,
                                        const RunOptions& options = {});
+
+/// What the allocator reserves in a run of the recording's graph or of a changed one.
+void add_reserved(const Recording& recording, const TaskGraph& graph, Analysis& analysis);
+
+/// Allocated bytes of every device over time, for a timeline.
+[[nodiscard]] std::vector<ChromeCounter> memory_counters(const Analysis& analysis);
 
 /// The critical path of a step, and what its parts could give.
 struct PathReport {

@@ -22,32 +22,6 @@ Json known(const std::optional<std::int64_t>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// The most that the allocator held on this device while the trace was recorded.
-std::optional<std::int64_t> recorded_reserved(const trace::EventTable& events,
-                                              std::int32_t device) {
-  std::optional<std::int64_t> most;
-  for (const trace::MemoryEvent& event : events.memory) {
-    if (event.device == device && event.device_type != 0 && event.total_reserved >= 0) {
-      most = std::max(most.value_or(0), event.total_reserved);
-    }
-  }
-  return most;
-}
-
-Json memory_json(const std::vector<MemoryCurve>& curves, const Recording& recording) {
-  Json devices = Json::object();
-  for (const MemoryCurve& curve : curves) {
-    devices[std::to_string(curve.rank) + "/" + std::to_string(curve.device)] = {
-        {"allocated_peak_bytes", curve.peak_bytes},
-        {"allocated_before_bytes", curve.base_bytes},
-        {"reserved_low_bytes", nullptr},
-        {"reserved_high_bytes", nullptr},
-        {"reserved_recorded_bytes", known(recorded_reserved(recording.events, curve.device))},
-        {"peak_at_ns", curve.peak_at_ns}};
-  }
-  return devices;
-}
-
 template <std::size_t Count, typename Value, typename Enum>
 Json by_name(const std::array<Value, Count>& values, Enum) {
   Json object = Json::object();
@@ -57,6 +31,28 @@ Json by_name(const std::array<Value, Count>& values, Enum) {
     }
   }
   return object;
+}
+
+Json memory_json(const Analysis& analysis) {
+  Json devices = Json::object();
+  for (std::size_t i = 0; i < analysis.memory.size(); ++i) {
+    const MemoryCurve& curve = analysis.memory[i];
+    Json device = {{"allocated_peak_bytes", curve.peak_bytes},
+                   {"allocated_before_bytes", curve.base_bytes}};
+    const bool known = i < analysis.reserved.size();
+    const ReservedRange range = known ? analysis.reserved[i] : ReservedRange{};
+    const auto bytes = [known](std::int64_t value) {
+      return known && value >= 0 ? Json(value) : Json(nullptr);
+    };
+    device["reserved_expected_bytes"] = bytes(range.expected_bytes);
+    device["reserved_low_bytes"] = bytes(range.low_bytes);
+    device["reserved_high_bytes"] = bytes(range.high_bytes);
+    device["reserved_recorded_bytes"] = bytes(range.recorded_bytes);
+    device["peak_at_ns"] = curve.peak_at_ns;
+    device["at_peak_bytes"] = by_name(curve.at_peak, TensorCategory{});
+    devices[std::to_string(curve.rank) + "/" + std::to_string(curve.device)] = std::move(device);
+  }
+  return devices;
 }
 
 Json groups_json(const std::vector<PathGroup>& groups) {
@@ -92,13 +88,13 @@ Json pieces_json(const TaskGraph& graph, const CriticalPath& path) {
 
 }  // namespace
 
-void add_analysis(const Analysis& analysis, const Recording& recording, Json& object) {
+void add_analysis(const Analysis& analysis, Json& object) {
   object["breakdown"] = breakdown_json(analysis.breakdown);
   object["communication_overlapped_ns"] = analysis.breakdown.communication_overlapped_ns;
   object["free"] = {{"communication_transfer_ns", known(analysis.free_transfers_ns)},
                     {"communication_waiting_ns", known(analysis.free_waiting_ns)}};
   object["provenance"] = by_name(analysis.provenance, Provenance{});
-  object["memory"] = memory_json(analysis.memory, recording);
+  object["memory"] = memory_json(analysis);
 }
 
 Json path_document(const Recording& recording, const Replay& replay, const PathReport& report) {

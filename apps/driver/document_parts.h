@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/memory_report.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/steps.h"
 #include "trace/build_graph.h"
@@ -24,6 +25,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json steps_json(const StepTimes& times, const StepAnswer& answer);
 
 /// Adds breakdown, free, provenance and memory to the object of a run.
-void add_analysis(const Analysis& analysis, const Recording& recording, Json& object);
+void add_analysis(const Analysis& analysis, Json& object);
+/// One object per device: peak, who holds it, reserved memory, where it would fit.
+[[nodiscard]] Json memory_reports_json(const std::vector<MemoryReport>& reports);
 
 }  // namespace foretrace::driver

@@ -6,6 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/engine/pull.h"
+#include "trace/annotate/annotate.h"
+#include "trace/memory_graph.h"
 #include "trace/reader.h"
 
 namespace foretrace::driver {
@@ -110,7 +113,8 @@ std::int64_t span_of(const trace::EventTable& events) {
 
 }  // namespace
 
-Result<Inspection> inspect(const std::string& path, const LoadOptions& options) {
+Result<Inspection> inspect(const std::string& path, const LoadOptions& options,
+                           const MemoryQuestion& memory) {
   Result<trace::LoadedTrace> read = trace::read_trace(path, {options.strict, options.progress});
   if (!read.ok()) {
     return read.error();
@@ -134,8 +138,22 @@ Result<Inspection> inspect(const std::string& path, const LoadOptions& options) 
     found.memory = memory_facts(*read->memory);
   }
   const Result<trace::BuiltGraph> built = trace::build_graph(*read, options.build);
+  if (memory.asked) {
+    found.has_memory_reports = true;
+    found.model = trace::estimate_parameters(events, trace::annotate(events));
+  }
+  if (memory.asked && read->memory) {
+    if (const auto tensors = trace::build_memory_graph(*read->memory); tensors.ok()) {
+      found.memory_reports =
+          memory_reports({*tensors, tensors->graph, memory.settings}, simulate(tensors->graph));
+    }
+  }
   if (built.ok()) {
     found.graph = facts_of(*built);
+    if (memory.asked) {
+      found.memory_reports =
+          memory_reports({*built, built->graph, memory.settings}, simulate(built->graph));
+    }
   } else {
     // The path in front of the message is the first thing that every page of ours says anyway.
     const std::string prefix = path + ": ";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/driver/load.h"
+#include "apps/driver/memory_report.h"
 #include "apps/driver/steps.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
@@ -81,6 +82,12 @@ struct MemoryFacts {
   std::vector<std::pair<std::string, std::int64_t>> at_peak;  ///< by category, most bytes first
 };
 
+/// What the memory of a run is asked for with.
+struct MemoryQuestion {
+  bool asked = false;
+  AllocatorSettings settings;
+};
+
 struct Inspection {
   std::string path;
   trace::TraceInfo info;
@@ -94,11 +101,15 @@ struct Inspection {
   std::vector<Share> names;  ///< where there is no graph: events by name, longest first
   std::optional<NodeFacts> nodes;
   std::optional<MemoryFacts> memory;
-  std::string no_graph;  ///< why there is no graph: "no device work"
+  std::string no_graph;             ///< why there is no graph: "no device work"
+  bool has_memory_reports = false;  ///< true if they were asked for
+  std::vector<MemoryReport> memory_reports;
+  trace::ParameterEstimate model;  ///< from shapes, with the memory reports
 };
 
 /// Reads a trace; that no graph can be built from it is an answer, not an error.
-[[nodiscard]] Result<Inspection> inspect(const std::string& path, const LoadOptions& options = {});
+[[nodiscard]] Result<Inspection> inspect(const std::string& path, const LoadOptions& options = {},
+                                         const MemoryQuestion& memory = {});
 
 /// Counts of a graph of nodes, and of memory over time.
 [[nodiscard]] NodeFacts node_facts(const trace::NodeGraph& nodes);

@@ -74,6 +74,17 @@ Json memory_json(const MemoryFacts& facts) {
           {"at_peak", std::move(at_peak)}};
 }
 
+Json model_json(const trace::ParameterEstimate& model) {
+  return {{"provenance", "assumed"},
+          {"parameters", model.parameters},
+          {"parameter_bytes", model.parameter_bytes},
+          {"buffer_bytes", model.buffer_bytes},
+          {"maybe_tied_bytes", model.tied_bytes},
+          {"optimizer", model.optimizer.empty() ? Json(nullptr) : Json(model.optimizer)},
+          {"state_bytes", model.trains ? model.states * model.parameter_bytes : 0},
+          {"gradient_bytes", model.trains ? model.parameter_bytes : 0}};
+}
+
 }  // namespace
 
 Json inspect_document(std::span<const Inspection> traces) {
@@ -100,6 +111,10 @@ Json inspect_document(std::span<const Inspection> traces) {
     }
     if (found.memory) {
       entry["memory"] = memory_json(*found.memory);
+    }
+    if (found.has_memory_reports) {
+      entry["device_memory"] = {{"model", model_json(found.model)},
+                                {"devices", memory_reports_json(found.memory_reports)}};
     }
     list.push_back(std::move(entry));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/memory_graph.h"
 #include "trace/reader.h"
 
 namespace foretrace::driver {
@@ -32,7 +33,9 @@ Result<Recording> load(const std::string& path, const LoadOptions& options) {
   if (!read.ok()) {
     return read.error();
   }
-  Result<trace::BuiltGraph> built = trace::build_graph(*read, options.build);
+  Result<trace::BuiltGraph> built = options.memory_graph && read->memory
+                                        ? trace::build_memory_graph(*read->memory)
+                                        : trace::build_graph(*read, options.build);
   if (!built.ok()) {
     return built.error();
   }

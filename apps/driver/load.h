@@ -17,6 +17,7 @@ namespace foretrace::driver {
 struct LoadOptions {
   bool strict = false;  ///< any dropped event is an error
   trace::BuildOptions build;
+  bool memory_graph = false;  ///< a timeline of memory alone becomes a graph of tensors
   /// Called now and then with bytes read and the file's size (0 if unknown).
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };

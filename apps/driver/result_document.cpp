@@ -63,7 +63,7 @@ Json result_document(const ResultParts& parts) {
   baseline["error"] = replay.error;
   baseline["span_error"] = replay.span_error;
   baseline["worst_step_error"] = replay.worst_step_error;
-  add_analysis(parts.baseline, recording, baseline);
+  add_analysis(parts.baseline, baseline);
   document["baseline"] = std::move(baseline);
   if (parts.prediction != nullptr) {
     const Prediction& prediction = *parts.prediction;
@@ -71,7 +71,7 @@ Json result_document(const ResultParts& parts) {
     predicted["low_ns"] = prediction.low_ns;
     predicted["high_ns"] = prediction.high_ns;
     if (parts.predicted != nullptr) {
-      add_analysis(*parts.predicted, recording, predicted);
+      add_analysis(*parts.predicted, predicted);
     }
     document["predicted"] = std::move(predicted);
     document["speedup"] =

@@ -48,6 +48,7 @@ class ViewWriter {
       : out_(out),
         graph_(view.graph),
         timeline_(view.timeline),
+        counters_(view.counters),
         layout_(view.graph, view.timeline),
         label_(view.label.empty() ? "" : fmt::format("{}: ", view.label)),
         next_process_(next_process),
@@ -59,6 +60,7 @@ class ViewWriter {
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       write_task(make_id<TaskId>(i));
     }
+    write_counters();
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       write_arrows(make_id<TaskId>(i));
     }
@@ -120,6 +122,23 @@ class ViewWriter {
       const char* const word = lanes[i].kind == LaneKind::host_thread ? "thread" : "stream";
       name_thread(tracks_[i], lanes[i].name.empty() ? fmt::format("{} {}", word, lanes[i].number)
                                                     : lanes[i].name);
+    }
+  }
+
+  void write_counters() {
+    for (const ChromeCounter& counter : counters_) {
+      const auto process = processes_.find({counter.rank, counter.device});
+      if (process == processes_.end()) {
+        continue;
+      }
+      const std::string name = json_string(counter.name);
+      for (std::size_t i = 0; i < counter.samples.size(); ++i) {
+        const ChromeCounter::Sample& sample = counter.samples[i];
+        if (i + 1 == counter.samples.size() || counter.samples[i + 1].time_ns > sample.time_ns) {
+          out_.event(R"({{"ph":"C","name":{},"pid":{},"tid":0,"ts":{},"args":{{"value":{}}}}})",
+                     name, process->second, Microseconds{sample.time_ns}, sample.value);
+        }
+      }
     }
   }
 
@@ -255,6 +274,7 @@ class ViewWriter {
   ChromeText& out_;
   const TaskGraph& graph_;
   const Timeline& timeline_;
+  const std::vector<ChromeCounter>& counters_;
   ChromeLayout layout_;
   std::string label_;
   std::size_t& next_process_;

@@ -2,8 +2,11 @@
 // open.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
@@ -12,17 +15,30 @@
 
 namespace foretrace {
 
+/// A value over time, drawn as an area on the process of a device.
+struct ChromeCounter {
+  struct Sample {
+    std::int64_t time_ns = 0;
+    std::int64_t value = 0;
+  };
+  std::string name{};
+  std::int32_t rank = 0;
+  std::int32_t device = no_device;
+  std::vector<Sample> samples{};  ///< by time; of equal times the last one counts
+};
+
 /// One executed graph; several in one file lie above each other, all starting at time 0.
 struct ChromeTraceView {
   std::string_view label;  ///< put before the name of every process: "predicted"; may be empty
   const TaskGraph& graph;
   const Timeline& timeline;
+  std::vector<ChromeCounter> counters{};
 };
 
 /// A slice per task and per host segment on one track per thread and stream, a track of steps, and
 /// an arrow per launch, hand-over, event wait and synchronization; other waits get an arrow where
-/// they decided the start. Begin and finish of a blocking call are one slice. ErrorCode::io if the
-/// sink refused.
+/// they decided the start. Begin and finish of a blocking call are one slice. Counters become "C"
+/// events. ErrorCode::io if the sink refused.
 [[nodiscard]] Status write_chrome_trace(std::span<const ChromeTraceView> views,
                                         const TextSink& sink);
 

@@ -129,6 +129,23 @@ TEST_CASE("list prints an array with what every optimization promises") {
   }
 }
 
+TEST_CASE("a report of memory follows its schema and adds up") {
+  const json document =
+      document_of("inspect tests/fixtures/kineto_json/training_2024.json --memory --json");
+  check_against("inspect-1.json", document);
+  const json& devices = document["traces"][0]["device_memory"]["devices"];
+  REQUIRE(devices.size() == 1);
+  std::int64_t held = 0;
+  for (const json& share : devices[0]["categories"]) held += share["bytes"].get<std::int64_t>();
+  CHECK(held == devices[0]["allocated_peak_bytes"]);
+  CHECK(devices[0]["reserved"]["low_bytes"] == devices[0]["allocated_peak_bytes"]);
+  CHECK(devices[0]["reserved"]["high_bytes"] >= devices[0]["reserved"]["low_bytes"]);
+  CHECK(devices[0]["curve"]["live_bytes"].size() == devices[0]["events"]);
+  CHECK_FALSE(
+      document_of("inspect tests/fixtures/kineto_json/training_2024.json --json")["traces"][0]
+          .contains("device_memory"));
+}
+
 TEST_CASE("documents of real traces follow their schemas") {
   const std::vector<std::string> names = {
       "hta/train_8rank_a100_rank3", "hta/cpu_only_rank0", "tracelens/bert_small_mi300x",

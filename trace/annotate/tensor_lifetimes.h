@@ -21,8 +21,8 @@ struct TensorLifetime {
 
 /// What the [memory] instants of one device say. Bytes are -1 where they are not recorded.
 struct DeviceMemory {
-  std::int32_t type = 0;               ///< 1 CUDA, 6 HIP
-  std::int32_t id = -1;                ///< as recorded: ROCm counts otherwise than its kernels do
+  std::int32_t type = 0;  ///< 1 CUDA, 6 HIP
+  std::int32_t id = -1;   ///< as recorded: ROCm counts otherwise than its kernels do
   std::int32_t rank = 0;
   std::int32_t graph_device = 0;       ///< the device of the graph that it belongs to
   std::vector<std::uint32_t> order;    ///< rows of EventTable::memory as they happened

@@ -172,5 +172,27 @@ TEST_CASE("nanoseconds are written as microseconds without loss") {
   CHECK(fmt::format("{}", Microseconds{-5}) == "-0.005");
 }
 
+TEST_CASE("a counter becomes events on its device's process, the last value of a time alone") {
+  const TaskGraph graph = test::graph("h:a(10) s:k(20)<a");
+  const Timeline timeline = simulate(graph);
+  ChromeCounter counter{.name = "allocated bytes", .rank = 0, .device = 0};
+  counter.samples = {{0, 100}, {1500, 300}, {1500, 200}, {4000, 0}};
+  ChromeCounter elsewhere{.name = "not drawn", .rank = 5, .device = 0};
+  elsewhere.samples = {{0, 1}};
+  const std::array<ChromeTraceView, 1> views = {{{"", graph, timeline, {counter, elsewhere}}}};
+  std::string text;
+  REQUIRE(write_chrome_trace(views, [&](std::string_view piece) {
+            text += piece;
+            return true;
+          }).ok());
+  const json events = json::parse(text)["traceEvents"];
+  const auto drawn = having(events, "C", "allocated bytes");
+  REQUIRE(drawn.size() == 3);
+  CHECK(drawn[1]["ts"] == 1.5);
+  CHECK(drawn[1]["args"]["value"] == 200);
+  CHECK(drawn[1]["pid"] == having(events, "X", "k")[0]["pid"]);
+  CHECK(having(events, "C", "not drawn").empty());
+}
+
 }  // namespace
 }  // namespace foretrace

@@ -108,7 +108,7 @@ TEST_CASE("tensors: live bytes of the simulated host equal the recorded total at
       MESSAGE("skipped, not here: ", recorded.path);
       continue;
     }
-    CAPTURE(recorded.path);
+    INFO(std::string(recorded.path));
     const auto loaded = read_trace(path, {});
     REQUIRE(loaded.ok());
     const auto built = build_graph(loaded->events);
