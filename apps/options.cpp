@@ -42,7 +42,9 @@ void add_common(CLI::App& app, CommonOptions& options) {
 }
 
 void add_trace(CLI::App& app, TraceOptions& options) {
-  app.add_option("TRACE", options.path, "a recorded trace, plain or .gz")->required();
+  app.add_option("TRACE", options.paths,
+                 "a recorded trace; or the ranks of a job: several, a folder, a .tar(.gz)")
+      ->required();
   app.add_flag("--strict", options.strict, "refuse a trace with any event that must be dropped");
   app.add_flag("--no-recorded-latency", options.no_recorded_latency,
                "use the trace's median launch latencies and gaps instead of each recorded one");
@@ -118,10 +120,23 @@ Result<driver::Recording> load_trace(const TraceOptions& trace, const CommonOpti
   if (!costs.ok()) {
     return costs.error();
   }
-  driver::LoadOptions options = load_options(trace.path, trace, common);
+  const std::string title =
+      trace.paths.size() == 1 ? trace.paths.front() : plural(trace.paths.size(), "trace");
+  driver::LoadOptions options = load_options(title, trace, common);
   options.build.node_costs = *costs;
   options.memory_graph = trace.memory_graph;
-  Result<driver::Recording> recording = driver::load(trace.path, options);
+  Result<driver::Recording> recording = driver::load_inputs(trace.paths, options);
+  clear_progress();
+  if (recording.ok()) {
+    log_warnings(recording->report, recording->built.warnings);
+  }
+  return recording;
+}
+
+Result<driver::Recording> load_ranks(std::span<const std::string> paths, const TraceOptions& trace,
+                                     const CommonOptions& common) {
+  Result<driver::Recording> recording =
+      driver::load_job(paths, load_options(plural(paths.size(), "trace"), trace, common));
   clear_progress();
   if (recording.ok()) {
     log_warnings(recording->report, recording->built.warnings);

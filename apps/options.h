@@ -22,7 +22,7 @@ void add_common(CLI::App& app, CommonOptions& options);
 
 /// How a trace is read and which step answers.
 struct TraceOptions {
-  std::string path;
+  std::vector<std::string> paths;
   bool strict = false;
   bool no_recorded_latency = false;
   bool memory_graph = false;  ///< a timeline of memory will do: the command speaks of memory
@@ -32,7 +32,7 @@ struct TraceOptions {
   std::string memory_bandwidth;
   std::string network_bandwidth;
 };
-/// The argument TRACE, --strict, --no-recorded-latency.
+/// The arguments TRACE..., --strict, --no-recorded-latency.
 void add_trace(CLI::App& app, TraceOptions& options);
 /// --step and --engine.
 void add_run(CLI::App& app, TraceOptions& options);
@@ -50,6 +50,10 @@ void add_timeline(CLI::App& app, std::string& path);
                                                const CommonOptions& common);
 /// Reads the trace with a progress bar and logs its warnings.
 [[nodiscard]] Result<driver::Recording> load_trace(const TraceOptions& trace,
+                                                   const CommonOptions& common);
+/// Reads the inputs as the ranks of one job, even if they are one trace.
+[[nodiscard]] Result<driver::Recording> load_ranks(std::span<const std::string> paths,
+                                                   const TraceOptions& trace,
                                                    const CommonOptions& common);
 /// Logs what the import and the graph warn about.
 void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/communication.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
@@ -25,6 +26,17 @@ namespace foretrace::app {
 [[nodiscard]] std::string replay_page(const driver::Recording& recording,
                                       const driver::Replay& replay,
                                       const driver::Analysis& analysis, bool all_steps);
+
+/// Every rank of a job beside its simulation; empty for one rank.
+[[nodiscard]] std::string ranks_table(const driver::Recording& recording,
+                                      const driver::Replay& replay);
+
+[[nodiscard]] std::string communication_headline(const driver::Recording& recording,
+                                                 const driver::Communication& communication);
+/// Of a job: what its collectives cost, who comes late, which hosts stall.
+[[nodiscard]] std::string communication_page(const driver::Recording& recording,
+                                             const driver::Replay& replay,
+                                             const driver::Communication& communication);
 
 [[nodiscard]] std::string prediction_headline(const driver::Replay& replay,
                                               const driver::Prediction& prediction);

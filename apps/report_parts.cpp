@@ -19,7 +19,10 @@ std::string row(std::string_view title, std::string_view text) {
 std::string trace_text(const driver::Recording& recording) {
   const trace::ImportReport& report = recording.report;
   std::string text =
-      fmt::format("{}, {}", file_name(recording.path), plural(report.events, "event"));
+      recording.job == nullptr
+          ? fmt::format("{}, {}", file_name(recording.path), plural(report.events, "event"))
+          : fmt::format("{} ({}), {}", plural(recording.job->ranks.size(), "rank"),
+                        file_name(recording.path), plural(report.events, "event"));
   if (report.dropped() > 0) {
     text += fmt::format(", {} dropped", count_text(report.dropped()));
   }

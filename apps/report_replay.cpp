@@ -74,6 +74,11 @@ std::string breakdown_table(const Replay& replay, const driver::Analysis& analys
                                     time_text(analysis.breakdown.communication_overlapped_ns, step),
                                     time_text(*analysis.free_transfers_ns, step)));
   }
+  if (analysis.free_waiting_ns) {
+    text +=
+        paragraph("  ", fmt::format("if no rank waited for a later one the step were {} shorter",
+                                    time_text(*analysis.free_waiting_ns, step)));
+  }
   return text + "\n";
 }
 
@@ -102,6 +107,7 @@ std::string replay_page(const driver::Recording& recording, const Replay& replay
   if (all_steps && !replay.measured_answer.is_span) {
     page += all_steps_table(replay);
   }
+  page += ranks_table(recording, replay);
   page += breakdown_table(replay, analysis);
   return page + honesty_table(recording.built.honesty) + "\n" +
          reactions_table(recording.built.honesty, replay.reactions);

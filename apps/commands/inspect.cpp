@@ -14,6 +14,7 @@
 #include "apps/help.h"
 #include "apps/options.h"
 #include "apps/report.h"
+#include "trace/ranks/job_inputs.h"
 
 namespace foretrace::commands {
 namespace {
@@ -22,19 +23,49 @@ struct Options {
   app::CommonOptions common;
   app::TraceOptions trace;
   std::vector<std::string> paths;
+  bool communication = false;
   bool memory = false;
   std::string allocator;
 };
 
+/// All inputs as one job: its collectives, late ranks and stalls.
+int run_communication(const Options& options) {
+  Result<driver::Recording> recording =
+      app::load_ranks(options.paths, options.trace, options.common);
+  if (!recording.ok()) {
+    return app::failure(recording.error());
+  }
+  const Result<driver::Replay> replay = driver::replay(*recording);
+  if (!replay.ok()) {
+    return app::failure(replay.error());
+  }
+  const driver::Communication communication =
+      driver::communication_of(*recording, replay->run.timeline);
+  if (options.common.json) {
+    return app::answer(
+        driver::text_of(driver::communication_document(*recording, *replay, communication)));
+  }
+  return app::answer(options.common.quiet
+                         ? app::communication_headline(*recording, communication) + "\n"
+                         : app::communication_page(*recording, *replay, communication));
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (options.communication) {
+    return run_communication(options);
+  }
+  const Result<std::vector<std::string>> paths = trace::list_job_files(options.paths);
+  if (!paths.ok()) {
+    return app::failure(paths.error());
+  }
   std::vector<driver::Inspection> traces;
   const Result<AllocatorSettings> settings = parse_allocator_settings(options.allocator);
   if (!settings.ok()) {
     return app::failure(settings.error());
   }
   const driver::MemoryQuestion memory{options.memory, *settings};
-  for (const std::string& path : options.paths) {
+  for (const std::string& path : *paths) {
     Result<driver::Inspection> found =
         driver::inspect(path, app::load_options(path, options.trace, options.common), memory);
     app::clear_progress();
@@ -62,9 +93,12 @@ int run(const Options& options) {
 
 std::function<int()> setup(CLI::App& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("TRACE", options->paths, "recorded traces, plain or .gz")->required();
+  cli.add_option("TRACE", options->paths, "recorded traces, plain or .gz, or a folder of them")
+      ->required();
   cli.add_flag("--strict", options->trace.strict,
                "refuse a trace with any event that must be dropped");
+  cli.add_flag("--communication", options->communication,
+               "take the traces as the ranks of one job: bytes, bandwidth, waiting, late ranks");
   cli.add_flag("--memory", options->memory,
                "who holds device memory at its peak, what the allocator reserves, where it fits");
   cli.add_option("--allocator", options->allocator,
@@ -74,7 +108,9 @@ std::function<int()> setup(CLI::App& cli) {
   constexpr app::Example examples[] = {
       {"foretrace inspect trace.json.gz", "steps, devices, damage, and where the device time goes"},
       {"foretrace inspect trace.json.gz --memory", "the peak of device memory and who holds it"},
-      {"foretrace inspect rank*.json.gz --quiet", "one line per trace"}};
+      {"foretrace inspect rank*.json.gz --quiet", "one line per trace"},
+      {"foretrace inspect traces/ --communication",
+       "the ranks in a folder as one job: what waits for whom, at which bandwidth"}};
   app::add_examples(cli, examples);
   return [options] { return run(*options); };
 }

@@ -12,10 +12,12 @@
 #include "apps/command.h"
 #include "apps/console.h"
 #include "apps/driver/formats.h"
+#include "apps/driver/validate_jobs.h"
 #include "apps/driver/validation.h"
 #include "apps/help.h"
 #include "apps/options.h"
 #include "apps/report_formats.h"
+#include "apps/report_jobs.h"
 #include "apps/report_kernels.h"
 #include "apps/text.h"
 
@@ -32,6 +34,7 @@ struct Options {
   std::string data;
   bool markdown = false;
   bool formats = false;
+  bool jobs = false;
 };
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
@@ -239,10 +242,26 @@ int run_formats(const Options& options) {
                                             : app::formats_page(*rows));
 }
 
+int run_jobs(const Options& options) {
+  const Result<std::vector<driver::JobRow>> rows = driver::job_table(options.data);
+  if (!rows) {
+    return app::failure(rows.error());
+  }
+  return app::answer(
+      options.common.json
+          ? Json{{"schema", "foretrace.validation/1"}, {"jobs", app::jobs_json(*rows)}}.dump(2) +
+                "\n"
+      : options.markdown ? app::jobs_markdown(*rows)
+                         : app::jobs_page(*rows));
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   if (options.formats) {
     return run_formats(options);
+  }
+  if (options.jobs) {
+    return run_jobs(options);
   }
   Result<ReplayTable> table = driver::replay_table(options.data);
   if (!table) {
@@ -270,6 +289,7 @@ std::function<int()> setup(CLI::App& cli) {
   cli.add_flag("--markdown", options->markdown, "tables with every column");
   cli.add_flag("--formats", options->formats,
                "read every file, whatever it is: format, damage, speed, or why it is refused");
+  cli.add_flag("--jobs", options->jobs, "replay recordings of several ranks as one job each");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace validate --data traces",

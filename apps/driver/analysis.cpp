@@ -7,6 +7,7 @@
 
 #include "apps/driver/host_regions.h"
 #include "sim/engine/pull.h"
+#include "sim/graph/change.h"
 
 namespace foretrace::driver {
 namespace {
@@ -76,6 +77,22 @@ std::optional<TaskGraph> without_collectives(const TaskGraph& graph) {
   return graph.with_weights(std::move(weights));
 }
 
+/// The graph in which nobody waits for the last to arrive; nothing if no collective meets others.
+std::optional<TaskGraph> without_rendezvous(const TaskGraph& graph) {
+  Change change;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const TaskId task = make_id<TaskId>(i);
+    if (graph.kind(task) == TaskKind::collective && graph.work(task).part == TaskPart::finish) {
+      change.removed_dependencies.push_back({task, DependencyKind::rendezvous});
+    }
+  }
+  if (change.empty()) {
+    return std::nullopt;
+  }
+  Result<Committed> committed = commit(graph, change);
+  return committed.ok() ? std::optional(std::move(committed->graph)) : std::nullopt;
+}
+
 }  // namespace
 
 Result<Analysis> analyse(const TaskGraph& graph, const Run& run, const RunOptions& options) {
@@ -89,6 +106,13 @@ Result<Analysis> analyse(const TaskGraph& graph, const Run& run, const RunOption
       return other.error();
     }
     analysis.free_transfers_ns = run.answer.step_ns - other->answer.step_ns;
+  }
+  if (const std::optional<TaskGraph> alone = without_rendezvous(graph)) {
+    const Result<Run> other = simulate_run(*alone, options);
+    if (!other.ok()) {
+      return other.error();
+    }
+    analysis.free_waiting_ns = run.answer.step_ns - other->answer.step_ns;
   }
   if (!graph.context().tensors.empty()) {
     analysis.memory = track_memory(graph, run.timeline);

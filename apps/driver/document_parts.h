@@ -24,6 +24,12 @@ using Json = nlohmann::ordered_json;
 /// step_ns, host and device period and the times of every step.
 [[nodiscard]] Json steps_json(const StepTimes& times, const StepAnswer& answer);
 
+/// Every rank of a job: steps, clock, collectives.
+[[nodiscard]] Json ranks_json(const Recording& recording, const StepTimes& measured,
+                              const StepTimes& simulated);
+/// Groups of ranks, and how their collectives were matched.
+[[nodiscard]] Json communicators_json(const JobFacts& job);
+
 /// Adds breakdown, free, provenance and memory to the object of a run.
 void add_analysis(const Analysis& analysis, Json& object);
 /// One object per device: peak, who holds it, reserved memory, where it would fit.

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/communication.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
@@ -24,6 +25,11 @@ struct ResultParts {
 };
 /// foretrace.result/1.
 [[nodiscard]] nlohmann::ordered_json result_document(const ResultParts& parts);
+
+/// foretrace.communication/1.
+[[nodiscard]] nlohmann::ordered_json communication_document(const Recording& recording,
+                                                            const Replay& replay,
+                                                            const Communication& communication);
 
 /// foretrace.inspect/1: one entry per trace.
 [[nodiscard]] nlohmann::ordered_json inspect_document(std::span<const Inspection> traces);

@@ -2,7 +2,10 @@
 #include "apps/driver/load.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "trace/memory_graph.h"
 #include "trace/reader.h"
@@ -26,6 +29,42 @@ const DeviceInfo* device_of(const TaskGraph& graph) {
   return device == devices.end() ? nullptr : &*device;
 }
 
+void add_accelerator(Recording& recording) {
+  if (const DeviceInfo* const device = device_of(recording.graph())) {
+    recording.accelerator = accelerator_of_device(device->name, device->memory_bytes);
+  }
+}
+
+std::string_view name_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+/// "kineto_0.json.gz and 7 more".
+std::string name_of_job(const std::vector<trace::RankTrace>& ranks) {
+  const std::string first(name_of(ranks.front().path));
+  return ranks.size() == 1 ? first : fmt::format("{} and {} more", first, ranks.size() - 1);
+}
+
+void add_report(const trace::RankTrace& rank, trace::ImportReport& sum) {
+  sum.events += rank.report.events;
+  sum.kept += rank.report.kept;
+  sum.bytes += rank.report.bytes;
+  for (const trace::Damage& damage : rank.report.damage) {
+    const auto same = std::find_if(sum.damage.begin(), sum.damage.end(), [&](const auto& other) {
+      return other.kind == damage.kind && other.reason == damage.reason;
+    });
+    if (same == sum.damage.end()) {
+      sum.damage.push_back(damage);
+    } else {
+      same->count += damage.count;
+    }
+  }
+  for (const std::string& warning : rank.report.warnings) {
+    sum.warnings.push_back(warning);
+  }
+}
+
 }  // namespace
 
 Result<Recording> load(const std::string& path, const LoadOptions& options) {
@@ -41,9 +80,41 @@ Result<Recording> load(const std::string& path, const LoadOptions& options) {
   }
   Recording recording{path, std::move(read->events), std::move(read->report), *std::move(built),
                       std::nullopt};
-  if (const DeviceInfo* const device = device_of(recording.graph())) {
-    recording.accelerator = accelerator_of_device(device->name, device->memory_bytes);
+  add_accelerator(recording);
+  return recording;
+}
+
+Result<Recording> load_inputs(std::span<const std::string> inputs, const LoadOptions& options) {
+  return trace::is_job(inputs) ? load_job(inputs, options) : load(inputs.front(), options);
+}
+
+Result<Recording> load_job(std::span<const std::string> inputs, const LoadOptions& options) {
+  trace::JobReadOptions reading;
+  reading.strict = options.strict;
+  reading.progress = options.progress;
+  Result<std::vector<trace::RankTrace>> ranks = trace::read_job(inputs, reading);
+  if (!ranks.ok()) {
+    return ranks.error();
   }
+  Result<trace::BuiltJob> built = trace::build_job(*ranks, options.build);
+  if (!built.ok()) {
+    return built.error();
+  }
+  Recording recording;
+  recording.path = name_of_job(*ranks);
+  recording.events.info = std::move(ranks->front().events.info);
+  recording.events.info.rank = ranks->size() == 1 ? recording.events.info.rank : -1;
+  auto facts = std::make_shared<JobFacts>();
+  for (const trace::RankTrace& rank : *ranks) {
+    add_report(rank, recording.report);
+    facts->paths.push_back(rank.path);
+  }
+  facts->ranks = std::move(built->ranks);
+  facts->collectives = std::move(built->collectives);
+  facts->matching = std::move(built->matching);
+  recording.built = std::move(built->built);
+  recording.job = std::move(facts);
+  add_accelerator(recording);
   return recording;
 }
 

@@ -1,16 +1,20 @@
-// From a trace file to a task graph, with everything that was learnt on the way.
+// From trace files to a task graph, with everything that was learnt on the way.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "models/accelerator.h"
 #include "sim/core/result.h"
 #include "trace/build_graph.h"
 #include "trace/events.h"
 #include "trace/import_report.h"
+#include "trace/ranks/job.h"
 
 namespace foretrace::driver {
 
@@ -22,6 +26,14 @@ struct LoadOptions {
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
 
+/// What is known of the single ranks of a job.
+struct JobFacts {
+  std::vector<std::string> paths;  ///< per rank
+  std::vector<trace::RankFacts> ranks;
+  std::vector<trace::RankCollectives> collectives;  ///< per rank
+  trace::JobMatching matching;
+};
+
 /// A recorded run: its events, its graph, and the accelerator it ran on where that is known.
 struct Recording {
   std::string path;
@@ -29,10 +41,17 @@ struct Recording {
   trace::ImportReport report;
   trace::BuiltGraph built;
   std::optional<Accelerator> accelerator;
+  std::shared_ptr<const JobFacts> job{};  ///< null: one rank; else `events` has no rows
 
   [[nodiscard]] const TaskGraph& graph() const { return built.graph; }
 };
 
 [[nodiscard]] Result<Recording> load(const std::string& path, const LoadOptions& options = {});
+/// One trace, or the ranks of a job: several files, a folder, an archive. Progress counts files.
+[[nodiscard]] Result<Recording> load_inputs(std::span<const std::string> inputs,
+                                            const LoadOptions& options = {});
+/// The inputs as a job, even if they are one trace.
+[[nodiscard]] Result<Recording> load_job(std::span<const std::string> inputs,
+                                         const LoadOptions& options = {});
 
 }  // namespace foretrace::driver

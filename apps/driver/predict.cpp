@@ -18,6 +18,13 @@ double ratio_less_one(std::int64_t simulated, std::int64_t measured) {
 
 double worst_of(const StepTimes& measured, const StepTimes& simulated) {
   double worst = 0;
+  if (!measured.ranks.empty() && measured.ranks.size() == simulated.ranks.size()) {
+    for (std::size_t r = 0; r < measured.ranks.size(); ++r) {
+      const double error = worst_of(measured.ranks[r], simulated.ranks[r]);
+      worst = std::abs(error) > std::abs(worst) ? error : worst;
+    }
+    return worst;
+  }
   for (std::size_t i = 0; i < std::min(measured.host_ns.size(), simulated.host_ns.size()); ++i) {
     const double error = ratio_less_one(simulated.host_ns[i], measured.host_ns[i]);
     worst = std::abs(error) > std::abs(worst) ? error : worst;

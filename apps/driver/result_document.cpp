@@ -82,6 +82,10 @@ Json result_document(const ResultParts& parts) {
   if (parts.ranking != nullptr) {
     document["ranking"] = ranking_json(*parts.ranking);
   }
+  if (recording.job != nullptr) {
+    document["ranks"] = ranks_json(recording, replay.measured, replay.run.steps);
+    document["communicators"] = communicators_json(*recording.job);
+  }
   document["tasks"] = recording.graph().size();
   document["dependencies"] = recording.graph().topology().dependency_count();
   document["honesty"] = honesty_json(recording.built.honesty, &replay.reactions);

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <numeric>
+#include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +24,11 @@ constexpr double run_ahead_share = 0.02;
 /// Whether the device still falls further behind the host at the end of the trace: its distance
 /// grows over the second half of the steps. Early on it may grow until a queue is full.
 bool device_falls_behind(const StepTimes& times) {
+  if (!times.ranks.empty()) {  // most of the ranks decide
+    const auto behind = static_cast<std::size_t>(
+        std::count_if(times.ranks.begin(), times.ranks.end(), device_falls_behind));
+    return 2 * behind > times.ranks.size();
+  }
   const std::size_t count = times.begin_ns.size();
   if (count < 2 || times.device_begin_ns[count - 1] < 0) {
     return false;
@@ -69,6 +76,77 @@ std::vector<std::int64_t> periods(const std::vector<std::int64_t>& begin) {
     device.push_back(known ? std::max<std::int64_t>(0, begin[i] - begin[i - 1]) : -1);
   }
   return device;
+}
+
+/// The steps of every rank of a list of steps that is sorted by rank.
+std::vector<StepTimes> by_rank(const std::vector<Step>& steps, const StepTimes& all) {
+  std::vector<StepTimes> ranks;
+  const auto piece = [](const auto& values, std::size_t from, std::size_t to) {
+    using Values = std::decay_t<decltype(values)>;
+    const auto at = [&](std::size_t i) {
+      return values.begin() + static_cast<std::ptrdiff_t>(std::min(i, values.size()));
+    };
+    return Values(at(from), at(to));
+  };
+  for (std::size_t from = 0, to = 0; from < all.host_ns.size(); from = to) {
+    while (to < all.host_ns.size() && steps[to].rank == steps[from].rank) {
+      ++to;
+    }
+    StepTimes rank;
+    rank.rank = steps[from].rank;
+    rank.first_step = from;
+    rank.numbers = piece(all.numbers, from, to);
+    rank.begin_ns = piece(all.begin_ns, from, to);
+    rank.host_ns = piece(all.host_ns, from, to);
+    rank.device_begin_ns = piece(all.device_begin_ns, from, to);
+    rank.first_device_task = piece(all.first_device_task, from, to);
+    rank.device_ns = periods(rank.device_begin_ns);
+    rank.span_ns = all.span_ns;
+    ranks.push_back(std::move(rank));
+  }
+  return ranks;
+}
+
+/// One step of a job: of every rank the step that is equally far from its last one.
+void add_job_step(std::size_t from_end, StepTimes& job) {
+  std::vector<std::int64_t> host;
+  std::vector<std::int64_t> device;
+  for (const StepTimes& rank : job.ranks) {
+    const std::size_t at = rank.host_ns.size() - from_end;
+    host.push_back(rank.host_ns[at]);
+    device.push_back(at < rank.device_ns.size() ? rank.device_ns[at] : -1);
+  }
+  const auto middle = middle_of(host);
+  const StepTimes& rank = job.ranks[middle[0]];
+  const std::size_t at = rank.host_ns.size() - from_end;
+  job.median_rank.push_back(middle[0]);
+  job.host_ns.push_back(mean_at(host, middle));
+  job.numbers.push_back(rank.numbers[at]);
+  job.begin_ns.push_back(rank.begin_ns[at]);
+  job.device_begin_ns.push_back(rank.device_begin_ns[at]);
+  if (from_end > 1) {
+    job.device_ns.push_back(knows_any(device) ? mean_at(device, middle_of(device)) : -1);
+  }
+}
+
+/// Steps of the job where there are several ranks; the rank's own otherwise.
+StepTimes job_of(const std::vector<Step>& steps, StepTimes all) {
+  std::vector<StepTimes> ranks = by_rank(steps, all);
+  if (ranks.size() < 2) {
+    all.device_ns = periods(all.device_begin_ns);
+    return all;
+  }
+  StepTimes job;
+  job.span_ns = all.span_ns;
+  std::size_t common = ranks.front().host_ns.size();
+  for (const StepTimes& rank : ranks) {
+    common = std::min(common, rank.host_ns.size());
+  }
+  job.ranks = std::move(ranks);
+  for (std::size_t from_end = common; from_end > 0; --from_end) {
+    add_job_step(from_end, job);
+  }
+  return job;
 }
 
 /// Sets the answer to the medians over all steps.
@@ -126,9 +204,8 @@ StepTimes measured_steps(const trace::BuiltGraph& built) {
     times.host_ns.push_back(step.end_ns - step.start_ns);
     times.device_begin_ns.push_back(step.first_device_start_ns);
   }
-  times.device_ns = periods(times.device_begin_ns);
   times.span_ns = built.honesty.span_ns;
-  return times;
+  return job_of(built.graph.context().steps, std::move(times));
 }
 
 StepTimes simulated_steps(const TaskGraph& graph, const Timeline& timeline) {
@@ -153,9 +230,8 @@ StepTimes simulated_steps(const TaskGraph& graph, const Timeline& timeline) {
       }
     }
   }
-  times.device_ns = periods(times.device_begin_ns);
   times.span_ns = timeline.span_ns;
-  return times;
+  return job_of(steps, std::move(times));
 }
 
 Result<StepAnswer> answer_of(const StepTimes& times, const StepChoice& choice) {
@@ -182,6 +258,11 @@ Result<StepAnswer> answer_of(const StepTimes& times, const StepChoice& choice) {
 
 StepScope scope_of(const TaskGraph& graph, const StepTimes& times, const StepAnswer& answer,
                    std::size_t position) {
+  if (!times.ranks.empty() && !answer.is_span) {
+    const StepTimes& rank = times.ranks[times.median_rank[position]];
+    const std::size_t from_end = times.host_ns.size() - position;
+    return scope_of(graph, rank, answer, rank.host_ns.size() - from_end);
+  }
   StepScope scope;
   scope.end_ns = times.span_ns;
   const std::vector<Lane>& lanes = graph.context().lanes;
@@ -192,7 +273,7 @@ StepScope scope_of(const TaskGraph& graph, const StepTimes& times, const StepAns
   if (answer.is_span) {
     return scope;
   }
-  const Step& step = graph.context().steps[position];
+  const Step& step = graph.context().steps[times.first_step + position];
   scope.rank = step.rank;
   if (!answer.device_limits) {
     scope.from = start_of(step.begin);

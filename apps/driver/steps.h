@@ -24,6 +24,13 @@ struct StepTimes {
   std::vector<std::int64_t> device_ns;    ///< one less than steps; -1 where one of the two has none
   std::vector<TaskId> first_device_task;  ///< of simulated steps; none where there is none
   std::int64_t span_ns = 0;
+  std::int32_t rank = 0;
+  std::size_t first_step = 0;  ///< index of its first step among the graph's
+  /// Of a job: the steps of every rank. The steps above are then those that all ranks have, counted
+  /// from the last one back (windows begin at different steps): host and device periods are medians
+  /// over the ranks, everything else is of the rank whose step is the (lower) median.
+  std::vector<StepTimes> ranks;
+  std::vector<std::size_t> median_rank;  ///< per step of a job: index of `ranks`
 };
 
 /// Which step is asked for.

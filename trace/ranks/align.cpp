@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -63,6 +64,8 @@ struct Candidate {
 
 class Shifts {
  public:
+  static constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+
   Shifts(const CollectiveView& a, const CollectiveView& b) : a_(a), b_(b) {}
 
   [[nodiscard]] Pairs pairs(std::int64_t shift, std::size_t most) const {
@@ -96,7 +99,7 @@ class Shifts {
     by_spread(found);
     const std::size_t refined = std::min(found.size(), ranks::refined_shifts);
     for (std::size_t i = 0; i < refined; ++i) {
-      found[i].spread_ns = spread(found[i].shift, a_.rows.size()).value_or(found[i].spread_ns);
+      found[i].spread_ns = spread(found[i].shift, everything).value_or(found[i].spread_ns);
     }
     by_spread(found);
     return found;
@@ -110,6 +113,7 @@ class Shifts {
                      static_cast<std::int64_t>(b_.rows.size()) - shift)};
   }
 
+  /// Nothing if the pairs do not look alike. Drift is looked for only where `most` is everything.
   [[nodiscard]] std::optional<std::int64_t> spread(std::int64_t shift, std::size_t most) const {
     const Pairs list = pairs(shift, most);
     std::size_t alike = 0;
@@ -121,7 +125,8 @@ class Shifts {
       return std::nullopt;
     }
     Differences differences = differences_of(a_, b_, list);
-    return spread_without_drift(differences);
+    return most == ranks::sampled_pairs ? spread_of(std::move(differences.value))
+                                        : spread_without_drift(differences);
   }
 
   static void by_spread(std::vector<Candidate>& list) {
@@ -266,7 +271,7 @@ Alignment align_by_order(const CollectiveView& a, const CollectiveView& b) {
         fmt::format("shifts by {} and {} fit equally well", best.shift, found[1].shift));
   }
   Alignment alignment;
-  for (const auto& pair : shifts.pairs(best.shift, a.rows.size() + b.rows.size())) {
+  for (const auto& pair : shifts.pairs(best.shift, Shifts::everything)) {
     if (may_be_same(a.rows[pair.first], b.rows[pair.second])) {
       alignment.pairs.push_back(pair);
     }

@@ -291,6 +291,7 @@ class JobBuilder {
       const auto& measured = emitters_[r]->measured();
       steps_.insert(steps_.end(), measured.begin(), measured.end());
       job_.ranks[r].honesty = prepared_[r]->assembly.honesty;
+      job_.ranks[r].honesty.device_busy_ns = device_work_ns(prepared_[r]->assembly);
       job_.ranks[r].collectives = static_cast<std::uint32_t>(job_.collectives[r].list.size());
     }
     add_stalls();

@@ -160,6 +160,9 @@ std::vector<Cluster> find_communicators(std::span<const RankCollectives> ranks) 
               [](const RankView& a, const RankView& b) { return a.rank < b.rank; });
     const auto here = static_cast<std::uint32_t>(members.size());
     const bool all_ranks_here = ranks.size() >= world;
+    if (grown.evidence == GroupEvidence::pointer) {  // an address means nothing to anybody
+      grown.cluster.name = fmt::format("group {}", result.size() + 1);
+    }
     grown.cluster.size = grown.size != 0 ? grown.size : (all_ranks_here ? here : world);
     result.push_back(std::move(grown.cluster));
   }

@@ -106,10 +106,12 @@ std::string format_of(const std::string& path) {
   return {};
 }
 
-/// Graphs of operators without times of the device: they lie beside the traces of a job.
+/// Graphs of operators and memory exports have no times of the device: they lie beside the traces
+/// of a job.
 bool is_timed(std::string_view format) {
   return format.find("_et") == std::string_view::npos &&
-         format.find("chakra") == std::string_view::npos && !format.empty();
+         format.find("chakra") == std::string_view::npos &&
+         format.find("memory") == std::string_view::npos && !format.empty();
 }
 
 Result<std::vector<std::string>> files_in(const std::string& folder) {

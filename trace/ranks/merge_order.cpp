@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -71,6 +73,25 @@ Honesty sum_honesty(std::span<const RankFacts> ranks, std::int64_t span_ns) {
     for (const std::string& flag : rank.flags) {
       sum.flags.push_back(fmt::format("rank {}: {}", facts.rank, flag));
     }
+  }
+  return sum;
+}
+
+std::int64_t device_work_ns(const rules::Assembly& rank) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
+  for (const rules::DeviceOp& op : rank.ops) {
+    const rules::CollectiveOp* const collective =
+        op.collective == rules::nothing ? nullptr : &rank.collectives[op.collective];
+    const bool meets = collective != nullptr && collective->join != rules::nothing;
+    intervals.emplace_back(meets ? std::min(collective->finish_start_ns, op.end_ns) : op.start_ns,
+                           op.end_ns);
+  }
+  std::sort(intervals.begin(), intervals.end());
+  std::int64_t sum = 0;
+  std::int64_t reached = std::numeric_limits<std::int64_t>::min();
+  for (const auto& [from, to] : intervals) {
+    sum += std::max<std::int64_t>(0, to - std::max(from, reached));
+    reached = std::max(reached, to);
   }
   return sum;
 }

@@ -7,6 +7,7 @@
 
 #include "trace/build_graph.h"
 #include "trace/ranks/job.h"
+#include "trace/rules/assembly.h"
 
 namespace foretrace::trace {
 
@@ -19,5 +20,8 @@ namespace foretrace::trace {
 /// Counts and times are added up; host and device times are the largest of a rank; flags say of
 /// which rank they are.
 [[nodiscard]] Honesty sum_honesty(std::span<const RankFacts> ranks, std::int64_t span_ns);
+
+/// Union of what the rank's devices do, without waiting for other ranks.
+[[nodiscard]] std::int64_t device_work_ns(const rules::Assembly& rank);
 
 }  // namespace foretrace::trace
