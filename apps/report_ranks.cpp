@@ -164,10 +164,9 @@ std::string communication_headline(const driver::Recording& recording,
     transfer += row.transfer_ns;
     waiting += row.waiting_ns;
   }
-  return fmt::format("{}: {} of {} matched, {} waiting and {} transfer over all ranks",
-                     shorten(recording.path, 40), communication.matched,
-                     plural(communication.collectives, "collective kernel"), time_text(waiting),
-                     time_text(transfer));
+  return fmt::format("{}: {} of {} matched, {} waiting, {} transfer", shorten(recording.path, 32),
+                     communication.matched, plural(communication.collectives, "collective"),
+                     time_text(waiting), time_text(transfer));
 }
 
 std::string communication_page(const driver::Recording& recording, const driver::Replay& replay,

@@ -97,11 +97,21 @@ Result<ReplayRow> replay_row(const Recording& recording) {
 }
 
 struct Pair {
-  std::string base;
-  std::string changed;
+  std::vector<std::string> base;  // several: the ranks of a job
+  std::vector<std::string> changed;
   std::vector<std::string> apply;
   PairRow row;
 };
+
+/// A text, or a list of them.
+std::vector<std::string> texts_of(const nlohmann::json& entry, const char* key) {
+  const auto found = entry.find(key);
+  if (found == entry.end()) {
+    return {};
+  }
+  return found->is_string() ? std::vector<std::string>{found->get<std::string>()}
+                            : found->get<std::vector<std::string>>();
+}
 
 Result<std::vector<Pair>> read_pairs() {
   const std::string path = config_directory() + "/validation/pairs.json";
@@ -116,8 +126,8 @@ Result<std::vector<Pair>> read_pairs() {
     pair.row.id = entry.value("id", "");
     pair.row.changed_what = entry.value("changed_what", "");
     pair.row.why = entry.value("why", "");
-    pair.base = entry.value("base", "");
-    pair.changed = entry.value("changed", "");
+    pair.base = texts_of(entry, "base");
+    pair.changed = texts_of(entry, "changed");
     pair.apply = entry.value("apply", std::vector<std::string>{});
     pairs.push_back(std::move(pair));
   }
@@ -125,12 +135,12 @@ Result<std::vector<Pair>> read_pairs() {
 }
 
 /// Fills a row from the two recordings. Only the step time of the changed one is used.
-Status predict_pair(const std::string& folder, Pair& pair) {
-  Result<Recording> base = load(folder + "/" + pair.base);
+Status predict_pair(Pair& pair) {
+  Result<Recording> base = load_inputs(pair.base);
   if (!base) {
     return std::move(base).error();
   }
-  Result<Recording> changed = load(folder + "/" + pair.changed);
+  Result<Recording> changed = load_inputs(pair.changed);
   if (!changed) {
     return std::move(changed).error();
   }
@@ -221,11 +231,17 @@ Result<std::vector<PairRow>> pair_table(const std::string& folder) {
   }
   std::vector<PairRow> rows;
   for (Pair& pair : *pairs) {
-    std::error_code ignored;
-    if (!fs::exists(folder + "/" + pair.base, ignored) ||
-        !fs::exists(folder + "/" + pair.changed, ignored)) {
+    bool there = !pair.base.empty() && !pair.changed.empty();
+    for (std::vector<std::string>* const files : {&pair.base, &pair.changed}) {
+      for (std::string& file : *files) {
+        file = folder + "/" + file;
+        std::error_code ignored;
+        there = there && fs::exists(file, ignored);
+      }
+    }
+    if (!there) {
       pair.row.failure = "recordings not found";
-    } else if (Status done = predict_pair(folder, pair); !done) {
+    } else if (Status done = predict_pair(pair); !done) {
       pair.row.failure = done.error().message;
     }
     rows.push_back(std::move(pair.row));

@@ -53,7 +53,7 @@ TEST_CASE("bad usage is said in one line") {
   CHECK(error_of("") == "foretrace: no command given; see foretrace --help\n");
   CHECK(error_of("simulate") ==
         "foretrace: simulate: TRACE is required; see foretrace simulate --help\n");
-  CHECK(error_of("simulate a b") == "foretrace: simulate: unexpected argument 'b'\n");
+  CHECK(error_of("list optimizations b") == "foretrace: list: unexpected argument 'b'\n");
   CHECK(error_of("simulate a --step") ==
         "foretrace: simulate: --step: a value is missing; see foretrace simulate --help\n");
   CHECK(error_of("simulate " + demo + " --step soon") ==
@@ -67,7 +67,7 @@ TEST_CASE("bad usage is said in one line") {
 
 TEST_CASE("files that cannot be read or written are named with the reason") {
   CHECK(error_of("simulate no_such_file").find("no_such_file") != std::string::npos);
-  CHECK(error_of("simulate tests").find("directory") != std::string::npos);
+  CHECK(error_of("simulate tests").find("no trace in this folder") != std::string::npos);
   CHECK(error_of("simulate CMakeLists.txt").find("CMakeLists.txt") != std::string::npos);
   CHECK(error_of("simulate " + demo + " --timeline /no/such/folder/x.json") ==
         "foretrace: cannot write '/no/such/folder/x.json': No such file or directory\n");

@@ -43,19 +43,20 @@ def plan(ranks, steps, per_step, every, stall_us):
                     rows[rank][-1][2] = end - arrivals[rank]
                     device[rank] = end
         for rank in range(ranks):
-            host[rank] = max(host[rank], device[rank]) + 20
-            marks[rank].append(host[rank])
-            host[rank] += 3
+            wait = host[rank] + 2
+            host[rank] = max(wait, device[rank]) + 5
+            marks[rank] += [wait, host[rank], host[rank] + 2]
+            host[rank] += 5
     return rows, marks
 
 
 def events(rank, rows, marks):
     base = '"ph":"X","pid":1000,"tid":1000'
-    for step in range(len(marks) // 2):
-        begin, end = marks[2 * step : 2 * step + 2]
+    for step in range(len(marks) // 4):
+        begin, wait, done, end = marks[4 * step : 4 * step + 4]
         yield f'{{{base},"cat":"user_annotation","name":"ProfilerStep#{step}","ts":{begin:.3f},"dur":{end - begin:.3f}}}'
         # The step ends with a wait for the device.
-        yield (f'{{{base},"cat":"cuda_runtime","name":"cudaDeviceSynchronize","ts":{end - 19:.3f},"dur":18,'
+        yield (f'{{{base},"cat":"cuda_runtime","name":"cudaDeviceSynchronize","ts":{wait:.3f},"dur":{done - wait:.3f},'
                f'"args":{{"correlation":{1000000000 + step}}}}}')
     for i, (call, start, duration, is_collective) in enumerate(rows):
         link = i + 1

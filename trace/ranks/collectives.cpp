@@ -14,6 +14,10 @@
 namespace foretrace::trace {
 namespace {
 
+/// Damaged times beyond these (in 2043, and 36 years after the trace began) would overflow sums.
+constexpr std::int64_t latest_base_ns = std::int64_t{1} << 61;
+constexpr std::int64_t latest_time_ns = std::int64_t{1} << 60;
+
 constexpr std::uint32_t no_row = 0xFFFFFFFFU;
 
 /// Host events that describe collectives, by start on their thread.
@@ -51,7 +55,11 @@ class Extractor {
       : events_(events), fields_(events.descriptors.size()), known_(events.descriptors.size()) {}
 
   RankCollectives run() {
-    found_.base_ns = events_.info.base_time_ns + events_.info.first_time_ns;
+    const TraceInfo& info = events_.info;
+    const bool sane = info.base_time_ns >= 0 && info.base_time_ns < latest_base_ns &&
+                      info.first_time_ns > -latest_base_ns && info.first_time_ns < latest_base_ns;
+    found_.base_ns = sane ? info.base_time_ns + info.first_time_ns : 0;
+    found_.base_ns = std::clamp(found_.base_ns, -latest_base_ns, latest_base_ns);
     found_.world_size = events_.info.world_size;
     std::vector<std::uint32_t> kernels = find_kernels();
     if (kernels.empty()) {
@@ -78,7 +86,7 @@ class Extractor {
       if (known == 2) {
         known = is_collective_kernel(events_.names[events_.name[i]]) ? 1 : 0;
       }
-      if (known == 1) {
+      if (known == 1 && events_.end_ns(make_id<EventId>(i)) < latest_time_ns) {
         kernels.push_back(static_cast<std::uint32_t>(i));
       }
     }

@@ -1,6 +1,7 @@
 // Which kernels of several ranks are one collective, and how far the ranks' clocks are apart.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -62,8 +63,10 @@ struct RankClock {
   std::uint32_t pairs = 0;     ///< collectives the offset rests on
   std::int64_t device_shift_ns = 0;  ///< what was added to the device's times of the rank
 
-  /// Absolute time on the reference's clock.
+  /// Absolute time on the reference's clock. Times beyond 36 years are damage and count as that.
   [[nodiscard]] std::int64_t to_reference(std::int64_t time_ns) const {
+    constexpr std::int64_t latest = std::int64_t{1} << 60;
+    time_ns = std::clamp(time_ns, -latest, latest);
     return base_ns + time_ns + offset_ns +
            static_cast<std::int64_t>(drift * static_cast<double>(time_ns));
   }

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/driver/analysis.h"
 #include "apps/driver/communication.h"
 #include "apps/driver/predict.h"
 #include "tests/apps/support/json_schema.h"

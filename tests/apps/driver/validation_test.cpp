@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/driver/load.h"
+#include "apps/driver/validate_jobs.h"
 #include "sim/engine/pull.h"
 #include "sim/engine/reactions.h"
 
@@ -156,6 +157,29 @@ TEST_CASE("validation: pairs are predicted from their first side with a declared
   CHECK(std::abs(by_id["K1"].error()) <= 0.09);
   CHECK(std::abs(by_id["K2"].error()) <= 0.09);
   CHECK(std::abs(by_id["S1"].error()) <= 0.12);
+  CHECK(std::abs(by_id["R1"].error()) <= 0.12);
+  CHECK(std::abs(by_id["R1b"].error()) <= 0.05);
+}
+
+TEST_CASE("validation: jobs are matched and replay, and a device that others used is flagged") {
+  if (!have_traces()) return;
+  set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
+  const Result<std::vector<JobRow>> jobs = job_table(traces);
+  REQUIRE_MESSAGE(jobs.ok(), jobs.error().message);
+  const std::map<std::string, std::uint64_t> matched = {
+      {"megatron_tp8", 84},         {"dlrm_8rank", 8},     {"torchrec_straggler", 31},
+      {"torchrec_nostraggler", 31}, {"torchrec_fp32", 30}, {"torchrec_qcomm", 27},
+      {"megatron_tp2", 13}};
+  CHECK(jobs->size() == matched.size());
+  for (const JobRow& row : *jobs) {
+    CAPTURE(row.id);
+    CHECK_MESSAGE(row.failure.empty(), row.failure);
+    CHECK(row.matched == matched.at(row.id));
+    CHECK(row.errors.mean <= 0.002);
+    CHECK(row.errors.worst <= 0.01);
+    CHECK(row.constant.worst <= 0.02);
+    CHECK(row.flags.empty() == (row.id != "megatron_tp2"));
+  }
 }
 
 }  // namespace foretrace::driver
