@@ -347,11 +347,11 @@ class Converter {
       }
       report.events += count;
       if (drop.place == DropPlace::recorder) {
-        filler_.drop("records lost by CUPTI while recording", "", count);
+        filler_.drop("records lost by CUPTI while recording", "counted by CUPTI", count);
       } else {
         filler_.drop(fmt::format("records of {} the disk was too slow for",
                                  kind_name(static_cast<RecordKind>(drop.kind))),
-                     "", count);
+                     "counted by the writer", count);
       }
     }
     report.kept = std::min(report.kept, report.events);

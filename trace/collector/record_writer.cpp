@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
+#include <csignal>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -52,6 +53,22 @@ using Kinds =
     KindList<ApiRecord, KernelRecord, CopyRecord, SetRecord, SynchronizationRecord, EventRecord,
              GraphRecord, StreamRecord, ContextRecord, MemoryRecord, RangeRecord, ExternalRecord,
              OverheadRecord, DeviceRecord, ClockRecord, ThreadRecord, DropRecord>;
+
+/// Signals belong to the program's own threads: one that starts meanwhile takes none.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
 
 struct TextHash {
   using is_transparent = void;
@@ -174,6 +191,7 @@ RecordWriter::RecordWriter(RecordSink sink, const Facts& facts, WriterLimits lim
   static_cast<void>(state_->put(ftr::ChunkKind::info, ftr::put_pairs(pairs)) &&
                     state_->put(ftr::ChunkKind::names,
                                 ftr::put_names(0, std::vector<std::string_view>{""}, text_level)));
+  const SignalsHeld held;
   state_->thread = std::thread([state = state_.get()] { state->run(); });
 }
 
@@ -286,8 +304,11 @@ bool RecordWriter::finish() noexcept {
 
 void RecordWriter::abandon() noexcept {
   if (state_) {
-    // A thread that is not there can be neither joined nor destroyed; the rest may be locked.
-    static_cast<void>(state_.release());
+    // A thread that is not there can be neither joined nor destroyed; the rest may be locked. It
+    // stays within reach, so that nobody takes it for a leak.
+    static State* abandoned = nullptr;
+    abandoned = state_.release();
+    static_cast<void>(abandoned);
   }
 }
 
