@@ -148,7 +148,10 @@ FormatRow row_of(const std::string& folder, const std::string& file) {
   row.format = loaded->events.info.format;
   row.report = loaded->report;
   count_events(loaded->events, row);
-  Result<trace::BuiltGraph> built = trace::build_graph(loaded->events);
+  if (loaded->nodes) {
+    row.rows += loaded->nodes->size();
+  }
+  Result<trace::BuiltGraph> built = trace::build_graph(*loaded);
   replay_graph(std::move(loaded->events), std::move(built), row);
   return row;
 }

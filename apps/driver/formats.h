@@ -18,7 +18,7 @@ struct FormatRow {
   std::string format;   ///< reader; empty: refused
   std::string refusal;  ///< why, without the path
   trace::ImportReport report;
-  std::uint64_t rows = 0;  ///< events with a duration
+  std::uint64_t rows = 0;  ///< events with a duration, or nodes
   std::uint64_t kernels = 0;
   std::uint64_t operations = 0;        ///< kernels, copies and sets
   std::uint64_t ranks = 0;             ///< processes with device work; 0: none

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "trace/readers/detail/number.h"
-#include "trace/readers/detail/scan.h"
 #include "trace/readers/detail/text.h"
 
 namespace foretrace::trace::detail {
@@ -22,64 +20,10 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-std::int64_t integer_or(std::string_view token, std::int64_t fallback) {
-  return integer_from(token).value_or(fallback);
-}
-
 std::int32_t small(std::int64_t value) {
   return static_cast<std::int32_t>(
       std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
 }
-
-std::string text_of(std::string_view token) { return unescaped(without_quotes(token)); }
-
-/// The value of a key of an object; empty if there is none.
-std::string_view member(std::string_view object, std::string_view key) {
-  Members members(object);
-  while (members.next()) {
-    if (members.key().text == key) {
-      return members.value();
-    }
-  }
-  return {};
-}
-
-/// {"handle": 5} or 5
-std::int64_t handle_of(std::string_view value) {
-  return integer_or(value.starts_with('{') ? member(value, "handle") : value, -1);
-}
-
-std::array<std::int64_t, 3> triple_of(std::string_view value) {
-  return {integer_or(member(value, "x"), 0), integer_or(member(value, "y"), 0),
-          integer_or(member(value, "z"), 0)};
-}
-
-/// Goes over the elements of a list that is whole.
-class Elements {
- public:
-  explicit Elements(std::string_view list) : scanner_(list.data() + list.size()), at_(list.data()) {
-    at_ = list.starts_with('[') ? scanner_.skip_blanks(at_ + 1) : nullptr;
-  }
-  bool next() {
-    if (at_ == nullptr || at_ >= scanner_.end() || *at_ == ']') {
-      return false;
-    }
-    const char* const behind = scanner_.value(at_);
-    if (behind == nullptr) {
-      return false;
-    }
-    value_ = {at_, static_cast<std::size_t>(behind - at_)};
-    at_ = scanner_.skip_blanks(behind);
-    at_ = at_ < scanner_.end() && *at_ == ',' ? scanner_.skip_blanks(at_ + 1) : nullptr;
-    return true;
-  }
-  [[nodiscard]] std::string_view value() const { return value_; }
-
- private:
-  Scanner scanner_;
-  const char* at_;
-  std::string_view value_;
-};
 
 /// "MEMORY_COPY_HOST_TO_DEVICE" -> "Memcpy HtoD", as in traces of PyTorch.
 std::string copy_name_of(std::string_view operation) {
@@ -122,7 +66,7 @@ void RocprofImport::take(std::string_view path, std::string_view value, std::uin
   const std::string_view rest = path.substr(process_path.size() + 1);
   const RowPlace place{.table = rest, .number = 0, .offset = std::max<std::uint64_t>(offset, 1)};
   if (rest == "metadata") {
-    process_ = std::max<std::int64_t>(0, integer_or(member(value, "pid"), 0));
+    process_ = std::max<std::int64_t>(0, integer_or(member_of(value, "pid"), 0));
   } else if (rest == "agents/[]") {
     take_agent(value, place);
   } else if (rest == "kernel_symbols/[]") {
@@ -132,7 +76,7 @@ void RocprofImport::take(std::string_view path, std::string_view value, std::uin
   } else if (rest == "strings/marker_api/[]") {
     take_message(value);
   } else if (path.starts_with(records_path) && value.starts_with('{')) {
-    const Record record = record_of(value);
+    const Record record = rocprof_record(value);
     const std::string_view list = path.substr(records_path.size());
     if (list == "kernel_dispatch/[]") {
       add_kernel(record, place);
@@ -152,87 +96,33 @@ void RocprofImport::take(std::string_view path, std::string_view value, std::uin
   }
 }
 
-RocprofImport::Record RocprofImport::record_of(std::string_view value) {
-  Record record;
-  Members members(value);
-  while (members.next()) {
-    const std::string_view key = members.key().text;
-    if (key == "dispatch_info") {
-      Members inner(members.value());
-      while (inner.next()) {
-        take_member(record, inner.key().text, inner.value());
-      }
-    } else {
-      take_member(record, key, members.value());
-    }
-  }
-  record.has_times = record.start_ns >= 0 && record.end_ns >= 0;
-  return record;
-}
-
-void RocprofImport::take_member(Record& record, std::string_view key, std::string_view value) {
-  if (key == "start_timestamp") {
-    record.start_ns = integer_or(value, -1);
-  } else if (key == "end_timestamp") {
-    record.end_ns = integer_or(value, -1);
-  } else if (key == "kind") {
-    record.kind = integer_or(value, -1);
-  } else if (key == "operation") {
-    record.operation = integer_or(value, -1);
-  } else if (key == "thread_id") {
-    record.thread = integer_or(value, 0);
-  } else if (key == "correlation_id") {
-    record.correlation = integer_or(member(value, "internal"), 0);
-  } else if (key == "stream_id") {
-    record.stream = handle_of(value);
-  } else if (key == "queue_id") {
-    record.queue = handle_of(value);
-  } else if (key == "agent_id" || key == "dst_agent_id") {
-    record.agent = handle_of(value);
-  } else if (key == "src_agent_id") {
-    record.source_agent = handle_of(value);
-  } else if (key == "kernel_id") {
-    record.kernel = integer_or(value, -1);
-  } else if (key == "bytes" || key == "allocation_size") {
-    record.bytes = integer_or(value, -1);
-  } else if (key == "address") {
-    record.address = handle_of(value);
-  } else if (key == "group_segment_size") {
-    record.shared_memory = integer_or(value, 0);
-  } else if (key == "workgroup_size") {
-    record.workgroup = triple_of(value);
-  } else if (key == "grid_size") {
-    record.grid = triple_of(value);
-  }
-}
-
 void RocprofImport::take_agent(std::string_view value, RowPlace place) {
   constexpr std::int64_t gpu = 2;
-  if (integer_or(member(value, "type"), 0) != gpu) {
+  if (integer_or(member_of(value, "type"), 0) != gpu) {
     return;
   }
   DeviceProperties device;
-  const std::int64_t gpu_index = integer_or(member(value, "gpu_index"), -1);
+  const std::int64_t gpu_index = integer_or(member_of(value, "gpu_index"), -1);
   device.id =
-      small(gpu_index >= 0 ? gpu_index : integer_or(member(value, "logical_node_type_id"), 0));
-  const NameId name = rows_.intern(text_of(member(value, "product_name")), place);
+      small(gpu_index >= 0 ? gpu_index : integer_or(member_of(value, "logical_node_type_id"), 0));
+  const NameId name = rows_.intern(text_of(member_of(value, "product_name")), place);
   device.name = std::string(table_.names[name]);
-  device.multiprocessors = small(integer_or(member(value, "cu_count"), 0));
-  device.warp_size = small(integer_or(member(value, "wave_front_size"), 0));
+  device.multiprocessors = small(integer_or(member_of(value, "cu_count"), 0));
+  device.warp_size = small(integer_or(member_of(value, "wave_front_size"), 0));
   constexpr std::int64_t most = 4096;
   const auto factor = [&](std::string_view key) {
-    return std::clamp<std::int64_t>(integer_or(member(value, key), 0), 0, most);
+    return std::clamp<std::int64_t>(integer_or(member_of(value, key), 0), 0, most);
   };
   device.max_threads_per_multiprocessor =
       small(factor("simd_per_cu") * factor("max_waves_per_simd") * factor("wave_front_size"));
   device.shared_memory_per_multiprocessor = factor("lds_size_in_kb") * 1024;
-  Elements banks(member(value, "mem_banks"));
+  ListElements banks(member_of(value, "mem_banks"));
   while (banks.next()) {
     constexpr std::int64_t largest = std::int64_t{1} << 50;
-    device.total_memory_bytes +=
-        std::clamp<std::int64_t>(integer_or(member(banks.value(), "size_in_bytes"), 0), 0, largest);
+    device.total_memory_bytes += std::clamp<std::int64_t>(
+        integer_or(member_of(banks.value(), "size_in_bytes"), 0), 0, largest);
   }
-  device_of_agent_[handle_of(member(value, "id"))] = device.id;
+  device_of_agent_[handle_of(member_of(value, "id"))] = device.id;
   const bool known = std::any_of(table_.info.devices.begin(), table_.info.devices.end(),
                                  [&](const auto& other) { return other.id == device.id; });
   if (!known) {
@@ -241,9 +131,9 @@ void RocprofImport::take_agent(std::string_view value, RowPlace place) {
 }
 
 void RocprofImport::take_symbol(std::string_view value, RowPlace place) {
-  std::string name = text_of(member(value, "demangled_kernel_name"));
+  std::string name = text_of(member_of(value, "demangled_kernel_name"));
   if (name.empty()) {
-    name = text_of(member(value, "kernel_name"));
+    name = text_of(member_of(value, "kernel_name"));
   }
   // What AMD's compiler adds to the name of a kernel's descriptor.
   for (const std::string_view suffix : {" [clone .kd]", ".kd"}) {
@@ -251,9 +141,9 @@ void RocprofImport::take_symbol(std::string_view value, RowPlace place) {
       name.resize(name.size() - suffix.size());
     }
   }
-  kernels_[integer_or(member(value, "kernel_id"), -1)] = {
+  kernels_[integer_or(member_of(value, "kernel_id"), -1)] = {
       .name = rows_.intern(name, place),
-      .registers = integer_or(member(value, "arch_vgpr_count"), 0)};
+      .registers = integer_or(member_of(value, "arch_vgpr_count"), 0)};
 }
 
 void RocprofImport::take_strings(std::string_view value) {
@@ -261,7 +151,7 @@ void RocprofImport::take_strings(std::string_view value) {
     return;
   }
   std::vector<NameId> names;
-  Elements operations(member(value, "operations"));
+  ListElements operations(member_of(value, "operations"));
   while (operations.next()) {
     names.push_back(rows_.intern(text_of(operations.value()), {.table = "strings"}));
   }
@@ -269,8 +159,8 @@ void RocprofImport::take_strings(std::string_view value) {
 }
 
 void RocprofImport::take_message(std::string_view value) {
-  const std::int64_t key = integer_or(member(value, "key"), -1);
-  messages_[key] = rows_.intern(text_of(member(value, "value")), {.table = "strings"});
+  const std::int64_t key = integer_or(member_of(value, "key"), -1);
+  messages_[key] = rows_.intern(text_of(member_of(value, "value")), {.table = "strings"});
 }
 
 NameId RocprofImport::operation_name(const Record& record) {

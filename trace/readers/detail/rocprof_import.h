@@ -2,7 +2,6 @@
 // strings stand before the records that name them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "trace/events.h"
 #include "trace/import_report.h"
+#include "trace/readers/detail/rocprof_record.h"
 #include "trace/readers/detail/row_builder.h"
 
 namespace foretrace::trace::detail {
@@ -33,31 +33,11 @@ class RocprofImport {
   void finish();
 
  private:
-  struct Record {
-    std::int64_t kind = -1;
-    std::int64_t operation = -1;
-    std::int64_t start_ns = -1;
-    std::int64_t end_ns = -1;
-    std::int64_t thread = 0;
-    std::int64_t correlation = 0;
-    std::int64_t stream = -1;
-    std::int64_t queue = -1;
-    std::int64_t agent = -1;
-    std::int64_t source_agent = -1;
-    std::int64_t kernel = -1;
-    std::int64_t bytes = -1;
-    std::int64_t address = 0;
-    std::int64_t shared_memory = 0;
-    std::array<std::int64_t, 3> workgroup{};
-    std::array<std::int64_t, 3> grid{};
-    bool has_times = false;
-  };
+  using Record = RocprofRecord;
   struct Kernel {
     NameId name{};
     std::int64_t registers = 0;
   };
-  [[nodiscard]] static Record record_of(std::string_view value);
-  static void take_member(Record& record, std::string_view key, std::string_view value);
   void take_agent(std::string_view value, RowPlace place);
   void take_symbol(std::string_view value, RowPlace place);
   void take_strings(std::string_view value);

@@ -78,7 +78,10 @@ class RowBuilder {
   struct ScopedId {
     std::int64_t scope = 0;
     std::int64_t id = 0;
-    auto operator<=>(const ScopedId&) const = default;
+    bool operator==(const ScopedId&) const = default;
+    bool operator<(const ScopedId& other) const {
+      return std::tie(scope, id) < std::tie(other.scope, other.id);
+    }
   };
 
   TrackId track(const TrackKey& key);
