@@ -225,6 +225,9 @@ std::string inspect_headline(const Inspection& found) {
 std::string inspect_page(const Inspection& found) {
   std::string page = strong(inspect_headline(found)) + "\n\n" + row("trace", trace_text(found)) +
                      row("import", damage_text(found.report));
+  if (!found.link.empty()) {
+    page += row("linked", found.link);
+  }
   if (found.nodes) {
     page += row("nodes", nodes_text(*found.nodes));
     page += row("tensors", fmt::format("{} in {} ({})", plural(found.nodes->tensors, "tensor"),

@@ -50,31 +50,49 @@ int run_communication(const Options& options) {
                          : app::communication_page(*recording, *replay, communication));
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
-  if (options.communication) {
-    return run_communication(options);
-  }
+Result<std::vector<driver::Inspection>> inspect_all(const Options& options) {
   const Result<std::vector<std::string>> paths = trace::list_job_files(options.paths);
   if (!paths.ok()) {
-    return app::failure(paths.error());
+    return paths.error();
   }
-  std::vector<driver::Inspection> traces;
   const Result<AllocatorSettings> settings = parse_allocator_settings(options.allocator);
   if (!settings.ok()) {
-    return app::failure(settings.error());
+    return settings.error();
   }
   const driver::MemoryQuestion memory{options.memory, *settings};
+  if (paths->size() == 2) {  // they may complete each other
+    auto pair =
+        driver::inspect_two((*paths)[0], (*paths)[1],
+                            app::load_options((*paths)[0], options.trace, options.common), memory);
+    app::clear_progress();
+    return pair;
+  }
+  std::vector<driver::Inspection> traces;
   for (const std::string& path : *paths) {
     Result<driver::Inspection> found =
         driver::inspect(path, app::load_options(path, options.trace, options.common), memory);
     app::clear_progress();
     if (!found.ok()) {
-      return app::failure(found.error());
+      return std::move(found).error();
     }
-    app::log_warnings(found->report,
-                      found->graph ? found->graph->warnings : std::vector<std::string>{});
     traces.push_back(*std::move(found));
+  }
+  return traces;
+}
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  if (options.communication) {
+    return run_communication(options);
+  }
+  Result<std::vector<driver::Inspection>> inspected = inspect_all(options);
+  if (!inspected.ok()) {
+    return app::failure(inspected.error());
+  }
+  const std::vector<driver::Inspection>& traces = *inspected;
+  for (const driver::Inspection& found : traces) {
+    app::log_warnings(found.report,
+                      found.graph ? found.graph->warnings : std::vector<std::string>{});
   }
   if (options.common.json) {
     return app::answer(driver::text_of(driver::inspect_document(traces)));
@@ -108,6 +126,8 @@ std::function<int()> setup(CLI::App& cli) {
   constexpr app::Example examples[] = {
       {"foretrace inspect trace.json.gz", "steps, devices, damage, and where the device time goes"},
       {"foretrace inspect trace.json.gz --memory", "the peak of device memory and who holds it"},
+      {"foretrace inspect capture.json exec.json",
+       "two that complete each other are linked: graph capture and execution, ET and Kineto"},
       {"foretrace inspect rank*.json.gz --quiet", "one line per trace"},
       {"foretrace inspect traces/ --communication",
        "the ranks in a folder as one job: what waits for whom, at which bandwidth"}};

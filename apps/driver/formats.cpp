@@ -69,6 +69,17 @@ void count_events(const trace::EventTable& events, FormatRow& row) {
   row.ranks = ranks.size();
 }
 
+/// The nodes of an execution trace are its rows.
+void count_nodes(const trace::NodeGraph& nodes, FormatRow& row) {
+  row.rows += nodes.size();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const bool device = nodes.place[i] == trace::NodePlace::device;
+    row.operations += device ? 1 : 0;
+    row.kernels += device && nodes.kind[i] == trace::NodeKind::compute ? 1 : 0;
+  }
+  row.ranks = 1;
+}
+
 /// Replays what a graph was built of; the recording keeps the events only while it is needed.
 void replay_graph(trace::EventTable events, Result<trace::BuiltGraph> built, FormatRow& row) {
   if (!built) {
@@ -82,6 +93,10 @@ void replay_graph(trace::EventTable events, Result<trace::BuiltGraph> built, For
   const Result<Replay> replayed = replay(recording);
   if (!replayed) {
     row.no_replay = replayed.error().message;
+    return;
+  }
+  if (replayed->measured.span_ns == 0) {
+    row.no_replay = "simulated; no recorded times to compare with";
     return;
   }
   row.span_error = replayed->span_error;
@@ -149,7 +164,7 @@ FormatRow row_of(const std::string& folder, const std::string& file) {
   row.report = loaded->report;
   count_events(loaded->events, row);
   if (loaded->nodes) {
-    row.rows += loaded->nodes->size();
+    count_nodes(*loaded->nodes, row);
   }
   Result<trace::BuiltGraph> built = trace::build_graph(*loaded);
   replay_graph(std::move(loaded->events), std::move(built), row);

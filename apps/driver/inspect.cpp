@@ -113,17 +113,13 @@ std::int64_t span_of(const trace::EventTable& events) {
 
 }  // namespace
 
-Result<Inspection> inspect(const std::string& path, const LoadOptions& options,
-                           const MemoryQuestion& memory) {
-  Result<trace::LoadedTrace> read = trace::read_trace(path, {options.strict, options.progress});
-  if (!read.ok()) {
-    return read.error();
-  }
-  const trace::EventTable& events = read->events;
+Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trace,
+                         const LoadOptions& options, const MemoryQuestion& memory) {
+  const trace::EventTable& events = trace.events;
   Inspection found;
   found.path = path;
   found.info = events.info;
-  found.report = read->report;
+  found.report = trace.report;
   for (const trace::EventKind kind : events.kind) {
     ++found.events_by_kind[static_cast<std::size_t>(kind)];
   }
@@ -131,19 +127,19 @@ Result<Inspection> inspect(const std::string& path, const LoadOptions& options,
   found.sync_records = events.syncs.size();
   found.flows = events.flows.size();
   found.span_ns = span_of(events);
-  if (read->nodes) {
-    found.nodes = node_facts(*read->nodes);
+  if (trace.nodes) {
+    found.nodes = node_facts(*trace.nodes);
   }
-  if (read->memory) {
-    found.memory = memory_facts(*read->memory);
+  if (trace.memory) {
+    found.memory = memory_facts(*trace.memory);
   }
-  const Result<trace::BuiltGraph> built = trace::build_graph(*read, options.build);
+  const Result<trace::BuiltGraph> built = trace::build_graph(trace, options.build);
   if (memory.asked) {
     found.has_memory_reports = true;
     found.model = trace::estimate_parameters(events, trace::annotate(events));
   }
-  if (memory.asked && read->memory) {
-    if (const auto tensors = trace::build_memory_graph(*read->memory); tensors.ok()) {
+  if (memory.asked && trace.memory) {
+    if (const auto tensors = trace::build_memory_graph(*trace.memory); tensors.ok()) {
       found.memory_reports =
           memory_reports({*tensors, tensors->graph, memory.settings}, simulate(tensors->graph));
     }
@@ -162,6 +158,15 @@ Result<Inspection> inspect(const std::string& path, const LoadOptions& options,
     found.no_graph = message.rfind(prefix, 0) == 0 ? message.substr(prefix.size()) : message;
   }
   return found;
+}
+
+Result<Inspection> inspect(const std::string& path, const LoadOptions& options,
+                           const MemoryQuestion& memory) {
+  Result<trace::LoadedTrace> read = trace::read_trace(path, {options.strict, options.progress});
+  if (!read.ok()) {
+    return std::move(read).error();
+  }
+  return inspection_of(path, *read, options, memory);
 }
 
 std::string_view to_string(trace::EventKind kind) {

@@ -15,6 +15,7 @@
 #include "sim/graph/task.h"
 #include "trace/memory_timeline.h"
 #include "trace/node_graph.h"
+#include "trace/reader.h"
 
 namespace foretrace::driver {
 
@@ -99,6 +100,7 @@ struct Inspection {
   std::int64_t span_ns = 0;  ///< first start to last end of all events
   std::optional<GraphFacts> graph;
   std::vector<Share> names;  ///< where there is no graph: events by name, longest first
+  std::string link;          ///< what a second trace that belongs to this one added
   std::optional<NodeFacts> nodes;
   std::optional<MemoryFacts> memory;
   std::string no_graph;             ///< why there is no graph: "no device work"
@@ -110,6 +112,17 @@ struct Inspection {
 /// Reads a trace; that no graph can be built from it is an answer, not an error.
 [[nodiscard]] Result<Inspection> inspect(const std::string& path, const LoadOptions& options = {},
                                          const MemoryQuestion& memory = {});
+
+/// The same of a trace that was read.
+[[nodiscard]] Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trace,
+                                       const LoadOptions& options = {},
+                                       const MemoryQuestion& memory = {});
+/// Two traces of which one completes the other are linked first: an execution trace and the timed
+/// trace of its run, the capture and the execution of a device graph. Others are as inspect() says.
+[[nodiscard]] Result<std::vector<Inspection>> inspect_two(const std::string& first,
+                                                          const std::string& second,
+                                                          const LoadOptions& options = {},
+                                                          const MemoryQuestion& memory = {});
 
 /// Counts of a graph of nodes, and of memory over time.
 [[nodiscard]] NodeFacts node_facts(const trace::NodeGraph& nodes);

@@ -103,6 +103,9 @@ Json inspect_document(std::span<const Inspection> traces) {
                   {"span_ns", found.span_ns},
                   {"graph", found.graph ? graph_json(*found.graph) : Json(nullptr)},
                   {"no_graph", found.no_graph.empty() ? Json(nullptr) : Json(found.no_graph)}};
+    if (!found.link.empty()) {
+      entry["link"] = found.link;
+    }
     if (!found.names.empty()) {
       entry["events_by_name"] = shares_json(found.names);
     }

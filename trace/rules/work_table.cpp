@@ -1,6 +1,9 @@
 #include "trace/rules/work_table.h"
 
+#include <string>
 #include <string_view>
+
+#include "trace/link/linked_operator.h"
 
 namespace foretrace::trace::rules {
 namespace {
@@ -91,6 +94,12 @@ Work WorkTable::describe(const DeviceOp& op, EventId around) {
     work.shapes = name(outer.dims);
     work.types = name(outer.types);
     work.flops = outer.flops;
+  }
+  const std::string captured = captured_operator(a_.events.names[own.text]);
+  if (!captured.empty()) {  // a kernel of a device graph, joined with its capture
+    work.operator_name = builder_.add_name(captured);
+    work.shapes = name(own.dims);
+    work.types = name(own.types);
   }
   return work;
 }
