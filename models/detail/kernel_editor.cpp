@@ -185,6 +185,15 @@ TaskId KernelEditor::copy(TaskId kernel, TaskId anchor, Place place, bool host_t
   return twin;
 }
 
+TaskId KernelEditor::call_of_new(TaskId kernel) const {
+  // A call is inserted right before its kernel.
+  if (kernel == none<TaskId> || index(kernel) <= graph_.size()) return kernel;
+  const auto& inserted = builder_.change.inserted;
+  const std::size_t before = index(kernel) - graph_.size() - 1;
+  if (before >= inserted.size() || inserted[before].task.kind != TaskKind::launch) return kernel;
+  return make_id<TaskId>(index(kernel) - 1);
+}
+
 std::string KernelEditor::sums_text() const {
   return fmt::format("{} kernels {:.2f} ms -> {:.2f} ms", sums_.changed + sums_.removed,
                      to_ms(sums_.before_ns), to_ms(sums_.after_ns));

@@ -69,6 +69,9 @@ class KernelEditor {
   /// pass has what came before the pass in its host time: `host_time` false leaves that out.
   TaskId copy(TaskId kernel, TaskId anchor, Place place, bool host_time = true);
 
+  /// The call of a kernel that add(), replace() or copy() put in; the kernel itself if it has none.
+  [[nodiscard]] TaskId call_of_new(TaskId kernel) const;
+
   struct Sums {
     std::int64_t before_ns = 0;  ///< device time of kernels that changed or went
     std::int64_t after_ns = 0;   ///< of what they became and what was added

@@ -33,7 +33,9 @@ std::vector<Stash> recorded(const KernelEditor& editor, const TrainingPass& pass
   const Calls backward(editor, pass.backward);
   std::vector<Stash> stashes;
   if (forward.call.empty() || backward.call.empty()) return stashes;
-  for (const Tensor& tensor : editor.graph().context().tensors) {
+  const std::vector<Tensor>& tensors = editor.graph().context().tensors;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& tensor = tensors[i];
     if (static_cast<double>(tensor.bytes) < least_bytes || tensor.allocated_in == none<TaskId> ||
         tensor.freed_in == none<TaskId>) {
       continue;

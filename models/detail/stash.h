@@ -14,6 +14,10 @@ struct Stash {
   std::size_t made = 0;             ///< index of the forward kernel that writes it
   std::size_t last_use = 0;         ///< index of its last known use in the forward pass
   TaskId needed_by = none<TaskId>;  ///< the backward kernel that reads it
+  /// Index of GraphContext::tensors; none if it is known from shapes only.
+  std::size_t tensor = no_tensor;
+  static constexpr std::size_t no_tensor = static_cast<std::size_t>(-1);
+  [[nodiscard]] bool recorded() const { return tensor != no_tensor; }
 };
 
 /// Recorded tensors of at least `least_bytes` that are allocated in the forward and freed in the

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@
 
 #include "models/detail/attention_core.h"
 #include "models/detail/kernel_editor.h"
+#include "models/detail/stash.h"
+#include "models/detail/tensor_edits.h"
 #include "models/detail/training_pass.h"
 #include "models/optimization.h"
 
@@ -73,12 +76,30 @@ class Checkpointing {
     return text;
   }
 
-  void again(const std::vector<TaskId>& kernels, TaskId needed_by) {
+  // Copies by the kernel that they repeat.
+  std::map<TaskId, TaskId> again(const std::vector<TaskId>& kernels, TaskId needed_by) {
+    std::map<TaskId, TaskId> copies;
     const TaskId call = needed_by == none<TaskId> ? none<TaskId> : editor_.own_call(needed_by);
-    if (call == none<TaskId>) return;
+    if (call == none<TaskId>) return copies;
     ++parts_;
     for (const TaskId kernel : kernels) {
-      editor_.copy(kernel, call, Place::before, !first_of_pass(kernel));
+      const TaskId twin = editor_.copy(kernel, call, Place::before, !first_of_pass(kernel));
+      if (twin != none<TaskId>) copies.emplace(kernel, twin);
+    }
+    return copies;
+  }
+
+  // What a part leaves for the backward goes when the part is done and comes when it runs again.
+  void forget(const detail::TrainingPass& pass, const std::vector<detail::Stash>& stashes,
+              std::size_t end, const std::map<TaskId, TaskId>& copies) {
+    if (end >= pass.forward.size()) return;
+    const TaskId gone = editor_.own_call(pass.forward[end]);
+    if (gone == none<TaskId>) return;
+    for (const detail::Stash& stash : stashes) {
+      const auto twin = copies.find(pass.forward[stash.made]);
+      // The last result of a part enters the next one and is kept.
+      if (!stash.recorded() || twin == copies.end() || stash.made + 1 >= end) continue;
+      tensors_.leave(stash.tensor, gone, editor_.call_of_new(twin->second));
     }
   }
 
@@ -97,11 +118,13 @@ class Checkpointing {
     auto segments = blocks ? detail::block_segments(editor_, pass)
                            : detail::equal_segments(editor_, pass, count);
     if (!blocks && !segments.empty()) segments.pop_back();
+    const auto stashes = detail::find_stashes(editor_, pass, 1);
     for (const detail::PassSegment& segment : segments) {
       const auto begin = pass.forward.begin();
-      again({begin + static_cast<std::ptrdiff_t>(segment.begin),
-             begin + static_cast<std::ptrdiff_t>(segment.end)},
-            segment.needed_by);
+      const auto copies = again({begin + static_cast<std::ptrdiff_t>(segment.begin),
+                                 begin + static_cast<std::ptrdiff_t>(segment.end)},
+                                segment.needed_by);
+      forget(pass, stashes, segment.end, copies);
       // The last output of a segment enters the next one and is kept.
       freed_bytes_ +=
           std::max(0.0, detail::stashed_bytes(editor_, pass, segment.begin, segment.end - 1));
@@ -126,6 +149,7 @@ class Checkpointing {
 
   detail::KernelEditor editor_;
   std::vector<detail::TrainingPass> passes_;
+  detail::TensorEditor tensors_{editor_.builder().change, editor_.graph()};
   std::size_t parts_ = 0;
   double all_bytes_ = 0;
   double freed_bytes_ = 0;

@@ -22,6 +22,7 @@
 
 #include "models/detail/batch_resize.h"
 #include "models/detail/kernel_editor.h"
+#include "models/detail/tensor_edits.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -64,6 +65,22 @@ std::string note(const detail::KernelEditor& editor, const detail::BatchResizer&
   return text;
 }
 
+// Parameters, gradients, states and workspaces stay as large as they are.
+void resize_tensors(const TaskGraph& graph, double factor, detail::TensorEditor& edits) {
+  const auto& tensors = graph.context().tensors;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    switch (tensors[i].category) {
+      case TensorCategory::activation:
+      case TensorCategory::activation_gradient:
+      case TensorCategory::input:
+      case TensorCategory::temporary:
+        edits.resize(i, static_cast<double>(tensors[i].bytes) * factor);
+        break;
+      default: break;
+    }
+  }
+}
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
   const double factor = params.number("factor");
@@ -80,7 +97,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     return Error{ErrorCode::no_match, "no forward or backward kernel works on a batch"};
   }
   resize_copies(scenario.graph, factor, editor.builder().change);
-  return editor.finish(note(editor, resizer, factor, time));
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  resize_tensors(scenario.graph, factor, tensors);
+  return editor.finish(note(editor, resizer, factor, time) + tensors.note());
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

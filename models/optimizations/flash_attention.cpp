@@ -17,11 +17,14 @@
 //           number per query (the log-sum-exp) is.
 #include <array>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "models/detail/attention_core.h"
 #include "models/detail/kernel_editor.h"
+#include "models/detail/tensor_edits.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -47,17 +50,31 @@ Result<Cost> fused_cost(const detail::KernelEditor& editor, const detail::Attent
   return cost ? cost : Result<Cost>(by_products);
 }
 
+// What is allocated for any kernel but the last is scores, probabilities or masks: forward only,
+// since the order of the gradients is not known.
+void drop_scores(detail::KernelEditor& editor, const std::set<TaskId>& calls,
+                 detail::TensorEditor& tensors) {
+  const auto& all = editor.graph().context().tensors;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (calls.contains(all[i].allocated_in)) tensors.drop(i);
+  }
+}
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
   const bool backward = params.boolean("backward");
   std::size_t shapes = 0;
   std::size_t cores = 0;
   double kept_bytes = 0;
+  std::set<TaskId> inner_calls;
   for (const detail::AttentionCore& core : detail::find_attention_cores(editor)) {
     if (core.backward && !backward) continue;
     auto cost = fused_cost(editor, core, params.number("efficiency"));
     if (!cost) return std::move(cost).error();
     ++cores;
+    for (std::size_t i = 0; !core.backward && i + 1 < core.kernels.size(); ++i) {
+      inner_calls.insert(editor.own_call(core.kernels[i]));
+    }
     if (core.scores) {
       ++shapes;
       const GemmShape& s = *core.scores;
@@ -78,7 +95,10 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     note += fmt::format("; {:.1f} MB of probabilities are no longer written in the forward passes",
                         kept_bytes * 1e-6);
   }
-  return editor.finish(std::move(note));
+  inner_calls.erase(none<TaskId>);
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  drop_scores(editor, inner_calls, tensors);
+  return editor.finish(note + tensors.note());
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

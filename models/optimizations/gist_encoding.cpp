@@ -20,6 +20,7 @@
 
 #include "models/detail/kernel_names.h"
 #include "models/detail/stash.h"
+#include "models/detail/tensor_edits.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -79,8 +80,16 @@ class Encoder {
                                                 : numbers * bits_ / 8;
     auto cost = editor_.moving_cost(stash.bytes + bytes, KernelClass::elementwise);
     if (!cost) return std::move(cost).error();
-    editor_.add(pass.forward[stash.last_use], Place::after, {"encode feature map", *cost, 0});
-    editor_.add(stash.needed_by, Place::before, {"decode feature map", *cost, 0});
+    const TaskId encode =
+        editor_.add(pass.forward[stash.last_use], Place::after, {"encode feature map", *cost, 0});
+    const TaskId decode =
+        editor_.add(stash.needed_by, Place::before, {"decode feature map", *cost, 0});
+    if (stash.recorded()) {
+      const TaskId from = editor_.call_of_new(encode);
+      const TaskId to = editor_.call_of_new(decode);
+      tensors_.leave(stash.tensor, from, to);
+      tensors_.add_like(stash.tensor, bytes, from, to);
+    }
     before_ += stash.bytes;
     after_ += bytes;
     ++count_[static_cast<std::size_t>(code)];
@@ -88,6 +97,7 @@ class Encoder {
   }
 
   detail::KernelEditor editor_;
+  detail::TensorEditor tensors_{editor_.builder().change, editor_.graph()};
   double sparsity_ = 0;
   double bits_ = 16;
   double before_ = 0;

@@ -21,6 +21,8 @@
 #include <fmt/format.h>
 
 #include "models/detail/kernel_editor.h"
+#include "models/detail/stash.h"
+#include "models/detail/tensor_edits.h"
 #include "models/detail/training_pass.h"
 #include "models/optimization.h"
 
@@ -41,9 +43,22 @@ std::size_t frozen_kernels(const TaskGraph& graph, const detail::TrainingPass& p
   return count;
 }
 
-void freeze(detail::KernelEditor& editor, const detail::TrainingPass& pass, double share) {
+// A map of the frozen part is free after the kernel that reads it.
+void forget(detail::KernelEditor& editor, const detail::TrainingPass& pass, std::size_t frozen,
+            detail::TensorEditor& tensors) {
+  for (const detail::Stash& stash : detail::find_stashes(editor, pass, 1)) {
+    const std::size_t free_at = stash.last_use + 1;
+    if (!stash.recorded() || stash.made + 1 >= frozen || free_at >= pass.forward.size()) continue;
+    const TaskId call = editor.own_call(pass.forward[free_at]);
+    if (call != none<TaskId>) tensors.free_early(stash.tensor, call);
+  }
+}
+
+void freeze(detail::KernelEditor& editor, const detail::TrainingPass& pass, double share,
+            detail::TensorEditor& tensors) {
   const std::size_t frozen = frozen_kernels(editor.graph(), pass, share);
   if (frozen == 0) return;
+  forget(editor, pass, frozen, tensors);
   const TaskId from = detail::mirror_of(editor, pass, frozen - 1);
   bool gone = false;
   for (const TaskId kernel : pass.backward) {
@@ -83,7 +98,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     return Error{ErrorCode::no_match,
                  "no forward kernels with a backward pass after them, expected a training step"};
   }
-  for (const detail::TrainingPass& pass : passes) freeze(editor, pass, share);
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  for (const detail::TrainingPass& pass : passes) freeze(editor, pass, share, tensors);
   const std::size_t backward = editor.sums().removed;
   const double parameters = params.given("parameters") ? params.number("parameters") : share;
   if (parameters > 0) shrink_update(editor, parameters);
@@ -91,8 +107,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     return Error{ErrorCode::no_match,
                  fmt::format("no forward kernel lies in the first {} of a pass", share)};
   }
-  return editor.finish(fmt::format("{} backward kernels of {} passes go; {}", backward,
-                                   passes.size(), editor.sums_text()));
+  return editor.finish(fmt::format("{} backward kernels of {} passes go; {}{}", backward,
+                                   passes.size(), editor.sums_text(), tensors.note()));
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {

@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "models/detail/copy_engine.h"
+#include "models/detail/tensor_edits.h"
 #include "models/detail/training_pass.h"
 #include "models/detail/update_phase.h"
 #include "models/optimization.h"
@@ -66,12 +67,17 @@ class Offload {
                    "no update kernels after a backward pass, expected training steps with an "
                    "Optimizer.step range"};
     }
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    const auto& all = editor_.graph().context().tensors;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].category == TensorCategory::optimizer_state) tensors.drop(i);
+    }
     return editor_.finish(fmt::format(
         "{} updates of {:.1f} M parameters on the host: {:.2f} ms of CPU time and {:.2f} ms of "
-        "copies each way per step; {} update kernels go",
+        "copies each way per step; {} update kernels go{}",
         offloaded_, settings_.parameters * 1e-6, detail::to_ms(cpu_ns()),
         detail::to_ms(engine_.copy_ns(settings_.parameters * settings_.bytes)),
-        editor_.sums().removed));
+        editor_.sums().removed, tensors.note()));
   }
 
  private:

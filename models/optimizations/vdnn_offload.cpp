@@ -16,12 +16,14 @@
 // memory    of the offloaded maps only those that are in use or on their way are on the device.
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/detail/copy_engine.h"
 #include "models/detail/stash.h"
+#include "models/detail/tensor_edits.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -29,19 +31,25 @@ namespace {
 
 using detail::CopyEngine;
 
-void offload(detail::KernelEditor& editor, CopyEngine& engine, const detail::TrainingPass& pass,
-             std::vector<detail::Stash> stashes, bool safe) {
+struct Offload {
+  detail::KernelEditor& editor;
+  CopyEngine& engine;
+  detail::TensorEditor tensors;
+  bool safe = true;
+
+  void run(const detail::TrainingPass& pass, std::vector<detail::Stash> stashes);
+};
+
+void Offload::run(const detail::TrainingPass& pass, std::vector<detail::Stash> stashes) {
   // In the order of the backward pass; normally the last map made is the first one needed.
   std::stable_sort(stashes.begin(), stashes.end(),
                    [](const auto& a, const auto& b) { return a.needed_by < b.needed_by; });
   TaskId previous_need = none<TaskId>;
   for (const detail::Stash& stash : stashes) {
-    const TaskId made = pass.forward[stash.made];
-    const TaskId used = pass.forward[stash.last_use];
     const TaskId out = engine.copy({.direction = CopyEngine::Direction::to_host,
                                     .bytes = stash.bytes,
-                                    .anchor = used,
-                                    .after = made});
+                                    .anchor = pass.forward[stash.last_use],
+                                    .after = pass.forward[stash.made]});
     if (out == none<TaskId>) continue;
     if (safe && stash.last_use + 1 < pass.forward.size()) {
       engine.wait(pass.forward[stash.last_use + 1], out);
@@ -53,8 +61,12 @@ void offload(detail::KernelEditor& editor, CopyEngine& engine, const detail::Tra
                                    .anchor = anchor,
                                    .place = Place::before,
                                    .after = out});
-    if (in != none<TaskId>) engine.wait(stash.needed_by, in);
     previous_need = stash.needed_by;
+    if (in == none<TaskId>) continue;
+    engine.wait(stash.needed_by, in);
+    if (stash.recorded()) {
+      tensors.leave(stash.tensor, editor.call_of_new(out), editor.call_of_new(in));
+    }
   }
 }
 
@@ -72,6 +84,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
   CopyEngine engine(editor, params.number("bandwidth"));
   const bool convolutions = params.text("policy") == "conv";
+  Offload offload{
+      editor, engine, {editor.builder().change, scenario.graph}, params.boolean("safe")};
   std::size_t maps = 0;
   for (const detail::TrainingPass& pass : detail::find_passes(editor)) {
     auto stashes = detail::find_stashes(editor, pass, params.number("least"));
@@ -81,7 +95,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
       });
     }
     maps += stashes.size();
-    offload(editor, engine, pass, stashes, params.boolean("safe"));
+    offload.run(pass, std::move(stashes));
   }
   const double bytes = engine.bytes(CopyEngine::Direction::to_host);
   if (editor.builder().change.inserted.empty()) {
@@ -92,8 +106,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   return editor.finish(fmt::format(
       "{} feature maps, {:.0f} MB, leave the device and return over the recorded window: {:.2f} ms "
-      "of copies each way",
-      maps, bytes * 1e-6, bytes / params.number("bandwidth") * 1e3));
+      "of copies each way{}",
+      maps, bytes * 1e-6, bytes / params.number("bandwidth") * 1e3, offload.tensors.note()));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

@@ -1,0 +1,42 @@
+// Changes which tensors are on the device and for how long, and counts the bytes for the note.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "sim/graph/change.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace::detail {
+
+class TensorEditor {
+ public:
+  TensorEditor(Change& change, const TaskGraph& graph) : change_(change), graph_(graph) {}
+
+  /// The tensors are indices of GraphContext::tensors; those that are gone already stay so.
+  void resize(std::size_t tensor, double bytes);
+  void drop(std::size_t tensor) { resize(tensor, 0); }
+  /// Gone from the host task `freed_in` until `allocated_in`; both may be inserted tasks.
+  void leave(std::size_t tensor, TaskId freed_in, TaskId allocated_in);
+  /// Freed at an earlier host task than recorded.
+  void free_early(std::size_t tensor, TaskId freed_in);
+  /// Another tensor that is like this one, but for its size and lifetime.
+  void add_like(std::size_t tensor, double bytes, TaskId allocated_in, TaskId freed_in);
+
+  [[nodiscard]] std::size_t edited() const { return edited_; }
+  /// "; 12 tensors in memory 34.0 MiB -> 5.0 MiB", or nothing if none is edited.
+  [[nodiscard]] std::string note() const;
+
+ private:
+  /// True if there is something to edit; then it is edited to nothing or to `bytes`.
+  bool edit(std::size_t tensor, std::int64_t bytes);
+
+  Change& change_;
+  const TaskGraph& graph_;
+  std::size_t edited_ = 0;
+  double before_ = 0;
+  double after_ = 0;
+};
+
+}  // namespace foretrace::detail
