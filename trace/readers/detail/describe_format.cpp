@@ -206,6 +206,9 @@ std::string describe_binary(std::string_view prefix) {
 }
 
 std::string describe_text(std::string_view prefix) {
+  while (!prefix.empty() && is_blank(prefix.front())) {
+    prefix.remove_prefix(1);
+  }
   const std::string_view line = prefix.substr(0, prefix.find('\n'));
   if (line.starts_with("OperatorID,OperatorName,") || line.starts_with("Index,TensorID,")) {
     return "a table of TrioSim (operators or tensors; give the Kineto trace that it was made from)";

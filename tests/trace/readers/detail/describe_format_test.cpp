@@ -36,6 +36,7 @@ TEST_CASE("describe: what is no trace is called by its name") {
       {"<!doctype html>", "a web page"},
       {"<?xml version=\"1.0\"?>", "an XML document"},
       {"step,loss,time\n1,2,3\n", "a table with commas (csv)"},
+      {"\n\n# a program", "text that starts with '# a program'"},
       {"Traceback (most recent call last):", "text that starts with 'Traceback"},
       {std::string("\x01\x02\x03\x80", 4), "binary data"},
   };
