@@ -70,6 +70,8 @@ Result<std::vector<Found>> read_archive(const std::string& path, const ReadOptio
   }
   TarReader tar(**archive);
   std::vector<Found> found;
+  std::optional<Error> refusal;  // of the first member that is no trace
+  std::size_t refused = 0;
   while (true) {
     auto member = tar.next();
     if (!member) {
@@ -80,13 +82,27 @@ Result<std::vector<Found>> read_archive(const std::string& path, const ReadOptio
     }
     const std::string name((*member)->bytes->path());
     auto trace = read_member(std::move(**member), options);
-    if (!trace) {
+    if (trace) {
+      found.push_back({name, std::move(trace).value()});
+      continue;
+    }
+    if (options.strict) {
       return std::move(trace).error();
     }
-    found.push_back({name, std::move(trace).value()});
+    ++refused;
+    if (!refusal) {
+      refusal = std::move(trace).error();
+    }
   }
   if (found.empty()) {
-    return Error{ErrorCode::bad_format, fmt::format("{}: no trace in this archive", path)};
+    return refusal
+               ? *refusal
+               : Error{ErrorCode::bad_format, fmt::format("{}: no trace in this archive", path)};
+  }
+  if (refused > 0) {
+    found.front().trace.report.warnings.push_back(
+        fmt::format("{} other files of the archive are no traces and were left out; the first: {}",
+                    refused, refusal->message));
   }
   return found;
 }

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/trace/tar_text.h"
 #include "trace/ranks/job.h"
 
 namespace foretrace::trace {
@@ -107,6 +108,25 @@ TEST_CASE("job inputs: a folder is the job in it, and says so if it holds none o
   REQUIRE_FALSE(several.ok());
   CHECK(several.error().message.find("several jobs (x_rank#.json, y_rank#.json)") !=
         std::string::npos);
+}
+
+TEST_CASE("job inputs: files of an archive that are no traces are left out and told") {
+  const Folder folder("job_archive");
+  const std::string notes = test::tar_file("notes.py", "import torch\n");
+  const std::string end(1024, '\0');
+  const std::string mixed =
+      folder.write("a.tar", notes + test::tar_file("rank3.json", trace(3)) + notes + end);
+  const auto job = read_job(std::vector<std::string>{mixed}, {});
+  CHECK(ranks_of(job) == std::vector<std::int32_t>{3});
+  REQUIRE(job->front().report.warnings.size() == 1);
+  CHECK(job->front().report.warnings[0].find("2 other files of the archive") == 0);
+  JobReadOptions strict;
+  strict.strict = true;
+  CHECK_FALSE(read_job(std::vector<std::string>{mixed}, strict).ok());
+  const std::string none = folder.write("b.tar", notes + end);
+  const auto nothing = read_job(std::vector<std::string>{none}, {});
+  REQUIRE_FALSE(nothing.ok());
+  CHECK(nothing.error().message.find("notes.py") != std::string::npos);
 }
 
 TEST_CASE("job inputs: a file that cannot be read fails the job with its name") {
