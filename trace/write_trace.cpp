@@ -45,6 +45,22 @@ Result<const WriterInfo*> choose_writer(std::string_view path, std::string_view 
       fmt::format("{}: the name says no format to write, expected one of: {}", path, known)};
 }
 
+Status check_holds_events(const LoadedTrace& trace, WriteReport& report) {
+  const char* const what = trace.nodes    ? "a graph of nodes"
+                           : trace.memory ? "device memory over time"
+                                          : nullptr;
+  if (what == nullptr) {
+    return ok_status();
+  }
+  if (trace.events.size() == 0) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("the trace is {} without events, which this format has no place for{}",
+                             what, trace.nodes ? "; chakra_et has" : "")};
+  }
+  report.left_out.emplace_back(what);
+  return ok_status();
+}
+
 Result<WriteReport> write_trace(const LoadedTrace& trace, const WriterInfo& writer,
                                 std::string_view path, const ByteSink& sink) {
   if (!path.ends_with(".gz")) {

@@ -40,6 +40,10 @@ namespace writers {
 [[nodiscard]] Result<const WriterInfo*> choose_writer(std::string_view path,
                                                       std::string_view format);
 
+/// Adds to `left_out` what a writer of events has no place for: graphs of nodes, device memory over
+/// time. An error if the trace is nothing else.
+[[nodiscard]] Status check_holds_events(const LoadedTrace& trace, WriteReport& report);
+
 /// Writes the trace; compressed where `path` ends in ".gz".
 [[nodiscard]] Result<WriteReport> write_trace(const LoadedTrace& trace, const WriterInfo& writer,
                                               std::string_view path, const ByteSink& sink);

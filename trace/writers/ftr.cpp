@@ -28,9 +28,12 @@ std::string base_name(std::string_view path) {
 class TableWriter {
  public:
   TableWriter(const LoadedTrace& trace, const ByteSink& sink)
-      : table_(trace.events), import_(trace.report), sink_(sink) {}
+      : trace_(trace), table_(trace.events), import_(trace.report), sink_(sink) {}
 
   Result<WriteReport> write() {
+    if (Status status = check_holds_events(trace_, report_); !status.ok()) {
+      return std::move(status).error();
+    }
     usable_ = sink_(head());
     info();
     // Names of devices are texts of the table's own kind, numbered behind the names.
@@ -153,6 +156,7 @@ class TableWriter {
     put(ChunkKind::report, put_pairs(pairs));
   }
 
+  const LoadedTrace& trace_;
   const EventTable& table_;
   const ImportReport& import_;
   const ByteSink& sink_;

@@ -43,10 +43,17 @@ std::string_view name_of(SyncKind kind) {
 
 class KinetoWriter {
  public:
-  KinetoWriter(const EventTable& table, const ByteSink& sink)
-      : table_(table), out_(sink), descriptors_(table), tracks_(detail::track_texts(table)) {}
+  KinetoWriter(const LoadedTrace& trace, const ByteSink& sink)
+      : trace_(trace),
+        table_(trace.events),
+        out_(sink),
+        descriptors_(table_),
+        tracks_(detail::track_texts(table_)) {}
 
   Result<WriteReport> write() {
+    if (Status status = check_holds_events(trace_, report_); !status.ok()) {
+      return std::move(status).error();
+    }
     remember_launches();
     head();
     metadata();
@@ -283,6 +290,7 @@ class KinetoWriter {
     bool drawn = false;
   };
 
+  const LoadedTrace& trace_;
   const EventTable& table_;
   TextBuffer out_;
   detail::DescriptorTexts descriptors_;
@@ -294,7 +302,7 @@ class KinetoWriter {
 };
 
 Result<WriteReport> write(const LoadedTrace& trace, const ByteSink& sink) {
-  return KinetoWriter(trace.events, sink).write();
+  return KinetoWriter(trace, sink).write();
 }
 
 }  // namespace

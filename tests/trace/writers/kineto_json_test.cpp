@@ -91,6 +91,24 @@ TEST_CASE("kineto_json: arguments that are no JSON are left out and counted") {
   CHECK(nlohmann::json::accept(text));
 }
 
+TEST_CASE("writers of events: a trace that is something else is refused, not written empty") {
+  LoadedTrace graph;
+  graph.nodes.emplace();
+  for (const std::string_view format : {"kineto_json", "ftr"}) {
+    const auto report = writer_called(format).write(graph, [](std::string_view) { return true; });
+    REQUIRE_FALSE(report.ok());
+    CHECK(report.error().message ==
+          "the trace is a graph of nodes without events, which this format has no place for; "
+          "chakra_et has");
+  }
+  LoadedTrace both = read_events(
+      R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 2, "ts": 1, "dur": 1})");
+  both.memory.emplace();
+  const auto report = writer_called("ftr").write(both, [](std::string_view) { return true; });
+  REQUIRE(report.ok());
+  CHECK(report->left_out == std::vector<std::string>{"device memory over time"});
+}
+
 TEST_CASE("kineto_json: a sink that refuses ends the writing with an error") {
   const LoadedTrace loaded = read_events(
       R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 2, "ts": 1, "dur": 1})");
