@@ -154,6 +154,14 @@ std::vector<Figure> figures_of(const Accelerator& accelerator) {
   figures.push_back({"links, one direction", rate_text(accelerator.link_bandwidth, 1e9, "GB/s")});
   figures.push_back({"launch latency", time_text(accelerator.launch_latency_ns)});
   figures.push_back({"gap between kernels", time_text(accelerator.kernel_gap_ns)});
+  if (accelerator.shortest_kernel_ns > 0) {
+    figures.push_back({"start and end of a kernel", time_text(accelerator.shortest_kernel_ns)});
+  }
+  const SustainedClock& clock = accelerator.sustained_clock;
+  if (clock.low < clock.high) {
+    figures.push_back({"sustained clock", fmt::format("{:.2f} ({:.2f} to {:.2f})", clock.typical,
+                                                      clock.low, clock.high)});
+  }
   figures.push_back({"launch queue", accelerator.queue_depth == 0
                                          ? std::string("no limit")
                                          : plural(accelerator.queue_depth, "entry")});
@@ -195,6 +203,11 @@ Json accelerator_json(const Accelerator& accelerator) {
           {"link_bandwidth", accelerator.link_bandwidth},
           {"launch_latency_ns", accelerator.launch_latency_ns},
           {"kernel_gap_ns", accelerator.kernel_gap_ns},
+          {"shortest_kernel_ns", accelerator.shortest_kernel_ns},
+          {"sustained_clock",
+           {{"typical", accelerator.sustained_clock.typical},
+            {"low", accelerator.sustained_clock.low},
+            {"high", accelerator.sustained_clock.high}}},
           {"queue_depth", accelerator.queue_depth},
           {"sources", std::move(sources)}};
 }

@@ -26,7 +26,7 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/kernel_cost.h"
+#include "models/costs/cost_book.h"
 #include "models/detail/graph_view.h"
 #include "models/detail/recorded_accelerator.h"
 #include "models/memories/swap_workspaces.h"
@@ -56,6 +56,7 @@ class Swap {
 
   Result<Change> run(double host_speed) {
     if (auto status = supported(); !status) return std::move(status).error();
+    if (auto status = ask(); !status) return std::move(status).error();
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const auto task = make_id<TaskId>(i);
       if (is_device(graph_.kind(task))) {
@@ -103,25 +104,43 @@ class Swap {
     return ok_status();
   }
 
+  // Every kernel and every copy within the device, asked for at once.
+  Status ask() {
+    std::vector<CostQuery> queries;
+    costs_of_.assign(graph_.size(), none_asked);
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      const auto task = make_id<TaskId>(i);
+      const bool kernel = graph_.kind(task) == TaskKind::kernel;
+      if (!is_device(graph_.kind(task)) || (!kernel && !moves_in_memory(graph_, task))) continue;
+      const KernelDescription& description = kernels_[index(graph_.work_id(task))];
+      const Precision precision = kernel ? description.traits.precision : Precision::unknown;
+      costs_of_[i] = static_cast<std::uint32_t>(queries.size());
+      queries.push_back({.what = graph_.name(task),
+                         .kernel = &description,
+                         .measured_ns = graph_.duration_ns(task),
+                         .from = {&from_, precision},
+                         .to = {&to_, precision_on(to_, precision)}});
+    }
+    costs_.resize(queries.size());
+    return CostBook().costs(queries, costs_);
+  }
+
   void device_task(TaskId task) {
     const std::int64_t measured = graph_.duration_ns(task);
-    Cost cost{measured, graph_.provenance(task)};
+    device_before_ += measured;
     if (graph_.kind(task) == TaskKind::kernel) {
       const KernelDescription& kernel = kernels_[index(graph_.work_id(task))];
-      const Setting before{&from_, kernel.traits.precision};
-      cost =
-          scaled_cost(measured, kernel, before, {&to_, precision_on(to_, kernel.traits.precision)});
-      by_bound_[static_cast<std::size_t>(kernel_bound_of(measured, kernel, before))] += measured;
-    } else if (moves_in_memory(graph_, task)) {
-      const KernelDescription& kernel = kernels_[index(graph_.work_id(task))];
-      cost = scaled_cost(measured, kernel, {&from_}, {&to_});
-    } else {
-      kept_ += measured;
+      const KernelBound bound =
+          kernel_bound_of(measured, kernel, {&from_, kernel.traits.precision});
+      by_bound_[static_cast<std::size_t>(bound)] += measured;
     }
-    device_before_ += measured;
-    device_after_ += cost.duration_ns;
-    if (cost.provenance == Provenance::scaled) {
+    if (const std::uint32_t at = costs_of_[index(task)]; at != none_asked) {
+      const Cost& cost = costs_[at];
+      device_after_ += cost.duration_ns;
       change_.durations.push_back({task, cost.duration_ns, cost.provenance, cost.low, cost.high});
+    } else {
+      device_after_ += measured;
+      kept_ += measured;
     }
     shift_latencies(task);
   }
@@ -188,6 +207,9 @@ class Swap {
   std::vector<KernelDescription> kernels_;
   detail::GraphView view_;
   Change change_;
+  static constexpr std::uint32_t none_asked = 0xFFFFFFFFU;
+  std::vector<std::uint32_t> costs_of_;  // by task: number of its cost
+  std::vector<Cost> costs_;
   std::int64_t device_before_ = 0;
   std::int64_t device_after_ = 0;
   std::int64_t kept_ = 0;
