@@ -91,14 +91,15 @@ class Checkpointing {
 
   // What a part leaves for the backward goes when the part is done and comes when it runs again.
   void forget(const detail::TrainingPass& pass, const std::vector<detail::Stash>& stashes,
-              std::size_t end, const std::map<TaskId, TaskId>& copies) {
-    if (end >= pass.forward.size()) return;
-    const TaskId gone = editor_.own_call(pass.forward[end]);
+              const detail::PassSegment& segment, const std::map<TaskId, TaskId>& copies) {
+    if (segment.end >= pass.forward.size()) return;
+    const TaskId gone = editor_.own_call(pass.forward[segment.end]);
     if (gone == none<TaskId>) return;
     for (const detail::Stash& stash : stashes) {
       const auto twin = copies.find(pass.forward[stash.made]);
       // The last result of a part enters the next one and is kept.
-      if (!stash.recorded() || twin == copies.end() || stash.made + 1 >= end) continue;
+      if (!stash.recorded() || twin == copies.end() || stash.made + 1 >= segment.end) continue;
+      if (stash.needed_by < segment.needed_by) continue;  // read before the part runs again
       tensors_.leave(stash.tensor, gone, editor_.call_of_new(twin->second));
     }
   }
@@ -124,7 +125,7 @@ class Checkpointing {
       const auto copies = again({begin + static_cast<std::ptrdiff_t>(segment.begin),
                                  begin + static_cast<std::ptrdiff_t>(segment.end)},
                                 segment.needed_by);
-      forget(pass, stashes, segment.end, copies);
+      forget(pass, stashes, segment, copies);
       // The last output of a segment enters the next one and is kept.
       freed_bytes_ +=
           std::max(0.0, detail::stashed_bytes(editor_, pass, segment.begin, segment.end - 1));

@@ -11,6 +11,7 @@
 #include "apps/driver/load.h"
 #include "models/optimization.h"
 #include "sim/core/config.h"
+#include "sim/engine/memory_tracker.h"
 #include "sim/engine/pull.h"
 #include "sim/graph/validate.h"
 #include "tests/laws/training_run.h"
@@ -82,6 +83,21 @@ void check_costs(const Change& change) {
   CHECK_FALSE(change.notes.empty());
 }
 
+// No tensor comes after it went, and live bytes are those of the tensors that are there.
+void check_memory(const TaskGraph& graph, const Timeline& timeline) {
+  for (const MemoryCurve& curve : track_memory(graph, timeline)) {
+    std::int64_t least = curve.base_bytes;
+    for (const MemoryPoint& point : curve.points) least = std::min(least, point.live_bytes);
+    CHECK(least >= 0);
+  }
+  for (const Tensor& tensor : graph.context().tensors) {
+    if (tensor.allocated_in == none<TaskId> || tensor.freed_in == none<TaskId>) continue;
+    if (tensor.bytes > 0 && graph.lane_id(tensor.allocated_in) == graph.lane_id(tensor.freed_in)) {
+      CHECK(tensor.allocated_in <= tensor.freed_in);
+    }
+  }
+}
+
 // Applies, checks, and gives the new graph; the old one if the what-if declines.
 TaskGraph check_one(const TaskGraph& graph, const OptimizationInfo& info, const Accelerator* on,
                     const ParamValues& values) {
@@ -96,8 +112,9 @@ TaskGraph check_one(const TaskGraph& graph, const OptimizationInfo& info, const 
   REQUIRE_MESSAGE(committed.ok(), committed.error().message);
   const Status valid = validate(committed->graph);
   REQUIRE_MESSAGE(valid.ok(), valid.error().message);
-  const std::int64_t span_ns = simulate(committed->graph).span_ns;
-  CHECK(span_ns >= longest_untouched_lane(graph, *change));
+  const Timeline timeline = simulate(committed->graph);
+  CHECK(timeline.span_ns >= longest_untouched_lane(graph, *change));
+  check_memory(committed->graph, timeline);
 
   const auto again = info.apply({graph, on}, values);
   REQUIRE(again.ok());

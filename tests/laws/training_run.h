@@ -136,9 +136,25 @@ class TrainingRun {
       }
       const TaskId call = host_task("cudaLaunchKernel", TaskKind::launch, lane, phase);
       device_task(call, kind, TaskKind::kernel, phase);
+      hold_memory(phase, call);
       if (choices_.one_in(30)) device_task(call, kind, TaskKind::kernel, phase);
       if (choices_.one_in(20)) attention(phase, lane);
       if (choices_.one_in(40)) synchronize(lane);
+    }
+  }
+
+  // Half of the forward calls allocate a map; backward calls free them, last made first.
+  void hold_memory(Phase phase, TaskId call) {
+    if (phase == Phase::forward && choices_.one_in(2)) {
+      Tensor map;
+      map.bytes = 512 * (1 + static_cast<std::int64_t>(choices_.below(1U << 20)));
+      map.category = TensorCategory::activation;
+      map.allocated_in = call;
+      held_.push_back(map);
+    } else if (phase == Phase::backward && !held_.empty() && choices_.one_in(2)) {
+      held_.back().freed_in = call;
+      builder_.add_tensor(held_.back());
+      held_.pop_back();
     }
   }
 
@@ -181,6 +197,8 @@ class TrainingRun {
       kernels(Phase::update, host_, choices_.below(30));
     }
     synchronize(host_);
+    for (const Tensor& map : held_) builder_.add_tensor(map);  // outlive the window
+    held_.clear();
     const TaskId end = host_task("step end", TaskKind::mark, host_, Phase::unknown);
     builder_.add_step({.rank = 0, .number = number, .begin = begin, .end = end});
   }
@@ -192,6 +210,7 @@ class TrainingRun {
   LaneId stream_{};
   LaneId side_{};
   std::vector<LayerId> layers_;
+  std::vector<Tensor> held_;
   std::int32_t number_ = 0;
   bool shapes_ = true;
 };

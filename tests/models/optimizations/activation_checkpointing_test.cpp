@@ -103,3 +103,33 @@ TEST_CASE(
   CHECK_FALSE(apply_to(run.build(), activation_checkpointing).ok());
   CHECK_FALSE(apply_to(four_layers(), activation_checkpointing, {{"mode", "block"}}).ok());
 }
+
+TEST_CASE("activation_checkpointing: what a part makes is gone until the part runs again") {
+  ToyRun run;
+  std::vector<foretrace::TaskId> calls;
+  const auto add = [&](const ToyKernel& kernel) {
+    calls.push_back(
+        foretrace::make_id<foretrace::TaskId>(foretrace::index(run.kernel(kernel)) - 1));
+  };
+  for (int i = 0; i < 6; ++i) add(forward);
+  for (int i = 0; i < 6; ++i) add(backward);
+  // Forward i makes a map that backward 5 - i is the last to read.
+  for (std::size_t i = 1; i < 6; ++i) {
+    foretrace::Tensor map;
+    map.bytes = 1 << 20;
+    map.allocated_in = calls[i];
+    map.freed_in = calls[12 - i];
+    run.builder().add_tensor(map);
+  }
+  const auto graph = run.build();
+  const auto change = apply_to(graph, activation_checkpointing, {{"segments", "2"}});
+  REQUIRE_MESSAGE(change.ok(), change.error().message);
+  // The first segment is {0, 1, 2}; the result of 2 enters the second one and is kept. Only the map
+  // of 1 goes, when forward 3 is called, and comes back when 1 runs again.
+  REQUIRE(change->tensors.size() == 1);
+  CHECK(index(change->tensors[0].tensor) == 0);
+  REQUIRE(change->new_tensors.size() == 2);
+  CHECK(change->new_tensors[0].freed_in == calls[3]);
+  CHECK(index(change->new_tensors[1].allocated_in) >= graph.size());
+  CHECK(change->new_tensors[1].freed_in == calls[11]);
+}

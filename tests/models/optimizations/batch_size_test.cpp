@@ -94,3 +94,19 @@ TEST_CASE("batch_size: a run of updates only is declined") {
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE("batch_size: activations in memory grow, parameters do not") {
+  ToyRun run;
+  const auto kernel = run.kernel(gelu);
+  foretrace::Tensor map;
+  map.bytes = 1 << 20;
+  map.category = foretrace::TensorCategory::activation;
+  map.allocated_in = foretrace::make_id<foretrace::TaskId>(foretrace::index(kernel) - 1);
+  run.builder().add_tensor(map);
+  map.category = foretrace::TensorCategory::weight;
+  run.builder().add_tensor(map);
+  const auto change = apply_to(run.build(), batch_size, {{"factor", "3"}});
+  REQUIRE(change.ok());
+  REQUIRE(change->tensors.size() == 1);
+  CHECK(change->tensors[0].bytes == 3 << 20);
+}

@@ -88,3 +88,20 @@ TEST_CASE("flash_attention: the softmax of a loss is no attention") {
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE("flash_attention: scores and probabilities are no longer allocated") {
+  ToyRun run;
+  for (const auto& kernel : {scores, softmax, values}) {
+    const auto id = run.kernel(kernel);
+    foretrace::Tensor result;
+    result.bytes = 1 << 20;
+    result.allocated_in = foretrace::make_id<foretrace::TaskId>(foretrace::index(id) - 1);
+    run.builder().add_tensor(result);
+  }
+  const auto change = apply_to(run.build(), flash_attention);
+  REQUIRE(change.ok());
+  REQUIRE(change->tensors.size() == 2);
+  CHECK(change->tensors[0].bytes == 0);
+  CHECK(change->tensors[1].bytes == 0);
+  CHECK(index(change->tensors[1].tensor) == 1);
+}

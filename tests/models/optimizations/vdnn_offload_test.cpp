@@ -66,3 +66,38 @@ TEST_CASE("vdnn_offload: small maps stay, inference keeps nothing") {
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE("vdnn_offload: a recorded tensor leaves at its copy and returns with the prefetch") {
+  ToyRun run;
+  const auto made = run.kernel({.name = "conv", .duration_ns = 100});
+  run.kernel({.name = "relu", .duration_ns = 100});
+  run.kernel({.name = "pool", .duration_ns = 100});
+  run.kernel({.name = "pool backward", .duration_ns = 100, .phase = Phase::backward});
+  const auto last = run.kernel({.name = "wgrad", .duration_ns = 100, .phase = Phase::backward});
+  const auto after_last =
+      run.kernel({.name = "dgrad", .duration_ns = 100, .phase = Phase::backward});
+  // Calls stand right before their kernels.
+  const auto call_of = [](foretrace::TaskId kernel) {
+    return foretrace::make_id<foretrace::TaskId>(foretrace::index(kernel) - 1);
+  };
+  foretrace::Tensor map;
+  map.bytes = 8 << 20;
+  map.category = foretrace::TensorCategory::activation;
+  map.allocated_in = call_of(made);
+  map.freed_in = call_of(after_last);
+  run.builder().add_tensor(map);
+  const auto graph = run.build();
+  const auto change = apply_to(graph, vdnn_offload);
+  REQUIRE_MESSAGE(change.ok(), change.error().message);
+  REQUIRE(change->tensors.size() == 1);
+  CHECK(change->tensors[0].bytes == 0);
+  REQUIRE(change->new_tensors.size() == 2);
+  CHECK(change->new_tensors[0].allocated_in == call_of(made));
+  CHECK(change->new_tensors[1].freed_in == call_of(after_last));
+  const auto kind_of = [&](foretrace::TaskId inserted) {
+    return change->inserted[foretrace::index(inserted) - graph.size()].task.kind;
+  };
+  CHECK(kind_of(change->new_tensors[0].freed_in) == foretrace::TaskKind::launch);
+  CHECK(kind_of(change->new_tensors[1].allocated_in) == foretrace::TaskKind::launch);
+  CHECK(index(last) < graph.size());
+}
