@@ -48,7 +48,7 @@ std::vector<Stash> recorded(const KernelEditor& editor, const TrainingPass& pass
     if (made == 0 && tensor.allocated_in < forward.call.front()) continue;
     const std::size_t use = std::min(made + 1, forward.call.size() - 1);
     stashes.push_back({static_cast<double>(tensor.bytes), forward.kernel[made], forward.kernel[use],
-                       pass.backward[backward.kernel[freed - 1]]});
+                       pass.backward[backward.kernel[freed - 1]], i});
   }
   return stashes;
 }
