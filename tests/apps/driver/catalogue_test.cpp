@@ -4,12 +4,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <doctest/doctest.h>
 
 #include "apps/driver/load.h"
 #include "apps/driver/what_if_spec.h"
 #include "models/optimization.h"
+#include "sim/engine/memory_tracker.h"
 #include "sim/engine/pull.h"
 
 namespace foretrace::driver {
@@ -81,6 +83,30 @@ TEST_CASE(
   MESSAGE("span x ", slower, "; the paper: 4 % on average");
   CHECK(slower > 1);
   CHECK(slower < 1.1);
+}
+
+TEST_CASE("memory of what-ifs: ResNet-50 needs less with its feature maps elsewhere") {
+  const auto recording = recording_of("kineto_resnet50/workers4_v100.json.gz");
+  if (!recording) return;
+  const auto peak = [](const TaskGraph& graph) {
+    const auto curves = track_memory(graph, simulate(graph));
+    REQUIRE(curves.size() == 1);
+    return static_cast<double>(curves[0].peak_bytes);
+  };
+  const double before = peak(recording->graph());
+  // Bounds, not fits: sqrt(n) segments keep less than half, offloading all less than a third, 16 of
+  // 32 bits at least 0.4; twice the batch takes nearly twice the activations.
+  for (const auto& [text, low, high] :
+       {std::tuple{"activation_checkpointing", 0.1, 0.5}, std::tuple{"vdnn_offload", 0.05, 0.34},
+        std::tuple{"gist_encoding", 0.4, 0.7}, std::tuple{"batch_size:factor=2", 1.7, 2.1}}) {
+    CAPTURE(std::string(text));
+    const auto after = commit(recording->graph(), change_of(*recording, text));
+    REQUIRE(after.ok());
+    const double ratio = peak(after->graph) / before;
+    MESSAGE(std::string(text), ": peak x ", ratio);
+    CHECK(ratio > low);
+    CHECK(ratio < high);
+  }
 }
 
 TEST_CASE("flash_attention: every layer of a tensor-parallel GPT forward is found") {
