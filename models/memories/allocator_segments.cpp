@@ -87,7 +87,7 @@ void CachingAllocator::release_unsplit(std::uint32_t pool) {
   std::vector<std::uint32_t> whole;
   std::vector<std::uint32_t> expandable;
   const FreeBlocks& free = pools_[pool].free;
-  for (auto place = free.begin(); place != free.end(); place = free.next(place)) {
+  for (auto place = FreeBlocks::begin(); place != free.end(); place = free.next(place)) {
     const std::uint32_t number = free.at(place).block;
     const Block& block = blocks_[number];
     if (block.is_expandable) {
@@ -118,7 +118,7 @@ void CachingAllocator::collect_garbage() {
     double total_age = 0;
     for (std::uint32_t pool = 1; pool < pools_.size(); pool += 2) {
       const FreeBlocks& free = pools_[pool].free;
-      for (auto place = free.begin(); place != free.end(); place = free.next(place)) {
+      for (auto place = FreeBlocks::begin(); place != free.end(); place = free.next(place)) {
         const Block& block = blocks_[free.at(place).block];
         if (block.previous != no_block || block.next != no_block || block.is_expandable) continue;
         candidates.push_back(free.at(place).block);

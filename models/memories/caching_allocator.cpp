@@ -38,7 +38,7 @@ std::int64_t CachingAllocator::rounded(std::int64_t bytes) const {
   return (bytes + least_block - 1) / least_block * least_block;
 }
 
-std::uint32_t CachingAllocator::pool_of(std::int64_t bytes, std::uint32_t stream) const {
+std::uint32_t CachingAllocator::pool_of(std::int64_t bytes, std::uint32_t stream) {
   return 2 * stream + (bytes <= small_request ? 0 : 1);
 }
 
@@ -172,7 +172,8 @@ void CachingAllocator::free(BlockId id) {
 Fragmentation CachingAllocator::fragmentation() const {
   Fragmentation result;
   for (const Pool& pool : pools_) {
-    for (auto place = pool.free.begin(); place != pool.free.end(); place = pool.free.next(place)) {
+    for (auto place = FreeBlocks::begin(); place != pool.free.end();
+         place = pool.free.next(place)) {
       const FreeBlock& key = pool.free.at(place);
       const Block& block = blocks_[key.block];
       result.free_bytes += key.bytes;
@@ -207,7 +208,7 @@ BlockId CachingAllocator::allocate_at(std::int64_t address, std::int64_t bytes,
   const std::uint32_t pool = pool_of(bytes, stream);
   if (pool >= pools_.size()) return none<BlockId>;
   FreeBlocks& free = pools_[pool].free;
-  for (auto place = free.begin(); place != free.end(); place = free.next(place)) {
+  for (auto place = FreeBlocks::begin(); place != free.end(); place = free.next(place)) {
     const FreeBlock around = free.at(place);
     if (around.address > address || around.address + around.bytes < address + bytes) continue;
     free.erase(place);

@@ -44,7 +44,7 @@ class CachingAllocator {
   /// A block for at least one byte; none if memory is out. Streams are small numbers: their blocks
   /// never mix.
   [[nodiscard]] BlockId allocate(std::int64_t bytes, std::uint32_t stream = 0);
-  void free(BlockId block);
+  void free(BlockId id);
   /// Gives back every segment without a block in use (torch.cuda.empty_cache()).
   void release_cached();
 
@@ -87,7 +87,7 @@ class CachingAllocator {
   };
 
   [[nodiscard]] static bool is_small(std::uint32_t pool) { return pool % 2 == 0; }
-  [[nodiscard]] std::uint32_t pool_of(std::int64_t bytes, std::uint32_t stream) const;
+  [[nodiscard]] static std::uint32_t pool_of(std::int64_t bytes, std::uint32_t stream);
   void need_pool(std::uint32_t pool);
   [[nodiscard]] std::uint32_t new_block(const Block& block);
   void give_up(std::uint32_t block);
@@ -114,11 +114,11 @@ class CachingAllocator {
 
   // expandable_segments.cpp
   [[nodiscard]] std::int64_t page_bytes(std::uint32_t pool) const;
-  [[nodiscard]] std::int64_t expandable_bytes(std::uint32_t block) const;
+  [[nodiscard]] std::int64_t expandable_bytes(std::uint32_t number) const;
   [[nodiscard]] std::uint32_t expand(std::uint32_t pool, std::int64_t bytes);
   [[nodiscard]] std::uint32_t find_expandable(std::uint32_t pool, std::int64_t bytes);
-  [[nodiscard]] bool map(std::uint32_t block, std::int64_t bytes);
-  void unmap(std::uint32_t block);
+  [[nodiscard]] bool map(std::uint32_t number, std::int64_t bytes);
+  void unmap(std::uint32_t number);
 
   AllocatorSettings settings_;
   AllocatorUse use_;

@@ -30,7 +30,7 @@ class FreeBlocks {
   };
 
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] Place begin() const { return {}; }
+  [[nodiscard]] static Place begin() { return {}; }
   [[nodiscard]] Place end() const { return {order_.size(), 0}; }
   [[nodiscard]] const FreeBlock& at(Place place) const {
     return runs_[order_[place.run]].blocks[place.at];
