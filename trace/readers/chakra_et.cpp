@@ -25,16 +25,20 @@ using detail::WireField;
 using detail::WireReader;
 using detail::WireType;
 
-// True if the fields of a message have the types that the schema gives them.
+// True if the fields of a message have the types that the schema gives them: none above `highest`
+// (below 32), and numbers where `numbers` has a bit.
 bool fits(std::string_view message, std::uint32_t highest, std::uint32_t numbers) {
   WireReader fields(message);
   bool any = message.empty();
   while (fields.next()) {
+    if (fields->number > highest) {
+      return false;
+    }
     const bool number = fields->type == WireType::varint;
     const bool packed =
         fields->number == chakra::node_control || fields->number == chakra::node_data;
     const bool wants_number = ((numbers >> fields->number) & 1U) != 0;
-    if (fields->number > highest || (number != wants_number && !(packed && numbers != 0))) {
+    if (number != wants_number && !(packed && numbers != 0)) {
       return false;
     }
     any = true;

@@ -263,6 +263,9 @@ class NodeText {
 class JsonNodeReader::Parser {
  public:
   [[nodiscard]] simdjson::simdjson_result<element> parse(std::string_view json) {
+    if (json.empty()) {
+      return simdjson::EMPTY;  // simdjson would copy from a null pointer
+    }
     if (!is_valid_utf8(json)) {
       repaired_ = with_valid_utf8(json);
       json = repaired_;
