@@ -6,9 +6,29 @@
 
 #include "models/costs/kernel_cost.h"
 #include "models/detail/graph_view.h"
+#include "sim/core/params.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::detail {
+
+/// Parameters that what-ifs on chains of launches have in common.
+inline constexpr ParamInfo max_segment_param = {
+    .name = "max_segment",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "100 us",
+    .doc = "Host time before a launch beyond which it starts a new chain.",
+    .minimum = 0,
+    .maximum = 1e12};
+inline constexpr ParamInfo kept_host_param = {
+    .name = "kept_host",
+    .unit = "1",
+    .default_text = "0.1",
+    .doc = "Share of the host time between replaced launches that stays.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "0.3"};
 
 struct FusionSettings {
   std::int64_t max_segment_ns = 0;  ///< more host time before a launch than this cuts the chain

@@ -138,21 +138,7 @@ constexpr std::array params = {
               .maximum = 1,
               .optimistic = "0",
               .pessimistic = "1"},
-    ParamInfo{.name = "max_segment",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "100 us",
-              .doc = "Host time before a launch beyond which it starts a new chain.",
-              .minimum = 0,
-              .maximum = 1e12},
-    ParamInfo{.name = "kept_host",
-              .unit = "1",
-              .default_text = "0.1",
-              .doc = "Share of the host time between replaced launches that stays.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "0.3"}};
+    detail::max_segment_param, detail::kept_host_param};
 
 }  // namespace
 

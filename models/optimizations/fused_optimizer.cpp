@@ -23,6 +23,7 @@
 
 #include "models/costs/kernel_cost.h"
 #include "models/detail/change_builder.h"
+#include "models/detail/fusion_chain.h"
 #include "models/detail/graph_view.h"
 #include "models/detail/update_phase.h"
 #include "models/optimization.h"
@@ -204,14 +205,7 @@ constexpr std::array params = {
               .minimum = 0,
               .maximum = 10,
               .optimistic = "0.4"},
-    ParamInfo{.name = "kept_host",
-              .unit = "1",
-              .default_text = "0.1",
-              .doc = "Share of the host time between replaced launches that stays.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "0.3"}};
+    detail::kept_host_param};
 
 }  // namespace
 

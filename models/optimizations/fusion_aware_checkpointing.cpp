@@ -99,29 +99,14 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "graphs that are no chains: residual branches are cut at their additions",
     "registers and compile time", "products that would be worth recomputing"};
-constexpr std::array params = {
-    ParamInfo{.name = "longest",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "32",
-              .doc = "Kernels in one chain at most.",
-              .minimum = 2,
-              .maximum = 1e6},
-    ParamInfo{.name = "max_segment",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "100 us",
-              .doc = "Host time before a launch beyond which it starts a new chain.",
-              .minimum = 0,
-              .maximum = 1e12},
-    ParamInfo{.name = "kept_host",
-              .unit = "1",
-              .default_text = "0.1",
-              .doc = "Share of the host time between replaced launches that stays.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "0.3"}};
+constexpr std::array params = {ParamInfo{.name = "longest",
+                                         .type = ParamType::integer,
+                                         .unit = "1",
+                                         .default_text = "32",
+                                         .doc = "Kernels in one chain at most.",
+                                         .minimum = 2,
+                                         .maximum = 1e6},
+                               detail::max_segment_param, detail::kept_host_param};
 
 }  // namespace
 

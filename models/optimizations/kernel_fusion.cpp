@@ -155,13 +155,7 @@ constexpr std::array params = {
               .doc = "Longest chain.",
               .minimum = 2,
               .maximum = 1000},
-    ParamInfo{.name = "max_segment",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "100 us",
-              .doc = "Host time before a launch above which a chain is cut.",
-              .minimum = 0,
-              .maximum = 1e12},
+    detail::max_segment_param,
     ParamInfo{.name = "side_inputs",
               .unit = "1",
               .default_text = "0.5",
@@ -178,14 +172,7 @@ constexpr std::array params = {
               .maximum = 1,
               .optimistic = "0",
               .pessimistic = "1"},
-    ParamInfo{.name = "kept_host",
-              .unit = "1",
-              .default_text = "0.1",
-              .doc = "Share of the host time between removed launches that stays.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "0.3"}};
+    detail::kept_host_param};
 
 }  // namespace
 

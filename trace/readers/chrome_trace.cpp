@@ -1,4 +1,4 @@
-// Reader of Chrome traces that are not PyTorch's: TensorFlow, MXNet, Horovod, BytePS.
+// Reader of Chrome traces that are not PyTorch's: TensorFlow, MXNet, BytePS.
 //
 //   [{"ph": "M", "args": {"name": "conv1_1_weight"}, "pid": 0, "name": "process_name"},
 //    {"ph": "B", "pid": 0, "ts": 2335011, "name": "INITCOMMUNICATION"},
@@ -135,7 +135,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
 extern const ReaderInfo chrome_trace;
 constinit const ReaderInfo chrome_trace{
     .name = "chrome_trace",
-    .summary = "Chrome traces of TensorFlow, MXNet, Horovod, BytePS",
+    .summary = "Chrome traces of TensorFlow, MXNet, BytePS",
     .suffixes = ".json .json.gz",
     .sniff = sniff,
     .read = read,
