@@ -17,6 +17,9 @@ namespace foretrace::app {
 /// The first line alone, as --quiet prints it.
 [[nodiscard]] std::string inspect_headline(const driver::Inspection& found);
 [[nodiscard]] std::string inspect_page(const driver::Inspection& found);
+/// Stages of a step and the modules below them, repeats folded; one line with the coverage.
+[[nodiscard]] std::string modules_page(const driver::Inspection& found);
+[[nodiscard]] std::string modules_headline(const driver::Inspection& found);
 
 /// Device memory of a trace: peak, who holds it, what is reserved, where it would fit.
 [[nodiscard]] std::string memory_headline(const driver::Inspection& found);

@@ -25,6 +25,7 @@ struct Options {
   std::vector<std::string> paths;
   bool communication = false;
   bool memory = false;
+  bool modules = false;
   std::string allocator;
 };
 
@@ -104,6 +105,10 @@ int run(const Options& options) {
       text += options.common.quiet ? app::memory_headline(found) + "\n" : app::memory_page(found);
       continue;
     }
+    if (options.modules) {
+      text += options.common.quiet ? app::modules_headline(found) + "\n" : app::modules_page(found);
+      continue;
+    }
     text += options.common.quiet ? app::inspect_headline(found) + "\n" : app::inspect_page(found);
   }
   return app::answer(text);
@@ -117,6 +122,8 @@ std::function<int()> setup(CLI::App& cli) {
                "refuse a trace with any event that must be dropped");
   cli.add_flag("--communication", options->communication,
                "take the traces as the ranks of one job: bytes, bandwidth, waiting, late ranks");
+  cli.add_flag("--modules", options->modules,
+               "the stages of a step and the modules below them, repeated ones folded");
   cli.add_flag("--memory", options->memory,
                "who holds device memory at its peak, what the allocator reserves, where it fits");
   cli.add_option("--allocator", options->allocator,
@@ -125,6 +132,8 @@ std::function<int()> setup(CLI::App& cli) {
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace inspect trace.json.gz", "steps, devices, damage, and where the device time goes"},
+      {"foretrace inspect trace.json.gz --modules",
+       "where a step goes: forward, backward, update, layer by layer"},
       {"foretrace inspect trace.json.gz --memory", "the peak of device memory and who holds it"},
       {"foretrace inspect capture.json exec.json",
        "two that complete each other are linked: graph capture and execution, ET and Kineto"},

@@ -11,11 +11,13 @@
 
 #include "apps/command.h"
 #include "apps/console.h"
+#include "apps/driver/claims.h"
 #include "apps/driver/formats.h"
 #include "apps/driver/validate_jobs.h"
 #include "apps/driver/validation.h"
 #include "apps/help.h"
 #include "apps/options.h"
+#include "apps/report_claims.h"
 #include "apps/report_formats.h"
 #include "apps/report_jobs.h"
 #include "apps/report_kernels.h"
@@ -35,6 +37,7 @@ struct Options {
   bool markdown = false;
   bool formats = false;
   bool jobs = false;
+  bool claims = false;
 };
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
@@ -255,8 +258,26 @@ int run_jobs(const Options& options) {
                          : app::jobs_page(*rows));
 }
 
+int run_claims(const Options& options) {
+  const Result<std::vector<driver::ClaimRow>> rows = driver::claim_table(options.data);
+  if (!rows) {
+    return app::failure(rows.error());
+  }
+  return app::answer(
+      options.common.json
+          ? Json{{"schema", "foretrace.validation/1"}, {"claims", app::claims_json(*rows)}}.dump(
+                2) +
+                "\n"
+      : options.common.quiet ? app::claims_headline(*rows)
+      : options.markdown     ? app::claims_headline(*rows) + "\n" + app::claims_markdown(*rows)
+                             : app::claims_page(*rows));
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (options.claims) {
+    return run_claims(options);
+  }
   if (options.formats) {
     return run_formats(options);
   }
@@ -290,6 +311,8 @@ std::function<int()> setup(CLI::App& cli) {
   cli.add_flag("--formats", options->formats,
                "read every file, whatever it is: format, damage, speed, or why it is refused");
   cli.add_flag("--jobs", options->jobs, "replay recordings of several ranks as one job each");
+  cli.add_flag("--claims", options->claims,
+               "predict what papers report on the nearest recording, and say where it differs");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace validate --data traces",

@@ -85,6 +85,7 @@ GraphFacts facts_of(const trace::BuiltGraph& built) {
   for (const Share& share : facts.kinds) {
     facts.device_time_ns += share.time_ns;
   }
+  facts.summary = summarize_step(graph);
   return facts;
 }
 

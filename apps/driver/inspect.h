@@ -10,6 +10,7 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/memory_report.h"
+#include "apps/driver/step_summary.h"
 #include "apps/driver/steps.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
@@ -55,6 +56,7 @@ struct GraphFacts {
   std::vector<Share> kernels;    ///< by name, longest first
   std::vector<Share> operators;  ///< by framework operator, longest first; "" is none
   std::int64_t device_time_ns = 0;
+  StepSummary summary;
   std::vector<std::string> warnings;
 };
 

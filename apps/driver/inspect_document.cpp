@@ -15,6 +15,19 @@ Json shares_json(const std::vector<Share>& shares) {
   return list;
 }
 
+Json summary_json(const std::vector<SummaryNode>& nodes) {
+  Json list = Json::array();
+  for (const SummaryNode& node : nodes) {
+    list.push_back({{"name", node.name},
+                    {"repeats", node.repeats},
+                    {"operations", node.operations},
+                    {"device_ns", node.device_ns},
+                    {"host_ns", node.host_ns},
+                    {"below", summary_json(node.children)}});
+  }
+  return list;
+}
+
 Json graph_json(const GraphFacts& facts) {
   Json threads = Json::array();
   for (const ThreadFacts& thread : facts.threads) {
@@ -41,6 +54,11 @@ Json graph_json(const GraphFacts& facts) {
           {"kinds", shares_json(facts.kinds)},
           {"phases", shares_json(facts.phases)},
           {"layers", shares_json(facts.layers)},
+          {"summary",
+           {{"in_stage_ns", facts.summary.in_stage_ns},
+            {"in_module_ns", facts.summary.in_module_ns},
+            {"could_be_in_module_ns", facts.summary.could_be_in_module_ns},
+            {"stages", summary_json(facts.summary.stages)}}},
           {"kernels", shares_json(facts.kernels)},
           {"operators", shares_json(facts.operators)},
           {"honesty", honesty_json(facts.honesty, nullptr)},
