@@ -15,9 +15,7 @@ namespace {
 
 using test::ToyRun;
 
-LayerId layer(ToyRun& run, const std::string& path) {
-  return run.builder().add_layer(path);
-}
+LayerId layer(ToyRun& run, const std::string& path) { return run.builder().add_layer(path); }
 
 const SummaryNode* find(const std::vector<SummaryNode>& nodes, const std::string& name) {
   for (const SummaryNode& node : nodes) {
