@@ -28,9 +28,10 @@ std::uint32_t FreeBlocks::new_run() {
 
 void FreeBlocks::insert(const FreeBlock& block) {
   ++size_;
-  if (order_.empty()) order_.push_back(new_run());
-  Place place = lower_bound(block);
-  if (place == end()) {
+  Place place;
+  if (order_.empty()) {
+    order_.push_back(new_run());
+  } else if (place = lower_bound(block); place == end()) {
     place = {order_.size() - 1, runs_[order_.back()].count};
   }
   if (runs_[order_[place.run]].count == longest_run) {

@@ -1,6 +1,7 @@
 // Bytes through the compressor and back.
 #include "trace/gzip_sink.h"
 
+#include <cstdint>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -12,7 +13,7 @@ namespace {
 
 TEST_CASE("gzip sink: what goes in comes out, also of pieces larger than its buffer") {
   std::string plain;
-  for (int i = 0; i < 300'000; ++i) {
+  for (std::int64_t i = 0; i < 300'000; ++i) {
     plain += static_cast<char>('a' + (i * i / 7) % 26);
   }
   std::string packed;
