@@ -161,8 +161,10 @@ std::string memory_headline(const Inspection& found) {
   std::string text = file_name(found.path) + ": ";
   if (found.memory_reports.empty()) {
     return text + "no device memory recorded" +
-           (found.model.parameters > 0 ? fmt::format("; {}", model_text(found.model))
-                                       : std::string());
+           (found.model.parameters > 0
+                ? fmt::format(", {} parameters by shapes",
+                              count_text(static_cast<std::uint64_t>(found.model.parameters)))
+                : std::string());
   }
   for (std::size_t i = 0; i < found.memory_reports.size(); ++i) {
     const MemoryReport& report = found.memory_reports[i];
@@ -176,7 +178,7 @@ std::string memory_headline(const Inspection& found) {
 
 std::string memory_page(const Inspection& found) {
   std::string page = strong(memory_headline(found)) + "\n\n";
-  if (found.model.parameters > 0 && !found.memory_reports.empty()) {
+  if (found.model.parameters > 0) {
     page += row("model", model_text(found.model));
   }
   for (const MemoryReport& report : found.memory_reports) {
