@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/core/ids.h"
@@ -81,6 +82,12 @@ struct SequenceNumber {
   std::int64_t forward_thread = -1;  ///< set (>0) on backward operators by some versions; -1 absent
 };
 
+/// The number that PyTorch gives every call it records: rf_id in its execution traces.
+struct RecordFunction {
+  EventId event{};
+  std::uint32_t number = 0;
+};
+
 /// A [memory] instant. Negative bytes: a free.
 struct MemoryEvent {
   std::int64_t time_ns = 0;
@@ -117,6 +124,8 @@ struct TraceInfo {
   std::int64_t resolution_ns = 1;  ///< 1000 where every timestamp is a whole microsecond
   bool is_hip = false;             ///< HIP runtime calls (no launch queue limit)
   std::vector<DeviceProperties> devices;
+  /// What was recorded of the program and its machine, as written: {"driver", "13.0"}. For people.
+  std::vector<std::pair<std::string, std::string>> environment;
 };
 
 /// Rows are in file order; `by_start` sorts them. Every event here has a duration ("X" events).
@@ -138,6 +147,7 @@ struct EventTable {
   std::vector<SyncRecord> syncs;
   std::vector<Flow> flows;                       ///< forward -> backward only
   std::vector<SequenceNumber> sequence_numbers;  ///< sorted by event
+  std::vector<RecordFunction> record_functions;  ///< sorted by event
   std::vector<MemoryEvent> memory;
 
   [[nodiscard]] std::size_t size() const { return kind.size(); }

@@ -110,6 +110,18 @@ void keep_rows(std::vector<T>& column, const std::vector<bool>& kept) {
   column.resize(next);
 }
 
+/// Rows of a table beside the events, which name them.
+template <typename Row>
+void keep_rows_of(std::vector<Row>& list, const std::vector<bool>& kept,
+                  const std::vector<EventId>& now) {
+  list.erase(std::remove_if(list.begin(), list.end(),
+                            [&](const Row& row) { return !kept[index(row.event)]; }),
+             list.end());
+  for (Row& row : list) {
+    row.event = now[index(row.event)];
+  }
+}
+
 std::uint64_t remove_frames(EventTable& table) {
   const std::size_t rows = table.size();
   std::vector<bool> kept(rows);
@@ -121,13 +133,8 @@ std::uint64_t remove_frames(EventTable& table) {
     now[row] = make_id<EventId>(next);
     next += kept[row] ? 1 : 0;
   }
-  auto& sequence = table.sequence_numbers;
-  sequence.erase(std::remove_if(sequence.begin(), sequence.end(),
-                                [&](const SequenceNumber& s) { return !kept[index(s.event)]; }),
-                 sequence.end());
-  for (SequenceNumber& number : sequence) {
-    number.event = now[index(number.event)];
-  }
+  keep_rows_of(table.sequence_numbers, kept, now);
+  keep_rows_of(table.record_functions, kept, now);
   keep_rows(table.kind, kept);
   keep_rows(table.name, kept);
   keep_rows(table.track, kept);
@@ -176,6 +183,12 @@ ScrubReport scrub(EventTable& table) {
   report.names = names.changed();
   table.names = std::move(names).take();
   table.info.path = without_paths(table.info.path);
+  auto& facts = table.info.environment;
+  facts.erase(std::remove_if(facts.begin(), facts.end(),
+                             [](const auto& fact) {
+                               return fact.first == "command" || fact.first == "process";
+                             }),
+              facts.end());
   return report;
 }
 

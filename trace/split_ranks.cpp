@@ -107,6 +107,12 @@ class Part {
         part_.sequence_numbers.push_back(number);
       }
     }
+    for (RecordFunction call : whole_.record_functions) {
+      if (new_row_[index(call.event)] != elsewhere) {
+        call.event = EventId{new_row_[index(call.event)]};
+        part_.record_functions.push_back(call);
+      }
+    }
     for (MemoryEvent memory : whole_.memory) {
       if (track(memory.track) != elsewhere) {
         memory.track = TrackId{track(memory.track)};

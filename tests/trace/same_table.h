@@ -44,6 +44,12 @@ namespace detail {
 [[nodiscard]] inline std::string text_of(const SequenceNumber& s) {
   return fmt::format("{} {} {}", index(s.event), s.number, s.forward_thread);
 }
+[[nodiscard]] inline std::string text_of(const RecordFunction& r) {
+  return fmt::format("{} {}", index(r.event), r.number);
+}
+[[nodiscard]] inline std::string text_of(const std::pair<std::string, std::string>& fact) {
+  return fact.first + " " + fact.second;
+}
 [[nodiscard]] inline std::string text_of(const MemoryEvent& m) {
   return fmt::format("{} {} {} {} {} {} {} {}", m.time_ns, index(m.track), m.device_type, m.device,
                      m.bytes, m.address, m.total_allocated, m.total_reserved);
@@ -100,6 +106,8 @@ std::string first_difference(std::string_view what, const Rows& a, const Rows& b
        {detail::first_difference("sync", a.syncs, b.syncs, text),
         detail::first_difference("flow", a.flows, b.flows, text),
         detail::first_difference("sequence number", a.sequence_numbers, b.sequence_numbers, text),
+        detail::first_difference("call", a.record_functions, b.record_functions, text),
+        detail::first_difference("fact", a.info.environment, b.info.environment, text),
         detail::first_difference("memory event", a.memory, b.memory, text),
         detail::first_difference("device", a.info.devices, b.info.devices, text)}) {
     if (!found.empty()) {

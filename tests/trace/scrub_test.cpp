@@ -47,6 +47,21 @@ TEST_CASE("scrub: frames of files go, modules stay, and sequence numbers follow 
   }
 }
 
+TEST_CASE("scrub: the command goes, versions stay, and numbers of calls follow their rows") {
+  LoadedTrace loaded = read_events(
+      R"({"ph": "X", "cat": "python_function", "name": "/data/me/train.py(12): main", "pid": 1,
+          "tid": 2, "ts": 1, "dur": 9},
+         {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 2, "ts": 3, "dur": 5,
+          "args": {"Record function id": 4}})");
+  loaded.events.info.environment = {
+      {"command", "python /data/me/train.py"}, {"process", "7"}, {"CUDA driver", "13.0"}};
+  scrub(loaded.events);
+  REQUIRE(loaded.events.info.environment.size() == 1);
+  CHECK(loaded.events.info.environment[0].first == "CUDA driver");
+  REQUIRE(loaded.events.record_functions.size() == 1);
+  CHECK(index(loaded.events.record_functions[0].event) == 0);
+}
+
 TEST_CASE("scrub: a table without anything of the kind does not change") {
   LoadedTrace loaded = read_events(
       R"({"ph": "X", "cat": "kernel", "name": "a/b", "pid": 0, "tid": 7, "ts": 1, "dur": 1,

@@ -27,6 +27,11 @@ EventTable events_of(const std::string& path) {
 TEST_CASE("split: processes with device work become ranks of their own") {
   EventTable whole = events_of(FORETRACE_SOURCE_DIR "/tests/fixtures/nsys_sqlite/tiny.sqlite");
   const std::size_t rows = whole.size();
+  for (std::size_t row = 0; row < whole.size(); ++row) {
+    if (whole.name_of(make_id<EventId>(row)) == "aten::mm") {
+      whole.record_functions.push_back({make_id<EventId>(row), 7});
+    }
+  }
   CHECK(rank_count(whole) == 2);
   const std::vector<EventTable> parts = split_ranks(std::move(whole));
   REQUIRE(parts.size() == 2);
@@ -47,6 +52,9 @@ TEST_CASE("split: processes with device work become ranks of their own") {
   CHECK(parts[0].syncs.size() == 2);
   CHECK(parts[1].syncs.empty());
   CHECK(parts[0].memory.size() == 2);
+  REQUIRE(parts[0].record_functions.size() == 1);
+  CHECK(parts[0].name_of(parts[0].record_functions[0].event) == "aten::mm");
+  CHECK(parts[1].record_functions.empty());
   REQUIRE(parts[0].sequence_numbers.size() == 1);
   CHECK(parts[0].name_of(parts[0].sequence_numbers[0].event) == "aten::mm");
   for (const EventTable& part : parts) {

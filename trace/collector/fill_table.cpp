@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "trace/collector/environment.h"
 #include "trace/collector/names.h"
 #include "trace/collector/recording.h"
+#include "trace/collector/step_report.h"
 #include "trace/collector/table_filler.h"
 #include "trace/readers/detail/text.h"
 
@@ -99,6 +101,7 @@ class Converter {
     info.format = "ftr";
     info.rank = rank_of("rank");
     info.world_size = rank_of("world size");
+    info.environment = environment_of(recording_);
     for (const DeviceRecord& device : recording_.devices) {
       DeviceProperties properties;
       properties.rank = std::max(info.rank, 0);
@@ -355,6 +358,9 @@ class Converter {
       }
     }
     report.kept = std::min(report.kept, report.events);
+    if (std::string warning = step_warning(recording_.facts); !warning.empty()) {
+      report.warnings.push_back(std::move(warning));
+    }
   }
 
   struct Caller {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "trace/byte_source.h"
 #include "trace/collector/record_fields.h"
 #include "trace/collector/recording.h"
 #include "trace/readers/detail/text.h"
@@ -71,6 +72,30 @@ Recording read_recording(std::span<const ftr::Chunk> chunks, std::uint64_t file_
     }
   }
   return recording;
+}
+
+ftr::Pairs facts_of_file(const std::string& path) {
+  constexpr std::size_t enough = std::size_t{1} << 16U;  // the facts are the first chunk
+  auto opened = open_file(path);
+  if (!opened) {
+    return {};
+  }
+  std::string start(enough, '\0');
+  const auto got = (*opened)->read(start);
+  start.resize(got ? *got : 0);
+  if (start.size() < ftr::head_bytes || !start.starts_with(ftr::magic)) {
+    return {};
+  }
+  ImportReport ignored;  // the piece ends inside a chunk
+  std::vector<ftr::Chunk> chunks = ftr::find_chunks(start, ignored);
+  ftr::check_chunks(chunks, ignored);
+  ftr::Pairs facts;
+  for (const ftr::Chunk& chunk : chunks) {
+    if (chunk.kind == ftr::ChunkKind::info && !chunk.damaged) {
+      static_cast<void>(ftr::take_pairs(chunk.payload, facts));
+    }
+  }
+  return facts;
 }
 
 }  // namespace foretrace::trace::collector

@@ -270,7 +270,7 @@ template void RecordWriter::add(const ClockRecord&) noexcept;
 template void RecordWriter::add(const ThreadRecord&) noexcept;
 template void RecordWriter::add(const DropRecord&) noexcept;
 
-bool RecordWriter::finish() noexcept {
+bool RecordWriter::finish(const Facts& facts) noexcept {
   try {
     State& state = *state_;
     {
@@ -293,6 +293,9 @@ bool RecordWriter::finish() noexcept {
                                     static_cast<std::uint16_t>(RecordKind::drop));
     if (drops.size() > 0) {
       static_cast<void>(state.put(drop_chunk, drops.payload()));
+    }
+    if (!facts.empty()) {
+      static_cast<void>(state.put(ftr::ChunkKind::info, ftr::put_pairs(facts)));
     }
     return !state.broken &&
            state.put(ftr::ChunkKind::end,

@@ -47,9 +47,10 @@ class RecordWriter {
   template <typename Record>
   void add(const Record& record) noexcept;
 
-  /// Writes what waits, the counts of what was dropped, and the end mark. Call once, from a thread
-  /// that adds nothing meanwhile. False if the file is not whole.
-  bool finish() noexcept;
+  /// Writes what waits, the counts of what was dropped, facts that were not known before, and the
+  /// end mark. Call once, from a thread that adds nothing meanwhile. False if the file is not
+  /// whole.
+  bool finish(const Facts& facts = {}) noexcept;
   /// Leaves the file as it is and the thread to the operating system: for a process that was forked
   /// off and has no such thread.
   void abandon() noexcept;

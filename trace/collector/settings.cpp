@@ -83,12 +83,42 @@ bool names_step(std::string_view range) {
   });
 }
 
-StepWindow::Change StepWindow::step_began() {
+bool names_update(std::string_view range) {
+  constexpr std::string_view word = "optimizer.step";
+  std::string lower(range.substr(0, word.size()));
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
+    return static_cast<char>(c == '_' ? '.' : std::tolower(c));
+  });
+  return lower == word;
+}
+
+bool StepWindow::counts(std::string_view range) {
+  // emit_nvtx adds ", seq = 12" and the like, which differ from one to the next.
+  const std::string_view name = range.substr(0, range.find(','));
+  const bool update = names_update(range);
+  if (mark_ == Mark::none && (update || names_step(range))) {
+    mark_ = update ? Mark::updates : Mark::steps;
+    optimizer_ = update ? name : std::string_view();
+  }
+  return mark_ == Mark::steps ? !update && names_step(range)
+                              : mark_ == Mark::updates && name == optimizer_;
+}
+
+StepWindow::Change StepWindow::range_began(std::string_view range) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!counts(range)) {
+    return Change::none;
+  }
   const std::int64_t step = next_++;
   if (step == range_.first) {
     return Change::start;
   }
   return step == range_.last + 1 ? Change::stop : Change::none;
+}
+
+std::pair<std::int64_t, StepWindow::Mark> StepWindow::seen() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return {next_, mark_};
 }
 
 }  // namespace foretrace::trace::collector

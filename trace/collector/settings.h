@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,16 +40,29 @@ struct Settings {
 /// True for the name of a range that stands for a step: "ProfilerStep#3", "step 3", "Iteration_3".
 [[nodiscard]] bool names_step(std::string_view range);
 
-/// Says when recording starts and stops, from the ranges that begin.
+/// True for the name of a range around an update of the parameters: "Optimizer.step#SGD.step".
+[[nodiscard]] bool names_update(std::string_view range);
+
+/// Says when recording starts and stops, from the ranges that begin. The first range that stands
+/// for a step or an update decides which of the two is counted; of optimizers of several kinds the
+/// first one counts. A step by updates lasts from the begin of one update to that of the next. Any
+/// thread.
 class StepWindow {
  public:
   enum class Change : std::uint8_t { none, start, stop };
+  enum class Mark : std::uint8_t { none, steps, updates };
   explicit StepWindow(StepRange range) : range_(range) {}
-  /// A range began that stands for a step.
-  Change step_began();
+  Change range_began(std::string_view range);
+  /// Steps that began, and by what they were counted.
+  [[nodiscard]] std::pair<std::int64_t, Mark> seen() const;
 
  private:
+  [[nodiscard]] bool counts(std::string_view range);
+
   StepRange range_;
+  mutable std::mutex mutex_;
+  Mark mark_ = Mark::none;
+  std::string optimizer_;  // its range without what follows the first comma
   std::int64_t next_ = 0;
 };
 

@@ -39,8 +39,9 @@ enum class ChunkKind : std::uint16_t {
   flows = 8,
   memory = 9,
   devices = 10,
-  report = 11,        ///< what the import of the original said
-  end = 12,           ///< the last chunk of a file that was finished
+  report = 11,  ///< what the import of the original said
+  end = 12,     ///< the last chunk of a file that was finished
+  record_functions = 13,
   first_record = 64,  ///< 64 + kind of record: rows of a collector
 };
 

@@ -64,6 +64,11 @@ class TableReader {
     info.first_time_ns = std::clamp(number_of(pairs, "first_time_ns", 0), -latest, latest);
     info.resolution_ns = std::max<std::int64_t>(1, number_of(pairs, "resolution_ns", 1));
     info.is_hip = number_of(pairs, "is_hip", 0) != 0;
+    for (const auto& [key, value] : pairs) {
+      if (key.starts_with(environment_prefix)) {
+        info.environment.emplace_back(key.substr(environment_prefix.size()), value);
+      }
+    }
   }
 
   // What events refer to.
@@ -135,20 +140,27 @@ class TableReader {
     rows.erase(end, rows.end());
   }
 
+  // One row per event at most, in the order of events.
+  template <typename Row>
+  void keep_in_order(std::vector<Row>& list, std::string_view what, const RowMap& rows) {
+    EventId last = none<EventId>;
+    keep_if(list, what, [&](Row& row) {
+      row.event = rows.find(index(row.event));
+      const bool grows = last == none<EventId> || last < row.event;
+      const bool kept = row.event != none<EventId> && grows;
+      last = kept ? row.event : last;
+      return kept;
+    });
+  }
+
   void read_side_tables(const RowMap& rows) {
     append(ChunkKind::sequence_numbers, sequence_fields, table_.sequence_numbers);
+    append(ChunkKind::record_functions, call_fields, table_.record_functions);
     append(ChunkKind::syncs, sync_fields, table_.syncs);
     append(ChunkKind::flows, flow_fields, table_.flows);
     append(ChunkKind::memory, memory_fields, table_.memory);
-    EventId last = none<EventId>;
-    keep_if(table_.sequence_numbers, "sequence number of an event that is not there",
-            [&](SequenceNumber& number) {
-              number.event = rows.find(index(number.event));
-              const bool grows = last == none<EventId> || last < number.event;
-              const bool kept = number.event != none<EventId> && grows;
-              last = kept ? number.event : last;
-              return kept;
-            });
+    keep_in_order(table_.sequence_numbers, "sequence number of an event that is not there", rows);
+    keep_in_order(table_.record_functions, "number of a call that is not there", rows);
     keep_if(table_.syncs, "synchronization out of range", [](SyncRecord& sync) {
       return is_time(sync.start_ns) && is_time(sync.duration_ns) &&
              sync.kind <= SyncKind::stream_wait;

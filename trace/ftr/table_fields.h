@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "trace/events.h"
 #include "trace/ftr/rows.h"
@@ -21,6 +22,8 @@ enum class EventColumn : std::uint8_t {
   descriptor = 8
 };
 inline constexpr std::size_t event_columns = 8;
+/// In front of the keys of TraceInfo::environment among the facts of a file.
+inline constexpr std::string_view environment_prefix = "environment.";
 inline constexpr std::size_t rows_per_chunk = std::size_t{1} << 16U;
 
 inline constexpr std::array track_fields = {
@@ -58,6 +61,9 @@ inline constexpr std::array flow_fields = {field<&Flow::id>(1), field<&Flow::tim
 inline constexpr std::array sequence_fields = {field<&SequenceNumber::event>(1),
                                                field<&SequenceNumber::number>(2),
                                                field<&SequenceNumber::forward_thread>(3)};
+
+inline constexpr std::array call_fields = {field<&RecordFunction::event>(1),
+                                           field<&RecordFunction::number>(2)};
 
 inline constexpr std::array memory_fields = {
     field<&MemoryEvent::time_ns>(1),         field<&MemoryEvent::track>(2),

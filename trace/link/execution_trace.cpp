@@ -68,6 +68,8 @@ class Link {
   }
 
  private:
+  using EventOfId = std::unordered_map<std::int64_t, std::uint32_t>;
+
   [[nodiscard]] double share(std::uint64_t count) const {
     return static_cast<double>(count) /
            static_cast<double>(std::max<std::uint64_t>(1, link_.nodes));
@@ -76,13 +78,29 @@ class Link {
     return execution_.events.names[nodes_.name[row]];
   }
 
-  bool match_ids() {
-    std::unordered_map<std::int64_t, std::uint32_t> event_of;
+  bool match_ids() { return match_ids(recorded_calls()) || match_ids(external_ids()); }
+
+  // Newer profilers write the id that execution traces have; in older ones the external id is it.
+  [[nodiscard]] EventOfId recorded_calls() const {
+    EventOfId event_of;
+    for (const RecordFunction& call : events_.record_functions) {
+      if (is_call(events_.kind[index(call.event)])) {
+        event_of.emplace(call.number, static_cast<std::uint32_t>(index(call.event)));
+      }
+    }
+    return event_of;
+  }
+  [[nodiscard]] EventOfId external_ids() const {
+    EventOfId event_of;
     for (std::size_t i = 0; i < events_.size(); ++i) {
       if (is_call(events_.kind[i]) && events_.external_id[i] != 0) {
         event_of.emplace(events_.external_id[i], static_cast<std::uint32_t>(i));
       }
     }
+    return event_of;
+  }
+
+  bool match_ids(const EventOfId& event_of) {
     std::vector<std::pair<std::uint32_t, NodeId>> pairs;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const auto found = event_of.find(nodes_.record_function[i]);

@@ -20,9 +20,9 @@ struct ExecutionLink {
   std::uint64_t other_places = 0;  ///< threads of the trace where the sequence fits as well
 };
 
-/// Matches rf_id with the recorded external id where ids and names agree, else sequences of names
-/// thread by thread. Shapes and types of nodes fill those that events lack. An error if less than
-/// half of the nodes match.
+/// Matches rf_id with the recorded "Record function id", else with the external id, where ids and
+/// names agree, else sequences of names thread by thread. Shapes and types of nodes fill those that
+/// events lack. An error if less than half of the nodes match.
 [[nodiscard]] Result<ExecutionLink> link_execution_trace(EventTable& events,
                                                          const LoadedTrace& execution);
 

@@ -77,9 +77,9 @@ Status check_head(std::string_view file, std::string_view path) {
 // What a chunk with flags means is not known here, nor what one of a later kind holds.
 void drop_unknown(std::vector<ftr::Chunk>& chunks, ImportReport& report) {
   const auto known = [](const ftr::Chunk& chunk) {
-    return chunk.flags == 0 &&
-           ((chunk.kind >= ftr::ChunkKind::info && chunk.kind <= ftr::ChunkKind::end) ||
-            chunk.kind >= ftr::ChunkKind::first_record);
+    return chunk.flags == 0 && ((chunk.kind >= ftr::ChunkKind::info &&
+                                 chunk.kind <= ftr::ChunkKind::record_functions) ||
+                                chunk.kind >= ftr::ChunkKind::first_record);
   };
   for (const ftr::Chunk& chunk : chunks) {
     if (!known(chunk)) {

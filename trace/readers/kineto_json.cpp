@@ -12,6 +12,7 @@
 #include "trace/reader.h"
 #include "trace/readers/detail/describe_format.h"
 #include "trace/readers/detail/document.h"
+#include "trace/readers/detail/environment.h"
 #include "trace/readers/detail/event_category.h"
 #include "trace/readers/detail/table_builder.h"
 #include "trace/readers/detail/trace_info.h"
@@ -72,6 +73,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
     return std::move(status).error();
   }
   detail::fill_trace_info(document.values(), table.info, trace.report);
+  detail::fill_environment(document.values(), table.info);
   builder.finish();
   detail::list_renumbered_devices(table);
   if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {

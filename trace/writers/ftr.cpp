@@ -43,6 +43,7 @@ class TableWriter {
     put_table(ChunkKind::descriptors, table_.descriptors, descriptor_fields);
     events();
     put_table(ChunkKind::sequence_numbers, table_.sequence_numbers, sequence_fields);
+    put_table(ChunkKind::record_functions, table_.record_functions, call_fields);
     put_table(ChunkKind::syncs, table_.syncs, sync_fields);
     put_table(ChunkKind::flows, table_.flows, flow_fields);
     put_table(ChunkKind::memory, table_.memory, memory_fields);
@@ -74,15 +75,19 @@ class TableWriter {
   void info() {
     const TraceInfo& info = table_.info;
     const auto number = [](std::int64_t value) { return fmt::format("{}", value); };
-    put(ChunkKind::info, put_pairs({{"content", "table"},
-                                    {"format", info.format},
-                                    {"source", base_name(info.path)},
-                                    {"rank", number(info.rank)},
-                                    {"world_size", number(info.world_size)},
-                                    {"base_time_ns", number(info.base_time_ns)},
-                                    {"first_time_ns", number(info.first_time_ns)},
-                                    {"resolution_ns", number(info.resolution_ns)},
-                                    {"is_hip", info.is_hip ? "1" : "0"}}));
+    Pairs pairs = {{"content", "table"},
+                   {"format", info.format},
+                   {"source", base_name(info.path)},
+                   {"rank", number(info.rank)},
+                   {"world_size", number(info.world_size)},
+                   {"base_time_ns", number(info.base_time_ns)},
+                   {"first_time_ns", number(info.first_time_ns)},
+                   {"resolution_ns", number(info.resolution_ns)},
+                   {"is_hip", info.is_hip ? "1" : "0"}};
+    for (const auto& [key, value] : info.environment) {
+      pairs.emplace_back(std::string(environment_prefix) + key, value);
+    }
+    put(ChunkKind::info, put_pairs(pairs));
   }
 
   void names() {

@@ -73,6 +73,20 @@ class KinetoWriter {
   }
 
  private:
+  void environment() {
+    if (table_.info.environment.empty()) {
+      return;
+    }
+    out_ << "\"environment\": {";
+    bool first = true;
+    for (const auto& [key, value] : table_.info.environment) {
+      out_ << (std::exchange(first, false) ? "" : ", ");
+      out_.quoted(key) << ": ";
+      out_.quoted(value);
+    }
+    out_ << "},\n";
+  }
+
   void remember_launches() {
     for (std::size_t row = 0; row < table_.size(); ++row) {
       if (table_.kind[row] == EventKind::runtime && table_.correlation[row] != 0) {
@@ -92,6 +106,7 @@ class KinetoWriter {
       out_ << fmt::format("\"distributedInfo\": {{\"rank\": {}, \"world_size\": {}}},\n", info.rank,
                           info.world_size);
     }
+    environment();
     out_ << "\"deviceProperties\": [";
     bool first = true;
     for (const DeviceProperties& device : info.devices) {
@@ -205,6 +220,10 @@ class KinetoWriter {
     if (table_.correlation[row] != 0) {
       number("correlation", table_.correlation[row]);
     }
+    const auto& calls = table_.record_functions;
+    if (next_call_ < calls.size() && index(calls[next_call_].event) == row) {
+      number("Record function id", calls[next_call_++].number);
+    }
     const auto& sequence = table_.sequence_numbers;
     if (next_sequence_ < sequence.size() && index(sequence[next_sequence_].event) == row) {
       number("Sequence number", sequence[next_sequence_].number);
@@ -296,6 +315,7 @@ class KinetoWriter {
   detail::DescriptorTexts descriptors_;
   std::vector<std::string> tracks_;
   std::unordered_map<std::uint32_t, Launch> launches_;
+  std::size_t next_call_ = 0;
   std::size_t next_sequence_ = 0;
   bool first_element_ = true;
   WriteReport report_;

@@ -249,6 +249,24 @@ TEST_CASE("collector: external ids go to every event of their call") {
   CHECK(damage_count(trace.report, "external id beyond 32 bits") == 1);
 }
 
+TEST_CASE("collector: what was recorded of program and machine is told in words") {
+  Recording r;
+  r.facts = {{"content", "records"}, {"command", "python train.py"},
+             {"process", "4711"},    {"started", "1700000000"},
+             {"driver", "13.0"},     {"cupti", "130001"}};
+  // The clocks are 1,000 ns apart at first and 3,500 at last.
+  r.clocks = {{100, 1100, 0}, {200, 3700, 0}};
+  const LoadedTrace trace = table_of(r);
+  using Facts = std::vector<std::pair<std::string, std::string>>;
+  CHECK(trace.events.info.environment == Facts{{"command", "python train.py"},
+                                               {"process", "4711"},
+                                               {"CUDA driver", "13.0"},
+                                               {"CUPTI", "130001"},
+                                               {"started", "2023-11-14 22:13:20 UTC"},
+                                               {"clocks", "compared 2 times, within 2.5 us"}});
+  CHECK(table_of(Recording{}).events.info.environment == Facts{{"clocks", "never compared"}});
+}
+
 TEST_CASE("collector: recording's own time is overhead, threads and devices have their names") {
   Recording r;
   r.overheads = {{t0, t0 + 9, add_text(r, "Activity Buffer Request"), 100, 101}};

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -29,6 +30,29 @@ KernelRecord kernel_at(std::int64_t start, TextNumber name) {
   kernel.correlation = 1;
   kernel.name = name;
   return kernel;
+}
+
+TEST_CASE("collector: the facts of a file are known without its records, also those of its end") {
+  std::string file;
+  RecordWriter writer(sink_to(file), {{"command", "train"}, {"rank", "2"}});
+  writer.add(kernel_at(100, writer.text("k")));
+  CHECK(writer.finish({{"steps seen", "0"}}));
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("foretrace_facts_" + std::to_string(::getpid()));
+  const auto facts_of_text = [&](const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+    return facts_of_file(path.string());
+  };
+  const ftr::Pairs facts = facts_of_text(file);
+  CHECK(ftr::number_of(facts, "rank", -1) == 2);
+  CHECK(ftr::value_of(facts, "steps seen") == "0");
+  std::string damaged = file;
+  damaged[ftr::head_bytes + ftr::chunk_head_bytes + 3] ^= 1;  // in the first facts
+  CHECK(ftr::value_of(facts_of_text(damaged), "command").empty());
+  CHECK(facts_of_text("x").empty());
+  CHECK(facts_of_text(file.substr(0, ftr::head_bytes)).empty());
+  std::filesystem::remove(path);
+  CHECK(facts_of_file(path.string()).empty());
 }
 
 TEST_CASE("collector: what is added to a writer is read back, kind by kind") {

@@ -3,8 +3,11 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
+
+#include "trace/collector/step_report.h"
 
 namespace foretrace::trace::collector {
 namespace {
@@ -65,14 +68,55 @@ TEST_CASE("collector: names of steps") {
 TEST_CASE("collector: recording starts with the first step asked for and stops behind the last") {
   using Change = StepWindow::Change;
   StepWindow window({1, 2});
-  CHECK(window.step_began() == Change::none);
-  CHECK(window.step_began() == Change::start);
-  CHECK(window.step_began() == Change::none);
-  CHECK(window.step_began() == Change::stop);
-  CHECK(window.step_began() == Change::none);
+  CHECK(window.seen() == std::pair(std::int64_t{0}, StepWindow::Mark::none));
+  CHECK(window.range_began("step 0") == Change::none);
+  CHECK(window.range_began("forward") == Change::none);
+  CHECK(window.range_began("step 1") == Change::start);
+  CHECK(window.range_began("Optimizer.step#SGD.step") == Change::none);  // steps came first
+  CHECK(window.range_began("step 2") == Change::none);
+  CHECK(window.range_began("step 3") == Change::stop);
+  CHECK(window.range_began("step 4") == Change::none);
+  CHECK(window.seen() == std::pair(std::int64_t{5}, StepWindow::Mark::steps));
   StepWindow first({0, 0});
-  CHECK(first.step_began() == Change::start);
-  CHECK(first.step_began() == Change::stop);
+  CHECK(first.range_began("step") == Change::start);
+  CHECK(first.range_began("step") == Change::stop);
+}
+
+TEST_CASE("collector: without ranges of steps the updates of the first optimizer count") {
+  using Change = StepWindow::Change;
+  StepWindow window({1, 1});
+  CHECK(window.range_began("aten::mm") == Change::none);
+  CHECK(window.range_began("Optimizer.step#Adam.step, seq = 1") == Change::none);
+  CHECK(window.range_began("Optimizer.step#SGD.step, seq = 2") == Change::none);
+  CHECK(window.range_began("Optimizer.zero_grad#Adam.zero_grad") == Change::none);
+  CHECK(window.range_began("Optimizer.step#Adam.step, seq = 3") == Change::start);
+  CHECK(window.range_began("Optimizer.step#SGD.step, seq = 4") == Change::none);
+  CHECK(window.range_began("step 9") == Change::none);
+  CHECK(window.range_began("Optimizer.step#Adam.step, seq = 5") == Change::stop);
+  CHECK(window.seen() == std::pair(std::int64_t{3}, StepWindow::Mark::updates));
+  CHECK(names_update("optimizer_step"));
+  CHECK_FALSE(names_update("optimizer"));
+  CHECK_FALSE(names_update("my Optimizer.step"));
+}
+
+TEST_CASE("collector: a recording of steps says what is missing of them, and why") {
+  const auto warning = [](const char* asked, const char* seen) {
+    return step_warning({{"steps", asked}, {"steps seen", seen}, {"steps by", "steps"}});
+  };
+  CHECK(warning("1:2", "4").empty());
+  CHECK(warning("1:2", "3").empty());  // the last one ended with the program
+  CHECK(warning("1:2", "0")
+            .find("nothing was recorded: steps 1:2 were asked for and no step was "
+                  "seen") == 0);
+  CHECK(warning("4:5", "1") ==
+        "nothing was recorded: steps 4:5 were asked for, the program began 1 step");
+  CHECK(warning("1:2", "2") ==
+        "steps 1:2 were asked for, the program began 2 steps: the last are missing");
+  CHECK(step_warning({}).empty());
+  CHECK(step_warning({{"steps", "1:2"}}).empty());  // killed before it could count
+  CHECK(step_text({{"steps", "1:2"}, {"steps seen", "7"}, {"steps by", "updates"}}) ==
+        "1:2 of 7, counted by updates");
+  CHECK(step_text({}).empty());
 }
 
 }  // namespace

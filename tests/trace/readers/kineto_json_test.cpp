@@ -61,6 +61,52 @@ TEST_CASE("kineto: every kind of event of 2024 finds its place") {
   CHECK(trace.report.kept == table.size() + 6);
 }
 
+TEST_CASE("kineto: numbers of calls are kept where there are any, and 0 is none") {
+  const LoadedTrace loaded = read_events(
+      R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1,
+          "args": {"Record function id": 0, "External id": 5}},
+         {"ph": "X", "cat": "cpu_op", "name": "b", "pid": 1, "tid": 1, "ts": 3, "dur": 1,
+          "args": {"External id": 6, "Record function id": 718, "Ev Idx": 0}},
+         {"ph": "X", "cat": "cpu_op", "name": "c", "pid": 1, "tid": 1, "ts": 5, "dur": 1,
+          "args": {"Record function id": 4294967296}},
+         {"ph": "X", "cat": "cpu_op", "name": "d", "pid": 1, "tid": 1, "ts": 7, "dur": 1,
+          "args": {"Record function id": "719"}})");
+  const std::vector<RecordFunction>& calls = loaded.events.record_functions;
+  REQUIRE(calls.size() == 2);
+  CHECK(loaded.events.name_of(calls[0].event) == "b");
+  CHECK(calls[0].number == 718);
+  CHECK(loaded.events.name_of(calls[1].event) == "d");  // numbers may be written as texts
+  CHECK(calls[1].number == 719);
+}
+
+TEST_CASE("kineto: what is said of program and machine is kept in words") {
+  using Facts = std::vector<std::pair<std::string, std::string>>;
+  const auto facts = [](const std::string& top) {
+    return read_text(R"({"schemaVersion": 1, )" + top +
+                     R"("traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1,
+                        "tid": 1, "ts": 1, "dur": 1}]})")
+        .events.info.environment;
+  };
+  CHECK(facts("").empty());
+  CHECK(facts(R"("cuda_driver_version": 12080, "cuda_runtime_version": 12060, "cupti_version": 24,
+                 "with_stack": 1, "record_shapes": 1, "with_flops": 0,
+                 "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 8,
+                                     "pg_count": 3, "nccl_version": "2.27.5"},)") ==
+        Facts{{"CUDA driver", "12.8"},
+              {"CUDA runtime", "12.6"},
+              {"CUPTI", "24"},
+              {"backend", "nccl"},
+              {"NCCL", "2.27.5"},
+              {"process groups", "3"},
+              {"profiled with", "shapes + stacks"}});
+  CHECK(facts(R"("hip_runtime_version": 60443484, "hip_driver_version": 0,)") ==
+        Facts{{"HIP runtime", "6.4.43484"}});
+  CHECK(facts(R"("distributedInfo": 7, "cuda_driver_version": "new",)").empty());
+  // What was converted says it as it was said.
+  CHECK(facts(R"("environment": {"driver": "a/b \"c\""}, "cuda_driver_version": 12080,)") ==
+        Facts{{"driver", "a/b \"c\""}});
+}
+
 TEST_CASE("kineto: order of keys, blanks and compression do not change what is read") {
   const LoadedTrace reference = read_fixture("training_2024.json");
   for (const char* name :

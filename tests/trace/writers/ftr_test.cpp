@@ -88,6 +88,7 @@ TEST_CASE("ftr: more rows than a chunk holds come back in order") {
     table.descriptor.push_back({});
     if (i % 5000 == 0) {
       table.sequence_numbers.push_back({make_id<EventId>(i), static_cast<std::int64_t>(i), -1});
+      table.record_functions.push_back({make_id<EventId>(i), static_cast<std::uint32_t>(i + 1)});
     }
   }
   check_round_trip(big);

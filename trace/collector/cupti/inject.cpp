@@ -20,6 +20,7 @@
 #include "trace/collector/file_sink.h"
 #include "trace/collector/record_writer.h"
 #include "trace/collector/settings.h"
+#include "trace/collector/step_report.h"
 
 namespace foretrace::trace::collector {
 namespace {
@@ -201,10 +202,10 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call,
   const auto* const nvtx = static_cast<const CUpti_NvtxData*>(data);
   const char* const name = range_of(call, nvtx->functionParams);
   try {
-    if (name == nullptr || !names_step(name)) {
+    if (name == nullptr) {
       return;
     }
-    switch (collector->window->step_began()) {
+    switch (collector->window->range_began(name)) {
       case StepWindow::Change::start: switch_recording(*collector, true); return;
       case StepWindow::Change::stop: switch_recording(*collector, false); return;
       case StepWindow::Change::none: return;
@@ -219,6 +220,15 @@ const char* call_name(bool is_driver, std::uint32_t call) {
   return collector->cupti.callback_name(domain, call, &name) == CUPTI_SUCCESS ? name : nullptr;
 }
 
+Facts step_facts(const Collector& c) {
+  if (!c.window) {
+    return {};
+  }
+  const auto [seen, mark] = c.window->seen();
+  return {{std::string(steps_seen_fact), std::to_string(seen)},
+          {std::string(steps_by_fact), mark == StepWindow::Mark::updates ? "updates" : "steps"}};
+}
+
 void finish() {
   Collector& c = *collector;
   if (c.process != ::getpid() || !c.active) {
@@ -229,7 +239,7 @@ void finish() {
   if (c.active.exchange(false)) {
     const std::lock_guard<std::mutex> lock(c.translating);
     sample_clocks(c, true);
-    static_cast<void>(c.writer->finish());
+    static_cast<void>(c.writer->finish(step_facts(c)));
   }
 }
 
@@ -243,6 +253,15 @@ std::string reason_of(const Collector& c, const char* what, CUptiResult result) 
   const char* text = nullptr;
   static_cast<void>(c.cupti.result_string(result, &text));
   return std::string(what) + " failed: " + (text == nullptr ? "unknown reason" : text);
+}
+
+Facts facts_of(const Collector& c, std::uint32_t cupti_version) {
+  Facts facts = facts_of_process(cupti_version);
+  if (c.settings.steps) {
+    facts.emplace_back(steps_fact, std::to_string(c.settings.steps->first) + ":" +
+                                       std::to_string(c.settings.steps->last));
+  }
+  return facts;
 }
 
 /// Empty, or why nothing is recorded.
@@ -264,7 +283,7 @@ std::string start(Collector& c) {
   static_cast<void>(c.cupti.get_version(&version));
   c.writer = std::make_unique<RecordWriter>(
       [file = c.file.get()](std::string_view bytes) { return file->write(bytes); },
-      facts_of_process(version));
+      facts_of(c, version));
   c.translator = std::make_unique<Translator>(*c.writer, call_name);
   c.process = ::getpid();
   const CUptiResult registered =

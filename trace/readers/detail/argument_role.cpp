@@ -50,7 +50,7 @@ constexpr std::array known = {
     Known{"trace iteration", ignored},
     Known{"python parent id", ignored},
     Known{"python module id", ignored},
-    Known{"record function id", ignored},
+    Known{"record function id", record_function},
     Known{"profiler event index", ignored},
     Known{"registers per thread", registers},
     Known{"memory bandwidth (gb/s)", ignored},

@@ -183,6 +183,7 @@ DescriptorTable::Found DescriptorTable::parse(std::string_view arguments) {
       case ArgumentRole::stream:
       case ArgumentRole::sequence_number:
       case ArgumentRole::forward_thread:
+      case ArgumentRole::record_function:
       case ArgumentRole::ignored: break;
     }
   }

@@ -16,9 +16,12 @@ constexpr std::uint32_t most_resumes = 64;
 // Metadata of a run on thousands of devices is below this.
 constexpr std::size_t longest_metadata = std::size_t{1} << 22;
 
-constexpr std::array<std::string_view, 8> wanted_keys = {
-    "baseTimeNanoseconds", "deviceProperties",   "displayTimeUnit",   "distributedInfo",
-    "hip_runtime_version", "hip_driver_version", "roctracer_version", "traceName"};
+constexpr std::array<std::string_view, 17> wanted_keys = {
+    "baseTimeNanoseconds", "cuda_driver_version", "cuda_runtime_version", "cupti_version",
+    "deviceProperties",    "displayTimeUnit",     "distributedInfo",      "environment",
+    "hip_runtime_version", "hip_driver_version",  "profile_memory",       "record_shapes",
+    "roctracer_version",   "traceName",           "with_flops",           "with_modules",
+    "with_stack"};
 
 bool is_wanted(std::string_view key) {
   return std::find(wanted_keys.begin(), wanted_keys.end(), key) != wanted_keys.end();

@@ -25,9 +25,10 @@ enum class NumberField : std::uint8_t {
   device,
   stream,
   sequence_number,
-  forward_thread
+  forward_thread,
+  record_function
 };
-inline constexpr std::size_t number_field_count = 11;
+inline constexpr std::size_t number_field_count = 12;
 
 /// Views point into the text that was scanned.
 struct EventFields {
@@ -67,6 +68,7 @@ enum class ArgumentRole : std::uint8_t {
   stream,
   sequence_number,
   forward_thread,
+  record_function,
   ignored,  ///< ids, totals, and what follows from other arguments
   dims,
   types,

@@ -236,6 +236,7 @@ class EventScanner::Walk {
       case ArgumentRole::stream: return number(NumberField::stream);
       case ArgumentRole::sequence_number: return number(NumberField::sequence_number);
       case ArgumentRole::forward_thread: return number(NumberField::forward_thread);
+      case ArgumentRole::record_function: return number(NumberField::record_function);
       case ArgumentRole::ignored: return Action::ignore;
       case ArgumentRole::dims:
       case ArgumentRole::types:

@@ -275,10 +275,18 @@ void TableBuilder::add_complete(const EventFields& event, std::uint64_t offset) 
   }
   add_row(event, category, name, {*start, *duration});
   table_.descriptor.push_back(descriptor_of(event, offset));
-  add_sequence_number(event);
+  add_call_numbers(event);
 }
 
-void TableBuilder::add_sequence_number(const EventFields& event) {
+void TableBuilder::add_call_numbers(const EventFields& event) {
+  const Number& recorded = event[NumberField::record_function];
+  if (recorded.present()) {
+    const std::int64_t number = id_or_none(recorded);
+    if (number > 0 && number <= std::numeric_limits<std::uint32_t>::max()) {  // 0: none was given
+      table_.record_functions.push_back(
+          {make_id<EventId>(table_.size() - 1), static_cast<std::uint32_t>(number)});
+    }
+  }
   if (!event[NumberField::sequence_number].present()) {
     return;
   }

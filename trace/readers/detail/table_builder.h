@@ -91,7 +91,7 @@ class TableBuilder {
   void begin_range(const EventFields& event, std::uint64_t offset);
   void end_range(const EventFields& event, std::uint64_t offset);
   void add_row(const EventFields& event, Category category, NameId name, Times times);
-  void add_sequence_number(const EventFields& event);
+  void add_call_numbers(const EventFields& event);
 
   [[nodiscard]] std::optional<std::int64_t> time_of(const EventFields& event, std::uint64_t offset);
   [[nodiscard]] std::optional<std::int64_t> duration_of(const EventFields& event,

@@ -1,6 +1,6 @@
 // A program that behaves like one that uses CUDA: it loads the library that CUDA_INJECTION64_PATH
 // names as the driver does, and launches through the stand-in for CUPTI. Its argument says what
-// else it does: launch, steps, fork, kill, exit3.
+// else it does: launch, steps, updates, fork, kill, exit3.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -52,9 +52,10 @@ int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "launch";
   std::setvbuf(stdout, nullptr, _IONBF, 0);
   start_driver();
-  if (what == "steps") {
+  if (what == "steps" || what == "updates") {
     for (const char* const step : {"step 0", "step 1", "step 2", "step 3"}) {
-      push != nullptr ? push(step) : static_cast<void>(0);
+      const char* const range = what == "steps" ? step : "Optimizer.step#SGD.step";
+      push != nullptr ? push(range) : static_cast<void>(0);
       launch_some(10);
     }
   } else {
