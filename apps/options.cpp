@@ -42,8 +42,9 @@ void add_common(CLI::App& app, CommonOptions& options) {
 }
 
 void add_trace(CLI::App& app, TraceOptions& options) {
-  app.add_option("TRACE", options.paths,
-                 "a recorded trace; or the ranks of a job: several, a folder, a .tar(.gz)")
+  app.add_option(
+         "TRACE", options.paths,
+         "a recorded trace; or the ranks of a job: several, a folder, a .tar(.gz), a run.ftr.json")
       ->required();
   app.add_flag("--strict", options.strict, "refuse a trace with any event that must be dropped");
   app.add_flag("--no-recorded-latency", options.no_recorded_latency,

@@ -43,6 +43,41 @@ void add_shares(Table& table, std::string_view title, const std::vector<Share>& 
   }
 }
 
+/// The devices of the machine: equal ones are counted.
+std::string devices_text(const std::vector<trace::DeviceProperties>& devices) {
+  std::vector<std::pair<std::string, std::size_t>> kinds;
+  for (const trace::DeviceProperties& device : devices) {
+    std::string text = device.name.empty() ? "a device without a name" : device.name;
+    if (device.multiprocessors > 0) {
+      text += fmt::format(" with {} multiprocessors", device.multiprocessors);
+    }
+    if (device.compute_major > 0) {
+      text += fmt::format(", compute {}.{}", device.compute_major, device.compute_minor);
+    }
+    const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                    [&](const auto& kind) { return kind.first == text; });
+    if (known == kinds.end()) {
+      kinds.emplace_back(text, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::string text;
+  for (const auto& [kind, count] : kinds) {
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, kind);
+  }
+  return text;
+}
+
+/// What was recorded of the machine and the program.
+std::string recorded_text(const trace::TraceInfo& info) {
+  std::string text = devices_text(info.devices);
+  for (const auto& [key, value] : info.environment) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", key, value);
+  }
+  return text;
+}
+
 std::string damage_text(const trace::ImportReport& report) {
   if (report.damage.empty()) {
     return "nothing dropped, nothing repaired";
@@ -61,9 +96,10 @@ std::string damage_text(const trace::ImportReport& report) {
 }
 
 std::string trace_text(const Inspection& found) {
-  std::string text =
-      fmt::format("{}, {}, {:.1f} MB", found.info.format, plural(found.report.events, "event"),
-                  static_cast<double>(found.report.bytes) / 1e6);
+  std::string text = fmt::format("{}, {}", found.info.format, plural(found.report.events, "event"));
+  if (found.report.bytes > 0) {
+    text += fmt::format(", {:.1f} MB", static_cast<double>(found.report.bytes) / 1e6);
+  }
   if (found.info.rank >= 0) {
     text += found.info.world_size > 0
                 ? fmt::format(", rank {} of {}", found.info.rank, found.info.world_size)
@@ -188,6 +224,33 @@ std::string memory_lines(const driver::MemoryFacts& facts) {
   return lines + "\n" + table.text(0);
 }
 
+/// What a trace holds, in a few words.
+std::string headline_text(const Inspection& found) {
+  if (found.memory) {
+    return fmt::format("memory peak {} at {}", bytes_text(found.memory->peak_bytes),
+                       time_text(found.memory->peak_at_ns));
+  }
+  if (found.nodes && (!found.graph || found.graph->answer.step_ns == 0)) {
+    const std::string nodes = plural(found.nodes->nodes, "node");
+    return found.graph                       ? nodes + ", no recorded starts to measure a span from"
+           : found.nodes->with_duration == 0 ? nodes + ", no durations"
+                                             : nodes + ", nothing to simulate";
+  }
+  if (!found.graph) {
+    return plural(found.report.events, "event") + ", nothing to simulate";
+  }
+  const GraphFacts& facts = *found.graph;
+  if (facts.answer.is_span) {
+    return fmt::format("span {} measured, no steps recorded", time_text(facts.answer.step_ns));
+  }
+  const auto [fastest, slowest] =
+      std::minmax_element(facts.steps.host_ns.begin(), facts.steps.host_ns.end());
+  return fmt::format("step {} measured, {} from {} to {}", time_text(facts.answer.step_ns),
+                     plural(facts.steps.host_ns.size(), "step"),
+                     time_text(*fastest, facts.answer.step_ns),
+                     time_text(*slowest, facts.answer.step_ns));
+}
+
 }  // namespace
 
 std::string file_name(const std::string& path) {
@@ -196,35 +259,18 @@ std::string file_name(const std::string& path) {
 }
 
 std::string inspect_headline(const Inspection& found) {
-  const std::string name = file_name(found.path);
-  if (found.memory) {
-    return fmt::format("{}: memory peak {} at {}", name, bytes_text(found.memory->peak_bytes),
-                       time_text(found.memory->peak_at_ns));
-  }
-  if (found.nodes && (!found.graph || found.graph->answer.step_ns == 0)) {
-    return found.graph ? fmt::format("{}: {}, no recorded starts to measure a span from", name,
-                                     plural(found.nodes->nodes, "node"))
-                       : fmt::format("{}: {}", name, found.no_graph);
-  }
-  if (!found.graph) {
-    return fmt::format("{}: {}; {}", name, found.no_graph, plural(found.report.events, "event"));
-  }
-  const GraphFacts& facts = *found.graph;
-  if (facts.answer.is_span) {
-    return fmt::format("{}: span {} measured, no steps recorded", name,
-                       time_text(facts.answer.step_ns));
-  }
-  const auto [fastest, slowest] =
-      std::minmax_element(facts.steps.host_ns.begin(), facts.steps.host_ns.end());
-  return fmt::format("{}: step {} measured, {} from {} to {}", name,
-                     time_text(facts.answer.step_ns), plural(facts.steps.host_ns.size(), "step"),
-                     time_text(*fastest, facts.answer.step_ns),
-                     time_text(*slowest, facts.answer.step_ns));
+  const std::string text = headline_text(found);
+  constexpr std::size_t least_name = 24;
+  const std::size_t room = page_width - std::min(page_width, text.size() + 2);
+  return shorten(file_name(found.path), std::max(least_name, room)) + ": " + text;
 }
 
 std::string inspect_page(const Inspection& found) {
   std::string page = strong(inspect_headline(found)) + "\n\n" + row("trace", trace_text(found)) +
                      row("import", damage_text(found.report));
+  if (const std::string text = recorded_text(found.info); !text.empty()) {
+    page += row("recorded", text);
+  }
   if (!found.link.empty()) {
     page += row("linked", found.link);
   }
@@ -239,6 +285,9 @@ std::string inspect_page(const Inspection& found) {
   }
   if (found.graph) {
     return page + graph_lines(found, *found.graph);
+  }
+  if (!found.memory) {
+    page += row("graph", "none: " + found.no_graph);
   }
   return found.names.empty() ? page : page + names_table(found);
 }

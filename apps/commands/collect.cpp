@@ -16,7 +16,10 @@
 #include "apps/options.h"
 #include "apps/run_program.h"
 #include "apps/text.h"
+#include "trace/collector/recording.h"
 #include "trace/collector/settings.h"
+#include "trace/collector/step_report.h"
+#include "trace/ftr/texts.h"
 
 namespace foretrace::commands {
 namespace {
@@ -111,6 +114,10 @@ void write_manifest(const Options& options, const std::vector<fs::path>& files,
   std::error_code error;
   for (const fs::path& file : files) {
     list.push_back({{"path", file.filename().string()}, {"bytes", fs::file_size(file, error)}});
+    const std::int64_t rank = trace::ftr::number_of(collector::facts_of_file(file), "rank", -1);
+    if (rank >= 0) {
+      list.back()["rank"] = rank;
+    }
   }
   const nlohmann::ordered_json document = {
       {"foretrace", "collect"},
@@ -143,6 +150,11 @@ void gather(const Options& options, const app::ProgramEnd& end) {
   std::uintmax_t bytes = 0;
   for (const fs::path& file : files) {
     bytes += fs::file_size(file, error);
+    // Where nothing was recorded, the file is so short that its end is read too.
+    const std::string missing = collector::step_warning(collector::facts_of_file(file));
+    if (!missing.empty()) {
+      say(options, fmt::format("collect: {}: {}", file.filename().string(), missing));
+    }
   }
   write_manifest(options, files, end);
   say(options,
@@ -204,7 +216,9 @@ std::function<int()> setup(CLI::App& cli) {
   cli.add_option("-o,--output", options->out,
                  "the recording (run.ftr); several processes write run.PID.ftr each");
   cli.add_option("--steps", options->steps,
-                 "record steps FIRST:LAST only, counted from 0 by their NVTX ranges (\"step 3\")");
+                 "record steps FIRST:LAST only, counted from 0: NVTX ranges \"step 3\", else from "
+                 "one \"Optimizer.step...\" (emit_nvtx) to the next; a program with neither "
+                 "records nothing, which is said");
   cli.add_flag("--memory", options->memory, "record allocations and releases too");
   cli.add_flag("--nvtx", options->ranges, "record ranges of NVTX too");
   cli.add_flag("-q,--quiet", options->common.quiet, "say nothing beside the program");

@@ -1,6 +1,8 @@
 // foretrace inspect: what is in a trace, and where its time goes.
 #include "apps/driver/inspect.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,31 +54,33 @@ int run_communication(const Options& options) {
 }
 
 Result<std::vector<driver::Inspection>> inspect_all(const Options& options) {
-  const Result<std::vector<std::string>> paths = trace::list_job_files(options.paths);
-  if (!paths.ok()) {
-    return paths.error();
+  const Result<trace::JobFiles> listed = trace::list_job_files(options.paths);
+  if (!listed.ok()) {
+    return listed.error();
   }
+  app::log_warnings({}, listed->warnings);
+  const std::vector<trace::JobFile>& files = listed->files;
   const Result<AllocatorSettings> settings = parse_allocator_settings(options.allocator);
   if (!settings.ok()) {
     return settings.error();
   }
   const driver::MemoryQuestion memory{options.memory, *settings};
-  if (paths->size() == 2) {  // they may complete each other
-    auto pair =
-        driver::inspect_two((*paths)[0], (*paths)[1],
-                            app::load_options((*paths)[0], options.trace, options.common), memory);
+  if (files.size() == 2) {  // they may complete each other
+    auto pair = driver::inspect_two(files[0].path, files[1].path,
+                                    app::load_options(files[0].path, options.trace, options.common),
+                                    memory);
     app::clear_progress();
     return pair;
   }
   std::vector<driver::Inspection> traces;
-  for (const std::string& path : *paths) {
-    Result<driver::Inspection> found =
-        driver::inspect(path, app::load_options(path, options.trace, options.common), memory);
+  for (const trace::JobFile& file : files) {
+    Result<std::vector<driver::Inspection>> found = driver::inspect(
+        file.path, app::load_options(file.path, options.trace, options.common), memory);
     app::clear_progress();
     if (!found.ok()) {
       return std::move(found).error();
     }
-    traces.push_back(*std::move(found));
+    std::move(found->begin(), found->end(), std::back_inserter(traces));
   }
   return traces;
 }
@@ -116,7 +120,8 @@ int run(const Options& options) {
 
 std::function<int()> setup(CLI::App& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("TRACE", options->paths, "recorded traces, plain or .gz, or a folder of them")
+  cli.add_option("TRACE", options->paths,
+                 "recorded traces, plain or .gz, a folder or a .tar(.gz) of them, a run.ftr.json")
       ->required();
   cli.add_flag("--strict", options->trace.strict,
                "refuse a trace with any event that must be dropped");

@@ -119,55 +119,54 @@ void add_report(const trace::ImportReport& part, trace::ImportReport& whole) {
   }
 }
 
-/// An archive of the traces of several ranks.
-FormatRow row_of_archive(const std::string& file, const std::string& path) {
-  FormatRow row;
-  row.file = file;
-  const Stopwatch watch;
-  const std::vector<std::string> inputs{path};
-  Result<std::vector<trace::RankTrace>> ranks = trace::read_job(inputs, {});
-  row.seconds = watch.seconds();
+/// The ranks of a job in one file: an archive, or a recording of several processes.
+void add_job(std::vector<trace::FoundTrace> found, const std::string& path, FormatRow& row) {
+  Result<std::vector<trace::RankTrace>> ranks = trace::settle_ranks(std::move(found));
   if (!ranks) {
     row.refusal = without_path(ranks.error().message, path);
-    return row;
+    return;
   }
   for (const trace::RankTrace& rank : *ranks) {
     row.format = rank.events.info.format;
     add_report(rank.report, row.report);
     count_events(rank.events, row);
+    if (rank.nodes) {
+      count_nodes(*rank.nodes, row);
+    }
   }
   row.ranks = ranks->size();
   Result<trace::BuiltJob> built = trace::build_job(*ranks, {});
   if (!built) {
     row.no_replay = without_path(built.error().message, path);
-  } else if (!ranks->empty()) {
+  } else {
     replay_graph(std::move(ranks->front().events), std::move(built->built), row);
   }
-  return row;
 }
 
 FormatRow row_of(const std::string& folder, const std::string& file) {
   const std::string path = (fs::path(folder) / file).string();
-  if (trace::is_job(std::vector<std::string>{path})) {
-    return row_of_archive(file, path);
-  }
   FormatRow row;
   row.file = file;
   const Stopwatch watch;
-  Result<trace::LoadedTrace> loaded = trace::read_trace(path, {});
+  Result<std::vector<trace::FoundTrace>> found = trace::read_input(path, {});
   row.seconds = watch.seconds();
-  if (!loaded) {
-    row.refusal = without_path(loaded.error().message, path);
+  if (!found) {
+    row.refusal = without_path(found.error().message, path);
     return row;
   }
-  row.format = loaded->events.info.format;
-  row.report = loaded->report;
-  count_events(loaded->events, row);
-  if (loaded->nodes) {
-    count_nodes(*loaded->nodes, row);
+  if (found->size() > 1) {
+    add_job(std::move(found).value(), path, row);
+    return row;
   }
-  Result<trace::BuiltGraph> built = trace::build_graph(*loaded);
-  replay_graph(std::move(loaded->events), std::move(built), row);
+  trace::LoadedTrace& loaded = found->front().trace;
+  row.format = loaded.events.info.format;
+  row.report = loaded.report;
+  count_events(loaded.events, row);
+  if (loaded.nodes) {
+    count_nodes(*loaded.nodes, row);
+  }
+  Result<trace::BuiltGraph> built = trace::build_graph(loaded);
+  replay_graph(std::move(loaded.events), std::move(built), row);
   return row;
 }
 

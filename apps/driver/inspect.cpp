@@ -9,6 +9,7 @@
 #include "sim/engine/pull.h"
 #include "trace/annotate/annotate.h"
 #include "trace/memory_graph.h"
+#include "trace/ranks/read_input.h"
 #include "trace/reader.h"
 
 namespace foretrace::driver {
@@ -153,7 +154,7 @@ Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trac
     }
   } else {
     // The path in front of the message is the first thing that every page of ours says anyway.
-    const std::string prefix = path + ": ";
+    const std::string prefix = events.info.path + ": ";
     const std::string& message = built.error().message;
     found.names = events_by_name(events);
     found.no_graph = message.rfind(prefix, 0) == 0 ? message.substr(prefix.size()) : message;
@@ -161,13 +162,18 @@ Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trac
   return found;
 }
 
-Result<Inspection> inspect(const std::string& path, const LoadOptions& options,
-                           const MemoryQuestion& memory) {
-  Result<trace::LoadedTrace> read = trace::read_trace(path, {options.strict, options.progress});
+Result<std::vector<Inspection>> inspect(const std::string& path, const LoadOptions& options,
+                                        const MemoryQuestion& memory) {
+  const Result<std::vector<trace::FoundTrace>> read =
+      trace::read_input(path, {options.strict, options.progress});
   if (!read.ok()) {
-    return std::move(read).error();
+    return read.error();
   }
-  return inspection_of(path, *read, options, memory);
+  std::vector<Inspection> found;
+  for (const trace::FoundTrace& one : *read) {
+    found.push_back(inspection_of(one.path, one.trace, options, memory));
+  }
+  return found;
 }
 
 std::string_view to_string(trace::EventKind kind) {

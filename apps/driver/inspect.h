@@ -111,9 +111,11 @@ struct Inspection {
   trace::ParameterEstimate model;  ///< from shapes, with the memory reports
 };
 
-/// Reads a trace; that no graph can be built from it is an answer, not an error.
-[[nodiscard]] Result<Inspection> inspect(const std::string& path, const LoadOptions& options = {},
-                                         const MemoryQuestion& memory = {});
+/// Reads the traces of a file: itself, the processes in it or the members of an archive. That no
+/// graph can be built from one is an answer, not an error.
+[[nodiscard]] Result<std::vector<Inspection>> inspect(const std::string& path,
+                                                      const LoadOptions& options = {},
+                                                      const MemoryQuestion& memory = {});
 
 /// The same of a trace that was read.
 [[nodiscard]] Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trace,

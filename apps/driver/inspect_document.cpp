@@ -121,6 +121,9 @@ Json inspect_document(std::span<const Inspection> traces) {
                   {"span_ns", found.span_ns},
                   {"graph", found.graph ? graph_json(*found.graph) : Json(nullptr)},
                   {"no_graph", found.no_graph.empty() ? Json(nullptr) : Json(found.no_graph)}};
+    for (const auto& [key, value] : found.info.environment) {
+      entry["environment"][key] = value;
+    }
     if (!found.link.empty()) {
       entry["link"] = found.link;
     }

@@ -6,6 +6,7 @@
 #include "apps/driver/inspect.h"
 #include "trace/link/execution_trace.h"
 #include "trace/link/graph_capture.h"
+#include "trace/ranks/read_input.h"
 #include "trace/reader.h"
 
 namespace foretrace::driver {
@@ -72,20 +73,26 @@ std::pair<std::string, std::string> link(trace::LoadedTrace& a, trace::LoadedTra
 Result<std::vector<Inspection>> inspect_two(const std::string& first, const std::string& second,
                                             const LoadOptions& options,
                                             const MemoryQuestion& memory) {
-  Result<trace::LoadedTrace> a = trace::read_trace(first, {options.strict, options.progress});
+  const trace::ReadOptions reading{options.strict, options.progress};
+  Result<std::vector<trace::FoundTrace>> a = trace::read_input(first, reading);
   if (!a.ok()) {
     return std::move(a).error();
   }
-  Result<trace::LoadedTrace> b = trace::read_trace(second, {options.strict, options.progress});
+  Result<std::vector<trace::FoundTrace>> b = trace::read_input(second, reading);
   if (!b.ok()) {
     return std::move(b).error();
   }
-  const auto [of_first, of_second] = link(*a, *b);
+  const bool can_link = a->size() == 1 && b->size() == 1;
+  const auto [of_first, of_second] =
+      can_link ? link(a->front().trace, b->front().trace) : std::pair<std::string, std::string>();
   std::vector<Inspection> found;
-  found.push_back(inspection_of(first, *a, options, memory));
-  found.push_back(inspection_of(second, *b, options, memory));
-  found[0].link = of_first;
-  found[1].link = of_second;
+  for (const auto* const traces : {&*a, &*b}) {
+    for (const trace::FoundTrace& one : *traces) {
+      found.push_back(inspection_of(one.path, one.trace, options, memory));
+    }
+  }
+  found.front().link = of_first;
+  found.back().link = of_second;
   return found;
 }
 

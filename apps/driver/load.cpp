@@ -2,12 +2,16 @@
 #include "apps/driver/load.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "trace/memory_graph.h"
+#include "trace/ranks/job_inputs.h"
+#include "trace/ranks/read_input.h"
 #include "trace/reader.h"
 
 namespace foretrace::driver {
@@ -65,47 +69,34 @@ void add_report(const trace::RankTrace& rank, trace::ImportReport& sum) {
   }
 }
 
-}  // namespace
-
-Result<Recording> load(const std::string& path, const LoadOptions& options) {
-  Result<trace::LoadedTrace> read = trace::read_trace(path, {options.strict, options.progress});
-  if (!read.ok()) {
-    return read.error();
-  }
-  Result<trace::BuiltGraph> built = options.memory_graph && read->memory
-                                        ? trace::build_memory_graph(*read->memory)
-                                        : trace::build_graph(*read, options.build);
+/// One trace with its graph.
+Result<Recording> recording_of(const std::string& path, trace::LoadedTrace trace,
+                               const LoadOptions& options) {
+  Result<trace::BuiltGraph> built = options.memory_graph && trace.memory
+                                        ? trace::build_memory_graph(*trace.memory)
+                                        : trace::build_graph(trace, options.build);
   if (!built.ok()) {
     return built.error();
   }
-  Recording recording{path, std::move(read->events), std::move(read->report), *std::move(built),
+  Recording recording{path, std::move(trace.events), std::move(trace.report), *std::move(built),
                       std::nullopt};
   add_accelerator(recording);
   return recording;
 }
 
-Result<Recording> load_inputs(std::span<const std::string> inputs, const LoadOptions& options) {
-  return trace::is_job(inputs) ? load_job(inputs, options) : load(inputs.front(), options);
-}
-
-Result<Recording> load_job(std::span<const std::string> inputs, const LoadOptions& options) {
-  trace::JobReadOptions reading;
-  reading.strict = options.strict;
-  reading.progress = options.progress;
-  Result<std::vector<trace::RankTrace>> ranks = trace::read_job(inputs, reading);
-  if (!ranks.ok()) {
-    return ranks.error();
-  }
-  Result<trace::BuiltJob> built = trace::build_job(*ranks, options.build);
+/// Several ranks with their joint graph.
+Result<Recording> recording_of_job(std::vector<trace::RankTrace>& ranks,
+                                   const LoadOptions& options) {
+  Result<trace::BuiltJob> built = trace::build_job(ranks, options.build);
   if (!built.ok()) {
     return built.error();
   }
   Recording recording;
-  recording.path = name_of_job(*ranks);
-  recording.events.info = std::move(ranks->front().events.info);
-  recording.events.info.rank = ranks->size() == 1 ? recording.events.info.rank : -1;
+  recording.path = name_of_job(ranks);
+  recording.events.info = std::move(ranks.front().events.info);
+  recording.events.info.rank = ranks.size() == 1 ? recording.events.info.rank : -1;
   auto facts = std::make_shared<JobFacts>();
-  for (const trace::RankTrace& rank : *ranks) {
+  for (const trace::RankTrace& rank : ranks) {
     add_report(rank, recording.report);
     facts->paths.push_back(rank.path);
   }
@@ -116,6 +107,60 @@ Result<Recording> load_job(std::span<const std::string> inputs, const LoadOption
   recording.job = std::move(facts);
   add_accelerator(recording);
   return recording;
+}
+
+/// A manifest that lists one recording stands for it.
+Result<Recording> load_manifest(const std::string& path, const LoadOptions& options) {
+  const Result<trace::JobFiles> listed = trace::list_job_files({&path, 1});
+  if (!listed.ok()) {
+    return listed.error();
+  }
+  if (listed->files.size() > 1) {
+    return load_job({&path, 1}, options);
+  }
+  Result<Recording> recording = load(listed->files.front().path, options);
+  if (recording.ok()) {
+    std::vector<std::string>& warnings = recording->report.warnings;
+    warnings.insert(warnings.begin(), listed->warnings.begin(), listed->warnings.end());
+  }
+  return recording;
+}
+
+}  // namespace
+
+Result<Recording> load(const std::string& path, const LoadOptions& options) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return load_job({&path, 1}, options);
+  }
+  if (trace::is_manifest_file(path)) {
+    return load_manifest(path, options);
+  }
+  Result<std::vector<trace::FoundTrace>> read =
+      trace::read_input(path, {options.strict, options.progress});
+  if (!read.ok()) {
+    return read.error();
+  }
+  if (read->size() == 1) {
+    return recording_of(read->front().path, std::move(read->front().trace), options);
+  }
+  Result<std::vector<trace::RankTrace>> ranks = trace::settle_ranks(*std::move(read));
+  return ranks.ok() ? recording_of_job(*ranks, options) : ranks.error();
+}
+
+Result<Recording> load_inputs(std::span<const std::string> inputs, const LoadOptions& options) {
+  return inputs.size() > 1 ? load_job(inputs, options) : load(inputs.front(), options);
+}
+
+Result<Recording> load_job(std::span<const std::string> inputs, const LoadOptions& options) {
+  trace::JobReadOptions reading;
+  reading.strict = options.strict;
+  reading.progress = options.progress;
+  Result<std::vector<trace::RankTrace>> ranks = trace::read_job(inputs, reading);
+  if (!ranks.ok()) {
+    return ranks.error();
+  }
+  return recording_of_job(*ranks, options);
 }
 
 }  // namespace foretrace::driver

@@ -46,8 +46,10 @@ struct Recording {
   [[nodiscard]] const TaskGraph& graph() const { return built.graph; }
 };
 
+/// One recording. A folder, an archive, a manifest or a file of several processes gives a job if
+/// there is more than one trace in it.
 [[nodiscard]] Result<Recording> load(const std::string& path, const LoadOptions& options = {});
-/// One trace, or the ranks of a job: several files, a folder, an archive. Progress counts files.
+/// The same, or the ranks of a job: several inputs. Progress counts files.
 [[nodiscard]] Result<Recording> load_inputs(std::span<const std::string> inputs,
                                             const LoadOptions& options = {});
 /// The inputs as a job, even if they are one trace.

@@ -383,6 +383,15 @@ Result<BuiltJob> build_job(std::span<RankTrace> ranks, const BuildOptions& optio
   if (ranks.empty()) {
     return Error{ErrorCode::bad_usage, "a job of no ranks, expected at least one"};
   }
+  const auto untimed = [](const RankTrace& rank) { return rank.nodes || rank.memory; };
+  const auto first = std::find_if(ranks.begin(), ranks.end(), untimed);
+  if (first != ranks.end()) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{}: {} has no times to join ranks by, and {} such traces were given; "
+                             "simulate one at a time, unpacked ('inspect' takes them all)",
+                             first->path, first->events.info.format,
+                             std::count_if(ranks.begin(), ranks.end(), untimed))};
+  }
   return JobBuilder(ranks, options).run();
 }
 

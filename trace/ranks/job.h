@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,8 +12,11 @@
 #include "trace/build_graph.h"
 #include "trace/events.h"
 #include "trace/import_report.h"
+#include "trace/memory_timeline.h"
+#include "trace/node_graph.h"
 #include "trace/ranks/collectives.h"
 #include "trace/ranks/match.h"
+#include "trace/ranks/read_input.h"
 
 namespace foretrace::trace {
 
@@ -22,6 +26,9 @@ struct RankTrace {
   std::int32_t rank = 0;
   EventTable events;
   ImportReport report;
+  /// Of formats without times of a device: simulated alone, never joined with other ranks.
+  std::optional<NodeGraph> nodes{};
+  std::optional<MemoryTimeline> memory{};
 };
 
 struct JobReadOptions {
@@ -31,14 +38,15 @@ struct JobReadOptions {
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
 
-/// True if the inputs are more than one rank's trace: several paths, a folder or a tar archive.
-[[nodiscard]] bool is_job(std::span<const std::string> inputs);
-
-/// Reads every rank of a job from files, folders and .tar(.gz) archives, in order of rank. The rank
-/// comes from the trace, else from the file's name, else from the order. Errors: no trace found,
-/// two traces of one rank.
+/// Reads every rank of a job from files, folders, .tar(.gz) archives and manifests, in order of
+/// rank. The rank comes from the manifest, else from the trace, else from the file's name, else
+/// from the order. Beside timed traces, those without times of a device are left out with a
+/// warning. Errors: no trace found, two traces of one rank.
 [[nodiscard]] Result<std::vector<RankTrace>> read_job(std::span<const std::string> inputs,
                                                       const JobReadOptions& options);
+
+/// The same for traces that were read.
+[[nodiscard]] Result<std::vector<RankTrace>> settle_ranks(std::vector<FoundTrace> found);
 
 /// Puts the device's times of a rank on the axis of its host where launches would precede their
 /// calls (1st percentile of the launch latency below 4 us). Returns what it added to them.
@@ -64,7 +72,7 @@ struct BuiltJob {
 /// One graph of all ranks. A matched collective is, on every rank, an arrival and a transfer on its
 /// stream; the transfers wait for one zero-length join task per collective (TaskKind::transfer on a
 /// LaneKind::channel lane of rank -1), which waits for all arrivals. Moves the device times of
-/// ranks by align_device_clock.
+/// ranks by align_device_clock. Errors: a rank without times.
 [[nodiscard]] Result<BuiltJob> build_job(std::span<RankTrace> ranks,
                                          const BuildOptions& options = {});
 

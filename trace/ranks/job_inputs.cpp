@@ -13,6 +13,8 @@
 
 #include "trace/ranks/argument_text.h"
 #include "trace/reader.h"
+#include "trace/readers/detail/manifest.h"
+#include "trace/readers/detail/read_all.h"
 #include "trace/tar.h"
 
 namespace foretrace::trace {
@@ -149,6 +151,60 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
                   named < jobs.size() ? ", ..." : "")};
 }
 
+/// The first bytes of a regular file, unpacked; empty if it cannot be read.
+std::string start_of(const std::string& path, std::size_t bytes) {
+  std::error_code failed;
+  if (!fs::is_regular_file(path, failed)) {
+    return {};
+  }
+  auto opened = open_file(path);
+  if (!opened) {
+    return {};
+  }
+  std::string prefix(bytes, '\0');
+  const auto got = (*opened)->read(prefix);
+  prefix.resize(got ? *got : 0);
+  return prefix;
+}
+
+/// The recordings of a manifest, which lie in its folder.
+Status add_manifest(const std::string& path, JobFiles& job) {
+  constexpr std::uint64_t longest = std::uint64_t{64} << 20U;
+  auto opened = open_file(path);
+  if (!opened) {
+    return std::move(opened).error();
+  }
+  auto text = detail::read_all(**opened, {}, longest);
+  if (!text) {
+    return std::move(text).error();
+  }
+  auto listed = detail::parse_manifest(*text, path);
+  if (!listed) {
+    return std::move(listed).error();
+  }
+  const std::size_t before = job.files.size();
+  for (const detail::ManifestFile& file : *listed) {
+    const std::string place = (fs::path(path).parent_path() / file.path).generic_string();
+    std::error_code failed;
+    if (fs::is_regular_file(place, failed)) {
+      job.files.push_back({place, file.rank, true});
+    } else {
+      job.warnings.push_back(
+          fmt::format("{}: lists {}, which is not there; the other recordings "
+                      "are taken without it",
+                      path, file.path));
+    }
+  }
+  if (job.files.size() == before) {
+    return Error{ErrorCode::io,
+                 fmt::format("{}: lists {} of which none is there, the first is {}", path,
+                             listed->size() == 1 ? std::string("1 recording")
+                                                 : fmt::format("{} recordings", listed->size()),
+                             listed->front().path)};
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 std::optional<std::int32_t> rank_of_name(std::string_view path) {
@@ -182,32 +238,38 @@ std::string pattern_of_name(std::string_view path) {
   return name;
 }
 
-Result<std::vector<std::string>> list_job_files(std::span<const std::string> inputs) {
-  std::vector<std::string> files;
+Result<JobFiles> list_job_files(std::span<const std::string> inputs) {
+  JobFiles job;
   for (const std::string& input : inputs) {
     std::error_code ignored;
-    if (!fs::is_directory(input, ignored)) {
-      files.push_back(input);
-      continue;
+    if (fs::is_directory(input, ignored)) {
+      Result<std::vector<std::string>> found = files_in(input);
+      if (!found) {
+        return std::move(found).error();
+      }
+      for (std::string& path : *found) {
+        job.files.push_back({std::move(path)});
+      }
+    } else if (is_manifest_file(input)) {
+      if (Status added = add_manifest(input, job); !added) {
+        return std::move(added).error();
+      }
+    } else {
+      job.files.push_back({input});
     }
-    Result<std::vector<std::string>> found = files_in(input);
-    if (!found) {
-      return std::move(found).error();
-    }
-    files.insert(files.end(), found->begin(), found->end());
   }
-  return files;
+  return job;
 }
 
 bool is_tar_file(const std::string& path) {
-  auto opened = open_file(path);
-  if (!opened) {
-    return false;
-  }
   constexpr std::size_t header = 512;
-  std::string prefix(header, '\0');
-  const auto got = (*opened)->read(prefix);
-  return got.ok() && *got == header && is_tar(prefix);
+  const std::string prefix = start_of(path, header);
+  return prefix.size() == header && is_tar(prefix);
+}
+
+bool is_manifest_file(const std::string& path) {
+  constexpr std::size_t enough = 4096;  // for the first key
+  return detail::is_manifest(start_of(path, enough));
 }
 
 }  // namespace foretrace::trace

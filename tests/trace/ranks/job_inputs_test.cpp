@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include "tests/trace/tar_text.h"
 #include "trace/ranks/job.h"
@@ -101,7 +102,6 @@ TEST_CASE("job inputs: a folder is the job in it, and says so if it holds none o
   folder.write("x_rank0.json", trace(0));
   folder.write("x_rank1.json", trace(1));
   folder.write("notes.txt", "not a trace");
-  CHECK(is_job(input));
   CHECK(ranks_of(read_job(input, {})) == std::vector<std::int32_t>{0, 1});
   folder.write("y_rank0.json", trace(0));
   const auto several = list_job_files(input);
@@ -136,7 +136,52 @@ TEST_CASE("job inputs: a file that cannot be read fails the job with its name") 
   const auto job = read_job(std::vector<std::string>{good, bad}, {});
   REQUIRE_FALSE(job.ok());
   CHECK(job.error().message.find("rank1.json") != std::string::npos);
-  CHECK_FALSE(is_job(std::vector<std::string>{good}));
+}
+
+TEST_CASE("job inputs: execution traces in an archive keep their nodes, and are joined with none") {
+  const Folder folder("job_nodes");
+  const std::string end(1024, '\0');
+  const std::string nodes = R"({"schema": "1.0.1", "nodes": [
+      {"id": 2, "name": "aten::mm", "rf_id": 1, "tid": 1}]})";
+  const std::string one = folder.write("one.tar", test::tar_file("et_0.json", nodes) + end);
+  const auto single = read_job(std::vector<std::string>{one}, {});
+  REQUIRE(ranks_of(single).size() == 1);
+  REQUIRE(single->front().nodes.has_value());
+  CHECK(single->front().nodes->size() == 1);
+  const std::string two = folder.write(
+      "two.tar", test::tar_file("et_1.json", nodes) + test::tar_file("et_0.json", nodes) + end);
+  auto both = read_job(std::vector<std::string>{two}, {});
+  REQUIRE(ranks_of(both) == std::vector<std::int32_t>{0, 1});
+  const auto built = build_job(*both);
+  REQUIRE_FALSE(built.ok());
+  CHECK(built.error().message.find("two.tar:et_0.json: pytorch_et has no times to join ranks by") !=
+        std::string::npos);
+  CHECK(built.error().message.find("and 2 such traces were given") != std::string::npos);
+}
+
+TEST_CASE("job inputs: beside timed traces an execution trace is left out with a warning") {
+  const Folder folder("job_mixed");
+  const std::string timed = folder.write("kineto_0.json", trace(0));
+  const std::string nodes = folder.write(
+      "et_0.json",
+      R"({"schema": "1.0.1", "nodes": [{"id": 2, "name": "aten::mm", "rf_id": 1, "tid": 1}]})");
+  const auto job = read_job(std::vector<std::string>{nodes, timed}, {});
+  CHECK(ranks_of(job) == std::vector<std::int32_t>{0});
+  CHECK(job->front().path == timed);
+  REQUIRE(job->front().report.warnings.size() == 1);
+  CHECK(job->front().report.warnings[0] ==
+        nodes + ": pytorch_et has no times of a device and is left out of the job");
+}
+
+TEST_CASE("job inputs: looking at a pipe leaves its bytes where they are") {
+  CHECK_FALSE(is_tar_file("/dev/null"));
+  CHECK_FALSE(is_manifest_file("/dev/null"));
+  const Folder folder("job_pipe");
+  const std::string pipe = (folder.path / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  // Opening it without a writer would block: that these return is the test.
+  CHECK_FALSE(is_tar_file(pipe));
+  CHECK_FALSE(is_manifest_file(pipe));
 }
 
 }  // namespace foretrace::trace

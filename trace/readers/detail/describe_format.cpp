@@ -156,6 +156,9 @@ std::string describe_object(const JsonOutline& outline) {
   if (has_key(outline, "segments") && has_key(outline, "device_traces")) {
     return "a PyTorch memory snapshot";
   }
+  if (has_key(outline, "foretrace") && has_key(outline, "files")) {
+    return "the list of recordings that foretrace collect writes: give one of those it lists";
+  }
   if (outline.complete && !has_key(outline, "traceEvents")) {
     std::string keys;
     for (std::size_t i = 0; i < outline.keys.size() && i < 4; ++i) {

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "tests/trace/readers/read_helpers.h"
+#include "trace/ranks/job.h"
+#include "trace/ranks/job_inputs.h"
 
 namespace foretrace::trace::collector {
 namespace {
@@ -81,6 +83,15 @@ LoadedTrace read_only_file(const Ran& ran) {
   return std::move(loaded).value();
 }
 
+std::string fact(const LoadedTrace& trace, const std::string& key) {
+  for (const auto& [known, value] : trace.events.info.environment) {
+    if (known == key) {
+      return value;
+    }
+  }
+  return {};
+}
+
 TEST_CASE(
     "cupti: a program under collect is recorded to its last kernel, and keeps its exit code") {
   Folder folder;
@@ -120,6 +131,27 @@ TEST_CASE("cupti: only the steps that were asked for are recorded") {
   const LoadedTrace trace = read_only_file(folder.collect("''", "--steps 1:2", program + "steps"));
   // Steps 1 and 2 of 4, ten launches each; the mark of step 1 comes before recording starts.
   CHECK(trace.events.size() == 40);
+  CHECK(trace.report.warnings.empty());
+  CHECK(fact(trace, "steps") == "1:2 of 4, counted by steps");
+}
+
+TEST_CASE("cupti: without ranges of steps the updates are counted") {
+  Folder folder;
+  const LoadedTrace trace =
+      read_only_file(folder.collect("''", "--steps 1:2", program + "updates"));
+  CHECK(trace.events.size() == 40);
+  CHECK(fact(trace, "steps") == "1:2 of 4, counted by updates");
+}
+
+TEST_CASE("cupti: a program without steps leaves a file that says so, and so does collect") {
+  Folder folder;
+  const Ran ran = folder.collect("''", "--steps 1:2", program + "launch");
+  const LoadedTrace trace = read_only_file(ran);
+  CHECK(trace.events.size() == 0);
+  REQUIRE(trace.report.warnings.size() == 1);
+  CHECK(trace.report.warnings[0].find(
+            "nothing was recorded: steps 1:2 were asked for and no step") == 0);
+  CHECK(ran.err.find("run.ftr: nothing was recorded: steps 1:2") != std::string::npos);
 }
 
 TEST_CASE("cupti: what CUPTI lost is told") {
@@ -151,6 +183,25 @@ TEST_CASE("cupti: processes that each use CUDA write a file each") {
     REQUIRE(loaded.ok());
     CHECK(loaded->events.size() == 200);
   }
+}
+
+TEST_CASE("cupti: the list of recordings knows their ranks and is read as the job") {
+  Folder folder;
+  const Ran ran = folder.collect("''", "",
+                                 "sh -c 'RANK=1 WORLD_SIZE=2 " FORETRACE_FAKE_PROGRAM
+                                 " launch; RANK=0 WORLD_SIZE=2 " FORETRACE_FAKE_PROGRAM " launch'");
+  REQUIRE(ran.files.size() == 2);
+  const std::string list = (fs::path(ran.files[0]).parent_path() / "run.ftr.json").string();
+  const auto listed = list_job_files(std::vector<std::string>{list});
+  REQUIRE(listed.ok());
+  REQUIRE(listed->files.size() == 2);
+  CHECK(listed->files[0].rank + listed->files[1].rank == 1);
+  const auto job = read_job(std::vector<std::string>{list}, {});
+  REQUIRE_MESSAGE(job.ok(), (job.ok() ? std::string() : job.error().message));
+  REQUIRE(job->size() == 2);
+  CHECK((*job)[0].rank == 0);
+  CHECK((*job)[1].rank == 1);
+  CHECK((*job)[1].events.info.world_size == 2);
 }
 
 TEST_CASE("cupti: a program that is killed leaves a file that says so") {

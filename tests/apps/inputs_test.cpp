@@ -1,0 +1,143 @@
+// What the program takes as its traces beside single files: archives, manifests, recordings of
+// several processes, pipes.
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/support/program.h"
+#include "tests/trace/tar_text.h"
+
+namespace foretrace::test {
+namespace {
+
+using nlohmann::json;
+
+const std::string job = "tests/fixtures/job/";
+const std::string several = "tests/fixtures/nsys_sqlite/tiny.sqlite";
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(std::string(FORETRACE_SOURCE_DIR "/") + path, std::ios::binary);
+  REQUIRE(file.good());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string write(const std::string& name, const std::string& text) {
+  const std::string path = scratch_file(name);
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+json document_of(const std::string& arguments) {
+  const Ran ran = run_program(arguments + " --json --log-level error");
+  CAPTURE(arguments);
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  return json::parse(ran.out);
+}
+
+}  // namespace
+
+TEST_CASE("inputs: an archive of ranks is inspected rank by rank and simulated as a job") {
+  const std::string tar =
+      write("ranks.tar", tar_file("rank1.json.gz", bytes_of(job + "rank1.json.gz")) +
+                             tar_file("rank0.json.gz", bytes_of(job + "rank0.json.gz")) +
+                             std::string(1024, '\0'));
+  const json inspected = document_of("inspect '" + tar + "'");
+  REQUIRE(inspected["traces"].size() == 2);
+  CHECK(inspected["traces"][0]["input"]["path"] == tar + ":rank0.json.gz");
+  const json alone = document_of("inspect " + job + "rank0.json.gz");
+  CHECK(inspected["traces"][0]["graph"] == alone["traces"][0]["graph"]);
+  CHECK(document_of("simulate '" + tar + "'")["ranks"].size() == 2);
+  // One trace in an archive is that trace.
+  const std::string one =
+      write("one.tar", tar_file("r.json.gz", bytes_of(demo_trace)) + std::string(1024, '\0'));
+  CHECK(document_of("simulate '" + one + "'")["baseline"] ==
+        document_of(std::string("simulate ") + demo_trace)["baseline"]);
+}
+
+TEST_CASE("inputs: an execution trace in an archive is what it is alone") {
+  const std::string nodes = bytes_of("tests/fixtures/pytorch_et/schema_1.0.1.json");
+  const std::string end(1024, '\0');
+  const std::string one = write("et.tar", tar_file("et_0.json", nodes) + end);
+  const json inspected = document_of("inspect '" + one + "'");
+  const json alone = document_of("inspect tests/fixtures/pytorch_et/schema_1.0.1.json");
+  CHECK(inspected["traces"][0]["nodes"] == alone["traces"][0]["nodes"]);
+  CHECK(run_program("simulate '" + one + "'").err ==
+        "foretrace: " + one + ":et_0.json: " + alone["traces"][0]["no_graph"].get<std::string>() +
+            "\n");
+  const std::string two =
+      write("ets.tar", tar_file("et_0.json", nodes) + tar_file("et_1.json", nodes) + end);
+  CHECK(document_of("inspect '" + two + "'")["traces"].size() == 2);
+  const Ran refused = run_program("simulate '" + two + "'");
+  CHECK(refused.code == 2);
+  CHECK(
+      refused.err.find("et_0.json: pytorch_et has no times to join ranks by, and 2 such traces") !=
+      std::string::npos);
+}
+
+TEST_CASE("inputs: a manifest stands for the recordings it lists") {
+  for (const char* rank : {"rank0.json.gz", "rank1.json.gz"}) {
+    write(rank, bytes_of(job + rank));
+  }
+  const std::string list =
+      write("run.ftr.json",
+            R"({"foretrace": "collect", "command": ["x"], "exit_code": 0, "signal": null, "files": [
+          {"path": "rank1.json.gz", "bytes": 1, "rank": 1},
+          {"path": "gone.ftr", "bytes": 1, "rank": 2},
+          {"path": "rank0.json.gz", "bytes": 1, "rank": 0}]})");
+  CHECK(document_of("simulate '" + list + "'")["baseline"] ==
+        document_of("simulate " + job + "rank0.json.gz " + job + "rank1.json.gz")["baseline"]);
+  CHECK(document_of("inspect '" + list + "'")["traces"].size() == 2);
+  for (const char* command : {"simulate '", "inspect '"}) {
+    const Ran ran = run_program(command + list + "'");
+    CHECK(ran.code == 0);
+    CHECK(ran.err.rfind("foretrace: warning: " + list +
+                            ": lists gone.ftr, which is not there; the other recordings are taken "
+                            "without it\n",
+                        0) == 0);
+  }
+  const std::string broken = write("broken.json", R"({"foretrace": "collect", "files": [)");
+  const Ran refused = run_program("inspect '" + broken + "'");
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("broken.json: the list of recordings cannot be read: ") !=
+        std::string::npos);
+  CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+  // Where a single trace is expected, it says what it is.
+  CHECK(run_program("convert '" + list + "' '" + scratch_file("x.ftr") + "'")
+            .err.find("looks like the list of recordings that foretrace collect writes") !=
+        std::string::npos);
+  // One recording is simulated as itself.
+  const std::string one =
+      write("one.json", R"({"foretrace": "collect", "files": [{"path": "rank0.json.gz"}]})");
+  CHECK(document_of("simulate '" + one + "'")["baseline"] ==
+        document_of("simulate " + job + "rank0.json.gz")["baseline"]);
+}
+
+TEST_CASE("inputs: the processes of one recording are the ranks of a job") {
+  const json inspected = document_of("inspect " + several);
+  REQUIRE(inspected["traces"].size() == 2);
+  std::uint64_t events = 0;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    const json& trace = inspected["traces"][rank];
+    CHECK(trace["input"]["path"] == several + " (rank " + std::to_string(rank) + ")");
+    CHECK(trace["input"]["rank"] == rank);
+    events += trace["import"]["events"].get<std::uint64_t>();
+  }
+  const json simulated = document_of("simulate " + several);
+  CHECK(simulated["ranks"].size() == 2);
+  CHECK(simulated["import"]["events"] == events);  // each is counted once
+}
+
+TEST_CASE("inputs: a trace comes through a pipe as well as from a file") {
+  const json from_file = document_of(std::string("simulate ") + demo_trace);
+  const json from_pipe = document_of(std::string("list >/dev/null; cat ") + demo_trace +
+                                     " | '" FORETRACE_PROGRAM "' simulate /dev/stdin");
+  CHECK(from_pipe["baseline"] == from_file["baseline"]);
+}
+
+}  // namespace foretrace::test
