@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include "trace/ranks/job.h"
 #include "trace/ranks/job_inputs.h"
@@ -21,7 +22,8 @@ namespace fs = std::filesystem;
 
 /// A folder of its own that goes with the test.
 struct Folder {
-  fs::path path = fs::temp_directory_path() / "foretrace_manifest";
+  // Tests run side by side, each in a process of its own.
+  fs::path path = fs::temp_directory_path() / ("foretrace_manifest_" + std::to_string(::getpid()));
   Folder() {
     fs::remove_all(path);
     fs::create_directories(path);
