@@ -245,6 +245,9 @@ std::string headline_text(const Inspection& found) {
   }
   const auto [fastest, slowest] =
       std::minmax_element(facts.steps.host_ns.begin(), facts.steps.host_ns.end());
+  if (facts.steps.host_ns.size() == 1) {
+    return fmt::format("step {} measured, the only one", time_text(facts.answer.step_ns));
+  }
   return fmt::format("step {} measured, {} from {} to {}", time_text(facts.answer.step_ns),
                      plural(facts.steps.host_ns.size(), "step"),
                      time_text(*fastest, facts.answer.step_ns),

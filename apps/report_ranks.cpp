@@ -34,10 +34,10 @@ std::string clock_text(const trace::RankClock& clock) {
                                       static_cast<double>(clock.spread_ns) / 1e3);
 }
 
-std::string size_text(std::int64_t bytes) { return bytes < 0 ? "unknown" : bytes_text(bytes); }
+std::string size_text(std::int64_t bytes) { return bytes < 0 ? "not recorded" : bytes_text(bytes); }
 
 std::string rate_text(double bytes_per_second) {
-  return bytes_per_second < 0 ? "unknown" : fmt::format("{:.1f}", bytes_per_second / 1e9);
+  return bytes_per_second < 0 ? "-" : fmt::format("{:.1f}", bytes_per_second / 1e9);
 }
 
 std::string communicator_rows(const trace::JobMatching& matching) {
@@ -71,11 +71,14 @@ std::string cost_table(const driver::Communication& communication, std::int64_t 
                time_text(row.median_transfer_ns), rate_text(row.bus_bandwidth),
                row.complete ? time_text(row.waiting_ns, span) : "not told apart"});
   }
+  const bool sizes = std::all_of(communication.rows.begin(), communication.rows.end(),
+                                 [](const auto& row) { return row.bytes >= 0; });
   return table.text(0) + more_line(communication.rows.size()) +
-         paragraph(
-             "  ",
-             "transfer: median of one rank after the last one arrived; GB/s: bus bandwidth at "
-             "it; waiting: sum over ranks") +
+         paragraph("  ",
+                   std::string("transfer: median of one rank after the last one arrived; GB/s: bus "
+                               "bandwidth at it") +
+                       (sizes ? "" : ", which takes a recorded size") +
+                       "; waiting: sum over ranks") +
          "\n";
 }
 

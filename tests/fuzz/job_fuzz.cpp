@@ -1,4 +1,5 @@
 // Any bytes as a tar archive of a job's traces: members are walked, read and built into one graph.
+// The same bytes as the list of recordings that a collector writes.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "trace/ranks/argument_text.h"
 #include "trace/ranks/job.h"
 #include "trace/reader.h"
+#include "trace/readers/detail/manifest.h"
 #include "trace/tar.h"
 
 namespace {
@@ -43,6 +45,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)trace::integers_of(value);
     (void)trace::elements_of_dims(value);
   });
+  if (trace::detail::is_manifest(bytes)) {
+    (void)trace::detail::parse_manifest(bytes, "fuzz.json");
+  }
   std::vector<trace::RankTrace> ranks = read_members(bytes);
   if (!ranks.empty()) {
     (void)trace::build_job(ranks);

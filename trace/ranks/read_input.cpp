@@ -93,7 +93,7 @@ Result<std::vector<FoundTrace>> read_archive(const std::string& path, const Read
         "{} of the archive {} and {} left out; the first: {}",
         refused == 1 ? std::string("1 other file") : fmt::format("{} other files", refused),
         refused == 1 ? "is no trace" : "are no traces", refused == 1 ? "was" : "were",
-        refusal->message));
+        refusal->message.substr(0, refusal->message.find("; supported: "))));
   }
   return found;
 }
