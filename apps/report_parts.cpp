@@ -1,6 +1,8 @@
 // Parts that several pages share.
 #include "apps/report_parts.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "apps/console.h"
@@ -134,13 +136,17 @@ std::string honesty_table(const trace::Honesty& honesty) {
 }
 
 std::string reactions_table(const trace::Honesty& honesty, const driver::Reactions& reactions) {
-  const std::int64_t span = honesty.span_ns;
+  // Without recorded times there is nothing to expect anything from.
+  const std::int64_t span = honesty.span_ns > 0
+                                ? honesty.span_ns
+                                : std::max({reactions.device_x0_ns, reactions.host_x0_ns,
+                                            reactions.device_half_ns, reactions.device_double_ns});
   Table table({left, right, right, left});
   table.row({strong("how it reacts"), "span", "expected", ""});
   const auto against = [&](std::string_view title, std::int64_t simulated, std::int64_t reference,
                            std::string_view what) {
-    if (span == 0) {  // no recorded times to expect anything from
-      table.row({fmt::format("  {}", title), time_text(simulated), "-", ""});
+    if (honesty.span_ns == 0 || reference == 0) {  // that side was not recorded
+      table.row({fmt::format("  {}", title), time_text(simulated, span), "-", ""});
       return;
     }
     table.row({fmt::format("  {}", title), time_text(simulated, span), time_text(reference, span),

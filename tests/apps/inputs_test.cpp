@@ -140,4 +140,26 @@ TEST_CASE("inputs: a trace comes through a pipe as well as from a file") {
   CHECK(from_pipe["baseline"] == from_file["baseline"]);
 }
 
+TEST_CASE("inputs: pages of what cannot be simulated fit their columns and say why") {
+  const Ran ran = run_program("inspect tests/fixtures/pytorch_et/schema_1.0.1.json");
+  CHECK(first_bad_line(ran.out).empty());
+  CHECK(ran.out.find("  graph     none: 4 nodes and no durations") != std::string::npos);
+  CHECK(ran.out.rfind("schema_1.0.1.json: ", 0) == 0);
+}
+
+TEST_CASE("inputs: of a side that was not recorded nothing is expected, not zero") {
+  const std::string kernels = write("kernels.json", R"({"schemaVersion": 1, "traceEvents": [
+      {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 0, "dur": 5000,
+       "args": {"device": 0, "stream": 7, "correlation": 1}},
+      {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 6000, "dur": 5000,
+       "args": {"device": 0, "stream": 7, "correlation": 2}}]})");
+  const Ran ran = run_program("simulate '" + kernels + "'");
+  REQUIRE(ran.code == 0);
+  const std::size_t row = ran.out.find("  device infinitely fast");
+  REQUIRE(row != std::string::npos);
+  const std::string line = ran.out.substr(row, ran.out.find('\n', row) - row);
+  CHECK(line.find('%') == std::string::npos);
+  CHECK(line.back() == '-');
+}
+
 }  // namespace foretrace::test

@@ -140,7 +140,10 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
     return by_pattern[jobs.front()];
   }
   if (jobs.empty()) {
-    return Error{ErrorCode::bad_format, fmt::format("{}: no trace in this folder", folder)};
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: no trace in this folder has times of a device; give archives, "
+                             "execution traces and further folders by name",
+                             folder)};
   }
   constexpr std::size_t most_named = 6;
   const std::size_t named = std::min(jobs.size(), most_named);
