@@ -27,7 +27,7 @@ std::string bytes_of(const std::string& path) {
 }
 
 std::string write(const std::string& name, const std::string& text) {
-  const std::string path = scratch_file(name);
+  std::string path = scratch_file(name);
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }

@@ -32,6 +32,7 @@ struct Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
+  // NOLINTNEXTLINE(modernize-use-nodiscard): some only need the file to be there
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path / name) << text;
     return (path / name).generic_string();
