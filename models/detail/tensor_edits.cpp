@@ -62,12 +62,17 @@ void TensorEditor::free_early(std::size_t tensor, TaskId freed_in) {
 void TensorEditor::add_like(std::size_t tensor, double bytes, TaskId allocated_in,
                             TaskId freed_in) {
   Tensor part = graph_.context().tensors[tensor];
-  part.operator_name = change_.names.intern(graph_.names()[part.operator_name]);
+  const std::string_view operator_name = graph_.names()[part.operator_name];
+  part.allocated_in = allocated_in;
+  part.freed_in = freed_in;
+  add(part, bytes, operator_name);
+}
+
+void TensorEditor::add(Tensor part, double bytes, std::string_view operator_name) {
+  part.operator_name = change_.names.intern(operator_name);
   part.provenance = Provenance::assumed;
   part.bytes = rounded(bytes);
   part.requested_bytes = -1;
-  part.allocated_in = allocated_in;
-  part.freed_in = freed_in;
   part.allocated_offset_ns = 0;
   part.freed_offset_ns = 0;
   after_ += static_cast<double>(part.bytes);
@@ -76,8 +81,8 @@ void TensorEditor::add_like(std::size_t tensor, double bytes, TaskId allocated_i
 
 std::string TensorEditor::note() const {
   if (edited_ == 0) return {};
-  return fmt::format("; {} tensors in memory, {:.1f} MiB -> {:.1f} MiB between their uses", edited_,
-                     before_ / 0x1p20, after_ / 0x1p20);
+  return fmt::format("; {} recorded tensor{} {:.1f} MiB -> {:.1f} MiB, all steps together", edited_,
+                     edited_ == 1 ? "" : "s", before_ / 0x1p20, after_ / 0x1p20);
 }
 
 }  // namespace foretrace::detail

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "sim/graph/change.h"
 #include "sim/graph/task_graph.h"
@@ -24,8 +25,11 @@ class TensorEditor {
   /// Another tensor that is like this one, but for its size and lifetime.
   void add_like(std::size_t tensor, double bytes, TaskId allocated_in, TaskId freed_in);
 
+  /// One that is like no other: bytes, place, category and lifetime as in `part`.
+  void add(Tensor part, double bytes, std::string_view operator_name);
+
   [[nodiscard]] std::size_t edited() const { return edited_; }
-  /// "; 12 tensors in memory 34.0 MiB -> 5.0 MiB", or nothing if none is edited.
+  /// "; 12 recorded tensors 34.0 MiB -> 5.0 MiB, all steps together", or nothing if none is edited.
   [[nodiscard]] std::string note() const;
 
  private:

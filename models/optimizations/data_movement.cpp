@@ -12,13 +12,15 @@
 //           - hand-written kernels reach the bandwidth that the single ones reached
 // ignores   choice of layouts by measured tables, fusion into products, recomputation
 // calibrate kept_writes: bytes written by one fused kernel beside its output.
-// memory    intermediates inside a fused kernel that backward does not need.
+// memory    intermediates inside a fused kernel that backward does not need: recorded tensors that
+//           are freed before anything after the chain is launched.
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/detail/fused_tensors.h"
 #include "models/detail/fusion_chain.h"
 #include "models/detail/kernel_editor.h"
 #include "models/detail/parallel_products.h"
@@ -53,6 +55,7 @@ class Movement {
       settings.kept_writes = saves ? kept_writes : 0;
       const std::int64_t ns = detail::fused_ns(editor_.graph(), chain, kernels_, settings);
       count_saved(chain, settings.kept_writes);
+      fused_.add(chain, detail::Stashed::stays);
       editor_.replace(chain.kernels, {"fused chain", {ns, Provenance::scaled, 0.85F, 1.25F}, 0});
       ++chains_;
     }
@@ -87,7 +90,9 @@ class Movement {
           fmt::format("; bytes moved by kernels of known size {:.0f} MB -> {:.0f} MB ({:.1f} %)",
                       before_ * 1e-6, (before_ - saved_) * 1e-6, -100 * saved_ / before_);
     }
-    return editor_.finish(std::move(note));
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    fused_.edit(editor_, tensors);
+    return editor_.finish(note + tensors.note());
   }
 
  private:
@@ -104,6 +109,7 @@ class Movement {
 
   detail::KernelEditor editor_;
   std::vector<KernelDescription> kernels_;
+  detail::FusedTensors fused_;
   bool training_ = false;
   double before_ = 0;
   double saved_ = 0;

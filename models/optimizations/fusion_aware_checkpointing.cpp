@@ -13,13 +13,15 @@
 //           - recomputing pointwise operators in a fused kernel is free
 // ignores   residual branches as a whole, registers, compile time
 // calibrate kept_host: a compiled run; fused kernels of it for the bytes.
-// memory    all intermediates of forward chains but their input and output are not kept.
+// memory    all intermediates of forward chains but their input and output are not kept: recorded
+//           tensors of inner kernels that the chain or the backward pass frees.
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/detail/fused_tensors.h"
 #include "models/detail/fusion_chain.h"
 #include "models/detail/kernel_editor.h"
 #include "models/optimization.h"
@@ -47,10 +49,12 @@ class Fusion {
           "no chains of pointwise kernels in both forward and backward, expected a training "
           "step that is not compiled already"};
     }
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    fused_.edit(editor_, tensors);
     return editor_.finish(fmt::format(
         "{} forward and {} backward chains: {}; {} intermediates ({:.0f} MB by shapes) are not "
-        "kept for the backward",
-        chains_[0], chains_[1], editor_.sums_text(), tensors_, bytes_ * 1e-6));
+        "kept for the backward{}",
+        chains_[0], chains_[1], editor_.sums_text(), tensors_, bytes_ * 1e-6, tensors.note()));
   }
 
  private:
@@ -67,6 +71,7 @@ class Fusion {
         bytes_ += std::max(0.0, amount.output) * editor_.number_bytes(chain.kernels[i]);
       }
     }
+    fused_.add(chain, detail::Stashed::goes);
     editor_.replace(chain.kernels, {backward ? "fused backward chain" : "fused chain",
                                     {ns, Provenance::scaled, 0.8F, 1.25F},
                                     0});
@@ -75,6 +80,7 @@ class Fusion {
 
   detail::KernelEditor editor_;
   std::vector<KernelDescription> kernels_;
+  detail::FusedTensors fused_;
   std::array<std::size_t, 2> chains_{};
   std::size_t tensors_ = 0;
   double bytes_ = 0;

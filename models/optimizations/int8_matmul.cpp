@@ -10,7 +10,8 @@
 //           - int8 products reach the share of their peak that 16-bit ones reach
 // ignores   weights copied between layouts, sorting out the columns, accuracy
 // calibrate outliers: share of feature columns beyond the threshold, from the model's activations.
-// memory    weights of these layers take 1 byte per number (outlier rows 2 more).
+// memory    weights of these layers take 1 byte per number (outlier rows 2 more), recorded ones as
+//           long as one step reads each once.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,6 +22,7 @@
 
 #include "models/detail/kernel_names.h"
 #include "models/detail/recorded_accelerator.h"
+#include "models/detail/weight_tensors.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -50,11 +52,13 @@ class Int8 {
           "no linear product of known shape in forward or inference, expected a trace with "
           "record_shapes=True"};
     }
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    const std::string kept = weights_.edit(tensors);
     return editor_.finish(
         fmt::format("{} products in int8, {} kernels around them: {}; weights of "
-                    "these calls {:.0f} MB -> {:.0f} MB",
+                    "these calls {:.0f} MB -> {:.0f} MB{}{}",
                     editor_.sums().changed, editor_.sums().added, editor_.sums_text(),
-                    weights_before_ * 1e-6, weights_after_ * 1e-6));
+                    weights_before_ * 1e-6, weights_after_ * 1e-6, tensors.note(), kept));
   }
 
  private:
@@ -83,8 +87,10 @@ class Int8 {
       editor_.add(kernel, Place::after, {"product of outlier columns", cost, host_ns_});
     }
     editor_.add(kernel, Place::after, {"dequantize and add", *dequantize, host_ns_});
-    weights_before_ += shape.k * shape.n * bytes;
-    weights_after_ += shape.k * shape.n * (1 + 2 * outliers_);
+    const double weights = shape.k * shape.n;
+    weights_before_ += weights * bytes;
+    weights_after_ += weights * (1 + 2 * outliers_);
+    weights_.add(kernel, weights * bytes, weights * std::min(bytes, 1 + 2 * outliers_));
     return ok_status();
   }
 
@@ -93,6 +99,7 @@ class Int8 {
   std::int64_t host_ns_ = 0;
   double weights_before_ = 0;
   double weights_after_ = 0;
+  detail::WeightTensors weights_{editor_};
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {

@@ -6,15 +6,18 @@
 //   kernel to the next is neither written (kept_writes apart) nor read. The removed launches go
 //   with the host time between them.
 //
-// paper     A. Ivanov et al., Data Movement Is All You Need, MLSys 2021; compilers: J. Ansel et
-// al.,
-//           PyTorch 2 (TorchInductor), ASPLOS 2024; removal as in Daydream, USENIX ATC 2020.
+// paper     A. Ivanov et al., Data Movement Is All You Need, MLSys 2021; compilers: J. Ansel
+//           et al., PyTorch 2 (TorchInductor), ASPLOS 2024; removal as in Daydream, USENIX ATC
+//           2020.
 // assumes   - neighbours on a stream, launched one after the other, depend on each other in a line
 //           - pointwise kernels fuse with at most one normalization, softmax or reduction
 //           - the fused kernel reaches the bandwidth that its parts reached
 // ignores   fusion into products, recomputation, register pressure, compile time, guards, other
-// order calibrate kept_writes and side_inputs from bytes of a compiled kernel; kept_host from a
-// compiled run.
+//           order
+// calibrate kept_writes and side_inputs from bytes of a compiled kernel; kept_host from a compiled
+//           run.
+// memory    recorded tensors that an inner kernel writes and that are freed before anything after
+//           the chain is launched.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,6 +27,7 @@
 
 #include "models/costs/kernel_cost.h"
 #include "models/detail/change_builder.h"
+#include "models/detail/fused_tensors.h"
 #include "models/detail/fusion_chain.h"
 #include "models/detail/graph_view.h"
 #include "models/optimization.h"
@@ -40,7 +44,11 @@ bool has_backward(const TaskGraph& graph) {
 class Fusion {
  public:
   Fusion(const TaskGraph& graph, const Accelerator* accelerator)
-      : graph_(graph), kernels_(describe_works(graph, accelerator)), view_(graph), builder_(graph) {
+      : graph_(graph),
+        accelerator_(accelerator),
+        kernels_(describe_works(graph, accelerator)),
+        view_(graph),
+        builder_(graph) {
     gap_ns_ = accelerator != nullptr ? accelerator->kernel_gap_ns : 0;
   }
 
@@ -56,11 +64,16 @@ class Fusion {
     }
     const bool training = has_backward(graph_);
     for (const detail::FusionChain& chain : chains) fuse(chain, settings, kept_host, training);
+    detail::TensorEditor tensors(builder_.change, graph_);
+    if (!graph_.context().tensors.empty()) {
+      fused_.edit(detail::KernelEditor({graph_, accelerator_}), tensors);
+    }
     builder_.change.notes.push_back(fmt::format(
         "{} kernels in {} chains: device time {:.2f} ms -> {:.2f} ms, {} launches and {:.2f} ms "
-        "of host time between them removed; shapes recorded for {:.0f} % of that device time",
+        "of host time between them removed; shapes recorded for {:.0f} % of that device time{}",
         removed_, chains.size(), ms(before_), ms(after_), removed_ - chains.size(), ms(host_),
-        before_ == 0 ? 0.0 : 100.0 * static_cast<double>(known_) / static_cast<double>(before_)));
+        before_ == 0 ? 0.0 : 100.0 * static_cast<double>(known_) / static_cast<double>(before_),
+        tensors.note()));
     return std::move(builder_.change);
   }
 
@@ -75,6 +88,7 @@ class Fusion {
     const bool saves = training && graph_.phase(first_kernel) != Phase::backward;
     if (!saves) settings.kept_writes = 0;
     const std::int64_t fused = detail::fused_ns(graph_, chain, kernels_, settings);
+    fused_.add(chain, detail::Stashed::stays);
     std::int64_t between = 0;
     for (std::size_t i = 0; i < chain.calls.size(); ++i) {
       const TaskId kernel = chain.kernels[i];
@@ -104,9 +118,11 @@ class Fusion {
   }
 
   const TaskGraph& graph_;
+  const Accelerator* accelerator_;
   std::vector<KernelDescription> kernels_;
   detail::GraphView view_;
   detail::ChangeBuilder builder_;
+  detail::FusedTensors fused_;
   std::int64_t gap_ns_ = 0;
   std::int64_t before_ = 0;
   std::int64_t after_ = 0;
@@ -127,7 +143,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
       .run(*selected, settings, params.number("kept_host"));
 }
 
-constexpr std::array<std::string_view, 6> assumptions = {
+constexpr std::array<std::string_view, 7> assumptions = {
     "Kernels next to each other on a stream, launched one after the other, work on one chain of "
     "tensors; where shapes are recorded, sizes must agree, where not, this is a guess.",
     "Pointwise kernels fuse with each other and with at most one normalization, softmax or "
@@ -135,13 +151,14 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "The fused kernel moves its bytes at the bandwidth its parts reached.",
     "In forward of a training run kept_writes of the intermediates are still written for backward.",
     "Of the host time between the removed launches kept_host stays.",
+    "Recorded tensors that a chain makes and that are freed before anything after it is launched "
+    "are never allocated; what is freed later is still written.",
     "More than max_segment of host time before a launch means that Python did something else "
     "there."};
-constexpr std::array<std::string_view, 5> ignores = {
+constexpr std::array<std::string_view, 4> ignores = {
     "fusion into the epilogue of products", "recomputation instead of saving intermediates",
     "compile time, guards and recompilation",
-    "register pressure and occupancy of large fused kernels",
-    "memory that intermediates no longer need"};
+    "register pressure and occupancy of large fused kernels"};
 
 constexpr std::array params = {
     ParamInfo{.name = "select",

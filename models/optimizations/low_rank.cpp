@@ -11,7 +11,8 @@
 //           - gradients of a layer shrink as its forward does
 // ignores   warm-up epochs, smaller gradients in collectives and the update
 // calibrate ratio: the model; host: dispatch time of an operator in the trace.
-// memory    parameters, gradients and states of these layers x r (k + n) / (k n).
+// memory    parameters, gradients and states of these layers x r (k + n) / (k n); of recorded
+//           tensors the weights only, as long as one step reads each once.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "models/detail/kernel_names.h"
+#include "models/detail/weight_tensors.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -49,13 +51,21 @@ class Factored {
                    "no linear layer or convolution of known shape, expected a trace with "
                    "record_shapes=True"};
     }
-    return editor_.finish(fmt::format("{} of {} products and convolutions in two factors: {}",
-                                      factored_, found_, editor_.sums_text()));
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    const std::string kept = weights_.edit(tensors);
+    return editor_.finish(fmt::format("{} of {} products and convolutions in two factors: {}{}{}",
+                                      factored_, found_, editor_.sums_text(), tensors.note(),
+                                      kept));
   }
 
  private:
   [[nodiscard]] bool backward(TaskId kernel) const {
     return editor_.graph().phase(kernel) == Phase::backward;
+  }
+
+  void add_weight(TaskId kernel, double before, double after) {
+    const double bytes = editor_.number_bytes(kernel);
+    weights_.add(kernel, before * bytes, after * bytes);
   }
 
   // [m x k][k x n] with the weight in the sizes that are not rows.
@@ -81,6 +91,7 @@ class Factored {
     const double other = gemm_ns(*editor_.accelerator(), precision, second);
     if (!(full > 0) || one + other >= full) return;
     ++factored_;
+    if (!backward(kernel)) add_weight(kernel, s.k * s.n, first.k * first.n + second.k * second.n);
     const auto measured = static_cast<double>(editor_.graph().duration_ns(kernel));
     const Spread spread = class_spread(KernelClass::gemm);
     const auto low = static_cast<float>(spread.low);
@@ -105,6 +116,7 @@ class Factored {
     const double rank = std::max(1.0, std::round(ratio_ * o));
     if (!(c * o * k > 0) || c * rank * k + rank * o >= c * o * k) return;
     ++factored_;
+    if (!gradient) add_weight(kernel, c * o * k, c * rank * k + rank * o);
     const std::int64_t measured = editor_.graph().duration_ns(kernel);
     const auto share = [&](double work) {
       return detail::moved_share(measured, KernelClass::convolution, work / (c * o * k));
@@ -119,6 +131,7 @@ class Factored {
   std::set<double> rows_;
   std::size_t found_ = 0;
   std::size_t factored_ = 0;
+  detail::WeightTensors weights_{editor_};
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {

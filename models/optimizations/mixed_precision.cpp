@@ -1,157 +1,102 @@
-// Mixed precision: matrix kernels run on 16-bit units, data that follows them is half as large.
+// Mixed precision: matrix kernels run on units of lower precision, data that follows is smaller.
 //
 //   before   launch -> gemm fp32 (100 us) -> relu fp32 (20 us) -> softmax fp32 (10 us)
 //   after    launch -> gemm bf16 ( 13 us) -> relu bf16 (11 us) -> softmax fp32 (10 us)
 //            (+ launch -> cast of the weight, once per layer and forward pass, under autocast)
 //   Host calls, gaps, latencies, copies from and to the host, collectives and the optimizer's
-//   update keep their times.
+//   update keep their times. dtype=tf32 changes products only: the same bytes, another unit.
+//   dtype=fp8 runs linear layers in fp8 behind casts of their operands:
+//   after    [cast weight][cast activation][gemm fp8]   backward [cast gradient][gemm fp8][gemm
+//   fp8] Loss scaling (fp16 in training) comes before every update: after    backward -> [unscale
+//   and check gradients] -> host waits for found_inf -> update
 //
 // paper     P. Micikevicius et al., Mixed Precision Training, ICLR 2018; the prediction recipe and
-//           its constants: H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020.
-// assumes   - the library has a 16-bit kernel for every fp32 product, as good for its shape
-//           - sizes of products are multiples of 8, or are recorded and then cost half the rate
+//           its constants: H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020; fp8:
+//           P. Micikevicius et al., FP8 Formats for Deep Learning, 2022, with the delayed scaling
+//           of NVIDIA's Transformer Engine.
+// assumes   - the library has a kernel of the lower precision for every product, as good for its
+//             shape
+//           - sizes of products are multiples of 8 (TF32: 4), or are recorded and then cost half
+//             the rate; linear products whose sizes are no multiples of 16 do not go to fp8
 //           - kernels bound by bytes move half of them
 //           - a product of unknown shape lies between all arithmetic and all bytes
-// ignores   casts of activations, gradient casts back to fp32, loss scaling and its skipped steps,
-//           other algorithms or layouts (channels last), changed fusion, accuracy, steps to
-//           converge
+//           - one kernel casts to fp8 with the last step's scale and finds the next maximum
+// ignores   casts of activations, gradient casts back to fp32, skipped steps of loss scaling, other
+//           algorithms or layouts (channels last), changed fusion, accuracy, steps to converge
 // calibrate `followers` from the share of elementwise kernels that are 16 bit in any trace under
 //           autocast; sustained_flops of the accelerator file from a GEMM benchmark.
+// memory    (where tensors are recorded) autocast: what a kernel writes takes half if it is a
+//           product, and half of `followers` otherwise; indices, masks and statistics stay;
+//           parameters, gradients and states stay fp32, and a 16-bit copy of every weight that is
+//           cast lives until the backward pass ends. full: results, parameters and gradients take
+//           half, states too with update=true. fp8: 8-bit copies of the weights instead of 16-bit
+//           ones. tf32 and Daydream's constants: nothing.
 #include <array>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "models/costs/kernel_cost.h"
-#include "models/detail/change_builder.h"
-#include "models/detail/graph_view.h"
-#include "models/detail/half_precision.h"
+#include "models/detail/precision_editor.h"
 #include "models/detail/recorded_accelerator.h"
 #include "models/optimization.h"
 
 namespace foretrace {
 namespace {
 
-class Applier {
- public:
-  Applier(const TaskGraph& graph, const detail::HalfChoice& choice, const Accelerator* accelerator)
-      : graph_(graph),
-        choice_(choice),
-        accelerator_(accelerator),
-        kernels_(describe_works(graph, accelerator)),
-        view_(graph),
-        builder_(graph) {}
+// auto: bf16 where the accelerator has it.
+Precision half_type(const std::string& dtype, const Accelerator* accelerator) {
+  if (dtype == "bf16") return Precision::bf16;
+  if (dtype == "fp16") return Precision::fp16;
+  const bool has_bf16 = accelerator != nullptr && accelerator->flops(Precision::bf16) > 0;
+  return has_bf16 || dtype == "fp8" ? Precision::bf16 : Precision::fp16;
+}
 
-  Result<Change> run() {
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const auto task = make_id<TaskId>(i);
-      if (graph_.kind(task) == TaskKind::kernel) change_kernel(task);
-    }
-    if (builder_.change.durations.empty()) {
-      return Error{ErrorCode::no_match,
-                   fmt::format("no fp32 kernel to change; device time: {}", shares())};
-    }
-    builder_.change.notes.push_back(fmt::format("device time before: {}", shares()));
-    builder_.change.notes.push_back(fmt::format(
-        "changed kernels {:.2f} ms -> {:.2f} ms in {}; shapes recorded for {:.0f} %, derived from "
-        "tiles for {:.0f} %, unknown for {:.0f} % of the time in products",
-        ms(before_), ms(after_), to_string(choice_.half), percent(recorded_, products_),
-        percent(derived_, products_), percent(products_ - recorded_ - derived_, products_)));
-    if (casts_ > 0)
-      builder_.change.notes.push_back(fmt::format("{} weight casts inserted", casts_));
-    return std::move(builder_.change);
+Status check_units(const detail::PrecisionChoice& choice, const Accelerator* accelerator) {
+  if (accelerator == nullptr) return ok_status();
+  const auto lacks = [&](Precision precision, std::string_view instead) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{} has no {} units, expected {}", accelerator->name,
+                             to_string(precision), instead)};
+  };
+  if (choice.tf32) {
+    return accelerator->flops(Precision::tf32) > 0 ? ok_status()
+                                                   : lacks(Precision::tf32, "dtype=fp16");
   }
-
- private:
-  static double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
-  static double percent(std::int64_t part, std::int64_t whole) {
-    return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (choice.fp8 && accelerator->flops(Precision::fp8) <= 0) {
+    return lacks(Precision::fp8,
+                 accelerator->flops(Precision::bf16) > 0 ? "dtype=bf16 or fp16" : "dtype=fp16");
   }
+  if (accelerator->flops(choice.half) <= 0) return lacks(choice.half, "dtype=fp16");
+  return ok_status();
+}
 
-  [[nodiscard]] std::string shares() const {
-    std::int64_t total = 0;
-    for (const std::int64_t ns : time_by_fate_) total += ns;
-    std::string text;
-    for (std::size_t i = 0; i < detail::half_fate_count; ++i) {
-      if (time_by_fate_[i] == 0 && i != 0) continue;
-      text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", detail::half_fate_names[i],
-                          percent(time_by_fate_[i], total));
-    }
-    return text;
-  }
-
-  void change_kernel(TaskId task) {
-    const KernelDescription& kernel = kernels_[index(graph_.work_id(task))];
-    const std::int64_t measured = graph_.duration_ns(task);
-    const detail::HalfFate fate = detail::half_fate(kernel.traits, graph_.phase(task), choice_);
-    time_by_fate_[static_cast<std::size_t>(fate)] += measured;
-    if (fate != detail::HalfFate::changed) return;
-    const Cost cost = detail::half_cost(measured, kernel, choice_, accelerator_);
-    builder_.change.durations.push_back(
-        {task, cost.duration_ns, cost.provenance, cost.low, cost.high});
-    before_ += measured;
-    after_ += cost.duration_ns;
-    if (!detail::is_product(kernel.traits.kernel_class)) return;
-    products_ += measured;
-    if (kernel.shape_from_grid) {
-      derived_ += measured;
-    } else if (kernel.amount.known()) {
-      recorded_ += measured;
-    }
-    insert_cast(task, kernel);
-  }
-
-  void insert_cast(TaskId task, const KernelDescription& kernel) {
-    const Phase phase = graph_.phase(task);
-    const bool forward = phase == Phase::forward || phase == Phase::unknown;
-    const TaskId call = view_.launcher(task);
-    if (!choice_.casts || !forward || accelerator_ == nullptr || call == none<TaskId>) return;
-    const std::int64_t ns = detail::weight_cast_ns(
-        kernel, graph_.names()[graph_.work(task).operator_name], *accelerator_);
-    if (ns == 0 || !view_.is_plain_launch(call)) return;
-    if (launch_ns_ < 0) {
-      launch_ns_ = view_.median_launch_ns();
-      lag_ns_ = view_.median_launch_lag_ns();
-    }
-    builder_.insert_launch(call, Place::before,
-                           {"cast launch", launch_ns_, choice_.cast_host_ns, lag_ns_},
-                           {.name = "weight cast to 16 bit",
-                            .duration_ns = ns,
-                            .provenance = Provenance::roofline,
-                            .low = 0.9F,
-                            .high = 1.1F,
-                            .stream = graph_.lane_id(task),
-                            .gap_ns = accelerator_->kernel_gap_ns});
-    ++casts_;
-  }
-
-  const TaskGraph& graph_;
-  const detail::HalfChoice& choice_;
-  const Accelerator* accelerator_;
-  std::vector<KernelDescription> kernels_;
-  detail::GraphView view_;
-  detail::ChangeBuilder builder_;
-  std::array<std::int64_t, detail::half_fate_count> time_by_fate_{};
-  std::int64_t before_ = 0;
-  std::int64_t after_ = 0;
-  std::int64_t products_ = 0;
-  std::int64_t recorded_ = 0;
-  std::int64_t derived_ = 0;
-  std::int64_t launch_ns_ = -1;
-  std::int64_t lag_ns_ = 0;
-  std::size_t casts_ = 0;
-};
-
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::HalfChoice choice;
-  choice.autocast = params.text("mode") == "autocast";
+detail::PrecisionChoice choice_of(const ParamValues& params) {
+  const std::string& dtype = params.text("dtype");
+  detail::PrecisionChoice choice;
+  choice.tf32 = dtype == "tf32";
+  choice.fp8 = dtype == "fp8";
+  choice.autocast = params.text("mode") == "autocast" && !choice.tf32;
   choice.daydream = params.text("model") == "daydream";
   choice.update = params.boolean("update");
-  choice.casts = choice.autocast && !choice.daydream && params.text("casts") == "weights";
+  choice.casts = !choice.tf32 && !choice.daydream && params.text("casts") == "weights";
   choice.followers = choice.autocast ? params.number("followers") : 1;
+  choice.fp8_copies = params.number("fp8_copies");
+  choice.parameters = params.number("parameters");
   choice.cast_host_ns = params.integer("cast_host");
+  choice.unscale_host_ns = params.integer("unscale_host");
+  choice.readback_host_ns = params.integer("readback_host");
+  return choice;
+}
 
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::PrecisionChoice choice = choice_of(params);
+  if (choice.daydream && (choice.tf32 || choice.fp8)) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("model=daydream has constants for 16 bit only, got dtype={}, expected "
+                             "dtype=auto, bf16 or fp16",
+                             params.text("dtype"))};
+  }
   std::optional<Accelerator> owned;
   const Accelerator* accelerator = scenario.accelerator;
   if (!choice.daydream) {
@@ -159,18 +104,17 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (!found) return std::move(found).error();
     accelerator = *found;
   }
-  const std::string& dtype = params.text("dtype");
-  const bool has_bf16 = accelerator != nullptr && accelerator->flops(Precision::bf16) > 0;
-  choice.half =
-      dtype == "bf16" || (dtype == "auto" && has_bf16) ? Precision::bf16 : Precision::fp16;
-  if (accelerator != nullptr && accelerator->flops(choice.half) <= 0) {
-    return Error{ErrorCode::unsupported, fmt::format("{} has no {} units, expected dtype=fp16",
-                                                     accelerator->name, to_string(choice.half))};
-  }
-  return Applier(scenario.graph, choice, accelerator).run();
+  choice.half = half_type(params.text("dtype"), accelerator);
+  if (auto status = check_units(choice, accelerator); !status) return std::move(status).error();
+  const std::string& scaling = params.text("loss_scaling");
+  choice.needs_scaling = scaling == "dynamic";
+  choice.loss_scaling =
+      choice.needs_scaling ||
+      (scaling == "auto" && choice.half == Precision::fp16 && !choice.tf32 && !choice.daydream);
+  return detail::lower_precision({scenario.graph, accelerator}, choice);
 }
 
-constexpr std::array<std::string_view, 9> assumptions = {
+constexpr std::array<std::string_view, 12> assumptions = {
     "The device is the limit. Where the host is (host_bound in the breakdown), the answer is near "
     "1.0x, and real autocast is often slower than before, because casts of activations cost host "
     "time that is left out here.",
@@ -190,24 +134,36 @@ constexpr std::array<std::string_view, 9> assumptions = {
     "Kernel names tell the truth about precision: fp32 products on TF32 units are named so. "
     "Custom and Triton kernels without a type in their name stay as measured; see their share in "
     "the note.",
+    "fp8: linear products of known shape with sizes that are multiples of 16 run at the fp8 rate; "
+    "one kernel casts each activation, weight and gradient and finds the next scale.",
+    "Loss scaling: one multi-tensor kernel reads and writes all gradients before an update, whose "
+    "host code waits for the result, as GradScaler.step does without a fused optimizer.",
+    "Memory: a kernel that turns to 16 bit writes 16 bit, `followers` of the elementwise ones; "
+    "integers, masks and statistics stay; copies of weights live until their backward pass ends.",
     "The run keeps batch size, algorithms and order of kernels; a compiled model fuses anew and "
     "is a different run.",
     "The range is of whole classes: products of known shape 10 %, derived shape 15 to 18 %, "
     "convolution and attention 25 to 33 %, other kernels 10 to 15 %. Single kernels scatter more."};
-constexpr std::array<std::string_view, 6> ignores = {
+constexpr std::array<std::string_view, 8> ignores = {
     "casts of activations between fp32 and 16-bit operators, and of gradients back to fp32",
-    "loss scaling: its unscale and check kernels, and skipped steps",
+    "loss scaling: the update of the scale, skipped steps, and fused optimizers that need no wait",
+    "fp8: results counted as 8 bit in the time of products, update of scales, 8-bit activations "
+    "kept for backward, fusion of casts with what is "
+    "before them, weights cast once for several passes",
+    "time of the casts of convolutions' weights (their copies are counted in memory)",
     "cuDNN and MIOpen switching to channels-last or inserting layout changes",
     "fewer bytes in collectives and copies (gradients stay fp32 under autocast)",
-    "memory saved, and the larger batch it allows",
+    "the larger batch that saved memory allows",
     "accuracy and the number of steps to reach it"};
 
 constexpr std::array params = {
     ParamInfo{.name = "dtype",
               .type = ParamType::text,
               .default_text = "auto",
-              .doc = "16-bit type; auto: bf16 where the accelerator has it, else fp16.",
-              .choices = "auto|bf16|fp16"},
+              .doc =
+                  "auto: bf16 where the accelerator has it, else fp16; tf32: fp32 products on TF32 "
+                  "units, nothing else; fp8: linear products in fp8, other fp32 kernels in bf16.",
+              .choices = "auto|bf16|fp16|tf32|fp8"},
     ParamInfo{
         .name = "mode",
         .type = ParamType::text,
@@ -236,7 +192,8 @@ constexpr std::array params = {
         .name = "casts",
         .type = ParamType::text,
         .default_text = "weights",
-        .doc = "weights: insert one cast per product with a recorded weight in forward; none.",
+        .doc = "weights: insert one cast per product with a recorded weight in forward; none: they "
+               "are kept in the lower precision.",
         .choices = "weights|none"},
     ParamInfo{.name = "cast_host",
               .type = ParamType::time,
@@ -247,6 +204,47 @@ constexpr std::array params = {
               .maximum = 1e9,
               .optimistic = "5 us",
               .pessimistic = "20 us"},
+    ParamInfo{.name = "fp8_copies",
+              .unit = "1",
+              .default_text = "2",
+              .doc =
+                  "8-bit copies that a cast to fp8 writes in training: 2 where units multiply one "
+                  "layout only (Hopper), so that backward needs the transposed one; else 1.",
+              .minimum = 1,
+              .maximum = 2,
+              .optimistic = "1",
+              .pessimistic = "2"},
+    ParamInfo{.name = "loss_scaling",
+              .type = ParamType::text,
+              .default_text = "auto",
+              .doc = "dynamic: gradients are unscaled and checked before every update; auto: "
+                     "dynamic for fp16 in training, else none.",
+              .choices = "auto|dynamic|none"},
+    ParamInfo{.name = "parameters",
+              .unit = "1",
+              .default_text = "0",
+              .doc = "Gradients that loss scaling checks; 0: from shapes of the update or recorded "
+                     "weights.",
+              .minimum = 0,
+              .maximum = 1e13},
+    ParamInfo{.name = "unscale_host",
+              .type = ParamType::time,
+              .unit = "us",
+              .default_text = "100 us",
+              .doc = "Host time to collect the gradients before the unscale kernel's launch.",
+              .minimum = 0,
+              .maximum = 1e9,
+              .optimistic = "20 us",
+              .pessimistic = "500 us"},
+    ParamInfo{.name = "readback_host",
+              .type = ParamType::time,
+              .unit = "us",
+              .default_text = "30 us",
+              .doc = "Host time of .item() on found_inf beside its waiting.",
+              .minimum = 0,
+              .maximum = 1e9,
+              .optimistic = "15 us",
+              .pessimistic = "60 us"},
     ParamInfo{.name = "update",
               .type = ParamType::boolean,
               .default_text = "false",
@@ -263,11 +261,11 @@ namespace optimizations {
 extern const OptimizationInfo mixed_precision;
 constinit const OptimizationInfo mixed_precision = {
     .name = "mixed_precision",
-    .summary = "Run products and what follows them in 16 bit (autocast or full cast).",
+    .summary = "Run products and what follows them in 16 bit, in TF32 or in fp8.",
     .paper =
         "P. Micikevicius et al., Mixed Precision Training, ICLR 2018; H. Zhu, A. Phanishayee, G. "
         "Pekhimenko, Daydream: Accurately Estimating the Efficacy of Optimizations for DNN "
-        "Training, USENIX ATC 2020.",
+        "Training, USENIX ATC 2020; P. Micikevicius et al., FP8 Formats for Deep Learning, 2022.",
     .recipe =
         "Every fp32 or TF32 kernel of forward and backward gets a new time: products by the ratio "
         "of model times (tiles in waves at the sustained rate, or bytes) in both precisions, half "
@@ -275,7 +273,10 @@ constinit const OptimizationInfo mixed_precision = {
         "half the bytes. Kernels that are 16 bit, fp64, integer, on autocast's fp32 list, part of "
         "the update or unknown stay as measured. Host calls, gaps, copies and collectives stay. "
         "Under autocast one cast kernel and its launch are inserted per weight with a recorded "
-        "shape.",
+        "shape. dtype=tf32 gives fp32 products the ratio of TF32 only; dtype=fp8 gives linear "
+        "products that of fp8, with kernels that cast weight, activation and gradient. Loss "
+        "scaling inserts a kernel over all gradients before each update, and a wait of the host. "
+        "Recorded tensors shrink with what their kernels write; copies of weights are added.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate =

@@ -12,7 +12,8 @@
 //           - the sparse product reaches `efficiency` of the dense rate
 // ignores   backward, accuracy, packing of weights
 // calibrate efficiency: one sparse product of the model beside its dense twin.
-// memory    weights of these layers take N/M x (1 + log2(M) / 8 / bytes) of what they did.
+// memory    weights of these layers take N/M x (1 + log2(M) / 8 / bytes) of what they did,
+//           recorded ones as long as one step reads each once.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -24,6 +25,7 @@
 #include <fmt/format.h>
 
 #include "models/detail/kernel_names.h"
+#include "models/detail/weight_tensors.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -48,6 +50,13 @@ std::optional<Pattern> parse_pattern(std::string_view text) {
   return Pattern{static_cast<double>(kept), static_cast<double>(of)};
 }
 
+// The kept weights, each with its index in the group.
+double stored_bytes(Precision precision, const GemmShape& shape, const Pattern& pattern) {
+  const double index_bytes = std::log2(pattern.of) / 8;
+  return shape.k * shape.n * pattern.kept / pattern.of *
+         (bytes_per_number(precision) + index_bytes);
+}
+
 // Arithmetic on the kept weights, or their bytes with the indices beside the activations.
 double sparse_ns(const Accelerator& on, Precision precision, const GemmShape& shape,
                  const Pattern& pattern, double efficiency) {
@@ -58,8 +67,7 @@ double sparse_ns(const Accelerator& on, Precision precision, const GemmShape& sh
   const double dense = gemm_ns(on, precision, kept);
   if (!(dense > 0)) return 0;
   const double bytes_each = bytes_per_number(precision);
-  const double index_bytes = std::log2(pattern.of) / 8;
-  const double bytes = shape.k * shape.n * density * (bytes_each + index_bytes) +
+  const double bytes = stored_bytes(precision, shape, pattern) +
                        (shape.m * shape.k + shape.m * shape.n) * bytes_each;
   const double memory = bytes / (on.memory_bandwidth * bandwidth_share(KernelClass::gemm)) * 1e9;
   return fixed + std::max((dense - fixed) / efficiency, memory);
@@ -78,6 +86,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     return missing_cost("a sparse product");
   }
   double before_bytes = 0;
+  detail::WeightTensors weights(editor);
   std::size_t found = 0;
   for (const TaskId kernel : editor.kernels()) {
     const Phase phase = scenario.graph.phase(kernel);
@@ -91,7 +100,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (!(dense > 0) || !(sparse > 0)) continue;
     ++found;
     if (sparse >= dense) continue;
-    before_bytes += shape.k * shape.n * bytes_per_number(precision);
+    const double bytes = shape.k * shape.n * bytes_per_number(precision);
+    before_bytes += bytes;
+    weights.add(kernel, bytes, std::min(bytes, stored_bytes(precision, shape, *pattern)));
     const double ns = static_cast<double>(scenario.graph.duration_ns(kernel)) * sparse / dense;
     editor.set(kernel, {std::llround(ns), Provenance::scaled, 0.85F, 1.2F});
   }
@@ -100,11 +111,13 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                  "no linear product of known shape in forward or inference, expected a trace with "
                  "record_shapes=True"};
   }
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  const std::string kept = weights.edit(tensors);
   return editor.finish(
       fmt::format("{} of {} products sparse: {}; {:.0f} MB of weights read by "
-                  "these calls become {:.0f} % of that",
+                  "these calls become {:.0f} % of that{}{}",
                   editor.sums().changed, found, editor.sums_text(), before_bytes * 1e-6,
-                  100 * pattern->kept / pattern->of));
+                  100 * pattern->kept / pattern->of, tensors.note(), kept));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

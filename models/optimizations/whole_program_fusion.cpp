@@ -12,7 +12,8 @@
 //           - a reduction inside costs a grid synchronization
 // ignores   products inside regions, registers, compile time
 // calibrate sync: time of one grid synchronization; kept_host: a compiled run.
-// memory    intermediates of a region, but for what backward needs.
+// memory    intermediates of a region, but for what backward needs: recorded tensors that are freed
+//           before anything after the region is launched.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "models/detail/fused_tensors.h"
 #include "models/detail/fusion_chain.h"
 #include "models/detail/kernel_editor.h"
 #include "models/optimization.h"
@@ -49,8 +51,10 @@ class Program {
       return Error{ErrorCode::no_match,
                    "no two kernels other than products are launched one after the other"};
     }
-    return editor_.finish(fmt::format("{} regions, {} grid synchronizations inside: {}", regions_,
-                                      syncs_, editor_.sums_text()));
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    fused_.edit(editor_, tensors);
+    return editor_.finish(fmt::format("{} regions, {} grid synchronizations inside: {}{}", regions_,
+                                      syncs_, editor_.sums_text(), tensors.note()));
   }
 
  private:
@@ -101,6 +105,7 @@ class Program {
         detail::fused_ns(editor_.graph(), chain, kernels_, settings_) + reductions * sync_ns;
     if (ns >= sum) return;
     ++regions_;
+    fused_.add(chain, detail::Stashed::stays);
     syncs_ += static_cast<std::size_t>(reductions);
     editor_.replace(chain.kernels, {"fused region", {ns, Provenance::scaled, 0.8F, 1.25F}, 0});
   }
@@ -109,6 +114,7 @@ class Program {
   std::vector<KernelDescription> kernels_;
   detail::FusionSettings settings_;
   detail::FusionChain open_;
+  detail::FusedTensors fused_;
   std::size_t regions_ = 0;
   std::size_t syncs_ = 0;
 };

@@ -2,6 +2,7 @@
 // with kernels of all classes, with and without shapes, modules, a second thread and second stream.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -70,6 +71,7 @@ class TrainingRun {
   }
 
   Result<TaskGraph> build() {
+    builder_.add_tensor({.bytes = 1 << 26, .category = TensorCategory::weight});
     const std::uint32_t steps = 1 + choices_.below(3);
     for (std::uint32_t s = 0; s < steps; ++s) step(static_cast<std::int32_t>(s));
     return std::move(builder_).build();
@@ -137,6 +139,7 @@ class TrainingRun {
       const TaskId call = host_task("cudaLaunchKernel", TaskKind::launch, lane, phase);
       device_task(call, kind, TaskKind::kernel, phase);
       hold_memory(phase, call);
+      pass_memory(phase, call, kind.op);
       if (choices_.one_in(30)) device_task(call, kind, TaskKind::kernel, phase);
       if (choices_.one_in(20)) attention(phase, lane);
       if (choices_.one_in(40)) synchronize(lane);
@@ -156,6 +159,26 @@ class TrainingRun {
       builder_.add_tensor(held_.back());
       held_.pop_back();
     }
+  }
+
+  // Every fourth call makes a tensor that goes at the next call of its thread but one.
+  void pass_memory(Phase phase, TaskId call, std::string_view op) {
+    passing_.erase(std::remove_if(passing_.begin(), passing_.end(),
+                                  [&](Passing& passing) {
+                                    if (passing.phase != phase || ++passing.age < 2) return false;
+                                    passing.tensor.freed_in = call;
+                                    builder_.add_tensor(passing.tensor);
+                                    return true;
+                                  }),
+                   passing_.end());
+    if (!choices_.one_in(4)) return;
+    Tensor tensor;
+    tensor.bytes = 512 * (1 + static_cast<std::int64_t>(choices_.below(1U << 16)));
+    tensor.category = TensorCategory::temporary;
+    tensor.phase = phase;
+    tensor.operator_name = builder_.add_name(op);
+    tensor.allocated_in = call;
+    passing_.push_back({tensor, phase, 0});
   }
 
   // Products around a softmax, as attention in single operators has them.
@@ -199,6 +222,8 @@ class TrainingRun {
     synchronize(host_);
     for (const Tensor& map : held_) builder_.add_tensor(map);  // outlive the window
     held_.clear();
+    for (const Passing& passing : passing_) builder_.add_tensor(passing.tensor);
+    passing_.clear();
     const TaskId end = host_task("step end", TaskKind::mark, host_, Phase::unknown);
     builder_.add_step({.rank = 0, .number = number, .begin = begin, .end = end});
   }
@@ -210,7 +235,13 @@ class TrainingRun {
   LaneId stream_{};
   LaneId side_{};
   std::vector<LayerId> layers_;
+  struct Passing {
+    Tensor tensor;
+    Phase phase = Phase::unknown;
+    int age = 0;
+  };
   std::vector<Tensor> held_;
+  std::vector<Passing> passing_;
   std::int32_t number_ = 0;
   bool shapes_ = true;
 };

@@ -174,3 +174,177 @@ TEST_CASE("mixed_precision: needs to know the accelerator, and its units") {
   CHECK(no_bf16.error().message == "t4 has no bf16 units, expected dtype=fp16");
   CHECK(apply_to(graph, mixed_precision, {{"accelerator", "t4"}}).ok());
 }
+
+TEST_CASE("mixed_precision: dtype=tf32 changes fp32 products only") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  for (const char* name : {"ampere_sgemm_128x64_tn", "ampere_tf32_s1688gemm_128x128_tn"}) {
+    run.kernel(
+        {.name = name, .duration_ns = 70000000, .operator_name = "aten::mm", .shapes = large_gemm});
+  }
+  run.kernel(
+      {.name = "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>", .duration_ns = 101800});
+  const auto changed = after(run.build(), mixed_precision, {{"dtype", "tf32"}}, &a100);
+  // 15.7 -> 119 x 1.09 TFLOP/s.
+  CHECK(static_cast<double>(duration_of(changed, "ampere_sgemm_128x64_tn")) ==
+        doctest::Approx(70e6 * 15.7 / (119 * 1.09)).epsilon(0.03));
+  CHECK(duration_of(changed, "ampere_tf32_s1688gemm_128x128_tn") == 70000000);
+  CHECK(duration_of(changed, "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>") == 101800);
+  CHECK(changed.size() == 6);  // no casts
+}
+
+TEST_CASE("mixed_precision: dtype=tf32 declines where no product is fp32, or no unit TF32") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.kernel({.name = "ampere_tf32_s1688gemm_128x128_tn", .duration_ns = 1000});
+  run.kernel({.name = "elementwise_kernel<float>", .duration_ns = 3000});
+  const auto graph = run.build();
+  const auto declined = apply_to(graph, mixed_precision, {{"dtype", "tf32"}}, &a100);
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().message ==
+        "no fp32 product to change; device time: changed 0.0 %, already TF32 or 16 bit 25.0 %, no "
+        "products 75.0 %");
+  const auto v100 = toy_accelerator("v100_sxm2_32gb");
+  const auto no_unit = apply_to(graph, mixed_precision, {{"dtype", "tf32"}}, &v100);
+  REQUIRE_FALSE(no_unit.ok());
+  CHECK(no_unit.error().message == "v100_sxm2_32gb has no tf32 units, expected dtype=fp16");
+}
+
+namespace {
+
+// Forward [4096 x 4096] x [4096 x 8192]; backward the gradients of input and weight.
+void linear_layer(ToyRun& run, bool backward) {
+  const char* name = "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT";
+  const auto product = [&](const char* shapes, Phase phase) {
+    run.kernel({.name = name,
+                .duration_ns = 400000,
+                .operator_name = "aten::mm",
+                .shapes = shapes,
+                .phase = phase});
+  };
+  product("[[4096, 4096], [4096, 8192]]", Phase::forward);
+  if (!backward) return;
+  product("[[4096, 8192], [8192, 4096]]", Phase::backward);
+  product("[[8192, 4096], [4096, 4096]]", Phase::backward);
+}
+
+}  // namespace
+
+TEST_CASE("mixed_precision: dtype=fp8 casts activation, weight and, once, the gradient") {
+  const auto h100 = toy_accelerator("h100_sxm");
+  ToyRun run;
+  linear_layer(run, true);
+  const auto graph = run.build();
+  const auto changed =
+      after(graph, mixed_precision, {{"dtype", "fp8"}, {"fp8_copies", "2"}}, &h100);
+  // 2 bytes read and two copies of one written, at 0.8 x 3.35 TB/s after 1.8 us.
+  CHECK(duration_of(changed, "activation cast to fp8") == 1800 + 25041);  // 2^24 numbers
+  CHECK(duration_of(changed, "weight cast to fp8") == 1800 + 50081);      // 2^25
+  CHECK(duration_of(changed, "gradient cast to fp8") == 1800 + 50081);    // 2^25
+  CHECK(count_of(changed, "gradient cast to fp8") == 1);
+  CHECK(changed.size() == graph.size() + 6);
+  // 763 -> 1347 TFLOP/s.
+  CHECK(static_cast<double>(duration_of(changed, "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT")) ==
+        doctest::Approx(400000 * 763.0 / 1347).epsilon(0.05));
+}
+
+TEST_CASE("mixed_precision: fp8 inference writes one copy; weights kept in fp8 are not cast") {
+  const auto h100 = toy_accelerator("h100_sxm");
+  ToyRun run;
+  linear_layer(run, false);
+  const auto graph = run.build();
+  const auto changed = after(graph, mixed_precision, {{"dtype", "fp8"}, {"casts", "none"}}, &h100);
+  CHECK(duration_of(changed, "activation cast to fp8") == 1800 + 18780);  // 3 bytes x 2^24
+  CHECK(count_of(changed, "weight cast to fp8") == 0);
+}
+
+TEST_CASE("mixed_precision: what fp8 units do not take becomes bf16, or stays if it is") {
+  const auto h100 = toy_accelerator("h100_sxm");
+  const auto apply = [&](const char* name, const char* shapes) {
+    ToyRun run;
+    run.kernel(
+        {.name = name, .duration_ns = 300000, .operator_name = "aten::mm", .shapes = shapes});
+    return apply_to(run.build(), mixed_precision, {{"dtype", "fp8"}, {"casts", "none"}}, &h100);
+  };
+  const auto odd = apply("ampere_sgemm_128x64_tn", "[[1024, 1024], [1024, 1000]]");
+  REQUIRE(odd.ok());
+  CHECK(odd->inserted.empty());
+  CHECK(odd->durations.size() == 1);
+  const auto even = apply("ampere_sgemm_128x64_tn", "[[1024, 1024], [1024, 1024]]");
+  REQUIRE(even.ok());
+  CHECK(even->inserted.size() == 2);
+  const auto half = apply("ampere_bf16_s16816gemm_bf16_128x128_nn", "[[1024, 1024], [1024, 1000]]");
+  REQUIRE_FALSE(half.ok());
+  CHECK(half.error().code == ErrorCode::no_match);
+}
+
+TEST_CASE("mixed_precision: fp8 needs its units, and Daydream has no constants for it") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  linear_layer(run, false);
+  const auto graph = run.build();
+  const auto no_unit = apply_to(graph, mixed_precision, {{"dtype", "fp8"}}, &a100);
+  REQUIRE_FALSE(no_unit.ok());
+  CHECK(no_unit.error().message == "a100_sxm_40gb has no fp8 units, expected dtype=bf16 or fp16");
+  const auto daydream =
+      apply_to(graph, mixed_precision, {{"dtype", "fp8"}, {"model", "daydream"}}, &a100);
+  REQUIRE_FALSE(daydream.ok());
+  CHECK(daydream.error().message.find("got dtype=fp8") != std::string::npos);
+}
+
+namespace {
+
+ToyRun training_step() {
+  ToyRun run;
+  run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 5000000});
+  run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 5000000, .phase = Phase::backward});
+  run.kernel(
+      {.name = "update_elementwise_kernel<float>", .duration_ns = 50000, .phase = Phase::update});
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("mixed_precision: loss scaling reads and writes gradients once, and the host waits") {
+  const auto a100 = toy_accelerator();
+  const auto graph = training_step().build();
+  const auto span = [&](const char* scaling, const char* mode) {
+    return span_ns(after(graph, mixed_precision,
+                         {{"dtype", "fp16"},
+                          {"mode", mode},
+                          {"loss_scaling", scaling},
+                          {"parameters", "1e6"},
+                          {"readback_host", "30 us"}},
+                         &a100));
+  };
+  // 8 MB at 0.8 x 1.555 TB/s after 1.8 us, the gap before a kernel, then the host launches the
+  // update 30 us later.
+  CHECK(span("dynamic", "autocast") ==
+        span("none", "autocast") + a100.kernel_gap_ns + 1800 + 6431 + 30000);
+  CHECK(span("dynamic", "full") == span("none", "full") + a100.kernel_gap_ns + 1800 + 3215 + 30000);
+  CHECK(span("auto", "autocast") == span("dynamic", "autocast"));
+}
+
+TEST_CASE("mixed_precision: loss scaling is for fp16 in training, and needs the gradients' size") {
+  const auto a100 = toy_accelerator();
+  const auto graph = training_step().build();
+  const auto notes_of = [&](const foretrace::test::Given& given) {
+    const auto change = apply_to(graph, mixed_precision, given, &a100);
+    REQUIRE(change.ok());
+    return change->notes.back();
+  };
+  CHECK(notes_of({{"dtype", "bf16"}, {"parameters", "1e6"}}).find("loss scaling") ==
+        std::string::npos);
+  CHECK(notes_of({{"dtype", "fp16"}}) ==
+        "loss scaling is left out: the number of gradients is not known (parameters=COUNT)");
+  const auto unknown =
+      apply_to(graph, mixed_precision, {{"dtype", "fp16"}, {"loss_scaling", "dynamic"}}, &a100);
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.error().code == ErrorCode::missing_cost);
+  ToyRun inference;
+  inference.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 5000000});
+  const auto change = apply_to(inference.build(), mixed_precision,
+                               {{"dtype", "fp16"}, {"parameters", "1e6"}}, &a100);
+  REQUIRE(change.ok());
+  CHECK(change->inserted.empty());
+}
