@@ -43,6 +43,7 @@ struct Execution {
   std::vector<Dependency> added_dependencies;
   std::size_t memory_waits = 0;                ///< host tasks that waited for memory
   std::int64_t memory_waited_ns = 0;           ///< and how long in all
+  std::vector<MemoryUse> memory;               ///< per budget
   std::vector<double> capacity_use;            ///< per capacity: integral of amount over ns
   std::vector<std::int64_t> capacity_full_ns;  ///< per capacity: how long nothing was left of it
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/engine/event_run.h"
+#include "sim/engine/release.h"
 
 namespace foretrace::detail {
 namespace {
@@ -148,11 +149,50 @@ void EventRun::append_columns(const AppendedTask& appended) {
   columns.provenance.push_back(appended.task.provenance);
   execution_.appended_duration_ns.push_back(appended.task.duration_ns);
   execution_.appended_segment_ns.push_back(appended.task.segment_ns);
+  appended_at_ns_.push_back(appended.before == none<TaskId> ? never_ns : now_ns_);
   points().insert(points().end(), 2, unknown_ns);
   open_.push_back(0);
   stage_.push_back(Stage::waiting);
   first_extra_.push_back(0);
   first_waiter_.push_back(0);
+}
+
+/// What stands before a task of the graph on its lane, without what was put there meanwhile.
+TaskId EventRun::before(TaskId task) const {
+  const Point source = topology_.sources[index(task)][lane_slot];
+  return source == no_point ? none<TaskId> : task_of(source);
+}
+
+Status EventRun::check_place(const AppendedTask& appended) const {
+  const TaskId place = appended.before;
+  if (place == none<TaskId>) {
+    return ok_status();
+  }
+  if (index(place) >= static_tasks_ || graph_.lane_id(place) != appended.task.lane ||
+      stage_[index(place)] >= Stage::offered || (call_time_ && is_stream(appended.task.lane))) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("policy: nothing can be put before task {}, expected a task of the "
+                             "graph on lane {} that has not started, in a run with recorded waits",
+                             index(place), index(appended.task.lane))};
+  }
+  return ok_status();
+}
+
+/// The host time before the task that comes after it has passed if that one is ready by now.
+void EventRun::put_before(TaskId task, const AppendedTask& appended) {
+  const TaskId next = appended.before;
+  const auto [found, is_first] = put_before_.try_emplace(next, none<TaskId>);
+  const TaskId last = is_first ? before(next) : found->second;
+  found->second = task;
+  if (!lanes_[index(appended.task.lane)].ordered) {
+    return depend({end_of(task), next, DependencyKind::control, 0, 0.0F, no_point});
+  }
+  if (last != none<TaskId>) {
+    depend({end_of(last), task, DependencyKind::program_order, appended.task.segment_ns, 0.0F,
+            no_point});
+  }
+  const std::int64_t rest = stage_[index(next)] >= Stage::arrived ? 0 : segment_ns(next);
+  depend({end_of(task), next, DependencyKind::program_order, rest, 0.0F, no_point});
 }
 
 /// The last task of a lane in program order, appended ones included.
@@ -192,15 +232,22 @@ Result<TaskId> EventRun::append(const AppendedTask& appended) {
     return Error{ErrorCode::bad_config, fmt::format("policy: no capacity {}, there are {}",
                                                     demand.capacity, context.capacities.size())};
   }
+  if (Status placed = check_place(appended); !placed) {
+    return std::move(placed).error();
+  }
   FORETRACE_CHECK(stage_.size() < max_tasks);
   LaneState& lane = lanes_[index(spec.lane)];
   const bool enqueues = call_time_ && is_stream(spec.lane);
-  const TaskId behind = enqueues ? lane.tail : last_of(spec.lane);
-  const TaskId last = lane.ordered ? behind : none<TaskId>;
+  const bool is_behind = lane.ordered && appended.before == none<TaskId>;
+  const TaskId behind = enqueues ? lane.tail : is_behind ? last_of(spec.lane) : none<TaskId>;
+  const TaskId last = is_behind ? behind : none<TaskId>;
   const auto task = make_id<TaskId>(stage_.size());
   append_columns(appended);
   if (enqueues) {
     lane.tail = task;
+  }
+  if (appended.before != none<TaskId>) {
+    put_before(task, appended);
   }
   if (last != none<TaskId>) {
     depend({end_of(last), task, DependencyKind::program_order, spec.segment_ns, 0.0F, no_point});

@@ -58,7 +58,7 @@ std::int64_t EventRun::release_ns(TaskId task) const {
     latest = std::max(latest, segment_ns(task));
   }
   if (index(task) >= static_tasks_) {
-    return latest;
+    return std::max(latest, add_ns(appended_at_ns_[index(task) - static_tasks_], segment_ns(task)));
   }
   const auto& sources = topology_.sources[index(task)];
   const auto& lags = (*graph_.weights().lag_ns)[index(task)];

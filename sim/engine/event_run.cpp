@@ -89,11 +89,14 @@ void EventRun::on_ready(TaskId task) {
   if (!lane_of(task).ordered) {
     return offer(task);
   }
+  const std::int64_t waited_ns = execution_.memory_waited_ns;
   if (memory_.is_active() && !may_allocate(task)) {
     return;
   }
-  // A source whose end was not known beforehand cannot let a task start in the past.
-  start(task, has_contention_ || memory_.is_active() ? std::max(release, now_ns_) : release);
+  // What memory held back, or waited for an end that was not known beforehand, cannot start in the
+  // past.
+  const bool was_held = execution_.memory_waited_ns != waited_ns;
+  start(task, has_contention_ || was_held ? std::max(release, now_ns_) : release);
 }
 
 void EventRun::start(TaskId task, std::int64_t start_ns) {
@@ -110,11 +113,14 @@ void EventRun::start(TaskId task, std::int64_t start_ns) {
   }
   const std::int64_t end = add_ns(start_ns, duration);
   points()[index(end_of(task))] = end;
+  // Its end comes before what it releases at the same instant: a policy may free memory by it.
+  const bool is_watched = !lane_of(task).ordered || options_.policy != nullptr;
+  if (is_watched) {
+    push(end, task, Happens::end);
+  }
   close_edges(task, start_of(task));
   close_edges(task, end_of(task));
-  if (!lane_of(task).ordered || options_.policy != nullptr) {
-    push(end, task, Happens::end);
-  } else {
+  if (!is_watched) {
     stage_[index(task)] = Stage::ended;
   }
 }
@@ -231,6 +237,7 @@ Result<Execution> EventRun::run() {
   for (const Extra& extra : extras_) {
     execution_.added_dependencies.push_back(extra.dependency);
   }
+  execution_.memory = memory_.uses();
   execution_.capacity_use = contention_.use();
   execution_.capacity_full_ns = contention_.full_ns();
   return std::move(execution_);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,14 @@ class EventRun final : public Simulation {
   [[nodiscard]] bool has_ended(TaskId task) const override;
   [[nodiscard]] Result<TaskId> append(const AppendedTask& appended) override;
   [[nodiscard]] Status add_dependency(const Dependency& dependency) override;
+  [[nodiscard]] bool is_resident(TensorId tensor) const override {
+    return memory_.is_resident(tensor);
+  }
+  void evict(TensorId tensor) override;
+  [[nodiscard]] bool restore(TensorId tensor) override;
+  [[nodiscard]] std::int64_t room_bytes(TensorId tensor) const override {
+    return memory_.room_bytes(tensor);
+  }
 
  private:
   enum class Stage : std::uint8_t { waiting, arrived, offered, started, ended };
@@ -83,6 +92,7 @@ class EventRun final : public Simulation {
   void on_ready(TaskId task);
   // event_memory.cpp: host tasks that wait for memory
   [[nodiscard]] bool may_allocate(TaskId task);
+  void hold(TaskId task);
   void admit_held();
   void start(TaskId task, std::int64_t start_ns);
   void on_end(TaskId task);
@@ -96,6 +106,9 @@ class EventRun final : public Simulation {
   [[nodiscard]] Result<bool> settle();
   void depend(const Dependency& dependency);
   void append_columns(const AppendedTask& appended);
+  void put_before(TaskId task, const AppendedTask& appended);
+  [[nodiscard]] TaskId before(TaskId task) const;
+  [[nodiscard]] Status check_place(const AppendedTask& appended) const;
   [[nodiscard]] TaskId last_of(LaneId lane) const;
   [[nodiscard]] Status check(const Dependency& dependency, bool task_too) const;
 
@@ -145,6 +158,8 @@ class EventRun final : public Simulation {
   };
   BudgetState memory_;
   std::vector<Held> held_;  ///< in the order of arrival
+  std::vector<std::int64_t> appended_at_ns_;      ///< per appended task: not before; never_ns: free
+  std::unordered_map<TaskId, TaskId> put_before_;  ///< the last that was put there; only looked up
   std::optional<Error> out_of_memory_;
 };
 

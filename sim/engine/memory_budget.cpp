@@ -5,112 +5,186 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/result.h"
+
 namespace foretrace::detail {
-namespace {
-
-struct Action {
-  TaskId task{};
-  std::uint32_t budget = 0;
-  std::int64_t before_ns = 0;
-  std::uint32_t sequence = 0;
-  std::int64_t bytes = 0;
-  NameId operator_name{};
-};
-
-}  // namespace
 
 BudgetState::BudgetState(const TaskGraph& graph, std::span<const MemoryBudget> budgets)
     : graph_(&graph), budgets_(budgets.begin(), budgets.end()), live_(budgets.size(), 0) {
-  std::vector<Action> actions;
-  for (const Tensor& tensor : graph.context().tensors) {
-    const TaskId touched =
-        tensor.allocated_in != none<TaskId> ? tensor.allocated_in : tensor.freed_in;
-    for (std::uint32_t b = 0; b < budgets_.size(); ++b) {
-      const bool same_rank = touched == none<TaskId>
-                                 ? tensor.rank < 0 || tensor.rank == budgets_[b].rank
-                                 : graph.lane(touched).rank == budgets_[b].rank;
-      if (!same_rank || tensor.device != budgets_[b].device) continue;
-      if (tensor.allocated_in == none<TaskId>) {
-        live_[b] += tensor.bytes;
-      } else {
-        actions.push_back({tensor.allocated_in, b, tensor.allocated_offset_ns,
-                           tensor.allocated_sequence, tensor.bytes, tensor.operator_name});
-      }
-      if (tensor.freed_in != none<TaskId>) {
-        actions.push_back({tensor.freed_in, b, tensor.freed_offset_ns, tensor.freed_sequence,
-                           -tensor.bytes, tensor.operator_name});
-      }
-    }
-  }
-  std::stable_sort(actions.begin(), actions.end(), [](const Action& a, const Action& b) {
-    return std::make_tuple(a.task, a.budget, -a.before_ns, a.sequence) <
-           std::make_tuple(b.task, b.budget, -b.before_ns, b.sequence);
+  if (budgets_.empty()) return;
+  const std::size_t tensors = graph.context().tensors.size();
+  budget_.assign(tensors, no_budget);
+  residence_.assign(tensors, Residence::unborn);
+  for (std::size_t i = 0; i < tensors; ++i) add_tensor(i);
+  std::stable_sort(actions_.begin(), actions_.end(), [](const Action& a, const Action& b) {
+    return std::make_tuple(a.task, -a.before_ns, a.sequence) <
+           std::make_tuple(b.task, -b.before_ns, b.sequence);
   });
-  for (const Action& action : actions) {
-    if (steps_.empty() || steps_.back().task != action.task ||
-        steps_.back().budget != action.budget) {
-      steps_.push_back({.task = action.task, .budget = action.budget});
-    }
-    Step& step = steps_.back();
-    step.net += action.bytes;
-    if (step.net > step.most) {
-      step.most = step.net;
-      step.operator_name = action.operator_name;
-    }
+  for (std::size_t b = 0; b < budgets_.size(); ++b) {
+    uses_.push_back({.rank = budgets_[b].rank,
+                     .device = budgets_[b].device,
+                     .base_bytes = live_[b],
+                     .peak_bytes = live_[b]});
   }
 }
 
-std::span<const BudgetState::Step> BudgetState::steps_of(TaskId task) const {
-  const auto first = std::partition_point(steps_.begin(), steps_.end(),
-                                          [task](const Step& s) { return s.task < task; });
+std::uint32_t BudgetState::budget_of(const Tensor& tensor) const {
+  const TaskId touched =
+      tensor.allocated_in != none<TaskId> ? tensor.allocated_in : tensor.freed_in;
+  for (std::uint32_t b = 0; b < budgets_.size(); ++b) {
+    const bool same_rank = touched == none<TaskId>
+                               ? tensor.rank < 0 || tensor.rank == budgets_[b].rank
+                               : graph_->lane(touched).rank == budgets_[b].rank;
+    if (same_rank && tensor.device == budgets_[b].device) return b;
+  }
+  return no_budget;
+}
+
+void BudgetState::add_tensor(std::size_t number) {
+  const Tensor& tensor = graph_->context().tensors[number];
+  const std::uint32_t budget = budget_of(tensor);
+  if (budget == no_budget || tensor.bytes == 0) return;
+  budget_[number] = budget;
+  const auto id = make_id<TensorId>(number);
+  if (tensor.allocated_in == none<TaskId>) {
+    live_[budget] += tensor.bytes;
+    residence_[number] = Residence::resident;
+  } else {
+    actions_.push_back({tensor.allocated_in, budget, id, true, tensor.allocated_offset_ns,
+                        tensor.allocated_sequence});
+  }
+  if (tensor.freed_in != none<TaskId>) {
+    actions_.push_back(
+        {tensor.freed_in, budget, id, false, tensor.freed_offset_ns, tensor.freed_sequence});
+  }
+}
+
+std::span<const BudgetState::Action> BudgetState::actions_of(TaskId task) const {
+  const auto first = std::partition_point(actions_.begin(), actions_.end(),
+                                          [task](const Action& a) { return a.task < task; });
   auto last = first;
-  while (last != steps_.end() && last->task == task) ++last;
+  while (last != actions_.end() && last->task == task) ++last;
   return {first, last};
 }
 
-std::int64_t BudgetState::missing(TaskId task, std::size_t& budget) const {
+std::int64_t BudgetState::bytes_of(TensorId tensor) const {
+  return graph_->context().tensors[index(tensor)].bytes;
+}
+
+std::int64_t BudgetState::most_of(std::span<const Action> actions, std::uint32_t budget,
+                                  TensorId& by) const {
+  std::int64_t net = 0;
   std::int64_t most = 0;
-  for (const Step& step : steps_of(task)) {
-    const std::int64_t over = live_[step.budget] + step.most - budgets_[step.budget].bytes;
-    // What only frees never waits, however full the device is.
-    if (step.most > 0 && over > most) {
-      most = over;
-      budget = step.budget;
+  for (const Action& action : actions) {
+    if (action.budget != budget) continue;
+    // What was evicted is not there to be freed.
+    if (action.allocates) {
+      net += bytes_of(action.tensor);
+    } else if (residence_[index(action.tensor)] != Residence::gone) {
+      net -= bytes_of(action.tensor);
+    }
+    if (net > most) {
+      most = net;
+      by = action.tensor;
     }
   }
   return most;
 }
 
+std::int64_t BudgetState::missing(TaskId task, std::size_t& budget) const {
+  std::int64_t largest = 0;
+  const std::span<const Action> actions = actions_of(task);
+  for (std::uint32_t b = 0; b < budgets_.size() && !actions.empty(); ++b) {
+    TensorId by{};
+    const std::int64_t most = most_of(actions, b, by);
+    const std::int64_t over = live_[b] + most - budgets_[b].bytes;
+    // What only frees never waits, however full the device is.
+    if (most > 0 && over > largest) {
+      largest = over;
+      budget = b;
+    }
+  }
+  return largest;
+}
+
+void BudgetState::count(std::uint32_t budget, std::int64_t bytes, TaskId task) {
+  live_[budget] += bytes;
+  if (live_[budget] > uses_[budget].peak_bytes) {
+    uses_[budget].peak_bytes = live_[budget];
+    uses_[budget].peak_task = task;
+  }
+}
+
 bool BudgetState::apply(TaskId task) {
   bool frees = false;
-  for (const Step& step : steps_of(task)) {
-    live_[step.budget] += step.net;
-    frees = frees || step.net < 0;
+  std::vector<std::int64_t> before;
+  const std::span<const Action> actions = actions_of(task);
+  if (!actions.empty()) before = live_;
+  for (const Action& action : actions) {
+    Residence& residence = residence_[index(action.tensor)];
+    if (action.allocates) {
+      count(action.budget, bytes_of(action.tensor), task);
+      // Gone before it came: two threads that no dependency orders. In sum it is not there.
+      if (residence == Residence::unborn) residence = Residence::resident;
+    } else {
+      if (residence != Residence::gone) count(action.budget, -bytes_of(action.tensor), task);
+      residence = Residence::gone;
+    }
   }
+  for (std::size_t b = 0; b < before.size(); ++b) frees = frees || live_[b] < before[b];
   return frees;
 }
 
-void BudgetState::release(std::size_t budget, std::int64_t bytes) { live_[budget] -= bytes; }
+bool BudgetState::is_resident(TensorId tensor) const {
+  return index(tensor) < residence_.size() &&
+         residence_[index(tensor)] == Residence::resident;
+}
+
+void BudgetState::evict(TensorId tensor) {
+  FORETRACE_CHECK(is_resident(tensor));
+  residence_[index(tensor)] = Residence::gone;
+  live_[budget_[index(tensor)]] -= bytes_of(tensor);
+}
+
+void BudgetState::restore(TensorId tensor) {
+  FORETRACE_CHECK(residence_[index(tensor)] == Residence::gone);
+  residence_[index(tensor)] = Residence::resident;
+  count(budget_[index(tensor)], bytes_of(tensor), none<TaskId>);
+}
+
+std::int64_t BudgetState::room_bytes(TensorId tensor) const {
+  const std::uint32_t budget = index(tensor) < budget_.size() ? budget_[index(tensor)] : no_budget;
+  return budget == no_budget ? INT64_MAX : budgets_[budget].bytes - live_[budget];
+}
 
 MemoryPressure BudgetState::pressure(TaskId task, std::size_t budget,
                                      std::int64_t missing_bytes) const {
   const MemoryBudget& limit = budgets_[budget];
-  return {task, limit.rank, limit.device, missing_bytes, live_[budget], limit.bytes};
+  MemoryPressure pressure{.task = task,
+                          .rank = limit.rank,
+                          .device = limit.device,
+                          .missing_bytes = missing_bytes,
+                          .live_bytes = live_[budget],
+                          .budget_bytes = limit.bytes};
+  TensorId by{};
+  if (most_of(actions_of(task), static_cast<std::uint32_t>(budget), by) > 0) {
+    const Tensor& tensor = graph_->context().tensors[index(by)];
+    pressure.operator_name = tensor.operator_name;
+    pressure.layer = tensor.layer;
+  }
+  return pressure;
 }
 
 std::string BudgetState::describe(TaskId task) const {
   std::size_t budget = 0;
   const std::int64_t lacking = missing(task, budget);
-  std::string_view owner;
-  for (const Step& step : steps_of(task)) {
-    if (step.budget == budget) owner = graph_->names()[step.operator_name];
-  }
+  const MemoryPressure found = pressure(task, budget, lacking);
+  const std::string_view owner = graph_->names()[found.operator_name];
   return fmt::format(
       "device {} of rank {}: out of memory: {} before task {} needs {} bytes more than there are, "
       "got {} of {} allocated",
-      budgets_[budget].device, budgets_[budget].rank,
-      owner.empty() ? std::string("the host") : fmt::format("'{}'", owner), index(task), lacking,
-      live_[budget], budgets_[budget].bytes);
+      found.device, found.rank, owner.empty() ? std::string("the host") : fmt::format("'{}'", owner),
+      index(task), lacking, found.live_bytes, found.budget_bytes);
 }
 
 }  // namespace foretrace::detail

@@ -33,11 +33,23 @@ struct MemoryPressure {
   std::int64_t missing_bytes = 0;
   std::int64_t live_bytes = 0;
   std::int64_t budget_bytes = 0;
+  NameId operator_name{};  ///< of the request that needs most
+  LayerId layer{};
+};
+
+/// What was allocated under a budget, in the order of the simulated host.
+struct MemoryUse {
+  std::int32_t rank = 0;
+  std::int32_t device = 0;
+  std::int64_t base_bytes = 0;  ///< before the window
+  std::int64_t peak_bytes = 0;
+  TaskId peak_task = none<TaskId>;  ///< whose allocations reach the peak; none: the base
 };
 
 namespace detail {
 
-/// Live bytes per budget. Allocations of the host time before a task count when the task starts.
+/// Live bytes per budget. What is allocated and freed in the host time before a task counts when
+/// the task starts.
 class BudgetState {
  public:
   BudgetState() = default;
@@ -48,29 +60,50 @@ class BudgetState {
   [[nodiscard]] std::int64_t missing(TaskId task, std::size_t& budget) const;
   /// The task goes on. True if it leaves less allocated than it found.
   bool apply(TaskId task);
-  /// Somebody made room.
-  void release(std::size_t budget, std::int64_t bytes);
   [[nodiscard]] MemoryPressure pressure(TaskId task, std::size_t budget,
                                         std::int64_t missing_bytes) const;
   [[nodiscard]] WhenFull when_full(std::size_t budget) const { return budgets_[budget].when_full; }
   /// One line on what does not fit.
   [[nodiscard]] std::string describe(TaskId task) const;
 
+  /// False for tensors that no budget counts.
+  [[nodiscard]] bool is_resident(TensorId tensor) const;
+  /// A resident tensor goes, one that has gone comes back.
+  void evict(TensorId tensor);
+  void restore(TensorId tensor);
+  /// What the tensor's budget has left.
+  [[nodiscard]] std::int64_t room_bytes(TensorId tensor) const;
+  [[nodiscard]] const std::vector<MemoryUse>& uses() const { return uses_; }
+
  private:
-  /// What a task adds to a budget: at most, and in the end.
-  struct Step {
+  enum class Residence : std::uint8_t { unborn, resident, gone };
+  /// A tensor comes or goes in the host time before a task.
+  struct Action {
     TaskId task{};
     std::uint32_t budget = 0;
-    std::int64_t most = 0;
-    std::int64_t net = 0;
-    NameId operator_name{};  ///< of the request that needs most
+    TensorId tensor{};
+    bool allocates = false;
+    std::int64_t before_ns = 0;
+    std::uint32_t sequence = 0;
   };
-  [[nodiscard]] std::span<const Step> steps_of(TaskId task) const;
+  static constexpr std::uint32_t no_budget = UINT32_MAX;
+
+  void add_tensor(std::size_t number);
+  [[nodiscard]] std::uint32_t budget_of(const Tensor& tensor) const;
+  [[nodiscard]] std::span<const Action> actions_of(TaskId task) const;
+  [[nodiscard]] std::int64_t bytes_of(TensorId tensor) const;
+  /// The most that a task's actions add to a budget; `by` is the request that reaches it.
+  [[nodiscard]] std::int64_t most_of(std::span<const Action> actions, std::uint32_t budget,
+                                     TensorId& by) const;
+  void count(std::uint32_t budget, std::int64_t bytes, TaskId task);
 
   const TaskGraph* graph_ = nullptr;
   std::vector<MemoryBudget> budgets_;
   std::vector<std::int64_t> live_;
-  std::vector<Step> steps_;  // by task
+  std::vector<MemoryUse> uses_;
+  std::vector<Action> actions_;        // by task, in the order of the allocator
+  std::vector<std::uint32_t> budget_;  // per tensor
+  std::vector<Residence> residence_;   // per tensor
 };
 
 }  // namespace detail

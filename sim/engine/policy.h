@@ -25,6 +25,9 @@ struct AppendedTask {
   TaskSpec task;
   std::span<const Dependency> dependencies;  ///< into this task; their `task` is not read
   std::span<const Demand> demands;           ///< of this task; their `task` is not read
+  /// Not none: it goes directly before this task of its lane, which has not started, and after what
+  /// was put there earlier. None: behind the last task of its lane.
+  TaskId before = none<TaskId>;
 };
 
 /// The running simulation, as a policy sees it.
@@ -41,11 +44,20 @@ class Simulation {
   [[nodiscard]] virtual std::int64_t now_ns() const = 0;
   [[nodiscard]] virtual bool has_started(TaskId task) const = 0;
   [[nodiscard]] virtual bool has_ended(TaskId task) const = 0;
-  /// Behind the last task of its lane where that keeps program order. Ids follow the graph's.
-  /// Errors: ids out of range, negative durations.
+  /// At its place where the lane keeps program order, never before now. Ids follow the graph's.
+  /// Errors: ids out of range, negative durations, a place that has passed.
   [[nodiscard]] virtual Result<TaskId> append(const AppendedTask& appended) = 0;
   /// Holds back a task that has not started. Errors: it has, or ids out of range.
   [[nodiscard]] virtual Status add_dependency(const Dependency& dependency) = 0;
+
+  /// True if a memory budget counts the tensor and it is on the device.
+  [[nodiscard]] virtual bool is_resident(TensorId tensor) const = 0;
+  /// Takes a resident tensor off its device; when the program frees it, nothing is left to free.
+  virtual void evict(TensorId tensor) = 0;
+  /// Brings back a tensor that was evicted or freed. False if the budget has no room for it.
+  [[nodiscard]] virtual bool restore(TensorId tensor) = 0;
+  /// Bytes that the budget of this tensor has left; the largest number if it has none.
+  [[nodiscard]] virtual std::int64_t room_bytes(TensorId tensor) const = 0;
 };
 
 /// Called by the event-driven engine; the default does what the lanes say.
@@ -64,13 +76,12 @@ class Policy {
                                            Simulation& /*simulation*/) {
     return 0;
   }
-  /// A host task does not fit the memory budget of its device. The policy may append tasks and hold
-  /// the task back, and tells how many bytes it has made free; what is missing then blocks or
-  /// fails.
-  [[nodiscard]] virtual std::int64_t make_room(const MemoryPressure& /*pressure*/,
-                                               Simulation& /*simulation*/) {
-    return 0;
-  }
+  /// Under memory budgets: a task of the graph could start now. The policy may put tasks before it
+  /// or hold it back by dependencies, and is then asked again. False: not before memory is freed.
+  [[nodiscard]] virtual bool may_start(TaskId /*task*/, Simulation& /*simulation*/) { return true; }
+  /// A host task does not fit the memory budget of its device. The policy may evict tensors, append
+  /// tasks and hold the task back; what is still missing then blocks or fails.
+  virtual void make_room(const MemoryPressure& /*pressure*/, Simulation& /*simulation*/) {}
   virtual void on_start(TaskId /*task*/, Simulation& /*simulation*/) {}
   virtual void on_end(TaskId /*task*/, Simulation& /*simulation*/) {}
 };

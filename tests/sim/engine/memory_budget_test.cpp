@@ -77,12 +77,15 @@ TEST_CASE("memory budget: a wait that nobody can end is an error, not a hang") {
   CHECK(!simulate_event_driven(graph, with_budget(40, WhenFull::block)).ok());
 }
 
-/// Gives away 10 bytes whenever it is asked.
+/// Takes the first tensor off the device when it is asked.
 class Evictor final : public Policy {
  public:
-  std::int64_t make_room(const MemoryPressure& pressure, Simulation& /*simulation*/) override {
+  void make_room(const MemoryPressure& pressure, Simulation& simulation) override {
     asked.push_back(pressure);
-    return 10;
+    CHECK(simulation.room_bytes(TensorId{0}) == 40);
+    simulation.evict(TensorId{0});
+    CHECK(!simulation.is_resident(TensorId{0}));
+    CHECK(simulation.room_bytes(TensorId{0}) == 100);
   }
   std::vector<MemoryPressure> asked;
 };
@@ -98,6 +101,62 @@ TEST_CASE("memory budget: a policy is asked first and may make room") {
   CHECK(evictor.asked[0].missing_bytes == 10);
   CHECK(evictor.asked[0].live_bytes == 60);
   CHECK(run->timeline.start_ns(TaskId{3}) == 100);
+  // Evicted, it is not freed a second time: 60, then 0, then 50.
+  REQUIRE(run->memory.size() == 1);
+  CHECK(run->memory[0].peak_bytes == 60);
+}
+
+/// Puts a task of 30 ns, after 5 ns of host time, before the second task of the second thread.
+class Inserter final : public Policy {
+ public:
+  bool may_start(TaskId task, Simulation& simulation) override {
+    if (task != TaskId{3} || done) return true;
+    done = true;
+    for (int i = 0; i < 2; ++i) {
+      const TaskSpec spec{.lane = simulation.graph().lane_id(task),
+                          .kind = TaskKind::host,
+                          .duration_ns = 30,
+                          .segment_ns = 5};
+      const auto added = simulation.append({.task = spec, .dependencies = {}, .demands = {}, .before = task});
+      REQUIRE_MESSAGE(added.ok(), added.error().message);
+    }
+    return true;
+  }
+  bool done = false;
+};
+
+TEST_CASE("memory budget: a policy puts tasks directly before one that is about to start") {
+  const TaskGraph graph = TwoThreads().graph();
+  Inserter inserter;
+  EventDrivenOptions options = with_budget(200, WhenFull::fail);
+  options.policy = &inserter;
+  const auto run = simulate_event_driven(graph, options);
+  REQUIRE_MESSAGE(run.ok(), run.error().message);
+  // Ready at 100: 5 + 30 + 5 + 30 come first, so that it starts at 170.
+  CHECK(run->timeline.start_ns(TaskId{4}) == 105);
+  CHECK(run->timeline.start_ns(TaskId{5}) == 140);
+  CHECK(run->timeline.start_ns(TaskId{3}) == 170);
+}
+
+TEST_CASE("memory budget: nothing can be put before a task that has started, or on another lane") {
+  class Late final : public Policy {
+   public:
+    void on_end(TaskId task, Simulation& simulation) override {
+      if (task != TaskId{0}) return;
+      TaskSpec spec{.lane = simulation.graph().lane_id(task), .kind = TaskKind::host};
+      CHECK(!simulation.append({.task = spec, .dependencies = {}, .demands = {}, .before = task}).ok());
+      spec.lane = simulation.graph().lane_id(TaskId{2});
+      CHECK(!simulation.append({.task = spec, .dependencies = {}, .demands = {}, .before = TaskId{1}}).ok());
+      asked = true;
+    }
+    bool asked = false;
+  };
+  const TaskGraph graph = TwoThreads().graph();
+  Late late;
+  EventDrivenOptions options;
+  options.policy = &late;
+  REQUIRE(simulate_event_driven(graph, options).ok());
+  CHECK(late.asked);
 }
 
 }  // namespace
