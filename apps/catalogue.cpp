@@ -12,6 +12,7 @@
 #include "apps/text.h"
 #include "models/accelerator.h"
 #include "models/optimization.h"
+#include "models/policy.h"
 #include "sim/core/params.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
@@ -22,6 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view optimizations_kind = "optimizations";
+constexpr std::string_view policies_kind = "policies";
 constexpr std::string_view accelerators_kind = "accelerators";
 constexpr std::string_view readers_kind = "readers";
 constexpr std::string_view writers_kind = "writers";
@@ -76,7 +78,9 @@ Json parameters_json(std::span<const ParamInfo> params) {
   return list;
 }
 
-Json optimization_json(const OptimizationInfo& info) {
+/// Of an optimization or a policy.
+template <typename Info>
+Json recipe_json(const Info& info) {
   Json object = {{"name", info.name}, {"summary", info.summary}, {"paper", info.paper}};
   object["assumptions"] = info.assumptions;
   object["parameters"] = parameters_json(info.params);
@@ -112,7 +116,9 @@ std::string parameter_rows(std::span<const ParamInfo> params) {
   return out;
 }
 
-std::string optimization_text(const OptimizationInfo& info) {
+/// Of an optimization or a policy; `use` is the command that takes it.
+template <typename Info>
+std::string recipe_text(const Info& info, std::string_view use) {
   std::string required;
   for (const ParamInfo& param : info.params) {
     if (param.default_text.empty()) {
@@ -125,8 +131,7 @@ std::string optimization_text(const OptimizationInfo& info) {
          "\n" + "It leaves out:\n" + bullets("ignores", info.ignores) + "\n" +
          parameter_rows(info.params) + (info.params.empty() ? "" : "\n") +
          paragraph(heading("calibrate"), info.calibrate) + "\n" +
-         fmt::format("{}$ foretrace whatif TRACE --apply {}{}\n", heading("try"), info.name,
-                     required);
+         fmt::format("{}$ foretrace {} {}{}\n", heading("try"), use, info.name, required);
 }
 
 std::string rate_text(double rate, double unit, std::string_view name) {
@@ -217,6 +222,10 @@ void add_kind(std::string_view kind, std::vector<Component>& found) {
     for (const OptimizationInfo* const info : optimizations::all()) {
       found.push_back({kind, std::string(info->name), std::string(info->summary)});
     }
+  } else if (kind == policies_kind) {
+    for (const PolicyInfo* const info : policies::all()) {
+      found.push_back({kind, std::string(info->name), std::string(info->summary)});
+    }
   } else if (kind == accelerators_kind) {
     for (const std::string& name : accelerator_names()) {
       const Result<Accelerator> accelerator = find_accelerator(name);
@@ -234,9 +243,9 @@ void add_kind(std::string_view kind, std::vector<Component>& found) {
   }
 }
 
-/// The reader or writer of this name.
+/// The one of this name.
 template <typename Info>
-const Info& format_called(std::string_view name, std::span<const Info* const> formats) {
+const Info& called(std::string_view name, std::span<const Info* const> formats) {
   return **std::find_if(formats.begin(), formats.end(),
                         [&](const Info* format) { return format->name == name; });
 }
@@ -257,6 +266,7 @@ std::string format_text(const Info& format, std::string_view use) {
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {optimizations_kind, "what-ifs that whatif --apply takes"},
+      {policies_kind, "what --when-full takes: how a run stays within a --memory-budget"},
       {accelerators_kind, "products that whatif --accelerator takes, from configs/accelerators"},
       {readers_kind, "trace formats, recognized by their content"},
       {writers_kind, "trace formats that convert writes, chosen by the name of the file or --to"}};
@@ -276,8 +286,8 @@ Result<std::vector<Component>> components(std::string_view kind) {
   }
   if (!known) {
     return Error{ErrorCode::not_found,
-                 fmt::format("list: unknown kind '{}', expected optimizations, accelerators, "
-                             "readers or writers{}",
+                 fmt::format("list: unknown kind '{}', expected optimizations, policies, "
+                             "accelerators, readers or writers{}",
                              kind, did_you_mean(kind, names))};
   }
   return found;
@@ -285,21 +295,28 @@ Result<std::vector<Component>> components(std::string_view kind) {
 
 Result<Json> describe(const Component& component) {
   if (component.kind == optimizations_kind) {
-    return optimization_json(**driver::find_optimization(component.name));
+    return recipe_json(**driver::find_optimization(component.name));
+  }
+  if (component.kind == policies_kind) {
+    return recipe_json(called(component.name, policies::all()));
   }
   if (component.kind == accelerators_kind) {
     const Result<Accelerator> accelerator = find_accelerator(component.name);
     return accelerator.ok() ? Result<Json>(accelerator_json(*accelerator)) : accelerator.error();
   }
   if (component.kind == writers_kind) {
-    return format_json(format_called(component.name, trace::writers::all()));
+    return format_json(called(component.name, trace::writers::all()));
   }
-  return format_json(format_called(component.name, trace::readers::all()));
+  return format_json(called(component.name, trace::readers::all()));
 }
 
 Result<std::string> explanation(const Component& component) {
   if (component.kind == optimizations_kind) {
-    return optimization_text(**driver::find_optimization(component.name));
+    return recipe_text(**driver::find_optimization(component.name), "whatif TRACE --apply");
+  }
+  if (component.kind == policies_kind) {
+    return recipe_text(called(component.name, policies::all()),
+                       "simulate TRACE --memory-budget '80 %' --when-full");
   }
   if (component.kind == accelerators_kind) {
     const Result<Accelerator> accelerator = find_accelerator(component.name);
@@ -307,11 +324,11 @@ Result<std::string> explanation(const Component& component) {
                             : accelerator.error();
   }
   if (component.kind == writers_kind) {
-    return format_text(format_called(component.name, trace::writers::all()),
+    return format_text(called(component.name, trace::writers::all()),
                        "written to names that end in");
   }
   std::string text =
-      format_text(format_called(component.name, trace::readers::all()), "usual names");
+      format_text(called(component.name, trace::readers::all()), "usual names");
   for (const trace::WriterInfo* const writer : trace::writers::all()) {
     if (writer->name == component.name) {
       text += fmt::format("convert writes it to names that end in: {}\n", writer->suffixes);

@@ -64,6 +64,36 @@ void add_run(CLI::App& app, TraceOptions& options) {
   restrict_to(*engine, engines);
 }
 
+void add_budget(CLI::App& app, BudgetOptions& options) {
+  app.add_option("--memory-budget", options.size,
+                 "run within this much memory per device: '6 GiB', or '70 %' of what it needs")
+      ->type_name("SIZE");
+  app.add_option("--when-full", options.when_full,
+                 "when a request does not fit: fail (default), block, or a policy "
+                 "NAME[:key=value,...]; foretrace list policies")
+      ->type_name("POLICY");
+}
+
+Result<std::optional<driver::BudgetQuestion>> budget_question(const BudgetOptions& options) {
+  if (options.size.empty()) {
+    if (options.when_full.empty()) {
+      return std::optional<driver::BudgetQuestion>{};
+    }
+    return Error{ErrorCode::bad_usage,
+                 "--when-full: what it says needs a limit, give --memory-budget SIZE"};
+  }
+  const Result<driver::BudgetSize> size = driver::parse_budget_size(options.size);
+  if (!size.ok()) {
+    return size.error();
+  }
+  Result<driver::WhenFullChoice> choice =
+      driver::parse_when_full(options.when_full.empty() ? "fail" : options.when_full);
+  if (!choice.ok()) {
+    return choice.error();
+  }
+  return std::optional(driver::BudgetQuestion{*size, *std::move(choice)});
+}
+
 void add_timeline(CLI::App& app, std::string& path) {
   app.add_option("--timeline", path,
                  "write the simulated timeline with its dependencies, for ui.perfetto.dev")

@@ -1,12 +1,14 @@
 // Options that commands share, and the trace they all start from.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "apps/console.h"
 #include "apps/driver/load.h"
+#include "apps/driver/memory_budget.h"
 #include "apps/driver/predict.h"
 #include "sim/core/result.h"
 #include "sim/result/chrome_trace.h"
@@ -36,6 +38,17 @@ struct TraceOptions {
 void add_trace(CLI::App& app, TraceOptions& options);
 /// --step and --engine.
 void add_run(CLI::App& app, TraceOptions& options);
+
+/// A budget of device memory, as it was written.
+struct BudgetOptions {
+  std::string size;  ///< empty: none
+  std::string when_full;
+};
+/// --memory-budget and --when-full.
+void add_budget(CLI::App& app, BudgetOptions& options);
+/// None if no budget was given. Errors name what was expected.
+[[nodiscard]] Result<std::optional<driver::BudgetQuestion>> budget_question(
+    const BudgetOptions& options);
 
 /// --timeline FILE.
 void add_timeline(CLI::App& app, std::string& path);

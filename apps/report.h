@@ -7,6 +7,7 @@
 #include "apps/driver/communication.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
+#include "apps/driver/memory_budget.h"
 #include "apps/driver/predict.h"
 
 namespace foretrace::app {
@@ -29,6 +30,14 @@ namespace foretrace::app {
 [[nodiscard]] std::string replay_page(const driver::Recording& recording,
                                       const driver::Replay& replay,
                                       const driver::Analysis& analysis, bool all_steps);
+
+/// "fits in 2.0 GiB with dtr: step 126.6 ms -> 129.4 ms (+2.2 %)".
+[[nodiscard]] std::string budget_headline(const driver::BudgetAnswer& answer);
+/// Its rows, without the headline.
+[[nodiscard]] std::string budget_rows(const driver::BudgetAnswer& answer);
+[[nodiscard]] std::string budget_page(const driver::Recording& recording,
+                                      const driver::Replay& replay,
+                                      const driver::BudgetAnswer& answer);
 
 /// Every rank of a job beside its simulation; empty for one rank.
 [[nodiscard]] std::string ranks_table(const driver::Recording& recording,

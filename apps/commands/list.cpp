@@ -1,4 +1,4 @@
-// foretrace list: names of optimizations, accelerators, readers and writers.
+// foretrace list: names of optimizations, policies, accelerators, readers and writers.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -87,7 +87,7 @@ int run(const Options& options) {
 std::function<int()> setup(CLI::App& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("KIND", options->kind,
-                 "optimizations, accelerators, readers or writers; all if left out");
+                 "optimizations, policies, accelerators, readers or writers; all if left out");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace list optimizations", "what-ifs and what each does"},
@@ -99,6 +99,6 @@ std::function<int()> setup(CLI::App& cli) {
 }  // namespace
 
 extern const CommandInfo list;
-const CommandInfo list = {"list", "names of what-ifs, accelerators and trace formats", setup};
+const CommandInfo list = {"list", "names of what-ifs, policies, accelerators and trace formats", setup};
 
 }  // namespace foretrace::commands

@@ -1,6 +1,7 @@
 // foretrace simulate: replays a trace and says how far the simulation is from it.
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include "apps/console.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/documents.h"
+#include "apps/driver/memory_budget.h"
 #include "apps/driver/predict.h"
 #include "apps/help.h"
 #include "apps/options.h"
@@ -22,14 +24,39 @@ namespace {
 struct Options {
   app::CommonOptions common;
   app::TraceOptions trace;
+  app::BudgetOptions budget;
   std::string timeline;
 };
+
+int run_in_budget(const Options& options, const driver::Recording& recording,
+                  const driver::Replay& replay, const driver::Analysis& analysis,
+                  const driver::BudgetAnswer& answer) {
+  const app::ExitCode code = answer.fits ? app::exit_done : app::exit_answer_is_no;
+  if (options.common.json) {
+    return app::answer(driver::text_of(driver::result_document(
+                           {recording, replay, analysis, nullptr, nullptr, nullptr, &answer})),
+                       code);
+  }
+  return app::answer(options.common.quiet ? app::budget_headline(answer) + "\n"
+                                          : app::budget_page(recording, replay, answer),
+                     code);
+}
 
 int run(const Options& options) {
   app::start_logging(options.common);
   const Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return app::failure(run_options.error());
+  }
+  const Result<std::optional<driver::BudgetQuestion>> question =
+      app::budget_question(options.budget);
+  if (!question.ok()) {
+    return app::failure(question.error());
+  }
+  if (question->has_value() && !options.timeline.empty()) {
+    return app::failure({ErrorCode::bad_usage,
+                         "simulate: --timeline shows the run without a budget, leave one of them "
+                         "out"});
   }
   const Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
   if (!recording.ok()) {
@@ -45,6 +72,12 @@ int run(const Options& options) {
     return app::failure(analysis.error());
   }
   driver::add_reserved(*recording, recording->graph(), *analysis);
+  if (question->has_value()) {
+    const Result<driver::BudgetAnswer> answer =
+        driver::run_in_budget(recording->graph(), **question, *run_options);
+    return answer.ok() ? run_in_budget(options, *recording, *replay, *analysis, *answer)
+                       : app::failure(answer.error());
+  }
   const std::array<ChromeTraceView, 1> views = {
       {{"", recording->graph(), replay->run.timeline, driver::memory_counters(*analysis)}}};
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
@@ -65,6 +98,7 @@ std::function<int()> setup(CLI::App& cli) {
   const auto options = std::make_shared<Options>();
   app::add_trace(cli, options->trace);
   app::add_run(cli, options->trace);
+  app::add_budget(cli, options->budget);
   app::add_timeline(cli, options->timeline);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
@@ -72,6 +106,8 @@ std::function<int()> setup(CLI::App& cli) {
        "measured beside simulated, where the step goes, what the graph does not explain"},
       {"foretrace simulate trace.json.gz --timeline replay.json",
        "also writes the simulated timeline with its dependencies, for ui.perfetto.dev"},
+      {"foretrace simulate trace.json.gz --memory-budget '6 GiB' --when-full dtr",
+       "whether it fits, and what recomputing evicted tensors costs"},
       {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"}};
   app::add_examples(cli, examples);
   return [options] { return run(*options); };

@@ -1,6 +1,7 @@
 // foretrace whatif: baseline beside prediction, or every what-if ranked by its gain.
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,13 @@
 #include "apps/console.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/documents.h"
+#include "apps/driver/memory_budget.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/what_if_spec.h"
 #include "apps/help.h"
 #include "apps/options.h"
 #include "apps/report.h"
+#include "apps/text.h"
 #include "sim/result/chrome_trace.h"
 
 namespace foretrace::commands {
@@ -27,7 +30,14 @@ struct Options {
   std::vector<std::string> apply;
   std::string accelerator;
   bool rank_all = false;
+  app::BudgetOptions budget;
   std::string timeline;
+};
+
+/// Within a budget: the recorded run and the predicted one.
+struct Budgets {
+  driver::BudgetAnswer baseline;
+  driver::BudgetAnswer predicted;
 };
 
 /// What --apply and --accelerator ask for, checked before the trace is read.
@@ -63,12 +73,17 @@ struct Baseline {
   driver::RunOptions options;
   driver::Replay replay;
   driver::Analysis analysis;
+  std::optional<driver::BudgetQuestion> question;
 };
 
 Result<Baseline> baseline_of(const Options& options) {
   const Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return run_options.error();
+  }
+  Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
+  if (!question.ok()) {
+    return question.error();
   }
   Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
   if (!recording.ok()) {
@@ -84,7 +99,34 @@ Result<Baseline> baseline_of(const Options& options) {
     return analysis.error();
   }
   driver::add_reserved(*recording, recording->graph(), *analysis);
-  return Baseline{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)};
+  return Baseline{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis),
+                  *std::move(question)};
+}
+
+/// Nothing without a budget.
+Result<std::optional<Budgets>> budgets_of(const Baseline& base,
+                                          const driver::Prediction& prediction) {
+  if (!base.question) {
+    return std::optional<Budgets>{};
+  }
+  Result<driver::BudgetAnswer> baseline =
+      driver::run_in_budget(base.recording.graph(), *base.question, base.options);
+  if (!baseline.ok()) {
+    return baseline.error();
+  }
+  Result<driver::BudgetAnswer> predicted =
+      driver::run_in_budget(prediction.graph, *base.question, base.options);
+  if (!predicted.ok()) {
+    return predicted.error();
+  }
+  return std::optional(Budgets{*std::move(baseline), *std::move(predicted)});
+}
+
+std::string budget_text(const Budgets& budgets) {
+  return "\n" + app::strong("within the memory budget") + "\n" +
+         app::paragraph("  baseline  ", app::budget_headline(budgets.baseline)) +
+         app::paragraph("  predicted ", app::budget_headline(budgets.predicted)) +
+         app::budget_rows(budgets.predicted);
 }
 
 int rank(const Options& options, const Baseline& base) {
@@ -119,6 +161,13 @@ int predict(const Options& options, const Baseline& base,
     return app::failure(predicted.error());
   }
   driver::add_reserved(base.recording, prediction->graph, *predicted);
+  const Result<std::optional<Budgets>> budgets = budgets_of(base, *prediction);
+  if (!budgets.ok()) {
+    return app::failure(budgets.error());
+  }
+  const Budgets* const within = budgets->has_value() ? &**budgets : nullptr;
+  const app::ExitCode code =
+      within != nullptr && !within->predicted.fits ? app::exit_answer_is_no : app::exit_done;
   const std::array<ChromeTraceView, 2> views = {
       {{"baseline", base.recording.graph(), base.replay.run.timeline,
         driver::memory_counters(base.analysis)},
@@ -128,15 +177,23 @@ int predict(const Options& options, const Baseline& base,
     return app::failure(written.error());
   }
   if (options.common.json) {
-    return app::answer(driver::text_of(driver::result_document(
-        {base.recording, base.replay, base.analysis, &*prediction, &*predicted, nullptr})));
+    return app::answer(
+        driver::text_of(driver::result_document(
+            {base.recording, base.replay, base.analysis, &*prediction, &*predicted, nullptr,
+             within == nullptr ? nullptr : &within->baseline,
+             within == nullptr ? nullptr : &within->predicted})),
+        code);
   }
   if (options.common.quiet) {
-    return app::answer(app::prediction_headline(base.replay, *prediction) + "\n");
+    return app::answer(
+        app::prediction_headline(base.replay, *prediction) + "\n" +
+            (within == nullptr ? "" : app::budget_headline(within->predicted) + "\n"),
+        code);
   }
   return app::answer(
       app::prediction_page({base.recording, base.replay, base.analysis, *prediction, *predicted}) +
-      app::timeline_line(options.timeline));
+          (within == nullptr ? "" : budget_text(*within)) + app::timeline_line(options.timeline),
+      code);
 }
 
 int run(const Options& options) {
@@ -148,6 +205,10 @@ int run(const Options& options) {
   if (options.rank_all && !options.timeline.empty()) {
     return app::failure(
         {ErrorCode::bad_usage, "whatif: --timeline shows one prediction, give it with --apply"});
+  }
+  if (options.rank_all && !options.budget.size.empty()) {
+    return app::failure({ErrorCode::bad_usage,
+                         "whatif: --memory-budget judges one prediction, give it with --apply"});
   }
   const Result<Baseline> base = baseline_of(options);
   if (!base.ok()) {
@@ -170,6 +231,7 @@ std::function<int()> setup(CLI::App& cli) {
   cli.add_flag("--rank-all", options->rank_all,
                "try every what-if that applies, alone and with its defaults; largest gain first");
   app::add_run(cli, options->trace);
+  app::add_budget(cli, options->budget);
   app::add_timeline(cli, options->timeline);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/memory_budget.h"
 #include "apps/driver/memory_report.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/steps.h"
@@ -34,5 +35,8 @@ using Json = nlohmann::ordered_json;
 void add_analysis(const Analysis& analysis, Json& object);
 /// One object per device: peak, who holds it, reserved memory, where it would fit.
 [[nodiscard]] Json memory_reports_json(const std::vector<MemoryReport>& reports);
+
+/// Whether a run fits a budget, and what it costs.
+[[nodiscard]] Json budget_json(const BudgetAnswer& answer);
 
 }  // namespace foretrace::driver

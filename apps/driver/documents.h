@@ -10,6 +10,7 @@
 #include "apps/driver/communication.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
+#include "apps/driver/memory_budget.h"
 #include "apps/driver/predict.h"
 
 namespace foretrace::driver {
@@ -22,6 +23,8 @@ struct ResultParts {
   const Prediction* prediction = nullptr;
   const Analysis* predicted = nullptr;  ///< of the prediction
   const Ranking* ranking = nullptr;
+  const BudgetAnswer* baseline_budget = nullptr;   ///< of the replay
+  const BudgetAnswer* predicted_budget = nullptr;  ///< of the prediction
 };
 /// foretrace.result/1.
 [[nodiscard]] nlohmann::ordered_json result_document(const ResultParts& parts);

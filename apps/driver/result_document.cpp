@@ -64,6 +64,9 @@ Json result_document(const ResultParts& parts) {
   baseline["span_error"] = replay.span_error;
   baseline["worst_step_error"] = replay.worst_step_error;
   add_analysis(parts.baseline, baseline);
+  if (parts.baseline_budget != nullptr) {
+    baseline["memory_budget"] = budget_json(*parts.baseline_budget);
+  }
   document["baseline"] = std::move(baseline);
   if (parts.prediction != nullptr) {
     const Prediction& prediction = *parts.prediction;
@@ -72,6 +75,9 @@ Json result_document(const ResultParts& parts) {
     predicted["high_ns"] = prediction.high_ns;
     if (parts.predicted != nullptr) {
       add_analysis(*parts.predicted, predicted);
+    }
+    if (parts.predicted_budget != nullptr) {
+      predicted["memory_budget"] = budget_json(*parts.predicted_budget);
     }
     document["predicted"] = std::move(predicted);
     document["speedup"] =

@@ -77,15 +77,20 @@ std::int64_t BudgetState::most_of(std::span<const Action> actions, std::uint32_t
   std::int64_t most = 0;
   for (const Action& action : actions) {
     if (action.budget != budget) continue;
-    // What was evicted is not there to be freed.
+    const Residence residence = residence_[index(action.tensor)];
     if (action.allocates) {
       net += bytes_of(action.tensor);
-    } else if (residence_[index(action.tensor)] != Residence::gone) {
-      net -= bytes_of(action.tensor);
+      if (net > most) {
+        most = net;
+        by = action.tensor;
+      }
+      if (residence == Residence::doomed) net -= bytes_of(action.tensor);
+      continue;
     }
-    if (net > most) {
-      most = net;
-      by = action.tensor;
+    // What was evicted, or has yet to come, is not there to be freed.
+    const TaskId born_in = graph_->context().tensors[index(action.tensor)].allocated_in;
+    if (residence == Residence::resident || born_in == action.task) {
+      net -= bytes_of(action.tensor);
     }
   }
   return most;
@@ -122,13 +127,14 @@ bool BudgetState::apply(TaskId task) {
   if (!actions.empty()) before = live_;
   for (const Action& action : actions) {
     Residence& residence = residence_[index(action.tensor)];
+    const std::int64_t bytes = bytes_of(action.tensor);
     if (action.allocates) {
-      count(action.budget, bytes_of(action.tensor), task);
-      // Gone before it came: two threads that no dependency orders. In sum it is not there.
-      if (residence == Residence::unborn) residence = Residence::resident;
+      count(action.budget, bytes, task);
+      if (residence == Residence::doomed) count(action.budget, -bytes, task);
+      residence = residence == Residence::doomed ? Residence::gone : Residence::resident;
     } else {
-      if (residence != Residence::gone) count(action.budget, -bytes_of(action.tensor), task);
-      residence = Residence::gone;
+      if (residence == Residence::resident) count(action.budget, -bytes, task);
+      residence = residence == Residence::unborn ? Residence::doomed : Residence::gone;
     }
   }
   for (std::size_t b = 0; b < before.size(); ++b) frees = frees || live_[b] < before[b];

@@ -76,7 +76,8 @@ class BudgetState {
   [[nodiscard]] const std::vector<MemoryUse>& uses() const { return uses_; }
 
  private:
-  enum class Residence : std::uint8_t { unborn, resident, gone };
+  /// Doomed: freed before it came, by a thread that no dependency orders; it will go at once.
+  enum class Residence : std::uint8_t { unborn, doomed, resident, gone };
   /// A tensor comes or goes in the host time before a task.
   struct Action {
     TaskId task{};

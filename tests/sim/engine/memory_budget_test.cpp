@@ -77,6 +77,26 @@ TEST_CASE("memory budget: a wait that nobody can end is an error, not a hang") {
   CHECK(!simulate_event_driven(graph, with_budget(40, WhenFull::block)).ok());
 }
 
+TEST_CASE("memory budget: what is freed before it comes goes as soon as it comes") {
+  // The second thread frees at 0, the first allocates at 0 after it: 60 for a moment, 0 after it.
+  GraphBuilder builder;
+  const WorkId work = builder.add_work({.kind = TaskKind::host});
+  std::array<TaskId, 2> tasks{};
+  for (TaskId& task : tasks) {
+    const LaneId lane = builder.add_lane({.kind = LaneKind::host_thread, .name = ""});
+    task = builder.add_task(
+        {.lane = lane, .work = work, .kind = TaskKind::host, .duration_ns = 100});
+  }
+  builder.add_tensor({.bytes = 60, .allocated_in = tasks[1], .freed_in = tasks[0]});
+  builder.add_tensor({.bytes = 10, .allocated_in = tasks[1], .allocated_sequence = 1});
+  const auto graph = std::move(builder).build();
+  REQUIRE(graph.ok());
+  const auto run = simulate_event_driven(*graph, with_budget(60, WhenFull::fail));
+  REQUIRE_MESSAGE(run.ok(), run.error().message);
+  CHECK(run->memory[0].peak_bytes == 60);
+  CHECK(!simulate_event_driven(*graph, with_budget(59, WhenFull::fail)).ok());
+}
+
 /// Takes the first tensor off the device when it is asked.
 class Evictor final : public Policy {
  public:
