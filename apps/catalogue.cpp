@@ -327,8 +327,7 @@ Result<std::string> explanation(const Component& component) {
     return format_text(called(component.name, trace::writers::all()),
                        "written to names that end in");
   }
-  std::string text =
-      format_text(called(component.name, trace::readers::all()), "usual names");
+  std::string text = format_text(called(component.name, trace::readers::all()), "usual names");
   for (const trace::WriterInfo* const writer : trace::writers::all()) {
     if (writer->name == component.name) {
       text += fmt::format("convert writes it to names that end in: {}\n", writer->suffixes);

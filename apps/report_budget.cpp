@@ -34,15 +34,16 @@ std::string change_text(const BudgetAnswer& answer, std::int64_t step_ns) {
 }
 
 std::string asker_text(const BudgetStop& stop) {
-  std::string text = stop.operator_name.empty() ? "code outside every operator" : stop.operator_name;
+  std::string text =
+      stop.operator_name.empty() ? "code outside every operator" : stop.operator_name;
   if (!stop.layer.empty()) text += " in " + shorten(stop.layer, 32);
   return shorten(text, 56);
 }
 
 std::string stop_text(const BudgetStop& stop) {
-  std::string text = fmt::format(
-      "{} asks for {} more than there are, before {} (task {}", asker_text(stop),
-      bytes_text(stop.pressure.missing_bytes), stop.task, index(stop.pressure.task));
+  std::string text =
+      fmt::format("{} asks for {} more than there are, before {} (task {}", asker_text(stop),
+                  bytes_text(stop.pressure.missing_bytes), stop.task, index(stop.pressure.task));
   if (stop.phase != Phase::unknown) text += fmt::format(", {}", to_string(stop.phase));
   text += fmt::format("); {} of {} allocated on device {} of rank {}",
                       bytes_text(stop.pressure.live_bytes), bytes_text(stop.pressure.budget_bytes),
@@ -111,22 +112,23 @@ std::string budget_rows(const BudgetAnswer& answer) {
   if (answer.is_needed) {
     page += row("evicted", fmt::format("{}, {}", plural(counts.evictions, "tensor"),
                                        bytes_text(counts.evicted_bytes)));
-    page += row("again",
-                fmt::format("{} recomputed, {} of device time, as measured when they first ran",
-                            plural(counts.recomputed_kernels, "kernel"),
-                            time_text(counts.recomputed_ns)));
+    page += row(
+        "again",
+        fmt::format("{} recomputed, {} of device time, as measured when they first ran",
+                    plural(counts.recomputed_kernels, "kernel"), time_text(counts.recomputed_ns)));
     if (counts.swaps > 0) {
-      page += row("copied", fmt::format("{} to the host, {} back; {} of copies (assumed: bytes over "
-                                        "bandwidth)",
-                                        bytes_text(counts.out_bytes), bytes_text(counts.in_bytes),
-                                        time_text(counts.copy_ns)));
+      page +=
+          row("copied", fmt::format("{} to the host, {} back; {} of copies (assumed: bytes over "
+                                    "bandwidth)",
+                                    bytes_text(counts.out_bytes), bytes_text(counts.in_bytes),
+                                    time_text(counts.copy_ns)));
     }
     if (answer.memory_waits == 0) {
       return page + span_row(answer);
     }
-    page += row("waited", fmt::format("{} of the host for memory, {}",
-                                      plural(answer.memory_waits, "wait"),
-                                      time_text(answer.memory_waited_ns)));
+    page += row("waited",
+                fmt::format("{} of the host for memory, {}", plural(answer.memory_waits, "wait"),
+                            time_text(answer.memory_waited_ns)));
   }
   return page + span_row(answer);
 }

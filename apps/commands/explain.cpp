@@ -62,7 +62,8 @@ int run(const Options& options) {
 
 std::function<int()> setup(CLI::App& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("NAME", options->name, "an optimization, a policy, an accelerator or a reader")->required();
+  cli.add_option("NAME", options->name, "an optimization, a policy, an accelerator or a reader")
+      ->required();
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace explain mixed_precision",

@@ -99,6 +99,7 @@ std::function<int()> setup(CLI::App& cli) {
 }  // namespace
 
 extern const CommandInfo list;
-const CommandInfo list = {"list", "names of what-ifs, policies, accelerators and trace formats", setup};
+const CommandInfo list = {"list", "names of what-ifs, policies, accelerators and trace formats",
+                          setup};
 
 }  // namespace foretrace::commands

@@ -177,12 +177,11 @@ int predict(const Options& options, const Baseline& base,
     return app::failure(written.error());
   }
   if (options.common.json) {
-    return app::answer(
-        driver::text_of(driver::result_document(
-            {base.recording, base.replay, base.analysis, &*prediction, &*predicted, nullptr,
-             within == nullptr ? nullptr : &within->baseline,
-             within == nullptr ? nullptr : &within->predicted})),
-        code);
+    return app::answer(driver::text_of(driver::result_document(
+                           {base.recording, base.replay, base.analysis, &*prediction, &*predicted,
+                            nullptr, within == nullptr ? nullptr : &within->baseline,
+                            within == nullptr ? nullptr : &within->predicted})),
+                       code);
   }
   if (options.common.quiet) {
     return app::answer(

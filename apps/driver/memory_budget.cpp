@@ -44,9 +44,9 @@ Result<Attempt> attempt(const TaskGraph& graph, std::vector<MemoryBudget> budget
   for (MemoryBudget& budget : budgets) {
     budget.when_full = choice.name == "fail" ? WhenFull::fail : WhenFull::block;
   }
-  Result<Execution> execution = simulate_event_driven(graph, {.policy = policy.get(),
-                                                              .waits = WaitResolution::recorded,
-                                                              .budgets = std::move(budgets)});
+  Result<Execution> execution = simulate_event_driven(
+      graph,
+      {.policy = policy.get(), .waits = WaitResolution::recorded, .budgets = std::move(budgets)});
   attempt.counts = policy->counts();
   attempt.pressure = policy->last_pressure();
   if (execution.ok()) {
@@ -88,8 +88,7 @@ BudgetStop stop_of(const TaskGraph& graph, const Attempt& attempt) {
 /// Everything else that could be said to --when-full, with defaults.
 Result<std::vector<BudgetTry>> try_others(const TaskGraph& graph,
                                           const std::vector<MemoryBudget>& budgets,
-                                          const WhenFullChoice& chosen,
-                                          const RunOptions& options) {
+                                          const WhenFullChoice& chosen, const RunOptions& options) {
   std::vector<std::string> names = {"block"};
   for (const PolicyInfo* const policy : policies::all()) names.emplace_back(policy->name);
   std::vector<BudgetTry> tries;
@@ -148,7 +147,8 @@ Status find_enough(const TaskGraph& graph, const std::vector<MemoryBudget>& budg
 std::int64_t assumed_bytes(const TaskGraph& graph, const MemoryUse& use) {
   std::int64_t bytes = 0;
   for (const Tensor& tensor : graph.context().tensors) {
-    const bool is_there = tensor.device == use.device && (tensor.rank < 0 || tensor.rank == use.rank);
+    const bool is_there =
+        tensor.device == use.device && (tensor.rank < 0 || tensor.rank == use.rank);
     if (is_there && tensor.provenance == Provenance::assumed &&
         tensor.allocated_in == none<TaskId>) {
       bytes += tensor.bytes;
@@ -191,9 +191,9 @@ Result<BudgetSize> parse_budget_size(std::string_view text) {
     return std::move(bytes).error().with_context("--memory-budget");
   }
   if (!(*bytes >= 1 && *bytes <= 1e17)) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("--memory-budget: got {}, expected from 1 B to 100 PB",
-                             in_quotes(text))};
+    return Error{
+        ErrorCode::bad_usage,
+        fmt::format("--memory-budget: got {}, expected from 1 B to 100 PB", in_quotes(text))};
   }
   size.bytes = std::llround(*bytes);
   return size;
@@ -208,9 +208,8 @@ Result<WhenFullChoice> parse_when_full(std::string_view text) {
   choice.name = spec->name;
   if (choice.name == "block" || choice.name == "fail") {
     if (spec->parameters.empty()) return choice;
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("--when-full: '{}' has no parameters, got '{}'", choice.name,
-                             spec->parameters.front().first)};
+    return Error{ErrorCode::bad_usage, fmt::format("--when-full: '{}' has no parameters, got '{}'",
+                                                   choice.name, spec->parameters.front().first)};
   }
   std::vector<std::string_view> names = {"block", "fail"};
   for (const PolicyInfo* const policy : policies::all()) {

@@ -35,10 +35,10 @@ struct BudgetDevice {
   std::int32_t rank = 0;
   std::int32_t device = 0;
   std::int64_t budget_bytes = 0;
-  std::int64_t base_bytes = 0;        ///< there before the window
-  std::int64_t assumed_bytes = 0;     ///< of what the device holds, estimated from shapes
-  std::int64_t free_peak_bytes = 0;   ///< without a budget
-  std::int64_t peak_bytes = 0;        ///< within it
+  std::int64_t base_bytes = 0;       ///< there before the window
+  std::int64_t assumed_bytes = 0;    ///< of what the device holds, estimated from shapes
+  std::int64_t free_peak_bytes = 0;  ///< without a budget
+  std::int64_t peak_bytes = 0;       ///< within it
 };
 
 /// The request at which a run ends.

@@ -55,8 +55,7 @@ CopyPlaces copy_places(const TaskGraph& graph,
   const auto& lanes = graph.context().lanes;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const Lane& lane = lanes[i];
-    if (lane.kind != LaneKind::stream ||
-        std::pair(lane.rank, lane.device) != rank_and_device ||
+    if (lane.kind != LaneKind::stream || std::pair(lane.rank, lane.device) != rank_and_device ||
         (lane.number != out_stream && lane.number != in_stream)) {
       continue;
     }

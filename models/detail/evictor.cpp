@@ -21,7 +21,12 @@ namespace {
 }  // namespace
 
 Evictor::Evictor(const TaskGraph& graph, const EvictorOptions& options)
-    : graph_(graph), options_(options), view_(graph), uses_(graph, view_) {
+    : graph_(graph),
+      options_(options),
+      view_(graph),
+      uses_(
+          graph, view_,
+          options.remakes_backward ? TensorUses::Repeats::all : TensorUses::Repeats::not_backward) {
   const std::vector<Tensor>& tensors = graph.context().tensors;
   accessed_ns_.assign(tensors.size(), 0);
   pins_.assign(tensors.size(), 0);

@@ -47,11 +47,7 @@ class Evictor : public MemoryPolicy {
   [[nodiscard]] const TensorUses& uses() const { return uses_; }
   [[nodiscard]] std::int64_t bytes_of(TensorId tensor) const;
   [[nodiscard]] std::int64_t idle_ns(TensorId tensor, const Simulation& simulation) const;
-  [[nodiscard]] bool can_remake(TensorId tensor) const {
-    const bool is_of_backward =
-        graph_.context().tensors[index(tensor)].phase == Phase::backward;
-    return uses_.making(tensor).can_repeat && (options_.remakes_backward || !is_of_backward);
-  }
+  [[nodiscard]] bool can_remake(TensorId tensor) const { return uses_.making(tensor).can_repeat; }
   /// Allocated before, but neither on the device nor on the host.
   [[nodiscard]] bool must_be_remade(TensorId tensor, const Simulation& simulation) const;
   /// The program will free it later or never.
@@ -74,6 +70,9 @@ class Evictor : public MemoryPolicy {
   /// Evicts on that device until so much is free. What copies will free counts as later.
   Freed free_up(std::int64_t missing, std::pair<std::int32_t, std::int32_t> place, TaskId task,
                 Simulation& simulation);
+  /// Room for this tensor and so much more; notes what is missing if there is no hope.
+  [[nodiscard]] bool find_room(TensorId tensor, std::int64_t more, TaskId task,
+                               Simulation& simulation);
   [[nodiscard]] bool bring_back(TensorId tensor, TaskId task, Simulation& simulation);
   [[nodiscard]] bool remake(TensorId tensor, TaskId task, Simulation& simulation);
   void repeat(const OperatorRun& run, TaskId task, Simulation& simulation);
@@ -99,20 +98,20 @@ class Evictor : public MemoryPolicy {
   EvictorOptions options_;
   GraphView view_;
   TensorUses uses_;
-  std::vector<TensorId> movable_;             // by id
-  std::vector<std::int64_t> accessed_ns_;     // per tensor
-  std::vector<std::uint32_t> pins_;           // per tensor
-  std::vector<bool> on_host_;                 // per tensor: a copy of it is there
-  std::vector<TaskId> leaving_;               // per tensor: the copy that takes it away
-  std::vector<TaskId> arriving_;              // per tensor: what brought it last
-  std::vector<bool> busy_;                    // per tensor: being made again, or visited
-  std::vector<bool> run_pinned_;              // per run
+  std::vector<TensorId> movable_;               // by id
+  std::vector<std::int64_t> accessed_ns_;       // per tensor
+  std::vector<std::uint32_t> pins_;             // per tensor
+  std::vector<bool> on_host_;                   // per tensor: a copy of it is there
+  std::vector<TaskId> leaving_;                 // per tensor: the copy that takes it away
+  std::vector<TaskId> arriving_;                // per tensor: what brought it last
+  std::vector<bool> busy_;                      // per tensor: being made again, or visited
+  std::vector<bool> run_pinned_;                // per run
   std::vector<std::int64_t> device_before_ns_;  // per run: device work of runs before it
   std::uint32_t current_run_ = 0;
   std::vector<std::vector<TaskId>> on_stream_;  // per lane: device tasks in order
   std::vector<std::size_t> next_on_;            // per lane: index of the first not yet launched
   std::vector<std::pair<TaskId, TensorId>> copies_;  // to the host, by task
-  std::vector<TensorId> revived_;  // freed by the program, made again for others
+  std::vector<TensorId> revived_;                    // freed by the program, made again for others
   std::set<TensorId> away_;                          // on the host and not on the device
   std::map<std::pair<std::int32_t, std::int32_t>, CopyPlaces> places_;
   /// Per device and run: what is live while it is launched, if nothing is evicted.

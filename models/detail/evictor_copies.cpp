@@ -29,9 +29,8 @@ void Evictor::copy_out(TensorId tensor, TaskId task, Simulation& simulation) {
     }
   }
   if (arriving_[index(tensor)] != none<TaskId>) {
-    dependencies.push_back({.source = end_of(arriving_[index(tensor)]),
-                            .task = {},
-                            .kind = DependencyKind::data});
+    dependencies.push_back(
+        {.source = end_of(arriving_[index(tensor)]), .task = {}, .kind = DependencyKind::data});
   }
   const TaskSpec spec{.lane = places.out,
                       .work = places.out_work,
@@ -46,14 +45,12 @@ void Evictor::copy_out(TensorId tensor, TaskId task, Simulation& simulation) {
   ++counts_.swaps;
   counts_.out_bytes += bytes_of(tensor);
   counts_.copy_ns += spec.duration_ns;
-  copies_out_until_ns_ =
-      std::max(copies_out_until_ns_, simulation.now_ns()) + spec.duration_ns;
+  copies_out_until_ns_ = std::max(copies_out_until_ns_, simulation.now_ns()) + spec.duration_ns;
   // The memory is free when the copy has ended.
-  FORETRACE_CHECK(simulation
-                      .add_dependency({.source = end_of(*copy),
-                                       .task = task,
-                                       .kind = DependencyKind::memory})
-                      .ok());
+  FORETRACE_CHECK(
+      simulation
+          .add_dependency({.source = end_of(*copy), .task = task, .kind = DependencyKind::memory})
+          .ok());
 }
 
 void Evictor::copy_in(TensorId tensor, TaskId task, Simulation& simulation) {

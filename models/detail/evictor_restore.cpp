@@ -11,13 +11,30 @@ constexpr std::size_t most_repeats = 30;
 
 }  // namespace
 
+bool Evictor::find_room(TensorId tensor, std::int64_t more, TaskId task, Simulation& simulation) {
+  const std::int64_t missing = bytes_of(tensor) + more - simulation.room_bytes(tensor);
+  if (missing <= 0) return true;
+  const Freed freed = free_up(missing, place_of(tensor), task, simulation);
+  if (freed == Freed::nothing) {
+    const auto [rank, device] = place_of(tensor);
+    const Tensor& row = graph_.context().tensors[index(tensor)];
+    const std::int64_t budget = simulation.budget_bytes(tensor);
+    const std::int64_t room = simulation.room_bytes(tensor);
+    pressure_ = {.task = task,
+                 .rank = rank,
+                 .device = device,
+                 .missing_bytes = bytes_of(tensor) + more - room,
+                 .live_bytes = budget - room,
+                 .budget_bytes = budget,
+                 .operator_name = row.operator_name,
+                 .layer = row.layer};
+  }
+  return freed == Freed::now;
+}
+
 bool Evictor::bring_back(TensorId tensor, TaskId task, Simulation& simulation) {
   if (on_host_[index(tensor)]) {
-    const std::int64_t missing = bytes_of(tensor) - simulation.room_bytes(tensor);
-    if (missing > 0 && free_up(missing, place_of(tensor), task, simulation) != Freed::now) {
-      return false;
-    }
-    if (!simulation.restore(tensor)) return false;
+    if (!find_room(tensor, 0, task, simulation) || !simulation.restore(tensor)) return false;
     copy_in(tensor, task, simulation);
     return true;
   }
@@ -48,10 +65,8 @@ bool Evictor::remake(TensorId tensor, TaskId task, Simulation& simulation) {
     held.push_back(from);
   }
   if (ready) {
-    const std::int64_t missing = bytes_of(tensor) + workspace_bytes(tensor, simulation) -
-                                 simulation.room_bytes(tensor);
-    ready = missing <= 0 || free_up(missing, place_of(tensor), task, simulation) == Freed::now;
-    ready = ready && simulation.restore(tensor);
+    ready = find_room(tensor, workspace_bytes(tensor, simulation), task, simulation) &&
+            simulation.restore(tensor);
   }
   if (ready) {
     for (const std::uint32_t run : making.runs) {
@@ -158,10 +173,9 @@ void Evictor::repeat(const OperatorRun& run, TaskId task, Simulation& simulation
 void Evictor::repeat_launch(TaskId launch, const OperatorRun& run, TaskId task,
                             Simulation& simulation) {
   // What a first call loads, and what the program does before an operator, is not repeated.
-  const TaskId call = call_before(task, graph_.work_id(launch),
-                                  std::min(graph_.duration_ns(launch), usual_launch_ns_),
-                                  std::min(graph_.segment_ns(launch), usual_segment_ns_),
-                                  simulation);
+  const TaskId call = call_before(
+      task, graph_.work_id(launch), std::min(graph_.duration_ns(launch), usual_launch_ns_),
+      std::min(graph_.segment_ns(launch), usual_segment_ns_), simulation);
   for (const TaskId original : view_.launched(launch)) {
     TaskSpec spec{.lane = graph_.lane_id(original),
                   .work = graph_.work_id(original),

@@ -9,6 +9,9 @@
 namespace foretrace::detail {
 namespace {
 
+// Of smaller tensors there are too many of one size to tell them apart.
+constexpr double least_matched_bytes = 4096;
+
 // Bytes per number of input `i`: types are "float" or ["float", "c10::Half", ""].
 std::int64_t bytes_per_number(std::string_view types, std::size_t i) {
   std::string_view type = types;
@@ -37,9 +40,10 @@ void push_new(std::vector<T>& list, T value) {
 
 }  // namespace
 
-TensorUses::TensorUses(const TaskGraph& graph, const GraphView& view)
+TensorUses::TensorUses(const TaskGraph& graph, const GraphView& view, Repeats repeats)
     : graph_(graph),
       view_(view),
+      repeats_(repeats),
       run_of_(graph.size(), no_run),
       makings_(graph.context().tensors.size()),
       starts_(graph.size(), false) {
@@ -171,13 +175,14 @@ void TensorUses::read_by_shapes(std::uint32_t run) {
   const Work& work = work_of(runs_[run]);
   const OperatorInputs inputs = parse_inputs(graph_.names()[work.shapes]);
   const std::string_view types = graph_.names()[work.types];
-  const std::int32_t device = graph_.lane(view_.launched(runs_[run].launches.front()).front()).device;
+  const std::int32_t device =
+      graph_.lane(view_.launched(runs_[run].launches.front()).front()).device;
   std::vector<TensorId> taken;
   for (std::size_t i = 0; i < inputs.tensors.size(); ++i) {
     for (const Dims& dims : inputs.tensors[i]) {
       double bytes = static_cast<double>(bytes_per_number(types, i));
       for (const std::int64_t size : dims) bytes *= static_cast<double>(size);
-      if (!(bytes >= 1 && bytes < 1e15)) continue;
+      if (!(bytes >= least_matched_bytes && bytes < 1e15)) continue;
       const auto same = by_size_.find(block_bytes(static_cast<std::int64_t>(bytes)));
       if (same == by_size_.end()) continue;
       // Those that are gone are forgotten; the youngest of the others that is not yet taken.
@@ -224,7 +229,8 @@ bool TensorUses::is_repeatable(const OperatorRun& run) const {
 void TensorUses::find_repeatable() {
   for (std::size_t i = 0; i < makings_.size(); ++i) {
     TensorMaking& making = makings_[i];
-    making.can_repeat = !making.runs.empty();
+    const bool is_of_backward = graph_.context().tensors[i].phase == Phase::backward;
+    making.can_repeat = !making.runs.empty() && (repeats_ == Repeats::all || !is_of_backward);
     for (const std::uint32_t r : making.runs) {
       making.can_repeat = making.can_repeat && is_repeatable(runs_[r]);
       for (const TensorId read : runs_[r].reads) {
@@ -244,11 +250,10 @@ void TensorUses::find_repeatable() {
   for (bool moves = true; moves;) {
     moves = false;
     for (TensorMaking& making : makings_) {
-      const bool lost = making.can_repeat && std::any_of(making.from.begin(), making.from.end(),
-                                                         [&](TensorId from) {
-                                                           return !makings_[index(from)].can_repeat &&
-                                                                  !lasts(from, making);
-                                                         });
+      const bool lost = making.can_repeat &&
+                        std::any_of(making.from.begin(), making.from.end(), [&](TensorId from) {
+                          return !makings_[index(from)].can_repeat && !lasts(from, making);
+                        });
       if (!lost) continue;
       making.can_repeat = false;
       moves = true;

@@ -32,12 +32,15 @@ struct TensorMaking {
 
 /// A trace names no operands. A tensor is made by the first operator that launches after its
 /// allocation on that thread, and last used by the last one that launches before it is freed.
-/// In between, an operator reads the youngest tensors that have the sizes of its recorded inputs;
+/// In between, an operator reads the youngest tensors that have the sizes of its recorded inputs
+/// (4 KiB or more);
 /// one without recorded inputs reads what the one before it made. Operators whose name ends in '_'
 /// and that make nothing write into the first tensor they read.
 class TensorUses {
  public:
-  TensorUses(const TaskGraph& graph, const GraphView& view);
+  enum class Repeats : std::uint8_t { all, not_backward };
+  /// `repeats`: whether what the backward pass made counts as something that can be made again.
+  TensorUses(const TaskGraph& graph, const GraphView& view, Repeats repeats = Repeats::all);
 
   static constexpr std::uint32_t no_run = UINT32_MAX;
   [[nodiscard]] const std::vector<OperatorRun>& runs() const { return runs_; }
@@ -66,6 +69,7 @@ class TensorUses {
 
   const TaskGraph& graph_;
   const GraphView& view_;
+  Repeats repeats_;
   std::vector<OperatorRun> runs_;  // by their first launch
   std::vector<std::uint32_t> run_of_;
   std::vector<TensorMaking> makings_;

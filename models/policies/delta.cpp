@@ -6,7 +6,8 @@
 //            to host:          [map 1]
 //            to device:                        [map 1]
 //
-// paper     Y. Tang, C. Wang, Y. Zhang, Y. Liu, X. Zhang, L. Qiao, Z. Lai, D. Li, DELTA: Dynamically
+// paper     Y. Tang, C. Wang, Y. Zhang, Y. Liu, X. Zhang, L. Qiao, Z. Lai, D. Li, DELTA:
+// Dynamically
 //           Optimizing GPU Memory beyond Tensor Recomputation, 2022 (arXiv 2203.15980).
 // assumes   - operands by size and order of the host, since traces name none (see tensor_uses.h)
 //           - pinned host memory is large enough, and the link is not shared
@@ -54,8 +55,7 @@ class Delta final : public detail::Evictor {
   // What computing does not cover: the way out, behind other copies, and the rest of the way back.
   [[nodiscard]] double swap_ns(TensorId tensor, const Simulation& simulation) const {
     const auto copy = static_cast<double>(copy_ns(tensor));
-    const double back =
-        std::max(0.0, copy - static_cast<double>(until_use_ns(tensor)));
+    const double back = std::max(0.0, copy - static_cast<double>(until_use_ns(tensor)));
     return static_cast<double>(copies_out_ns(simulation)) + copy + back;
   }
 
@@ -67,17 +67,18 @@ Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamVa
   const detail::EvictorOptions options{.least_bytes = params.integer("least"),
                                        .bandwidth = params.number("bandwidth"),
                                        .ahead = params.number("ahead")};
-  return std::unique_ptr<MemoryPolicy>(std::make_unique<Delta>(
-      graph, options,
-      director == "swap"        ? Director::swap
-      : director == "recompute" ? Director::recompute
-                                : Director::cheaper));
+  return std::unique_ptr<MemoryPolicy>(std::make_unique<Delta>(graph, options,
+                                                               director == "swap" ? Director::swap
+                                                               : director == "recompute"
+                                                                   ? Director::recompute
+                                                                   : Director::cheaper));
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {
     "A trace does not name operands: an operator reads the youngest tensors of the sizes of its "
     "recorded inputs, and a tensor is last used by the last launch before it is freed.",
-    "Host memory is pinned, large enough, and the link to it is not shared; both directions work at "
+    "Host memory is pinned, large enough, and the link to it is not shared; both directions work "
+    "at "
     "the same time.",
     "The host waits for a copy to the host whose memory it needs; a tensor that has not changed "
     "since it was copied leaves at once.",
@@ -128,12 +129,14 @@ extern const PolicyInfo delta;
 constinit const PolicyInfo delta = {
     .name = "delta",
     .summary = "Evict by copying to the host or by computing again, whichever is cheaper.",
-    .paper = "Y. Tang et al., DELTA: Dynamically Optimizing GPU Memory beyond Tensor Recomputation, "
-             "2022",
-    .recipe = "When a request does not fit, a filter picks the tensor with the least restore cost / "
-              "(size x time unused), and a director sends it to the host or drops it. Copies run on "
-              "one stream per direction; the request waits until the copy has left. Before a use, a "
-              "copy brings it back, ahead of time where there is room, or its kernels run again.",
+    .paper =
+        "Y. Tang et al., DELTA: Dynamically Optimizing GPU Memory beyond Tensor Recomputation, "
+        "2022",
+    .recipe =
+        "When a request does not fit, a filter picks the tensor with the least restore cost / "
+        "(size x time unused), and a director sends it to the host or drops it. Copies run on "
+        "one stream per direction; the request waits until the copy has left. Before a use, a "
+        "copy brings it back, ahead of time where there is room, or its kernels run again.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "bandwidth: a pinned copy of some MB in any trace of the machine.",

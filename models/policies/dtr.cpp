@@ -3,9 +3,11 @@
 //
 //   budget 3 maps, chain f1 -> f2 -> f3 -> f4, then b4 b3 b2 b1, each needing the map of its number
 //   before   stream: [f1][f2][f3][f4][b4][b3][b2][b1]               4 maps are live before b4
-//   after    stream: [f1][f2][f3][f4][b4][b3][b2][f1][b1]           map 1 left when f4 asked for room
+//   after    stream: [f1][f2][f3][f4][b4][b3][b2][f1][b1]           map 1 left when f4 asked for
+//   room
 //
-// paper     M. Kirisame, S. Lyubomirsky, A. Haan, J. Brennan, M. He, J. Roesch, T. Chen, Z. Tatlock,
+// paper     M. Kirisame, S. Lyubomirsky, A. Haan, J. Brennan, M. He, J. Roesch, T. Chen, Z.
+// Tatlock,
 //           Dynamic Tensor Rematerialization, ICLR 2021 (arXiv 2006.09616).
 // assumes   - operands by size and order of the host, since traces name none (see tensor_uses.h)
 //           - a repeated operator takes the device time it took first, its calls at most the usual
@@ -56,8 +58,7 @@ class Dtr final : public detail::Evictor {
     switch (heuristic_) {
       case Heuristic::full: return neighbourhood_ns(tensor, simulation) / (size * idle);
       case Heuristic::local: return own / (size * idle);
-      case Heuristic::ancestors:
-        return static_cast<double>(remake_ns(tensor, simulation)) / size;
+      case Heuristic::ancestors: return static_cast<double>(remake_ns(tensor, simulation)) / size;
       case Heuristic::oldest: return 1 / idle;
       case Heuristic::largest: return 1 / size;
     }
@@ -101,12 +102,13 @@ Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamVa
 constexpr std::array<std::string_view, 4> assumptions = {
     "A trace does not name operands: an operator reads the youngest tensors of the sizes of its "
     "recorded inputs, and a tensor is last used by the last launch before it is freed.",
-    "A repeated operator takes the device time of its first run; its calls and the host time before "
+    "A repeated operator takes the device time of its first run; its calls and the host time "
+    "before "
     "them take at most the median of the trace.",
     "Every computing operator can be repeated: random numbers are replayed and what it read is not "
     "overwritten.",
-    "Only tensors of forward and backward passes leave; weights, their gradients and what was there "
-    "before the window stay."};
+    "What the forward pass made leaves (backward=true: what backward made too); weights, their "
+    "gradients and what was there before the window stay."};
 constexpr std::array<std::string_view, 3> ignores = {
     "time to search for what to evict, and to keep the accounts",
     "fragmentation: a request fits whenever enough bytes are free",
@@ -121,9 +123,11 @@ constexpr std::array params = {
               .choices = "full|local|msps|lru|largest"},
     ParamInfo{.name = "backward",
               .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "What the backward pass made may leave too, as in the paper; to make it again "
-                     "takes maps that were freed, and can cost many times the run."},
+              .default_text = "false",
+              .doc =
+                  "What the backward pass made may leave too, as in the paper. To make it again "
+                  "takes maps that were freed, and operands are least certain there: it can cost "
+                  "many times the run."},
     ParamInfo{.name = "least",
               .type = ParamType::bytes,
               .unit = "B",
@@ -141,10 +145,11 @@ constinit const PolicyInfo dtr = {
     .name = "dtr",
     .summary = "Evict what is cheap, large and long unused; compute it again on access.",
     .paper = "M. Kirisame et al., Dynamic Tensor Rematerialization, ICLR 2021",
-    .recipe = "When a request does not fit, the tensor with the least cost / (size x time unused) "
-              "leaves, until it fits. Before a launch that uses an evicted tensor, the launches and "
-              "kernels that made it are put on that thread and in front of the next kernel of their "
-              "stream, what they read first; what the program had freed meanwhile goes again.",
+    .recipe =
+        "When a request does not fit, the tensor with the least cost / (size x time unused) "
+        "leaves, until it fits. Before a launch that uses an evicted tensor, the launches and "
+        "kernels that made it are put on that thread and in front of the next kernel of their "
+        "stream, what they read first; what the program had freed meanwhile goes again.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "Nothing: times are those of the recording.",

@@ -49,8 +49,8 @@ bool EventRun::may_allocate(TaskId task) {
 }
 
 void EventRun::hold(TaskId task) {
-  const bool is_held = std::any_of(held_.begin(), held_.end(),
-                                   [task](const Held& row) { return row.task == task; });
+  const bool is_held =
+      std::any_of(held_.begin(), held_.end(), [task](const Held& row) { return row.task == task; });
   if (!is_held) {
     held_.push_back({task, now_ns_});
     ++execution_.memory_waits;

@@ -43,6 +43,9 @@ class EventRun final : public Simulation {
   [[nodiscard]] std::int64_t room_bytes(TensorId tensor) const override {
     return memory_.room_bytes(tensor);
   }
+  [[nodiscard]] std::int64_t budget_bytes(TensorId tensor) const override {
+    return memory_.budget_bytes(tensor);
+  }
 
  private:
   enum class Stage : std::uint8_t { waiting, arrived, offered, started, ended };
@@ -157,8 +160,8 @@ class EventRun final : public Simulation {
     std::int64_t since_ns = 0;
   };
   BudgetState memory_;
-  std::vector<Held> held_;  ///< in the order of arrival
-  std::vector<std::int64_t> appended_at_ns_;      ///< per appended task: not before; never_ns: free
+  std::vector<Held> held_;                    ///< in the order of arrival
+  std::vector<std::int64_t> appended_at_ns_;  ///< per appended task: not before; never_ns: free
   std::unordered_map<TaskId, TaskId> put_before_;  ///< the last that was put there; only looked up
   std::optional<Error> out_of_memory_;
 };

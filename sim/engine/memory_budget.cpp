@@ -142,8 +142,7 @@ bool BudgetState::apply(TaskId task) {
 }
 
 bool BudgetState::is_resident(TensorId tensor) const {
-  return index(tensor) < residence_.size() &&
-         residence_[index(tensor)] == Residence::resident;
+  return index(tensor) < residence_.size() && residence_[index(tensor)] == Residence::resident;
 }
 
 void BudgetState::evict(TensorId tensor) {
@@ -161,6 +160,11 @@ void BudgetState::restore(TensorId tensor) {
 std::int64_t BudgetState::room_bytes(TensorId tensor) const {
   const std::uint32_t budget = index(tensor) < budget_.size() ? budget_[index(tensor)] : no_budget;
   return budget == no_budget ? INT64_MAX : budgets_[budget].bytes - live_[budget];
+}
+
+std::int64_t BudgetState::budget_bytes(TensorId tensor) const {
+  const std::uint32_t budget = index(tensor) < budget_.size() ? budget_[index(tensor)] : no_budget;
+  return budget == no_budget ? INT64_MAX : budgets_[budget].bytes;
 }
 
 MemoryPressure BudgetState::pressure(TaskId task, std::size_t budget,
@@ -189,8 +193,9 @@ std::string BudgetState::describe(TaskId task) const {
   return fmt::format(
       "device {} of rank {}: out of memory: {} before task {} needs {} bytes more than there are, "
       "got {} of {} allocated",
-      found.device, found.rank, owner.empty() ? std::string("the host") : fmt::format("'{}'", owner),
-      index(task), lacking, found.live_bytes, found.budget_bytes);
+      found.device, found.rank,
+      owner.empty() ? std::string("the host") : fmt::format("'{}'", owner), index(task), lacking,
+      found.live_bytes, found.budget_bytes);
 }
 
 }  // namespace foretrace::detail

@@ -73,6 +73,7 @@ class BudgetState {
   void restore(TensorId tensor);
   /// What the tensor's budget has left.
   [[nodiscard]] std::int64_t room_bytes(TensorId tensor) const;
+  [[nodiscard]] std::int64_t budget_bytes(TensorId tensor) const;
   [[nodiscard]] const std::vector<MemoryUse>& uses() const { return uses_; }
 
  private:

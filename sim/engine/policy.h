@@ -58,6 +58,8 @@ class Simulation {
   [[nodiscard]] virtual bool restore(TensorId tensor) = 0;
   /// Bytes that the budget of this tensor has left; the largest number if it has none.
   [[nodiscard]] virtual std::int64_t room_bytes(TensorId tensor) const = 0;
+  /// That budget.
+  [[nodiscard]] virtual std::int64_t budget_bytes(TensorId tensor) const = 0;
 };
 
 /// Called by the event-driven engine; the default does what the lanes say.

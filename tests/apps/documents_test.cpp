@@ -79,6 +79,22 @@ TEST_CASE("scaling nothing predicts the baseline") {
   CHECK(document["speedup"] == 1.0);
 }
 
+TEST_CASE("a run within a memory budget follows the schema, whether it fits or not") {
+  const std::string start = std::string("simulate ") + FORETRACE_SOURCE_DIR +
+                            "/tests/golden/simulate_in_a_memory_budget/trace.json --json ";
+  for (const auto& [rest, code] : {std::pair{"--memory-budget 28MiB --when-full dtr", 0},
+                                   {"--memory-budget 28MiB --when-full delta", 0},
+                                   {"--memory-budget 28MiB --when-full fail", 1},
+                                   {"--memory-budget 18MiB --when-full dtr", 1}}) {
+    CAPTURE(rest);
+    const json document = document_of(start + rest, code);
+    check_against("result-1.json", document);
+    const json& budget = document["baseline"]["memory_budget"];
+    CHECK(budget["fits"] == (code == 0));
+    CHECK(budget["stop"].is_null() == (code == 0));
+  }
+}
+
 TEST_CASE("a ranking follows the schema and falls") {
   const json document = document_of(std::string("whatif ") + demo_trace + " --rank-all --json");
   check_against("result-1.json", document);

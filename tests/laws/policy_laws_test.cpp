@@ -27,7 +27,11 @@ constexpr std::int64_t no_limit = std::int64_t{1} << 60;
 class Witness final : public Policy {
  public:
   Witness(const TaskGraph& graph, MemoryPolicy& inner, std::int64_t budget, std::size_t every)
-      : graph_(graph), view_(graph), uses_(graph, view_), inner_(inner), budget_(budget),
+      : graph_(graph),
+        view_(graph),
+        uses_(graph, view_),
+        inner_(inner),
+        budget_(budget),
         every_(every) {}
 
   bool may_start(TaskId task, Simulation& simulation) override {
@@ -42,9 +46,9 @@ class Witness final : public Policy {
     if (index(task) < graph_.size()) look_at(task, simulation);
   }
 
-  std::size_t absent = 0;       ///< tensors that a launch uses and that are not there
-  std::size_t over = 0;         ///< starts at which more is live than the budget
-  std::size_t miscounted = 0;   ///< starts at which the engine's account is not the sum
+  std::size_t absent = 0;      ///< tensors that a launch uses and that are not there
+  std::size_t over = 0;        ///< starts at which more is live than the budget
+  std::size_t miscounted = 0;  ///< starts at which the engine's account is not the sum
   std::size_t looked = 0;
 
  private:
@@ -173,9 +177,15 @@ TEST_CASE("law: a policy keeps to its budget, what is used is there, and enough 
 }
 
 TEST_CASE("law: policies obey on real training runs") {
-  for (const char* const name :
-       {"kineto_resnet50/workers4_v100", "hta/mem_2rank_v100_rank1", "triosim/vgg13_h100_kineto",
-        "tracelens/norm_layers_mi300x"}) {
+  struct Case {
+    const char* name;
+    std::vector<int> percents;
+  };
+  const Case cases[] = {{"kineto_resnet50/workers4_v100", {90, 60}},
+                        {"hta/mem_2rank_v100_rank1", {80}},
+                        {"triosim/vgg13_h100_kineto", {95}},
+                        {"tracelens/norm_layers_mi300x", {80, 60}}};
+  for (const auto& [name, percents] : cases) {
     const std::string path = FORETRACE_SHARED_DIR "/traces/" + std::string(name) + ".json.gz";
     if (!std::filesystem::exists(path)) {
       MESSAGE("skipped, not here: ", path);
@@ -191,9 +201,10 @@ TEST_CASE("law: policies obey on real training runs") {
     for (const PolicyInfo* const info : policies::all()) {
       CAPTURE(std::string(info->name));
       const MemoryUse use = enough(graph, *info, budget);
-      // The engine counts a segment's allocations when its task starts; here it makes no difference.
+      // The engine counts a segment's allocations when its task starts; here it makes no
+      // difference.
       CHECK(use.peak_bytes == curves[0].peak_bytes);
-      for (const int percent : {95, 80, 60}) {
+      for (const int percent : percents) {
         CAPTURE(percent);
         budget.bytes = use.peak_bytes / 100 * percent;
         if (budget.bytes < use.base_bytes) continue;  // over before it begins

@@ -12,8 +12,7 @@ namespace {
 // Four maps of 4 MiB on top of 16 MiB that are there before; kernels of 190 and 390 us.
 const Recording& chain() {
   static const Recording recording = [] {
-    auto loaded =
-        load(FORETRACE_SOURCE_DIR "/tests/golden/simulate_in_a_memory_budget/trace.json");
+    auto loaded = load(FORETRACE_SOURCE_DIR "/tests/golden/simulate_in_a_memory_budget/trace.json");
     REQUIRE_MESSAGE(loaded.ok(), loaded.error().message);
     return *std::move(loaded);
   }();

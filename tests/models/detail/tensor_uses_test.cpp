@@ -31,8 +31,8 @@ struct Shaped {
   std::vector<Tensor> tensors;
   TaskId op(std::string_view name, std::string_view shapes, std::int64_t bytes,
             std::int64_t ns = 1000) {
-    const TaskId kernel = run.kernel(
-        {.name = name, .duration_ns = ns, .operator_name = name, .shapes = shapes});
+    const TaskId kernel =
+        run.kernel({.name = name, .duration_ns = ns, .operator_name = name, .shapes = shapes});
     const auto call = make_id<TaskId>(index(kernel) - 1);
     if (bytes > 0) {
       tensors.push_back({.bytes = block_bytes(bytes),
@@ -50,18 +50,18 @@ struct Shaped {
 
 TEST_CASE("tensor uses: recorded sizes find the youngest tensor of that size") {
   Shaped made;
-  made.op("a", "[[1]]", 4000);
-  made.op("b", "[[1]]", 8000);
-  made.op("c", "[[1]]", 4000);
-  made.op("d", "[[2000], [1000]]", 400);  // fp32: 8000 and 4000 bytes
+  made.op("a", "[[1]]", 8000);
+  made.op("b", "[[1]]", 16000);
+  made.op("c", "[[1]]", 8000);
+  made.op("d", "[[4000], [2000]]", 400);  // fp32: 16000 and 8000 bytes
   const Found found = made.found();
   CHECK(found.uses.making(TensorId{3}).from == std::vector<TensorId>{TensorId{1}, TensorId{2}});
 }
 
 TEST_CASE("tensor uses: an operator that writes in place is repeated with what made the tensor") {
   Shaped made;
-  made.op("norm", "[[1]]", 4000, 700);
-  made.op("relu_", "[[1000]]", 0, 300);
+  made.op("norm", "[[1]]", 8000, 700);
+  made.op("relu_", "[[2000]]", 0, 300);
   const Found found = made.found();
   CHECK(found.uses.making(TensorId{0}).runs == std::vector<std::uint32_t>{0, 1});
   CHECK(found.uses.making(TensorId{0}).device_ns == 1000);

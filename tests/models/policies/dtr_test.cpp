@@ -71,8 +71,8 @@ TEST_CASE("dtr: in two square roots of n maps, every layer of a chain is repeate
     REQUIRE_MESSAGE(full.ok, full.error);
     CHECK(full.counts.recomputed_kernels == layers - maps);
     // Without the neighbourhood the chains between what stays get long.
-    const PolicyRun local = run_policy(graph, dtr, static_cast<std::int64_t>(maps) * mib,
-                                       {{"heuristic", "local"}});
+    const PolicyRun local =
+        run_policy(graph, dtr, static_cast<std::int64_t>(maps) * mib, {{"heuristic", "local"}});
     REQUIRE_MESSAGE(local.ok, local.error);
     CHECK(local.counts.recomputed_kernels > full.counts.recomputed_kernels);
   }

@@ -76,8 +76,7 @@ inline PolicyRun run_policy(const TaskGraph& bare, const PolicyInfo& info, std::
   auto policy = info.make(run.graph, *values);
   REQUIRE_MESSAGE(policy.ok(), policy.error().message);
   auto execution = simulate_event_driven(
-      run.graph,
-      {.policy = policy->get(), .waits = WaitResolution::recorded, .budgets = budgets});
+      run.graph, {.policy = policy->get(), .waits = WaitResolution::recorded, .budgets = budgets});
   run.counts = (*policy)->counts();
   run.ok = execution.ok();
   if (run.ok) {

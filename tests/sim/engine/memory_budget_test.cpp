@@ -84,8 +84,8 @@ TEST_CASE("memory budget: what is freed before it comes goes as soon as it comes
   std::array<TaskId, 2> tasks{};
   for (TaskId& task : tasks) {
     const LaneId lane = builder.add_lane({.kind = LaneKind::host_thread, .name = ""});
-    task = builder.add_task(
-        {.lane = lane, .work = work, .kind = TaskKind::host, .duration_ns = 100});
+    task =
+        builder.add_task({.lane = lane, .work = work, .kind = TaskKind::host, .duration_ns = 100});
   }
   builder.add_tensor({.bytes = 60, .allocated_in = tasks[1], .freed_in = tasks[0]});
   builder.add_tensor({.bytes = 10, .allocated_in = tasks[1], .allocated_sequence = 1});
@@ -137,7 +137,8 @@ class Inserter final : public Policy {
                           .kind = TaskKind::host,
                           .duration_ns = 30,
                           .segment_ns = 5};
-      const auto added = simulation.append({.task = spec, .dependencies = {}, .demands = {}, .before = task});
+      const auto added =
+          simulation.append({.task = spec, .dependencies = {}, .demands = {}, .before = task});
       REQUIRE_MESSAGE(added.ok(), added.error().message);
     }
     return true;
@@ -164,9 +165,12 @@ TEST_CASE("memory budget: nothing can be put before a task that has started, or 
     void on_end(TaskId task, Simulation& simulation) override {
       if (task != TaskId{0}) return;
       TaskSpec spec{.lane = simulation.graph().lane_id(task), .kind = TaskKind::host};
-      CHECK(!simulation.append({.task = spec, .dependencies = {}, .demands = {}, .before = task}).ok());
+      CHECK(!simulation.append({.task = spec, .dependencies = {}, .demands = {}, .before = task})
+                 .ok());
       spec.lane = simulation.graph().lane_id(TaskId{2});
-      CHECK(!simulation.append({.task = spec, .dependencies = {}, .demands = {}, .before = TaskId{1}}).ok());
+      CHECK(
+          !simulation.append({.task = spec, .dependencies = {}, .demands = {}, .before = TaskId{1}})
+               .ok());
       asked = true;
     }
     bool asked = false;
