@@ -38,6 +38,10 @@ class MemoryPolicy : public Policy {
   [[nodiscard]] const std::optional<MemoryPressure>& last_pressure() const { return pressure_; }
 
  protected:
+  [[nodiscard]] PolicyCounts& account() { return counts_; }
+  void note(const MemoryPressure& pressure) { pressure_ = pressure; }
+
+ private:
   PolicyCounts counts_;
   std::optional<MemoryPressure> pressure_;
 };

@@ -21,7 +21,7 @@ constexpr std::int64_t no_limit = std::int64_t{1} << 60;
 class Watcher final : public MemoryPolicy {
  public:
   void make_room(const MemoryPressure& pressure, Simulation& /*simulation*/) override {
-    pressure_ = pressure;
+    note(pressure);
   }
 };
 

@@ -177,15 +177,15 @@ Evictor::Freed Evictor::free_up(std::int64_t missing, std::pair<std::int32_t, st
       continue;
     }
     if (copies) away_.insert(tensor);
-    ++counts_.evictions;
-    counts_.evicted_bytes += bytes_of(tensor);
+    ++account().evictions;
+    account().evicted_bytes += bytes_of(tensor);
     simulation.evict(tensor);
   }
   return waits ? Freed::later : Freed::now;
 }
 
 void Evictor::make_room(const MemoryPressure& pressure, Simulation& simulation) {
-  pressure_ = pressure;
+  note(pressure);
   (void)free_up(pressure.missing_bytes, {pressure.rank, pressure.device}, pressure.task,
                 simulation);
 }
@@ -245,8 +245,8 @@ void Evictor::on_end(TaskId task, Simulation& simulation) {
   // Used again meanwhile, it stays; freed meanwhile, nothing is left to evict.
   if (pins_[index(tensor)] > 0 || busy_[index(tensor)] || !simulation.is_resident(tensor)) return;
   away_.insert(tensor);
-  ++counts_.evictions;
-  counts_.evicted_bytes += bytes_of(tensor);
+  ++account().evictions;
+  account().evicted_bytes += bytes_of(tensor);
   simulation.evict(tensor);
 }
 

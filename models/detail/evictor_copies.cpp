@@ -42,9 +42,9 @@ void Evictor::copy_out(TensorId tensor, TaskId task, Simulation& simulation) {
   FORETRACE_CHECK(copy.ok());
   leaving_[index(tensor)] = *copy;
   copies_.emplace_back(*copy, tensor);
-  ++counts_.swaps;
-  counts_.out_bytes += bytes_of(tensor);
-  counts_.copy_ns += spec.duration_ns;
+  ++account().swaps;
+  account().out_bytes += bytes_of(tensor);
+  account().copy_ns += spec.duration_ns;
   copies_out_until_ns_ = std::max(copies_out_until_ns_, simulation.now_ns()) + spec.duration_ns;
   // The memory is free when the copy has ended.
   FORETRACE_CHECK(
@@ -71,8 +71,8 @@ void Evictor::copy_in(TensorId tensor, TaskId task, Simulation& simulation) {
   arriving_[index(tensor)] = *copy;
   accessed_ns_[index(tensor)] = simulation.now_ns();
   away_.erase(tensor);
-  counts_.in_bytes += bytes_of(tensor);
-  counts_.copy_ns += spec.duration_ns;
+  account().in_bytes += bytes_of(tensor);
+  account().copy_ns += spec.duration_ns;
 }
 
 void Evictor::find_demand() {

@@ -20,14 +20,14 @@ bool Evictor::find_room(TensorId tensor, std::int64_t more, TaskId task, Simulat
     const Tensor& row = graph_.context().tensors[index(tensor)];
     const std::int64_t budget = simulation.budget_bytes(tensor);
     const std::int64_t room = simulation.room_bytes(tensor);
-    pressure_ = {.task = task,
-                 .rank = rank,
-                 .device = device,
-                 .missing_bytes = bytes_of(tensor) + more - room,
-                 .live_bytes = budget - room,
-                 .budget_bytes = budget,
-                 .operator_name = row.operator_name,
-                 .layer = row.layer};
+    note({.task = task,
+          .rank = rank,
+          .device = device,
+          .missing_bytes = bytes_of(tensor) + more - room,
+          .live_bytes = budget - room,
+          .budget_bytes = budget,
+          .operator_name = row.operator_name,
+          .layer = row.layer});
   }
   return freed == Freed::now;
 }
@@ -45,8 +45,8 @@ bool Evictor::bring_back(TensorId tensor, TaskId task, Simulation& simulation) {
 bool Evictor::remake(TensorId tensor, TaskId task, Simulation& simulation) {
   const TensorMaking& making = uses_.making(tensor);
   if (!can_remake(tensor)) return false;
-  if (counts_.recomputed_kernels > most_repeats * (kernels_ + 1)) {
-    counts_.gave_up = true;
+  if (account().recomputed_kernels > most_repeats * (kernels_ + 1)) {
+    account().gave_up = true;
     return false;
   }
   busy_[index(tensor)] = true;
@@ -196,8 +196,8 @@ void Evictor::repeat_launch(TaskId launch, const OperatorRun& run, TaskId task,
                                                     .demands = {},
                                                     .before = next_on(spec.lane, simulation)});
     FORETRACE_CHECK(added.ok());
-    counts_.recomputed_kernels += spec.kind == TaskKind::kernel ? 1 : 0;
-    counts_.recomputed_ns += spec.duration_ns;
+    account().recomputed_kernels += spec.kind == TaskKind::kernel ? 1 : 0;
+    account().recomputed_ns += spec.duration_ns;
     for (const TensorId made : run.makes) arriving_[index(made)] = *added;
   }
 }
