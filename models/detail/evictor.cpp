@@ -144,6 +144,9 @@ TensorId Evictor::choose(std::int32_t device, std::int32_t rank, Simulation& sim
   double least = 0;
   for (const TensorId tensor : movable_) {
     if (!may_leave(tensor, simulation) || place_of(tensor) != std::pair(rank, device)) continue;
+    if (!can_remake(tensor) && !on_host_[index(tensor)] && !can_copy_now(tensor, simulation)) {
+      continue;
+    }
     const double value = score(tensor, simulation);
     if (best != none<TensorId> && value >= least) continue;
     best = tensor;
@@ -168,9 +171,9 @@ Evictor::Freed Evictor::free_up(std::int64_t missing, std::pair<std::int32_t, st
     const TensorId tensor = choose(place.second, place.first, simulation);
     if (tensor == none<TensorId>) return waits ? Freed::later : Freed::nothing;
     missing -= bytes_of(tensor);
-    const bool copies =
-        can_copy() && is_wanted(tensor, simulation) &&
-        (on_host_[index(tensor)] || !can_remake(tensor) || prefers_copy(tensor, simulation));
+    const bool copies = can_copy() && is_wanted(tensor, simulation) &&
+                        (on_host_[index(tensor)] || !can_remake(tensor) ||
+                         (prefers_copy(tensor, simulation) && can_copy_now(tensor, simulation)));
     if (copies && !on_host_[index(tensor)]) {
       copy_out(tensor, task, simulation);
       waits = true;

@@ -77,6 +77,9 @@ class Evictor : public MemoryPolicy {
   [[nodiscard]] bool remake(TensorId tensor, TaskId task, Simulation& simulation);
   void repeat(const OperatorRun& run, TaskId task, Simulation& simulation);
   void repeat_launch(TaskId launch, const OperatorRun& run, TaskId task, Simulation& simulation);
+  /// False if a copy of it had to wait for work that stands behind something not launched yet: the
+  /// call of that may itself wait for memory.
+  [[nodiscard]] bool can_copy_now(TensorId tensor, const Simulation& simulation);
   void copy_out(TensorId tensor, TaskId task, Simulation& simulation);
   void copy_in(TensorId tensor, TaskId task, Simulation& simulation);
   void find_demand();

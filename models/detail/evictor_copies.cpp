@@ -12,6 +12,20 @@ const CopyPlaces& Evictor::places_of(TensorId tensor) {
   return places_.emplace(place, copy_places(graph_, place)).first->second;
 }
 
+bool Evictor::can_copy_now(TensorId tensor, const Simulation& simulation) {
+  for (const std::uint32_t run : uses_.making(tensor).uses) {
+    for (const TaskId launch : uses_.runs()[run].launches) {
+      if (!simulation.has_started(launch)) continue;
+      for (const TaskId task : view_.launched(launch)) {
+        if (!simulation.has_started(task) && task > next_on(graph_.lane_id(task), simulation)) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
 // The host need not wait for its calls; the copy waits for the last kernel that used the tensor.
 void Evictor::copy_out(TensorId tensor, TaskId task, Simulation& simulation) {
   const CopyPlaces& places = places_of(tensor);
