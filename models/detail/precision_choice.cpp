@@ -14,15 +14,14 @@ constexpr double daydream_memory = 1.0 / 2;
 // Sizes that the units dislike: R01 of Daydream's follow-ups, half the rate.
 constexpr double odd_size_rate = 0.5;
 
-// What units read at a time: 16 bytes.
-double unit_size(Precision precision) {
-  return precision == Precision::fp8 ? 16 : precision == Precision::tf32 ? 4 : 8;
-}
+bool is_multiple(double size, double of) { return std::fmod(size, of) == 0.0; }
 
+// Units read 16 bytes at a time.
 bool has_odd_size(const KernelDescription& kernel, Precision to) {
-  if (!kernel.amount.gemm || kernel.shape_from_grid) return false;
-  const auto odd = [&](double size) { return std::fmod(size, unit_size(to)) != 0.0; };
-  return odd(kernel.amount.gemm->m) || odd(kernel.amount.gemm->n) || odd(kernel.amount.gemm->k);
+  if (!kernel.amount.gemm || kernel.shape_from_grid || to == Precision::fp8) return false;
+  const GemmShape& shape = *kernel.amount.gemm;
+  const double unit = to == Precision::tf32 ? 4 : 8;
+  return !is_multiple(shape.m, unit) || !is_multiple(shape.n, unit) || !is_multiple(shape.k, unit);
 }
 
 Cost daydream_cost(std::int64_t measured_ns, const KernelDescription& kernel) {
@@ -92,8 +91,13 @@ bool is_product(KernelClass kernel_class) {
 
 bool fits_fp8(const KernelDescription& kernel) {
   const Precision precision = kernel.traits.precision;
-  return (precision == Precision::fp32 || precision == Precision::tf32 || is_half(precision)) &&
-         !has_odd_size(kernel, Precision::fp8);
+  if (precision != Precision::fp32 && precision != Precision::tf32 && !is_half(precision)) {
+    return false;
+  }
+  // cuBLASLt and torch._scaled_mm: rows of both operands in memory in whole 16 bytes.
+  constexpr double unit = 16;
+  return kernel.shape_from_grid ||
+         (is_multiple(kernel.amount.gemm->k, unit) && is_multiple(kernel.amount.gemm->n, unit));
 }
 
 Cost lowered_cost(std::int64_t measured_ns, const KernelDescription& kernel, Precision to_precision,

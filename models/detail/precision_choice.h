@@ -53,8 +53,8 @@ inline constexpr std::size_t precision_fate_count = 8;
 /// Matrix products, whether single or fused into attention.
 [[nodiscard]] bool is_product(KernelClass kernel_class);
 
-/// True if fp8 units take a linear product of this description: floating point, not fp8 already,
-/// and sizes that are multiples of 16 where they are recorded.
+/// True if fp8 units take a linear product of this description (with its shape known): floating
+/// point, not fp8 already, and but for its rows sizes that are multiples of 16 where recorded.
 [[nodiscard]] bool fits_fp8(const KernelDescription& kernel);
 
 /// New time of a kernel that changes to `to`; never longer than measured. The accelerator may be

@@ -31,6 +31,8 @@ bool TensorEditor::edit(std::size_t tensor, std::int64_t bytes) {
 }
 
 void TensorEditor::resize(std::size_t tensor, double bytes) {
+  // What has another size than the allocator's blocks is no edit if nothing changes.
+  if (bytes == static_cast<double>(graph_.context().tensors[tensor].bytes)) return;
   if (edit(tensor, rounded(bytes))) after_ += static_cast<double>(rounded(bytes));
 }
 

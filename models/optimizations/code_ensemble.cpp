@@ -11,36 +11,76 @@
 //           - all other kernels have kept of it
 // ignores   the analysis, skipped epochs, the outer width of first and last layers
 // calibrate kept: share of neurons per member after the analysis.
-// memory    parameters and states x kept squared, activations x kept.
+// memory    parameters and states x kept squared, activations x kept; of recorded tensors what the
+//           selected kernels write, and weights as long as one step reads each once.
 #include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/detail/kernel_editor.h"
+#include "models/detail/precision_choice.h"
+#include "models/detail/tensor_makers.h"
+#include "models/detail/weight_tensors.h"
 #include "models/optimization.h"
 #include "sim/transform/selection.h"
 
 namespace foretrace {
 namespace {
 
+// Of the weight that a forward product of known shape reads; 0 for other kernels.
+double weight_bytes(const detail::KernelEditor& editor, TaskId kernel) {
+  const Phase phase = editor.graph().phase(kernel);
+  const KernelClass kernel_class = editor.class_of(kernel);
+  if (phase == Phase::backward || phase == Phase::update) return 0;
+  const std::string_view op = editor.operator_of(kernel);
+  if (kernel_class == KernelClass::convolution) {
+    return editor.number_bytes(kernel) *
+           detail::convolution_weight_numbers(op, editor.inputs_of(kernel));
+  }
+  return editor.number_bytes(kernel) * detail::linear_weight_numbers(editor.about(kernel), op);
+}
+
+void shrink_results(const detail::KernelEditor& editor, const std::set<TaskId>& members,
+                    double kept, detail::TensorEditor& tensors) {
+  const std::vector<Tensor>& all = editor.graph().context().tensors;
+  const std::vector<TaskId> makers = detail::find_makers(editor);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (detail::is_result(all[i].category) && members.contains(makers[i])) {
+      tensors.resize(i, static_cast<double>(all[i].bytes) * kept);
+    }
+  }
+}
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   auto selected = select(scenario.graph, params.text("select"));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   detail::KernelEditor editor(scenario);
   const double kept = params.number("kept");
+  std::set<TaskId> members;
+  detail::WeightTensors weights(editor);
   for (const TaskId kernel : *selected) {
     if (scenario.graph.kind(kernel) != TaskKind::kernel) continue;
     const KernelTraits& traits = editor.about(kernel).traits;
     const Phase phase = scenario.graph.phase(kernel);
-    const bool weights = phase == Phase::update || traits.kernel_class == KernelClass::optimizer;
+    const bool parameters = phase == Phase::update || traits.kernel_class == KernelClass::optimizer;
     const bool product =
         traits.kernel_class == KernelClass::gemm || traits.kernel_class == KernelClass::convolution;
     editor.set(kernel, detail::moved_share(scenario.graph.duration_ns(kernel), traits.kernel_class,
-                                           product || weights ? kept * kept : kept));
+                                           product || parameters ? kept * kept : kept));
+    members.insert(kernel);
+    const double bytes = weight_bytes(editor, kernel);
+    if (bytes > 0) weights.add(kernel, bytes, bytes * kept * kept);
   }
   if (editor.untouched()) return Error{ErrorCode::no_match, "no kernel is selected"};
-  return editor.finish(
-      fmt::format("a member with {:.0f} % of the neurons: {}", 100 * kept, editor.sums_text()));
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  const std::string note = weights.edit(tensors);
+  shrink_results(editor, members, kept, tensors);
+  return editor.finish(fmt::format("a member with {:.0f} % of the neurons: {}{}{}", 100 * kept,
+                                   editor.sums_text(), tensors.note(), note));
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {

@@ -17,6 +17,7 @@
 //           tensors of inner kernels that the chain or the backward pass frees.
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -51,10 +52,13 @@ class Fusion {
     }
     detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
     fused_.edit(editor_, tensors);
-    return editor_.finish(fmt::format(
-        "{} forward and {} backward chains: {}; {} intermediates ({:.0f} MB by shapes) are not "
-        "kept for the backward{}",
-        chains_[0], chains_[1], editor_.sums_text(), tensors_, bytes_ * 1e-6, tensors.note()));
+    std::string note = fmt::format("{} forward and {} backward chains: {}", chains_[0], chains_[1],
+                                   editor_.sums_text());
+    if (editor_.graph().context().tensors.empty()) {
+      note += fmt::format("; {} intermediates ({:.0f} MB by shapes) are not kept for the backward",
+                          tensors_, bytes_ * 1e-6);
+    }
+    return editor_.finish(note + tensors.note());
   }
 
  private:

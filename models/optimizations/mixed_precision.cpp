@@ -5,10 +5,13 @@
 //            (+ launch -> cast of the weight, once per layer and forward pass, under autocast)
 //   Host calls, gaps, latencies, copies from and to the host, collectives and the optimizer's
 //   update keep their times. dtype=tf32 changes products only: the same bytes, another unit.
-//   dtype=fp8 runs linear layers in fp8 behind casts of their operands:
-//   after    [cast weight][cast activation][gemm fp8]   backward [cast gradient][gemm fp8][gemm
-//   fp8] Loss scaling (fp16 in training) comes before every update: after    backward -> [unscale
-//   and check gradients] -> host waits for found_inf -> update
+//
+//   dtype=fp8: linear layers in fp8 behind casts of their operands, the rest as above
+//   forward  [cast weight][cast activation][gemm fp8]
+//   backward [cast gradient][gemm fp8][gemm fp8]
+//
+//   loss scaling (fp16 in training): a pass over the gradients before every update
+//   backward -> [unscale and check gradients] -> host waits for found_inf -> update
 //
 // paper     P. Micikevicius et al., Mixed Precision Training, ICLR 2018; the prediction recipe and
 //           its constants: H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020; fp8:
@@ -17,7 +20,7 @@
 // assumes   - the library has a kernel of the lower precision for every product, as good for its
 //             shape
 //           - sizes of products are multiples of 8 (TF32: 4), or are recorded and then cost half
-//             the rate; linear products whose sizes are no multiples of 16 do not go to fp8
+//             the rate; linear products go to fp8 if their sizes, but for rows, are multiples of 16
 //           - kernels bound by bytes move half of them
 //           - a product of unknown shape lies between all arithmetic and all bytes
 //           - one kernel casts to fp8 with the last step's scale and finds the next maximum
@@ -134,7 +137,7 @@ constexpr std::array<std::string_view, 12> assumptions = {
     "Kernel names tell the truth about precision: fp32 products on TF32 units are named so. "
     "Custom and Triton kernels without a type in their name stay as measured; see their share in "
     "the note.",
-    "fp8: linear products of known shape with sizes that are multiples of 16 run at the fp8 rate; "
+    "fp8: linear products of known shape, sizes but for rows multiples of 16, run at the fp8 rate; "
     "one kernel casts each activation, weight and gradient and finds the next scale.",
     "Loss scaling: one multi-tensor kernel reads and writes all gradients before an update, whose "
     "host code waits for the result, as GradScaler.step does without a fused optimizer.",

@@ -15,10 +15,12 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "models/detail/kernel_names.h"
+#include "models/detail/weight_tensors.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -65,6 +67,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const double missed = 1 - params.number("hit");
   double before = 0;
   double after = 0;
+  detail::WeightTensors weights(editor);
   for (const TaskId kernel : editor.kernels()) {
     if (!detail::is_embedding(editor, kernel)) continue;
     const auto lookup = lookup_of(editor, kernel);
@@ -86,15 +89,20 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     editor.set(kernel, {std::llround(ns), Provenance::roofline, 0.67F, 1.5F});
     before += 4 * lookup->table_rows * lookup->width;
     after += 4 * cores.numbers;
+    if (!backward) {
+      weights.add(kernel, 4 * lookup->table_rows * lookup->width, 4 * cores.numbers);
+    }
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match,
                  "no embedding lookup of known shape with that many rows, expected a trace with "
                  "record_shapes=True"};
   }
-  return editor.finish(fmt::format("{}; tables of these calls {:.1f} MB -> {:.3f} MB ({:.0f}x)",
-                                   editor.sums_text(), before * 1e-6, after * 1e-6,
-                                   before / after));
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  const std::string kept = weights.edit(tensors);
+  return editor.finish(fmt::format("{}; tables of these calls {:.1f} MB -> {:.3f} MB ({:.0f}x){}{}",
+                                   editor.sums_text(), before * 1e-6, after * 1e-6, before / after,
+                                   tensors.note(), kept));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

@@ -187,6 +187,7 @@ TEST_CASE("law: parameters that mean 'as it was' change no time and no tensor") 
       {"low_rank", {{"ratio", "1"}}},
       {"nm_sparsity", {{"pattern", "4:4"}, {"efficiency", "1"}}},
       {"reconstructed_batch_norm", {{"factor", "1"}, {"relu", "none"}}},
+      {"code_ensemble", {{"kept", "1"}}},
   };
   const Accelerator accelerator = a100();
   for (const Identity& identity : identities) {

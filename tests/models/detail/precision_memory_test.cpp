@@ -56,11 +56,11 @@ struct Recording {
     const TaskId softmax = add("softmax_warp_forward<float, float, float>", "aten::_softmax");
     tensor(softmax, "aten::_softmax", 2 * mib);
     tensor(linear, "aten::mm", 32 * mib, TensorCategory::workspace);
-    last_ =
+    last =
         add("ampere_sgemm_128x64_nt", "aten::mm", "[[1024, 1024], [1024, 2048]]", Phase::backward);
     return run.build();
   }
-  TaskId last_{};
+  TaskId last{};
 };
 
 std::vector<std::int64_t> bytes_of(const TaskGraph& graph) {
@@ -110,6 +110,6 @@ TEST_CASE("precision_memory: copies of weights go when the backward pass has bee
   const auto change = foretrace::test::apply_to(graph, mixed_precision, {{"dtype", "bf16"}}, &a100);
   REQUIRE(change.ok());
   REQUIRE(change->new_tensors.size() == 1);
-  CHECK(change->new_tensors[0].freed_in == recording.last_);
+  CHECK(change->new_tensors[0].freed_in == recording.last);
   CHECK(change->new_tensors[0].category == TensorCategory::weight);
 }

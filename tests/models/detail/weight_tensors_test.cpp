@@ -1,9 +1,11 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::optimizations {
+extern const OptimizationInfo code_ensemble;
 extern const OptimizationInfo fused_optimizer;
 extern const OptimizationInfo int8_matmul;
 extern const OptimizationInfo low_rank;
+extern const OptimizationInfo tt_embedding;
 }  // namespace foretrace::optimizations
 
 using foretrace::Phase;
@@ -86,4 +88,46 @@ TEST_CASE("weight_tensors: a fused update needs none of the temporaries of singl
   const auto fused = after(run.build(), foretrace::optimizations::fused_optimizer);
   CHECK(fused.context().tensors[0].bytes == 0);
   CHECK(fused.context().tensors[1].bytes == mib);
+}
+
+TEST_CASE("weight_tensors: a table becomes its cores, once for all lookups of a step") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.builder().add_tensor({.bytes = 2100000000, .category = TensorCategory::weight});
+  run.kernel({.name = "indexSelectLargeIndex",
+              .duration_ns = 50000,
+              .operator_name = "aten::embedding",
+              .shapes = "[[8000000, 64], [1024, 10]]"});
+  const auto changed =
+      after(run.build(), foretrace::optimizations::tt_embedding, {{"rank", "32"}}, &a100);
+  // 2048 MB of 2100 become 4 x (200 x 4 x 32 x 2 + 32 x 200 x 4 x 32) bytes; blocks of 512.
+  const std::int64_t left = 2100000000 - 2048000000 + 4 * (200 * 4 * 32 * 2 + 32 * 200 * 4 * 32);
+  CHECK(changed.context().tensors[0].bytes == (left + 511) / 512 * 512);
+}
+
+TEST_CASE(
+    "weight_tensors: half of the neurons keep a quarter of the weights, half of the results") {
+  const auto recorded = [](std::int64_t bytes) {
+    ToyRun run;
+    run.builder().add_tensor({.bytes = bytes, .category = TensorCategory::weight});
+    const TaskId kernel = run.kernel({.name = "ampere_sgemm_128x64_tn",
+                                      .duration_ns = 100000,
+                                      .operator_name = "aten::mm",
+                                      .shapes = "[[256, 1024], [1024, 1024]]"});
+    run.builder().add_tensor(
+        {.bytes = bytes,
+         .category = TensorCategory::activation,
+         .operator_name = run.builder().add_name("aten::mm"),
+         .allocated_in = foretrace::make_id<TaskId>(foretrace::index(kernel) - 1)});
+    return run.build();
+  };
+  const auto half =
+      after(recorded(4 * mib), foretrace::optimizations::code_ensemble, {{"kept", "0.5"}});
+  CHECK(half.context().tensors[0].bytes == mib);
+  CHECK(half.context().tensors[1].bytes == 2 * mib);
+  // Sizes that are no multiple of a block stay, too.
+  const auto whole =
+      after(recorded(4 * mib + 7), foretrace::optimizations::code_ensemble, {{"kept", "1"}});
+  CHECK(whole.context().tensors[0].bytes == 4 * mib + 7);
+  CHECK(whole.context().tensors[1].bytes == 4 * mib + 7);
 }
