@@ -230,15 +230,15 @@ Result<WhenFullChoice> parse_when_full(std::string_view text) {
   return choice;
 }
 
-Result<BudgetAnswer> run_in_budget(const TaskGraph& bare, const BudgetQuestion& question,
+Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuestion& question,
                                    const RunOptions& options) {
-  std::vector<MemoryBudget> budgets = unlimited(bare);
+  std::vector<MemoryBudget> budgets = unlimited(recorded);
   if (budgets.empty()) {
     return Error{ErrorCode::unsupported,
                  "--memory-budget: the trace records no device memory, expected [memory] events "
                  "(torch.profiler with profile_memory=True)"};
   }
-  const TaskGraph graph = with_copy_lanes(bare, budgets);
+  const TaskGraph graph = with_copy_lanes(recorded, budgets);
   const Result<Attempt> before = attempt(graph, budgets, {.name = "block"});
   if (!before.ok()) return before.error();
   FORETRACE_CHECK(before->execution.has_value());

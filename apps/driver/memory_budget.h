@@ -84,7 +84,7 @@ struct BudgetQuestion {
 };
 /// Runs the event-driven engine with a budget on every device that holds tensors. Errors:
 /// unsupported without recorded memory.
-[[nodiscard]] Result<BudgetAnswer> run_in_budget(const TaskGraph& graph,
+[[nodiscard]] Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded,
                                                  const BudgetQuestion& question,
                                                  const RunOptions& options);
 

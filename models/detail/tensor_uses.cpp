@@ -180,7 +180,7 @@ void TensorUses::read_by_shapes(std::uint32_t run) {
   std::vector<TensorId> taken;
   for (std::size_t i = 0; i < inputs.tensors.size(); ++i) {
     for (const Dims& dims : inputs.tensors[i]) {
-      double bytes = static_cast<double>(bytes_per_number(types, i));
+      auto bytes = static_cast<double>(bytes_per_number(types, i));
       for (const std::int64_t size : dims) bytes *= static_cast<double>(size);
       if (!(bytes >= least_matched_bytes && bytes < 1e15)) continue;
       const auto same = by_size_.find(block_bytes(static_cast<std::int64_t>(bytes)));

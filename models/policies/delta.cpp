@@ -37,8 +37,8 @@ class Delta final : public detail::Evictor {
  protected:
   // The filter: large, long unused, cheap to bring back.
   double score(TensorId tensor, const Simulation& simulation) override {
-    const double size = static_cast<double>(bytes_of(tensor));
-    const double idle = static_cast<double>(idle_ns(tensor, simulation));
+    const auto size = static_cast<double>(bytes_of(tensor));
+    const auto idle = static_cast<double>(idle_ns(tensor, simulation));
     double cost = swap_ns(tensor, simulation);
     if (can_remake(tensor) && director_ != Director::swap) {
       const auto remake = static_cast<double>(remake_ns(tensor, simulation));
