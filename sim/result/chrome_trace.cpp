@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/result/chrome_layout.h"
+#include "sim/result/module_slices.h"
 
 namespace foretrace {
 namespace {
@@ -60,6 +61,7 @@ class ViewWriter {
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       write_task(make_id<TaskId>(i));
     }
+    write_modules();
     write_counters();
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       write_arrows(make_id<TaskId>(i));
@@ -106,7 +108,7 @@ class ViewWriter {
         track.process, track.thread, track.thread);
   }
 
-  // Thread numbers: 1 is the track of steps, lanes follow.
+  // Thread numbers: 1 is the track of steps, lanes follow, modules are last.
   void name_tracks() {
     const std::vector<Lane>& lanes = graph_.context().lanes;
     std::vector<bool> used(lanes.size(), false);
@@ -157,6 +159,18 @@ class ViewWriter {
       out_.event(R"({{"ph":"X","cat":"step","name":"step {}","pid":{},"tid":{},"ts":{},"dur":{}}})",
                  step.number, track.process, track.thread, Microseconds{begin},
                  Microseconds{std::max<std::int64_t>(0, end - begin)});
+    }
+  }
+
+  void write_modules() {
+    for (const LaneId stream : module_streams(graph_)) {
+      const Track track{tracks_[index(stream)].process, tracks_.size() + 2};
+      name_thread(track, "modules");
+      for (const ModuleSlice& slice : module_slices(graph_, timeline_, stream)) {
+        out_.event(R"({{"ph":"X","cat":"module","name":{},"pid":{},"tid":{},"ts":{},"dur":{}}})",
+                   json_string(slice.name), track.process, track.thread,
+                   Microseconds{slice.begin_ns}, Microseconds{slice.end_ns - slice.begin_ns});
+      }
     }
   }
 
@@ -294,7 +308,7 @@ Status write_chrome_trace(std::span<const ChromeTraceView> views, const TextSink
   // process would be taken for its main thread.
   std::size_t next_process = 1;
   for (const ChromeTraceView& view : views) {
-    next_process = std::max(next_process, view.graph.context().lanes.size() + 2);
+    next_process = std::max(next_process, view.graph.context().lanes.size() + 3);
   }
   std::size_t next_arrow = 0;
   for (const ChromeTraceView& view : views) {

@@ -35,10 +35,11 @@ struct ChromeTraceView {
   std::vector<ChromeCounter> counters{};
 };
 
-/// A slice per task and per host segment on one track per thread and stream, a track of steps, and
-/// an arrow per launch, hand-over, event wait and synchronization; other waits get an arrow where
-/// they decided the start. Begin and finish of a blocking call are one slice. Counters become "C"
-/// events. ErrorCode::io if the sink refused.
+/// A slice per task and per host segment on one track per thread and stream, a track of steps, one
+/// of phases and modules per device (nested, of its busiest stream), and an arrow per launch,
+/// hand-over, event wait and synchronization; other waits get an arrow where they decided the
+/// start. Begin and finish of a blocking call are one slice. Counters become "C" events.
+/// ErrorCode::io if the sink refused.
 [[nodiscard]] Status write_chrome_trace(std::span<const ChromeTraceView> views,
                                         const TextSink& sink);
 
