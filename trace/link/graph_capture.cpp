@@ -45,7 +45,7 @@ std::vector<EventId> captured_launches(const EventTable& events) {
   std::vector<EventId> launches;
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (events.kind[i] == EventKind::runtime && is_launch(events.name_of(make_id<EventId>(i))) &&
-        answered.count(events.correlation[i]) == 0) {
+        !answered.contains(events.correlation[i])) {
       launches.push_back(make_id<EventId>(i));
     }
   }
@@ -121,7 +121,7 @@ class Join {
     std::vector<std::pair<EventId, EventId>> pairs;  // kernel, launch
     std::size_t next = 0;
     for (const std::vector<EventId>& graph : graphs) {
-      const auto at = position_of(graph, next);
+      auto at = position_of(graph, next);
       if (!at) {
         return std::move(at).error();
       }

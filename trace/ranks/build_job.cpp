@@ -41,7 +41,7 @@ void for_each_rank(std::size_t count, const Work& work) {
     }
   };
   std::vector<std::jthread> threads;
-  const std::size_t workers = std::min<std::size_t>(
+  const auto workers = std::min<std::size_t>(
       {count, most_threads, std::max(1U, std::thread::hardware_concurrency())});
   for (std::size_t i = 1; i < workers; ++i) {
     threads.emplace_back(run);

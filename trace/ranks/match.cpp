@@ -58,7 +58,7 @@ class Matcher {
         add_member(first, cluster.members[m], communicator, by_row);
       }
     }
-    std::uint32_t recorded = static_cast<std::uint32_t>(first.rows.size());
+    auto recorded = static_cast<std::uint32_t>(first.rows.size());
     job_.communicators.push_back(std::move(communicator));
     for (auto& [row, members] : by_row) {
       add_collective(id, std::move(members));

@@ -36,9 +36,8 @@ Result<std::vector<FoundTrace>> read_all(const std::vector<JobFile>& files,
     }
   };
   {
-    const std::size_t count =
-        std::min<std::size_t>({files.size(), std::max(1U, options.readers),
-                               std::max(1U, std::thread::hardware_concurrency())});
+    const auto count = std::min<std::size_t>({files.size(), std::max(1U, options.readers),
+                                              std::max(1U, std::thread::hardware_concurrency())});
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < count; ++i) {
       threads.emplace_back(work);
@@ -87,6 +86,7 @@ void keep_timed(std::vector<FoundTrace>& found) {
 /// Ranks from the traces if all know theirs; else from the names if they differ; else by order.
 std::vector<std::int32_t> ranks_of(const std::vector<FoundTrace>& found) {
   std::vector<std::int32_t> ranks;
+  ranks.reserve(found.size());
   for (const FoundTrace& trace : found) {
     ranks.push_back(trace.trace.events.info.rank);
   }
@@ -94,6 +94,7 @@ std::vector<std::int32_t> ranks_of(const std::vector<FoundTrace>& found) {
     return ranks;
   }
   std::vector<std::int32_t> named;
+  named.reserve(found.size());
   for (const FoundTrace& trace : found) {
     named.push_back(trace.is_named_by_rank ? rank_of_name(trace.path).value_or(-1) : -1);
   }

@@ -5,6 +5,8 @@
 //
 // Tables exist only where something was recorded, and columns come and go with versions: what is
 // missing is taken as not recorded. Times are ns from the start of the session.
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -48,15 +50,14 @@ Error not_nsys(const ByteSource& source, const detail::SqliteFile& file) {
 }
 
 bool is_nsys(const detail::SqliteFile& file) {
-  for (const std::string_view table :
-       {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS",
-        "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "META_DATA_EXPORT",
-        "EXPORT_META_DATA"}) {
-    if (file.has_table(table)) {
-      return true;
-    }
-  }
-  return false;
+  constexpr std::array<std::string_view, 7> tables = {"CUPTI_ACTIVITY_KIND_KERNEL",
+                                                      "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                                      "NVTX_EVENTS",
+                                                      "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                                      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                                                      "META_DATA_EXPORT",
+                                                      "EXPORT_META_DATA"};
+  return std::ranges::any_of(tables, [&](std::string_view table) { return file.has_table(table); });
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {

@@ -136,7 +136,7 @@ void translate(Collector& c, std::uint8_t* buffer, std::size_t valid, CUcontext 
 }
 
 void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
-                                  std::size_t, std::size_t valid) {
+                                  std::size_t /*size*/, std::size_t valid) {
   if (buffer == nullptr) {
     return;
   }
@@ -195,7 +195,8 @@ const char* range_of(CUpti_CallbackId call, const void* parameters) {
   }
 }
 
-void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* data) {
+void CUPTIAPI on_call(void* /*user_data*/, CUpti_CallbackDomain domain, CUpti_CallbackId call,
+                      const void* data) {
   if (domain != CUPTI_CB_DOMAIN_NVTX || !collector->window || !collector->active) {
     return;
   }

@@ -29,7 +29,7 @@ class AllocatorHistory {
   };
 
   void add(const Segment& segment);
-  void add(std::int32_t device, const Event& event);
+  void add(std::int32_t number, const Event& event);
   [[nodiscard]] bool empty() const { return devices_.empty(); }
   /// Fills trace.memory with the device that has most events, and warns about others.
   void finish(LoadedTrace& trace);

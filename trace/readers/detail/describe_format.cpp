@@ -69,7 +69,7 @@ class OutlineWalk {
   explicit OutlineWalk(std::string_view text) : text_(text) {}
 
   // Behind the value at `at`; text_.size() if it is cut off.
-  std::size_t behind(std::size_t at) const {
+  [[nodiscard]] std::size_t behind(std::size_t at) const {
     std::size_t depth = 0;
     bool in_string = false;
     for (; at < text_.size(); ++at) {
@@ -98,7 +98,7 @@ class OutlineWalk {
     }
     return text_.size();
   }
-  std::size_t blanks(std::size_t at) const {
+  [[nodiscard]] std::size_t blanks(std::size_t at) const {
     while (at < text_.size() && is_blank(text_[at])) {
       ++at;
     }

@@ -103,8 +103,7 @@ NameId DescriptorTable::intern_json(std::string_view written, bool& lossy) {
   return name;
 }
 
-DescriptorTable::Slot& DescriptorTable::slot_of(std::vector<Slot>& slots,
-                                                std::uint64_t hash) const {
+DescriptorTable::Slot& DescriptorTable::slot_of(std::vector<Slot>& slots, std::uint64_t hash) {
   const std::size_t mask = slots.size() - 1;
   std::size_t at = hash & mask;
   while (slots[at].hash != 0 && slots[at].hash != hash) {

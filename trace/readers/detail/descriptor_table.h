@@ -26,7 +26,7 @@ class DescriptorTable {
     std::uint64_t hash = 0;  // 0: free
     Found found;
   };
-  Slot& slot_of(std::vector<Slot>& slots, std::uint64_t hash) const;
+  static Slot& slot_of(std::vector<Slot>& slots, std::uint64_t hash);
   void grow(std::vector<Slot>& slots) const;
   Found parse(std::string_view arguments);
   /// The name of a value that is valid JSON; 0, and `lossy`, if it is not.

@@ -1,5 +1,6 @@
 #include "trace/readers/detail/event_category.h"
 
+#include <algorithm>
 #include <array>
 
 namespace foretrace::trace::detail {
@@ -79,12 +80,8 @@ bool has_profiler_category(std::string_view text) {
 }
 
 bool names_annotation(std::string_view name) {
-  for (const std::string_view prefix : annotation_prefixes) {
-    if (name.starts_with(prefix)) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(annotation_prefixes,
+                             [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 EventKind kind_of(Category category) {

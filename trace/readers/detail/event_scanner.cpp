@@ -170,7 +170,7 @@ class EventScanner::Walk {
     return at - from < std::numeric_limits<std::uint8_t>::max();
   }
 
-  const char* close(const char* from, const char* behind, Stretch& stretch, bool inside) {
+  static const char* close(const char* from, const char* behind, Stretch& stretch, bool inside) {
     if (!inside) {
       stretch.action = Action::end_of_event;
       return behind;

@@ -61,7 +61,7 @@ class EventScanner {
   class Walk;
 
   [[nodiscard]] const Step* predict(std::size_t place, const char* at);
-  [[nodiscard]] const Step* predict_other(Place& from, const char* at);
+  [[nodiscard]] static const Step* predict_other(Place& from, const char* at);
   [[nodiscard]] std::size_t learn(std::size_t place, std::string_view text, const Stretch& stretch);
 
   std::vector<Place> places_;

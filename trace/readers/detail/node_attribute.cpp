@@ -90,7 +90,7 @@ void apply_timing(const std::vector<std::uint64_t>& list, RawNode& node, NodeBui
   constexpr std::int64_t longest = std::int64_t{1} << 61U;
   for (std::size_t i = 0; i + 6 <= list.size(); i += 6) {
     const auto lag = static_cast<std::int64_t>(list[i + 3]);
-    const float fraction = std::bit_cast<float>(static_cast<std::uint32_t>(list[i + 4]));
+    const auto fraction = std::bit_cast<float>(static_cast<std::uint32_t>(list[i + 4]));
     if (list[i] == 0 || list[i + 2] >= dependency_kind_count || lag > longest || lag < -longest ||
         !(fraction >= 0 && fraction <= 1)) {
       builder.report().count(DamageKind::repaired, "dependency with numbers out of range",

@@ -55,7 +55,7 @@ void XplaneImport::run(std::string_view bytes) {
 
 XplaneImport::Facts XplaneImport::facts_of(const XPlane& plane,
                                            const std::vector<std::string_view>& stats,
-                                           Facts facts) const {
+                                           Facts facts) {
   for (const std::string_view message : stats) {
     const XStat stat = plane.stat(message);
     if (stat.name == "correlation_id") {

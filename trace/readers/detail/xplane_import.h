@@ -61,8 +61,8 @@ class XplaneImport {
   void add_work(const Timed& event, EventKind kind, TrackId track);
   void add_call(const Timed& event, TrackId track);
   [[nodiscard]] std::vector<Timed> events_of(const XPlane& plane, const XLine& line);
-  [[nodiscard]] Facts facts_of(const XPlane& plane, const std::vector<std::string_view>& stats,
-                               Facts facts) const;
+  [[nodiscard]] static Facts facts_of(const XPlane& plane,
+                                      const std::vector<std::string_view>& stats, Facts facts);
   void warn();
 
   EventTable& table_;
