@@ -182,6 +182,7 @@ TEST_CASE("law: parameters that mean 'as it was' change no time and no tensor") 
       {"batch_size", {{"factor", "1"}}},
       {"channels_last", {{"kept", "1"}}},
       {"gradient_accumulation", {{"steps", "1"}}},
+      {"mu_two", {{"models", "1"}}},
       {"layer_freezing", {{"share", "0"}}},
       {"activation_checkpointing", {{"segments", "1"}}},
       {"low_rank", {{"ratio", "1"}}},
