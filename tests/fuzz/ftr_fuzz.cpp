@@ -52,7 +52,7 @@ void check(const EventTable& table) {
     require(table.start_ns[row] >= 0 && table.duration_ns[row] >= 0);
     require(table.kind[row] <= foretrace::trace::EventKind::other);
   }
-  for (const trace::RecordFunction& call : table.record_functions) {
+  for (const auto& call : table.record_functions) {
     require(index(call.event) < table.size());
   }
   for (std::size_t i = 0; i < table.sequence_numbers.size(); ++i) {

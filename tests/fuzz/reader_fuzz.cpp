@@ -47,7 +47,7 @@ void check_side_tables(const EventTable& table) {
   for (const auto& memory : table.memory) {
     require(memory.time_ns >= 0 && index(memory.track) < table.tracks.size());
   }
-  for (const trace::RecordFunction& call : table.record_functions) {
+  for (const auto& call : table.record_functions) {
     require(index(call.event) < table.size());
   }
   for (std::size_t i = 0; i < table.sequence_numbers.size(); ++i) {
