@@ -87,6 +87,10 @@ Json recipe_json(const Info& info) {
   object["recipe"] = info.recipe;
   object["ignores"] = info.ignores;
   object["calibrate"] = info.calibrate;
+  if constexpr (requires { info.conflicts; }) {
+    object["conflicts"] = info.conflicts;
+    object["memory_settings"] = info.memory_settings;
+  }
   return object;
 }
 
@@ -116,6 +120,22 @@ std::string parameter_rows(std::span<const ParamInfo> params) {
   return out;
 }
 
+/// With which others an optimization is not tried, and with which settings; nothing of a policy.
+template <typename Info>
+std::string combination_text(const Info& info) {
+  std::string text;
+  if constexpr (requires { info.conflicts; }) {
+    if (!info.conflicts.empty()) {
+      text += paragraph(heading("not with"), fmt::format("{}", fmt::join(info.conflicts, ", ")));
+    }
+    if (!info.memory_settings.empty()) {
+      text += paragraph(heading("--fit tries"),
+                        fmt::format("{}", fmt::join(info.memory_settings, "; ")));
+    }
+  }
+  return text;
+}
+
 /// Of an optimization or a policy; `use` is the command that takes it.
 template <typename Info>
 std::string recipe_text(const Info& info, std::string_view use) {
@@ -130,7 +150,7 @@ std::string recipe_text(const Info& info, std::string_view use) {
          "Do not trust it where one of these is false:\n" + bullets("assumes", info.assumptions) +
          "\n" + "It leaves out:\n" + bullets("ignores", info.ignores) + "\n" +
          parameter_rows(info.params) + (info.params.empty() ? "" : "\n") +
-         paragraph(heading("calibrate"), info.calibrate) + "\n" +
+         paragraph(heading("calibrate"), info.calibrate) + combination_text(info) + "\n" +
          fmt::format("{}$ foretrace {} {}{}\n", heading("try"), use, info.name, required);
 }
 

@@ -9,6 +9,7 @@
 #include "apps/driver/load.h"
 #include "apps/driver/memory_budget.h"
 #include "apps/driver/predict.h"
+#include "apps/driver/ranking.h"
 
 namespace foretrace::app {
 

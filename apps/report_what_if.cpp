@@ -1,4 +1,4 @@
-// The pages of `whatif`.
+// The page of a what-if: baseline beside prediction.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -16,8 +16,6 @@ namespace {
 
 using driver::Applied;
 using driver::Prediction;
-using driver::Ranked;
-using driver::Ranking;
 using driver::Replay;
 
 std::string change_text(std::int64_t after, std::int64_t before) {
@@ -167,78 +165,6 @@ std::string prediction_page(const PredictionParts& parts) {
     page += applied_text(applied);
   }
   return page + assumptions_text(prediction.applied);
-}
-
-/// Names in a paragraph for causes that everybody knows; errors with their text.
-std::string left_out_text(const Ranking& ranking) {
-  using driver::Unranked;
-  if (ranking.left_out.empty()) {
-    return {};
-  }
-  const auto names = [&](Unranked::Cause cause) {
-    std::vector<std::string_view> list;
-    for (const Unranked& unranked : ranking.left_out) {
-      if (unranked.cause == cause) {
-        list.push_back(unranked.name);
-      }
-    }
-    return fmt::format("{}", fmt::join(list, ", "));
-  };
-  std::string page = "\n" + strong("not in the ranking") + "\n";
-  if (const std::string list = names(Unranked::Cause::needs_parameter); !list.empty()) {
-    page += paragraph("  ", "need a parameter (foretrace explain NAME): " + list);
-  }
-  if (const std::string list = names(Unranked::Cause::finds_nothing); !list.empty()) {
-    page += paragraph("  ", "find nothing to change here (--apply NAME says why): " + list);
-  }
-  for (const Unranked& unranked : ranking.left_out) {
-    if (unranked.cause == Unranked::Cause::error) {
-      page += paragraph(fmt::format("  {}: ", unranked.name), unranked.reason);
-    }
-  }
-  return page;
-}
-
-std::string ranking_headline(const Replay& replay, const Ranking& ranking) {
-  const std::int64_t before = replay.run.answer.step_ns;
-  if (ranking.rows.empty()) {
-    return fmt::format("none of {} applies to this trace",
-                       plural(ranking.left_out.size(), "what-if"));
-  }
-  const Ranked& best = ranking.rows.front();
-  return fmt::format("best of {}: {}, {} {} -> {} ({}, {})", ranking.rows.size(),
-                     best.optimization->name, replay.run.answer.is_span ? "span" : "step",
-                     time_text(before), time_text(best.step_ns, before),
-                     change_text(best.step_ns, before), factor_text(best.speedup));
-}
-
-std::string ranking_page(const driver::Recording& recording, const Replay& replay,
-                         const Ranking& ranking) {
-  const std::int64_t before = replay.run.answer.step_ns;
-  std::string page = strong(ranking_headline(replay, ranking)) + "\n\n" +
-                     row("trace", trace_text(recording)) + row("replay", replay_headline(replay)) +
-                     flag_rows(recording.built.honesty);
-  Table table({left, right, right, right, left, left});
-  table.row(
-      {strong("what-if"), strong("step"), strong("change"), strong("speed"), strong("range"), ""});
-  for (const Ranked& rank : ranking.rows) {
-    table.row(
-        {fmt::format("  {}", rank.optimization->name), time_text(rank.step_ns, before),
-         change_text(rank.step_ns, before), factor_text(rank.speedup),
-         fmt::format("{} .. {}", time_text(rank.low_ns, before), time_text(rank.high_ns, before)),
-         rank.is_noise ? "noise" : ""});
-  }
-  if (!ranking.rows.empty()) {
-    page += "\n" + table.text(0);
-    const std::string scatter = replay.scatter == 0
-                                    ? std::string()
-                                    : fmt::format(
-                                          "; noise: within the {} by which the recorded steps "
-                                          "scatter",
-                                          percent_text(replay.scatter));
-    page += paragraph("  ", "each alone, with its default parameters" + scatter);
-  }
-  return page + left_out_text(ranking);
 }
 
 }  // namespace foretrace::app

@@ -115,6 +115,29 @@ std::string bytes_text(std::int64_t bytes) {
                                       : fmt::format("{:.1f} GiB", mebibytes / 1024.0);
 }
 
+namespace {
+
+/// Both with their unit, or once if it is the same.
+std::string range_of(std::string low, const std::string& high) {
+  const std::size_t unit = low.find(' ');
+  const bool is_same = unit != std::string::npos && high.find(' ') != std::string::npos &&
+                       low.substr(unit) == high.substr(high.find(' '));
+  if (is_same) {
+    low.resize(unit);
+  }
+  return fmt::format("{} .. {}", low, high);
+}
+
+}  // namespace
+
+std::string bytes_range_text(std::int64_t low, std::int64_t high) {
+  return range_of(bytes_text(low), bytes_text(high));
+}
+
+std::string time_range_text(std::int64_t low_ns, std::int64_t high_ns, std::int64_t scale_ns) {
+  return range_of(time_text(low_ns, scale_ns), time_text(high_ns, scale_ns));
+}
+
 std::string factor_text(double factor) {
   return factor < 10 ? fmt::format("{:.2f}x", factor) : fmt::format("{:.1f}x", factor);
 }

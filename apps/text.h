@@ -25,6 +25,11 @@ inline constexpr std::size_t page_width = 100;
 [[nodiscard]] std::string plural(std::uint64_t count, std::string_view word);
 /// 34079637504 -> "31.7 GiB".
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
+/// "21.5 .. 24.9 GiB", "812.0 MiB .. 1.2 GiB".
+[[nodiscard]] std::string bytes_range_text(std::int64_t low, std::int64_t high);
+/// "33.1 .. 38.2 ms"
+[[nodiscard]] std::string time_range_text(std::int64_t low_ns, std::int64_t high_ns,
+                                          std::int64_t scale_ns);
 /// 0.667 -> "0.67x", 1.52 -> "1.52x".
 [[nodiscard]] std::string factor_text(double factor);
 /// At most `width` characters, the middle left out if it must be; control characters shown as '?'.

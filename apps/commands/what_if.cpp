@@ -1,4 +1,4 @@
-// foretrace whatif: baseline beside prediction, or every what-if ranked by its gain.
+// foretrace whatif: baseline beside prediction, what-ifs ranked by their gain, what fits.
 #include <array>
 #include <memory>
 #include <optional>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "apps/command.h"
@@ -19,6 +20,7 @@
 #include "apps/options.h"
 #include "apps/report.h"
 #include "apps/text.h"
+#include "apps/what_if_answers.h"
 #include "sim/result/chrome_trace.h"
 
 namespace foretrace::commands {
@@ -29,7 +31,7 @@ struct Options {
   app::TraceOptions trace;
   std::vector<std::string> apply;
   std::string accelerator;
-  bool rank_all = false;
+  app::Questions questions;
   app::BudgetOptions budget;
   std::string timeline;
 };
@@ -49,12 +51,8 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   if (!options.accelerator.empty()) {
     specs->push_back(driver::swap_to(options.accelerator));
   }
-  if (specs->empty() == !options.rank_all) {
-    return Error{
-        ErrorCode::bad_usage,
-        options.rank_all
-            ? "whatif: --rank-all tries what-ifs alone, leave out --apply and --accelerator"
-            : "whatif: give --apply NAME, --accelerator NAME or --rank-all"};
+  if (const Status asked = app::check_questions(options.questions, !specs->empty()); !asked.ok()) {
+    return asked.error();
   }
   std::vector<driver::WhatIf> stack;
   for (const driver::WhatIfSpec& spec : *specs) {
@@ -67,16 +65,13 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   return stack;
 }
 
-/// What both answers start from.
-struct Baseline {
-  driver::Recording recording;
-  driver::RunOptions options;
-  driver::Replay replay;
-  driver::Analysis analysis;
+/// What every answer starts from, and the budget that is asked for.
+struct Start {
+  app::WhatIfBase base;
   std::optional<driver::BudgetQuestion> question;
 };
 
-Result<Baseline> baseline_of(const Options& options) {
+Result<Start> start_of(const Options& options) {
   const Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return run_options.error();
@@ -99,23 +94,23 @@ Result<Baseline> baseline_of(const Options& options) {
     return analysis.error();
   }
   driver::add_reserved(*recording, recording->graph(), *analysis);
-  return Baseline{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis),
-                  *std::move(question)};
+  return Start{{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)},
+               *std::move(question)};
 }
 
 /// Nothing without a budget.
-Result<std::optional<Budgets>> budgets_of(const Baseline& base,
+Result<std::optional<Budgets>> budgets_of(const Start& start,
                                           const driver::Prediction& prediction) {
-  if (!base.question) {
+  if (!start.question) {
     return std::optional<Budgets>{};
   }
   Result<driver::BudgetAnswer> baseline =
-      driver::run_in_budget(base.recording.graph(), *base.question, base.options);
+      driver::run_in_budget(start.base.recording.graph(), *start.question, start.base.options);
   if (!baseline.ok()) {
     return baseline.error();
   }
   Result<driver::BudgetAnswer> predicted =
-      driver::run_in_budget(prediction.graph, *base.question, base.options);
+      driver::run_in_budget(prediction.graph, *start.question, start.base.options);
   if (!predicted.ok()) {
     return predicted.error();
   }
@@ -129,27 +124,8 @@ std::string budget_text(const Budgets& budgets) {
          app::budget_rows(budgets.predicted);
 }
 
-int rank(const Options& options, const Baseline& base) {
-  const Result<driver::Ranking> ranking =
-      driver::rank_all(base.recording, base.replay, base.options);
-  if (!ranking.ok()) {
-    return app::failure(ranking.error());
-  }
-  const app::ExitCode code = ranking->rows.empty() ? app::exit_answer_is_no : app::exit_done;
-  if (options.common.json) {
-    return app::answer(
-        driver::text_of(driver::result_document(
-            {base.recording, base.replay, base.analysis, nullptr, nullptr, &*ranking})),
-        code);
-  }
-  return app::answer(options.common.quiet
-                         ? app::ranking_headline(base.replay, *ranking) + "\n"
-                         : app::ranking_page(base.recording, base.replay, *ranking),
-                     code);
-}
-
-int predict(const Options& options, const Baseline& base,
-            const std::vector<driver::WhatIf>& stack) {
+int predict(const Options& options, const Start& start, const std::vector<driver::WhatIf>& stack) {
+  const app::WhatIfBase& base = start.base;
   const Result<driver::Prediction> prediction =
       driver::predict(base.recording, stack, base.options);
   if (!prediction.ok()) {
@@ -161,7 +137,7 @@ int predict(const Options& options, const Baseline& base,
     return app::failure(predicted.error());
   }
   driver::add_reserved(base.recording, prediction->graph, *predicted);
-  const Result<std::optional<Budgets>> budgets = budgets_of(base, *prediction);
+  const Result<std::optional<Budgets>> budgets = budgets_of(start, *prediction);
   if (!budgets.ok()) {
     return app::failure(budgets.error());
   }
@@ -195,25 +171,36 @@ int predict(const Options& options, const Baseline& base,
       code);
 }
 
+/// The what-ifs as they can be written again.
+std::vector<std::string> written(const Options& options) {
+  std::vector<std::string> texts = options.apply;
+  if (!options.accelerator.empty()) {
+    texts.push_back(fmt::format("{}:to={}", driver::accelerator_swap_name, options.accelerator));
+  }
+  return texts;
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   const Result<std::vector<driver::WhatIf>> stack = stack_of(options);
   if (!stack.ok()) {
     return app::failure(stack.error());
   }
-  if (options.rank_all && !options.timeline.empty()) {
+  if (options.questions.any() && !options.timeline.empty()) {
     return app::failure(
         {ErrorCode::bad_usage, "whatif: --timeline shows one prediction, give it with --apply"});
   }
-  if (options.rank_all && !options.budget.size.empty()) {
+  if (options.questions.any() && !options.budget.size.empty()) {
     return app::failure({ErrorCode::bad_usage,
                          "whatif: --memory-budget judges one prediction, give it with --apply"});
   }
-  const Result<Baseline> base = baseline_of(options);
-  if (!base.ok()) {
-    return app::failure(base.error());
+  const Result<Start> start = start_of(options);
+  if (!start.ok()) {
+    return app::failure(start.error());
   }
-  return options.rank_all ? rank(options, *base) : predict(options, *base, *stack);
+  return options.questions.any() ? app::answer_question(options.questions, options.common,
+                                                        start->base, *stack, written(options))
+                                 : predict(options, *start, *stack);
 }
 
 std::function<int()> setup(CLI::App& cli) {
@@ -227,8 +214,7 @@ std::function<int()> setup(CLI::App& cli) {
   cli.add_option("--accelerator", options->accelerator,
                  "the same run on this product; foretrace list accelerators names them")
       ->type_name("NAME");
-  cli.add_flag("--rank-all", options->rank_all,
-               "try every what-if that applies, alone and with its defaults; largest gain first");
+  app::add_questions(cli, options->questions);
   app::add_run(cli, options->trace);
   app::add_budget(cli, options->budget);
   app::add_timeline(cli, options->timeline);
@@ -237,6 +223,10 @@ std::function<int()> setup(CLI::App& cli) {
       {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
       {"foretrace whatif trace.json.gz --apply mixed_precision --apply fused_optimizer",
        "two at once, the second on top of the first"},
+      {"foretrace whatif trace.json.gz --pairs", "which two go together, and which get in the way"},
+      {"foretrace whatif trace.json.gz --fit 24GiB", "what to do so that it fits a smaller device"},
+      {"foretrace whatif trace.json.gz --max-batch --apply activation_checkpointing",
+       "how much larger the batch could then be"},
       {"foretrace whatif trace.json.gz --apply \"scale:select='kind=kernel&name~gemm',factor=0.5\"",
        "any selection of tasks by any factor; quotes where a value holds , & ~ : ="}};
   app::add_examples(cli, examples);
@@ -246,7 +236,7 @@ std::function<int()> setup(CLI::App& cli) {
 }  // namespace
 
 extern const CommandInfo what_if;
-const CommandInfo what_if = {"whatif", "baseline beside prediction, or what-ifs ranked by gain",
-                             setup};
+const CommandInfo what_if = {
+    "whatif", "baseline beside prediction, what-ifs ranked by gain, what fits", setup};
 
 }  // namespace foretrace::commands

@@ -4,9 +4,12 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/fit.h"
+#include "apps/driver/max_batch.h"
 #include "apps/driver/memory_budget.h"
 #include "apps/driver/memory_report.h"
 #include "apps/driver/predict.h"
+#include "apps/driver/ranking.h"
 #include "apps/driver/steps.h"
 #include "trace/build_graph.h"
 #include "trace/events.h"
@@ -33,6 +36,12 @@ using Json = nlohmann::ordered_json;
 
 /// Adds breakdown, free, provenance and memory to the object of a run.
 void add_analysis(const Analysis& analysis, Json& object);
+/// What-ifs alone, in twos, in sets that fit, and at other batches.
+[[nodiscard]] Json ranking_json(const Ranking& ranking);
+[[nodiscard]] Json pairs_json(const PairRanking& pairs);
+[[nodiscard]] Json fit_json(const FitAnswer& answer);
+[[nodiscard]] Json max_batch_json(const BatchAnswer& answer);
+
 /// One object per device: peak, who holds it, reserved memory, where it would fit.
 [[nodiscard]] Json memory_reports_json(const std::vector<MemoryReport>& reports);
 

@@ -8,10 +8,13 @@
 
 #include "apps/driver/analysis.h"
 #include "apps/driver/communication.h"
+#include "apps/driver/fit.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
+#include "apps/driver/max_batch.h"
 #include "apps/driver/memory_budget.h"
 #include "apps/driver/predict.h"
+#include "apps/driver/ranking.h"
 
 namespace foretrace::driver {
 
@@ -25,6 +28,9 @@ struct ResultParts {
   const Ranking* ranking = nullptr;
   const BudgetAnswer* baseline_budget = nullptr;   ///< of the replay
   const BudgetAnswer* predicted_budget = nullptr;  ///< of the prediction
+  const PairRanking* pairs = nullptr;
+  const FitAnswer* fit = nullptr;
+  const BatchAnswer* max_batch = nullptr;
 };
 /// foretrace.result/1.
 [[nodiscard]] nlohmann::ordered_json result_document(const ResultParts& parts);

@@ -9,8 +9,8 @@
 namespace foretrace::driver {
 namespace {
 
-// Where no profile says more: a usual context of a driver with its kernels.
-constexpr std::int64_t usual_context = std::int64_t{600} << 20;
+// Where no profile says more: a usual context of a driver with its kernels, as in configs/memories.
+constexpr ContextBytes usual_context = {std::int64_t{300} << 20, std::int64_t{600} << 20};
 
 /// Name of the operator behind a tensor of the allocator's program.
 std::string owner_of(const TaskGraph& graph, const MemoryCurve& curve, std::uint32_t number) {
@@ -29,16 +29,21 @@ std::string owner_of(const TaskGraph& graph, const MemoryCurve& curve, std::uint
 
 }  // namespace
 
+ContextBytes context_bytes_of(const std::string& accelerator) {
+  const auto profile = memory_profile_of(accelerator);
+  return profile ? ContextBytes{profile->context_low_bytes, profile->context_high_bytes}
+                 : usual_context;
+}
+
 std::vector<MemoryFit> memory_fits(const MemoryInputs& inputs, const MemoryReport& report) {
   const AllocatorProgram program = allocator_program(inputs.graph, report.curve);
   std::vector<MemoryFit> fits;
   for (const std::string& name : accelerator_names()) {
     const Result<Accelerator> accelerator = find_accelerator(name);
     if (!accelerator.ok()) continue;
-    const auto profile = memory_profile_of(name);
     MemoryFit fit{.accelerator = name};
-    fit.capacity_bytes = std::max<std::int64_t>(
-        0, accelerator->memory_bytes - (profile ? profile->context_high_bytes : usual_context));
+    fit.capacity_bytes =
+        std::max<std::int64_t>(0, accelerator->memory_bytes - context_bytes_of(name).high);
     if (report.reserved.high_bytes <= fit.capacity_bytes) {
       fit.verdict = FitVerdict::fits;
     } else if (report.curve.peak_bytes <= fit.capacity_bytes) {

@@ -29,6 +29,12 @@ std::vector<std::int64_t> seeds_of(const trace::ParameterEstimate& model) {
   return seeds;
 }
 
+AllocatorReplay fresh_process(const MemoryInputs& inputs, const MemoryCurve& curve) {
+  const std::vector<std::int64_t> seeds = seeds_of(inputs.built.parameters);
+  const ReplayOptions options{.settings = inputs.settings, .seeds = seeds};
+  return replay_allocator(allocator_program(inputs.graph, curve), options);
+}
+
 const trace::DeviceMemory* facts_of(const trace::BuiltGraph& built, const MemoryCurve& curve) {
   const auto found =
       std::find_if(built.memory.begin(), built.memory.end(), [&](const trace::DeviceMemory& m) {
@@ -131,12 +137,19 @@ void plan(const TaskGraph& graph, MemoryReport& report) {
 
 }  // namespace
 
+std::int64_t fresh_reserved_bytes(const MemoryInputs& inputs, const MemoryCurve& curve) {
+  return fresh_process(inputs, curve).use.peak_reserved_bytes;
+}
+
 ReservedRange reserved_range(const MemoryInputs& inputs, const MemoryCurve& recorded,
                              const MemoryCurve& curve) {
-  const std::vector<std::int64_t> seeds = seeds_of(inputs.built.parameters);
-  const ReplayOptions options{.settings = inputs.settings, .seeds = seeds};
-  const auto replay = replay_allocator(allocator_program(inputs.graph, curve), options);
-  const auto before = replay_allocator(allocator_program(inputs.built.graph, recorded), options);
+  const MemoryInputs before{inputs.built, inputs.built.graph, inputs.settings};
+  return reserved_range(inputs, fresh_reserved_bytes(before, recorded), curve);
+}
+
+ReservedRange reserved_range(const MemoryInputs& inputs, std::int64_t fresh_bytes_before,
+                             const MemoryCurve& curve) {
+  const AllocatorReplay replay = fresh_process(inputs, curve);
   ReservedRange range;
   range.fresh_bytes = replay.use.peak_reserved_bytes;
   range.fragmentation = replay.fragmentation;
@@ -144,8 +157,8 @@ ReservedRange reserved_range(const MemoryInputs& inputs, const MemoryCurve& reco
   if (const auto* const facts = facts_of(inputs.built, curve)) {
     range.recorded_bytes = facts->peak_reserved_bytes;
   }
-  const std::int64_t fresh_before = before.use.peak_reserved_bytes;
-  const std::int64_t history = range.recorded_bytes < 0 ? 0 : range.recorded_bytes - fresh_before;
+  const std::int64_t history =
+      range.recorded_bytes < 0 ? 0 : range.recorded_bytes - fresh_bytes_before;
   range.low_bytes = curve.peak_bytes;
   range.high_bytes = range.fresh_bytes + std::max<std::int64_t>(0, history);
   range.expected_bytes = std::max(range.low_bytes, range.fresh_bytes + history);

@@ -38,6 +38,14 @@ struct MemoryInputs {
 [[nodiscard]] ReservedRange reserved_range(const MemoryInputs& inputs, const MemoryCurve& recorded,
                                            const MemoryCurve& curve);
 
+/// What a fresh process reserves that repeats the window.
+[[nodiscard]] std::int64_t fresh_reserved_bytes(const MemoryInputs& inputs,
+                                                const MemoryCurve& curve);
+/// The same range, where the fresh process of the recorded run is known already.
+[[nodiscard]] ReservedRange reserved_range(const MemoryInputs& inputs,
+                                           std::int64_t fresh_bytes_before,
+                                           const MemoryCurve& curve);
+
 /// Bytes and tensors that share a name.
 struct MemoryShare {
   std::string name;

@@ -62,6 +62,7 @@ struct Applied {
   const OptimizationInfo* optimization = nullptr;
   std::vector<std::pair<std::string, std::string>> parameters;  ///< defaults included
   std::size_t tasks_changed = 0;
+  std::size_t tensors_changed = 0;  ///< in size or lifetime, or new
   std::vector<std::string> notes;
 };
 
@@ -78,29 +79,5 @@ struct Prediction {
 /// ErrorCode::no_match if a what-if finds nothing to change.
 [[nodiscard]] Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
                                          const RunOptions& options = {});
-
-/// One row of a ranking.
-struct Ranked {
-  const OptimizationInfo* optimization = nullptr;
-  std::int64_t step_ns = 0;
-  std::int64_t low_ns = 0;
-  std::int64_t high_ns = 0;
-  double speedup = 1;
-  bool is_noise = false;  ///< the gain is smaller than the trace's own scatter
-};
-/// An optimization that a ranking leaves out.
-struct Unranked {
-  enum class Cause : std::uint8_t { needs_parameter, finds_nothing, error };
-  std::string_view name;
-  Cause cause = Cause::error;
-  std::string reason;
-};
-struct Ranking {
-  std::vector<Ranked> rows;  ///< largest gain first
-  std::vector<Unranked> left_out;
-};
-/// Tries every optimization that needs no parameter, on top of `base`, against `baseline`.
-[[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
-                                       const RunOptions& options = {});
 
 }  // namespace foretrace::driver

@@ -29,23 +29,6 @@ Json applied_json(const std::vector<Applied>& stack) {
   return list;
 }
 
-Json ranking_json(const Ranking& ranking) {
-  Json rows = Json::array();
-  for (const Ranked& row : ranking.rows) {
-    rows.push_back({{"name", row.optimization->name},
-                    {"step_ns", row.step_ns},
-                    {"low_ns", row.low_ns},
-                    {"high_ns", row.high_ns},
-                    {"speedup", row.speedup},
-                    {"noise", row.is_noise}});
-  }
-  Json left_out = Json::array();
-  for (const Unranked& unranked : ranking.left_out) {
-    left_out.push_back({{"name", unranked.name}, {"reason", unranked.reason}});
-  }
-  return {{"rows", std::move(rows)}, {"left_out", std::move(left_out)}};
-}
-
 }  // namespace
 
 Json result_document(const ResultParts& parts) {
@@ -87,6 +70,15 @@ Json result_document(const ResultParts& parts) {
   }
   if (parts.ranking != nullptr) {
     document["ranking"] = ranking_json(*parts.ranking);
+  }
+  if (parts.pairs != nullptr) {
+    document["pairs"] = pairs_json(*parts.pairs);
+  }
+  if (parts.fit != nullptr) {
+    document["fit"] = fit_json(*parts.fit);
+  }
+  if (parts.max_batch != nullptr) {
+    document["max_batch"] = max_batch_json(*parts.max_batch);
   }
   if (recording.job != nullptr) {
     document["ranks"] = ranks_json(recording, replay.measured, replay.run.steps);

@@ -7,7 +7,10 @@ first in, first out; a kernel starts a fixed latency after its launch call retur
 and a `.item()` block the host. Kernel times come from a plain roofline with 5 % of deterministic
 noise. Nothing in the file is a measurement: use it to try the program, never to judge a device.
 
-Usage: make_demo_trace.py [OUTPUT.json.gz]     (Python 3 standard library only)
+With --memory the same network is recorded with its device memory, for three steps: every tensor that
+comes and goes is an event beside the others, as with profile_memory=True.
+
+Usage: make_demo_trace.py [--memory] [OUTPUT.json.gz]     (Python 3 standard library only)
 """
 
 import gzip
@@ -16,6 +19,7 @@ import random
 import sys
 
 STEPS = 6
+MEMORY_STEPS = 3
 BATCH = 64
 PID, MAIN, AUTOGRAD, STREAM = 4242, 4242, 4271, 7
 LAUNCH_NS = 5_200        # own time of a launch call
@@ -47,10 +51,56 @@ def elementwise(functor):
             % (functor, functor))
 
 
+class Block:
+    """A tensor on the device; `users` are operators that keep it for their backward."""
+
+    def __init__(self, address, size):
+        self.address, self.size, self.users = address, size, 0
+
+
+class Memory:
+    """Blocks of the device; addresses are never used twice. Off, it only counts users."""
+
+    def __init__(self, clock, is_on):
+        self.clock, self.is_on = clock, is_on
+        self.address = 0x7F00_0000_0000
+        self.total = self.peak = 0
+
+    def allocate(self, size, users=0, before=False):
+        """`before`: it was there when the recording began."""
+        block = Block(self.address, (size + 511) // 512 * 512)
+        block.users = users
+        self.address += block.size
+        self.total += block.size
+        self.peak = max(self.peak, self.total)
+        if not before:
+            self.instant(block, block.size)
+        return block
+
+    def free(self, block):
+        self.total -= block.size
+        self.instant(block, -block.size)
+
+    def release(self, block):
+        """One user less; the last one frees it."""
+        block.users -= 1
+        if block.users == 0:
+            self.free(block)
+
+    def instant(self, block, size):
+        if self.is_on:
+            self.clock.events.append(
+                {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": PID,
+                 "tid": self.clock.thread, "start": self.clock.now,
+                 "args": {"Device Type": 1, "Device Id": 0, "Addr": block.address, "Bytes": size,
+                          "Total Allocated": self.total, "Total Reserved": 0}})
+
+
 class Clock:
     """Host threads and one stream; every method appends the events that a profiler would see."""
 
-    def __init__(self):
+    def __init__(self, records_memory=False):
+        self.memory = Memory(self, records_memory)
         self.events = []
         self.now = 0            # host time: one thread is active at a time
         self.thread = MAIN
@@ -175,19 +225,28 @@ class Layer:
 
     values = None        # constants among the inputs of the operator
     gradient = None      # shapes of what comes back through the node
+    output_bytes = 0     # of what it writes; 0: it works in place
+    scratch_bytes = 0    # taken and given back within one operator
+    keeps_output = False  # for the backward, else its input
+    kept = block = None  # what it keeps; what the next one reads
 
     def __init__(self, operator, node, dims, parameters, modules):
         self.operator, self.node = operator, node
         self.dims, self.parameters, self.modules = dims, parameters, modules
         self.sequence = self.flow = 0
 
-    def forward(self, clock):
+    def forward(self, clock, source):
+        """Reads the block `source`; returns the one that it writes."""
         clock.sequence += 1
         clock.flow += 1
         self.sequence, self.flow = clock.sequence, clock.flow
 
         def run():
             clock.arrow(self.flow, head=False)
+            self.block = (clock.memory.allocate(self.output_bytes) if self.output_bytes
+                          else source)
+            self.kept = self.block if self.keeps_output else source
+            self.kept.users += 1
             self.launch_forward(clock)
 
         def call():
@@ -198,17 +257,30 @@ class Layer:
             module(clock, self.modules, call)
         else:
             call()
+        return self.block
 
-    def backward(self, clock):
+    def backward(self, clock, incoming):
+        """Reads the gradient `incoming` of its output; returns that of its input."""
+        memory = clock.memory
+        outgoing = []
+
         def node():
             def run():
                 clock.arrow(self.flow, head=True)
+                outgoing.append(memory.allocate(self.kept.size))
+                self.gradients = [memory.allocate(4 * size) for size in self.parameters]
+                scratch = memory.allocate(self.scratch_bytes) if self.scratch_bytes else None
                 self.launch_backward(clock)
+                if scratch:
+                    memory.free(scratch)
             clock.op(self.node, run, self.gradient or self.dims[:1], self.sequence, before=7_000)
         clock.op("autograd::engine::evaluate_function: " + self.node, node, None, self.sequence)
         for _ in self.parameters:
             clock.op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
                      lambda: clock.op("torch::autograd::AccumulateGrad", lambda: clock.work(1_000)))
+        memory.free(incoming)
+        memory.release(self.kept)
+        return outgoing[0]
 
 
 class Convolution(Layer):
@@ -221,6 +293,8 @@ class Convolution(Layer):
         self.values = ["", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "1"]
         self.gradient = [[BATCH, channels_out, size, size]]
         self.first = index == 0
+        self.output_bytes = 4 * BATCH * channels_out * size * size
+        self.scratch_bytes = 16 << 20
         self.ns = 2e9 * BATCH * size * size * channels_out * channels_in * 9 / FP32_FLOPS
         self.blocks = max(1, BATCH * size * size // 128 * max(1, channels_out // 128))
 
@@ -248,6 +322,9 @@ class Streaming(Layer):
     def __init__(self, operator, node, channels, size, kernels, passes, parameters, modules):
         super().__init__(operator, node, [[BATCH, channels, size, size]], parameters, modules)
         self.kernels = kernels
+        self.keeps_output = operator == "aten::relu_"
+        if operator == "aten::batch_norm":
+            self.output_bytes = 4 * BATCH * channels * size * size
         self.ns = [p * 4e9 * BATCH * channels * size * size / BANDWIDTH for p in passes]
         self.blocks = max(1, BATCH * channels * size * size // 1024)
 
@@ -264,6 +341,7 @@ class Linear(Layer):
                          [[BATCH, channels], [classes, channels], [classes]],
                          [channels * classes, classes], "Linear_0")
         self.channels, self.classes = channels, classes
+        self.output_bytes = 4 * BATCH * classes
         self.gradient = [[BATCH, classes]]
 
     def launch_forward(self, clock):
@@ -284,6 +362,7 @@ class Loss(Layer):
     def __init__(self, classes):
         super().__init__("aten::cross_entropy_loss", "NllLossBackward0",
                          [[BATCH, classes], [BATCH]], [], "CrossEntropyLoss_0")
+        self.output_bytes = 4
 
     def launch_forward(self, clock):
         clock.op("aten::log_softmax", lambda: clock.launch(
@@ -354,45 +433,58 @@ def optimizer(clock, layers):
                                           ("aten::div", "BUnaryFunctor<float, DivFunctor>"),
                                           ("aten::add_", "CUDAFunctorOnSelf_add<float>"),
                                           ("aten::addcdiv_", "addcdiv_cuda_kernel<float>")]:
+                    if operator == "aten::sqrt":
+                        root = clock.memory.allocate(4 * size)
                     duration = 1_400 + 12e9 * size / BANDWIDTH
                     clock.op(operator,
                              lambda f=functor, d=duration, s=size: clock.launch(
                                  elementwise(f), d, max(1, s // 1024)), [[size]], before=4_000)
                     clock.work(2_500)
+                clock.memory.free(root)
     clock.range("user_annotation", "Optimizer.step#Adam.step", step, before=20_000)
 
 
 def zero_grad(clock, layers):
     def zero():
-        for _ in (p for layer in layers for p in layer.parameters):
-            clock.work(900)
+        for layer in layers:
+            for gradient in layer.gradients:
+                clock.work(900)
+                clock.memory.free(gradient)
     clock.range("user_annotation", "Optimizer.zero_grad#Adam.zero_grad", zero)
 
 
 def train_step(clock, layers):
+    memory = clock.memory
     clock.range("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
                 lambda: clock.work(LOADER_NS))
     for dims, size in [([BATCH, 3, 64, 64], BATCH * 3 * 64 * 64 * 4)]:
+        image = memory.allocate(size, users=1)
         clock.op("aten::to", lambda: clock.op("aten::copy_", lambda: clock.upload(size),
                                               [dims, dims]), [dims])
     clock.work(30_000)
     zero_grad(clock, layers)
-    module(clock, "ResNet_0", lambda: [layer.forward(clock) for layer in layers[:-1]])
-    layers[-1].forward(clock)
+    flow = [image]
+    module(clock, "ResNet_0", lambda: [flow.append(layer.forward(clock, flow[-1]))
+                                       for layer in layers[:-1]])
+    loss = layers[-1].forward(clock, flow[-1])
     clock.work(40_000)
     clock.op("aten::ones_like", lambda: clock.fill_zero(4), [[]])
     clock.work(60_000)                    # loss.backward() wakes the autograd thread
     clock.thread = AUTOGRAD
     clock.now += 70_000
+    gradient = memory.allocate(4)
     for layer in reversed(layers):
-        layer.backward(clock)
+        gradient = layer.backward(clock, gradient)
         clock.work(3_000)
+    memory.free(gradient)
     clock.thread = MAIN
     clock.now += 120_000
     optimizer(clock, layers)
     clock.work(15_000)
     clock.op("aten::item", lambda: clock.op("aten::_local_scalar_dense",
                                             lambda: clock.download(4), [[]]), [[]])
+    memory.free(loss)
+    memory.release(image)
     clock.work(25_000)                    # the loop's own bookkeeping
 
 
@@ -408,6 +500,8 @@ def text_of(event):
         text += ', "dur": ' + microseconds(event["duration"])
     if event["ph"] == "f":
         text += ', "bp": "e"'
+    if event["ph"] == "i":
+        text += ', "s": "t"'
     if event.get("args"):
         text += ', "args": ' + json.dumps(event["args"])
     return text + "}"
@@ -426,10 +520,20 @@ def metadata():
     yield entry("thread_name", 0, STREAM, {"name": "stream %d" % STREAM})
 
 
-def make():
-    clock, layers = Clock(), network()
+def before_the_recording(memory, layers):
+    """Weights, two states of Adam, and the gradients that the step before left."""
+    for layer in layers:
+        for size in layer.parameters:
+            for _ in range(3):
+                memory.allocate(4 * size, before=True)
+        layer.gradients = [memory.allocate(4 * size, before=True) for size in layer.parameters]
+
+
+def make(with_memory=False):
+    clock, layers = Clock(with_memory), network()
+    before_the_recording(clock.memory, layers)
     clock.now = 50_000
-    for number in range(STEPS):
+    for number in range(MEMORY_STEPS if with_memory else STEPS):
         clock.range("user_annotation", "ProfilerStep#%d" % (number + 3),
                     lambda: train_step(clock, layers), before=10_000, after=5_000)
         clock.work(8_000)
@@ -446,13 +550,24 @@ def make():
             "deviceProperties": [device], "record_shapes": 1, "with_stack": 0,
             "displayTimeUnit": "ms", "baseTimeNanoseconds": BASE_NS,
             "traceName": "demo_generated_cnn"}
+    # What an allocator holds is a little more than what was ever live, in pieces of 2 MiB.
+    reserved = (clock.memory.peak * 21 // 20 + (2 << 20) - 1) >> 21 << 21
+    for event in clock.events:
+        if event["ph"] == "i":
+            event["args"]["Total Reserved"] = reserved
+    if with_memory:
+        head["profile_memory"] = 1
+        head["traceName"] = "demo_generated_cnn_memory"
     lines = list(metadata()) + [text_of(e) for e in clock.events]
     return json.dumps(head)[:-1] + ', "traceEvents": [\n' + ",\n".join(lines) + "\n]}\n"
 
 
 def main():
-    path = sys.argv[1] if len(sys.argv) > 1 else "demo_generated_cnn.json.gz"
-    text = make().encode()
+    arguments = sys.argv[1:]
+    with_memory = "--memory" in arguments
+    paths = [argument for argument in arguments if argument != "--memory"]
+    path = paths[0] if paths else "demo_generated_cnn%s.json.gz" % ("_memory" * with_memory)
+    text = make(with_memory).encode()
     with open(path, "wb") as file:
         file.write(gzip.compress(text, 9, mtime=0) if path.endswith(".gz") else text)
 

@@ -189,6 +189,8 @@ constexpr std::array params = {
                      "convolutions; 1 keeps everything.",
               .minimum = 0,
               .maximum = 1e5}};
+constexpr std::array<std::string_view, 5> memory_settings = {
+    "mode=block", "mode=selective", "segments=2", "segments=4", "segments=8"};
 
 }  // namespace
 
@@ -212,7 +214,9 @@ constinit const OptimizationInfo activation_checkpointing = {
         "segments: from the model's own use of torch.utils.checkpoint; the host time of a "
         "recomputed block from any trace with it.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::storage,
+    .memory_settings = memory_settings};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -147,7 +147,8 @@ constinit const OptimizationInfo batch_size = {
     .ignores = ignores,
     .calibrate = "batch; and recordings at two further batch sizes for the slope of device time.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::workload};
 
 }  // namespace optimizations
 }  // namespace foretrace

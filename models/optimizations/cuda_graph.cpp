@@ -251,7 +251,8 @@ constinit const OptimizationInfo cuda_graph = {
         "node_cost, launch_base, start_latency: any trace with graph launches on the same driver "
         "and GPU.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

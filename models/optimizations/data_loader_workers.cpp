@@ -288,7 +288,8 @@ constinit const OptimizationInfo data_loader_workers = {
         "host_contention: host time per step with and without workers on the same machine. "
         "queue_get: length of __next__ in a run with workers that keep up.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

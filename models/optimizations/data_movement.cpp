@@ -145,6 +145,7 @@ constexpr std::array params = {
               .optimistic = "0",
               .pessimistic = "1"},
     detail::max_segment_param, detail::kept_host_param};
+constexpr std::array<std::string_view, 1> conflicts = {"fusion_aware_checkpointing"};
 
 }  // namespace
 
@@ -165,7 +166,8 @@ constinit const OptimizationInfo data_movement = {
     .ignores = ignores,
     .calibrate = "kept_writes: bytes that a fused kernel writes beside its output, by a profiler.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .conflicts = conflicts};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -149,7 +149,8 @@ constinit const OptimizationInfo dynamic_batching = {
     .ignores = ignores,
     .calibrate = "gather: bytes copied to make batched inputs contiguous / bytes moved.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::workload};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -139,6 +139,7 @@ constexpr std::array params = {
               .doc = "Smaller feature maps are kept as they are.",
               .minimum = 1,
               .maximum = 1e15}};
+constexpr std::array<std::string_view, 1> memory_settings = {"bits=8"};
 
 }  // namespace
 
@@ -159,7 +160,9 @@ constinit const OptimizationInfo gist_encoding = {
     .ignores = ignores,
     .calibrate = "sparsity: share of zeros behind the ReLUs of the model in training.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::storage,
+    .memory_settings = memory_settings};
 
 }  // namespace optimizations
 }  // namespace foretrace

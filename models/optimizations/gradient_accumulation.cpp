@@ -106,6 +106,9 @@ constexpr std::array params = {
               .type = ParamType::boolean,
               .default_text = "true",
               .doc = "Every pass loads data of its own before it begins."}};
+constexpr std::array<std::string_view, 3> memory_settings = {
+    "steps=2,load=false;batch_size:factor=0.5", "steps=4,load=false;batch_size:factor=0.25",
+    "steps=8,load=false;batch_size:factor=0.125"};
 
 }  // namespace
 
@@ -127,7 +130,9 @@ constinit const OptimizationInfo gradient_accumulation = {
     .ignores = ignores,
     .calibrate = "nothing: steps is the user's choice; load=false for a loader that keeps up.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::schedule,
+    .memory_settings = memory_settings};
 
 }  // namespace optimizations
 }  // namespace foretrace

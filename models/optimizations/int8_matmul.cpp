@@ -150,6 +150,7 @@ constexpr std::array params = {
               .type = ParamType::text,
               .default_text = "recording",
               .doc = "Accelerator of the recording, if its device name is not known."}};
+constexpr std::array<std::string_view, 1> conflicts = {"mixed_precision"};
 
 }  // namespace
 
@@ -172,7 +173,8 @@ constinit const OptimizationInfo int8_matmul = {
         "outliers: share of feature columns beyond the threshold; host: dispatch time of "
         "an operator in the trace.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .conflicts = conflicts};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -190,6 +190,8 @@ constexpr std::array params = {
               .optimistic = "0",
               .pessimistic = "1"},
     detail::kept_host_param};
+constexpr std::array<std::string_view, 2> conflicts = {"data_movement",
+                                                       "fusion_aware_checkpointing"};
 
 }  // namespace
 
@@ -212,7 +214,8 @@ constinit const OptimizationInfo kernel_fusion = {
         "kept_writes, side_inputs: bytes of compiled kernels from a profiler. kept_host: host "
         "time between launches of a compiled run.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .conflicts = conflicts};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -156,7 +156,8 @@ constinit const OptimizationInfo layer_freezing = {
     .ignores = ignores,
     .calibrate = "parameters: the share of parameters in the frozen layers, from the model.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::workload};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -224,6 +224,7 @@ constexpr std::array params = {
               .doc = "Pieces in which gradients and parameters travel.",
               .minimum = 1,
               .maximum = 1024}};
+constexpr std::array<std::string_view, 2> conflicts = {"eight_bit_optimizer", "fused_optimizer"};
 
 }  // namespace
 
@@ -245,7 +246,9 @@ constinit const OptimizationInfo optimizer_offload = {
     .ignores = ignores,
     .calibrate = "bandwidth and host_bandwidth: copies of some hundred MB on the machine.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::storage,
+    .conflicts = conflicts};
 
 }  // namespace optimizations
 }  // namespace foretrace

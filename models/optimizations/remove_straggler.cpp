@@ -105,7 +105,8 @@ constinit const OptimizationInfo remove_straggler = {
     .ignores = ignores,
     .calibrate = "to: the length of the same silence in a run without the cause.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -131,7 +131,8 @@ constinit const OptimizationInfo remove_synchronization = {
     .ignores = ignores,
     .calibrate = "nothing to calibrate; compare with a run without the calls.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

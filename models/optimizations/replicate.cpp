@@ -176,7 +176,8 @@ constinit const OptimizationInfo replicate = {
     .ignores = ignores,
     .calibrate = "step_latency, bandwidth_factor: a collective benchmark at the new size.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -149,6 +149,8 @@ constexpr std::array params = {
               .type = ParamType::boolean,
               .default_text = "true",
               .doc = "The forward pass waits for each map to have left."}};
+constexpr std::array<std::string_view, 3> memory_settings = {"policy=conv", "least=16MiB",
+                                                             "least=256MiB"};
 
 }  // namespace
 
@@ -170,7 +172,9 @@ constinit const OptimizationInfo vdnn_offload = {
     .ignores = ignores,
     .calibrate = "bandwidth: a pinned copy of some MB in any trace of the machine.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::storage,
+    .memory_settings = memory_settings};
 
 }  // namespace optimizations
 }  // namespace foretrace

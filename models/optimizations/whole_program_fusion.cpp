@@ -168,6 +168,8 @@ constexpr std::array params = {
               .doc = "Kernels in one region at most.",
               .minimum = 2,
               .maximum = 1000000.0}};
+constexpr std::array<std::string_view, 3> conflicts = {
+    "data_movement", "fusion_aware_checkpointing", "kernel_fusion"};
 
 }  // namespace
 
@@ -189,7 +191,8 @@ constinit const OptimizationInfo whole_program_fusion = {
     .ignores = ignores,
     .calibrate = "sync: time of one grid synchronization; kept_host: a compiled run.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .conflicts = conflicts};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -95,6 +95,32 @@ TEST_CASE("a run within a memory budget follows the schema, whether it fits or n
   }
 }
 
+constexpr const char* demo_memory_trace = "examples/traces/demo_generated_cnn_memory.json.gz";
+
+TEST_CASE("pairs, what fits and the largest batch follow the schema") {
+  const std::string command = std::string("whatif ") + demo_memory_trace;
+  const json pairs = document_of(command + " --pairs --by memory --top 4 --json");
+  check_against("result-1.json", pairs);
+  CHECK(pairs["ranking"]["by"] == "memory");
+  CHECK(pairs["pairs"]["singles"].size() == 4);
+  const json fit = document_of(command + " --fit 1GiB --json");
+  check_against("result-1.json", fit);
+  // The set that is the answer is the prediction of the document.
+  CHECK(fit["fit"]["best"]["step_ns"] == fit["predicted"]["step_ns"]);
+  CHECK(fit["fit"]["best"]["memory"]["live_peak_bytes"] ==
+        fit["predicted"]["memory"]["0/0"]["allocated_peak_bytes"]);
+  CHECK(fit["applied"].size() == fit["fit"]["best"]["what_ifs"].size());
+  const json roomy = document_of(command + " --fit a100_sxm_80gb --json");
+  check_against("result-1.json", roomy);
+  CHECK(roomy["fit"]["best"].is_null());
+  CHECK(roomy["fit"]["now"]["fits"] == true);
+  CHECK_FALSE(roomy.contains("predicted"));
+  check_against("result-1.json", document_of(command + " --fit 610MiB --json", 1));
+  const json batch = document_of(command + " --max-batch --fit 8GiB --json");
+  check_against("result-1.json", batch);
+  CHECK(batch["max_batch"]["max_batch"] > 64);
+}
+
 TEST_CASE("a ranking follows the schema and falls") {
   const json document = document_of(std::string("whatif ") + demo_trace + " --rank-all --json");
   check_against("result-1.json", document);

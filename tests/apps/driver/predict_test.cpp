@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/ranking.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace::driver {

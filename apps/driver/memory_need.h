@@ -1,0 +1,78 @@
+// What a run needs of a device's memory, and what there is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/driver/load.h"
+#include "apps/driver/memory_report.h"
+#include "sim/core/result.h"
+#include "sim/engine/memory_tracker.h"
+#include "sim/graph/task_graph.h"
+#include "sim/result/timeline.h"
+
+namespace foretrace::driver {
+
+/// What the allocator of the fullest device takes.
+struct MemoryNeed {
+  std::int32_t rank = 0;
+  std::int32_t device = 0;
+  std::int64_t live_bytes = 0;  ///< peak of allocated blocks
+  ReservedRange reserved{};
+
+  /// What a fresh process reserves, or less where the recorded one did with less. What a process
+  /// caches beyond is given back before it runs out of memory.
+  [[nodiscard]] std::int64_t reserved_bytes() const;
+};
+
+/// Predicts memory of changed runs; what does not change with them is computed once.
+class MemoryModel {
+ public:
+  /// `timeline` is the simulated recording; both must outlive the model.
+  MemoryModel(const Recording& recording, const Timeline& timeline);
+
+  [[nodiscard]] bool is_known() const { return !recorded_.empty(); }
+  /// Of the device that needs most; nothing where no tensor is recorded.
+  [[nodiscard]] std::optional<MemoryNeed> need(const TaskGraph& graph,
+                                               const Timeline& timeline) const;
+
+ private:
+  const Recording& recording_;
+  std::vector<MemoryCurve> recorded_;
+  std::vector<std::int64_t> fresh_bytes_;  // per recorded curve
+};
+
+/// Memory that a run has to fit in.
+struct MemoryTarget {
+  std::string name{};  ///< of an accelerator; empty: a size
+  std::int64_t capacity_bytes = 0;
+  std::int64_t context_low_bytes = 0;  ///< of it taken by the driver, outside the allocator
+  std::int64_t context_high_bytes = 0;
+
+  /// Compared with the capacity: reserved bytes and the largest context.
+  [[nodiscard]] std::int64_t needed_bytes(const MemoryNeed& need) const {
+    return need.reserved_bytes() + context_high_bytes;
+  }
+  /// Live blocks and the smallest context: nothing takes less.
+  [[nodiscard]] std::int64_t low_bytes(const MemoryNeed& need) const {
+    return need.live_bytes + context_low_bytes;
+  }
+  /// With all that the recorded process had cached without a cause in the trace.
+  [[nodiscard]] std::int64_t high_bytes(const MemoryNeed& need) const {
+    return need.reserved.high_bytes + context_high_bytes;
+  }
+  [[nodiscard]] bool fits(const MemoryNeed& need) const {
+    return needed_bytes(need) <= capacity_bytes;
+  }
+};
+
+/// The memory of an accelerator.
+[[nodiscard]] MemoryTarget target_of(const Accelerator& accelerator);
+/// "24 GiB" on the accelerator of the run, or the name of an accelerator. Errors give an example.
+[[nodiscard]] Result<MemoryTarget> parse_target(std::string_view text,
+                                                const std::optional<Accelerator>& accelerator);
+
+}  // namespace foretrace::driver

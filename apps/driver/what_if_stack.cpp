@@ -1,0 +1,119 @@
+#include "apps/driver/what_if_stack.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace foretrace::driver {
+namespace {
+
+void follow_factors(const std::vector<float>& added, const Committed& committed,
+                    std::vector<float>& factors) {
+  if (factors.empty() && added.empty()) {
+    return;
+  }
+  std::vector<float> moved(committed.graph.size(), 1.0F);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const TaskId to = committed.new_id.empty() ? make_id<TaskId>(i) : committed.new_id[i];
+    if (to != none<TaskId>) {
+      moved[index(to)] = factors[i];
+    }
+  }
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    moved[i] *= added[i];
+  }
+  factors = std::move(moved);
+}
+
+TaskGraph scaled(const TaskGraph& graph, const std::vector<float>& factors) {
+  if (factors.empty()) {
+    return graph;
+  }
+  Weights weights = graph.weights();
+  auto durations = std::make_shared<std::vector<std::int64_t>>(*weights.duration_ns);
+  for (std::size_t i = 0; i < durations->size(); ++i) {
+    if (factors[i] != 1.0F) {
+      (*durations)[i] =
+          std::llround(static_cast<double>((*durations)[i]) * static_cast<double>(factors[i]));
+    }
+  }
+  weights.duration_ns = std::move(durations);
+  return graph.with_weights(std::move(weights));
+}
+
+/// The point and both bounds; a bound never lies on the wrong side of the point.
+Status add_range(const DurationBounds& bounds, const RunOptions& options, Prediction& prediction) {
+  prediction.low_ns = prediction.high_ns = prediction.run.answer.step_ns;
+  if (bounds.are_tight()) {
+    return ok_status();
+  }
+  for (const TaskGraph& graph : {bounds.low(prediction.graph), bounds.high(prediction.graph)}) {
+    const Result<Run> run = simulate_run(graph, options);
+    if (!run.ok()) {
+      return run.error();
+    }
+    prediction.low_ns = std::min(prediction.low_ns, run->answer.step_ns);
+    prediction.high_ns = std::max(prediction.high_ns, run->answer.step_ns);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+void DurationBounds::follow(const Committed& committed) {
+  follow_factors(committed.low, committed, low_);
+  follow_factors(committed.high, committed, high_);
+}
+
+TaskGraph DurationBounds::low(const TaskGraph& graph) const { return scaled(graph, low_); }
+TaskGraph DurationBounds::high(const TaskGraph& graph) const { return scaled(graph, high_); }
+
+std::string reason_of(const Error& error, std::string_view name) {
+  const std::string prefix = fmt::format("{}: ", name);
+  return error.message.rfind(prefix, 0) == 0 ? error.message.substr(prefix.size()) : error.message;
+}
+
+Status WhatIfStack::push(const WhatIf& what_if) {
+  const OptimizationInfo& info = *what_if.optimization;
+  const Scenario scenario{graph_, accelerator_ ? &*accelerator_ : nullptr};
+  Result<Change> change = info.apply(scenario, what_if.parameters);
+  if (!change.ok()) {
+    return Error{change.error().code,
+                 fmt::format("{}: {}", info.name, reason_of(change.error(), info.name))};
+  }
+  Result<Committed> committed = commit(graph_, *change);
+  if (!committed.ok()) {
+    return Error(committed.error()).with_context(info.name);
+  }
+  bounds_.follow(*committed);
+  if (info.name == accelerator_swap_name) {
+    // What follows in the stack runs on the new device.
+    Result<Accelerator> swapped = find_accelerator(what_if.parameters.text("to"));
+    accelerator_ = swapped.ok() ? std::optional(*std::move(swapped)) : std::nullopt;
+  }
+  graph_ = std::move(committed->graph);
+  applied_.push_back({&info, what_if.parameters.texts(), change->tasks_changed(),
+                      change->tensors.size() + change->new_tensors.size(),
+                      std::move(change->notes)});
+  return ok_status();
+}
+
+Result<Prediction> WhatIfStack::finish(const RunOptions& options) const {
+  Prediction prediction;
+  prediction.graph = graph_;
+  prediction.applied = applied_;
+  Result<Run> run = simulate_run(graph_, options);
+  if (!run.ok()) {
+    return run.error();
+  }
+  prediction.run = *std::move(run);
+  if (const Status range = add_range(bounds_, options, prediction); !range.ok()) {
+    return range.error();
+  }
+  return prediction;
+}
+
+}  // namespace foretrace::driver

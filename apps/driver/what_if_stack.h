@@ -1,0 +1,67 @@
+// What-ifs on top of each other: each acts on the graph that those before it made.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/what_if_spec.h"
+#include "models/accelerator.h"
+#include "sim/core/result.h"
+#include "sim/graph/change.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace::driver {
+
+/// The bounds of a stack of changes: factors of durations, multiplied where several edit one task.
+class DurationBounds {
+ public:
+  void follow(const Committed& committed);
+  [[nodiscard]] bool are_tight() const { return low_.empty() && high_.empty(); }
+  [[nodiscard]] TaskGraph low(const TaskGraph& graph) const;
+  [[nodiscard]] TaskGraph high(const TaskGraph& graph) const;
+
+ private:
+  std::vector<float> low_;
+  std::vector<float> high_;
+};
+
+/// A recording and what was applied to it. Copies share the graph.
+class WhatIfStack {
+ public:
+  explicit WhatIfStack(const Recording& recording)
+      : graph_(recording.graph()), accelerator_(recording.accelerator) {}
+
+  /// The error names the what-if; the stack is then as it was. ErrorCode::no_match if it finds
+  /// nothing to change.
+  [[nodiscard]] Status push(const WhatIf& what_if);
+
+  [[nodiscard]] const TaskGraph& graph() const { return graph_; }
+  /// What the changed run is on.
+  [[nodiscard]] const std::optional<Accelerator>& accelerator() const { return accelerator_; }
+  [[nodiscard]] const std::vector<Applied>& applied() const { return applied_; }
+
+  /// The run with the range that the edited durations declare.
+  [[nodiscard]] Result<Prediction> finish(const RunOptions& options) const;
+
+ private:
+  TaskGraph graph_;
+  std::optional<Accelerator> accelerator_;
+  std::vector<Applied> applied_;
+  DurationBounds bounds_;
+};
+
+/// predict(), but where an end of a parameter's range leaves nothing to change, the range is the
+/// one of the edited durations alone.
+[[nodiscard]] Result<Prediction> predict_if_possible(const Recording& recording,
+                                                     std::span<const WhatIf> stack,
+                                                     const RunOptions& options);
+
+/// The message without "name: " in front of it.
+[[nodiscard]] std::string reason_of(const Error& error, std::string_view name);
+
+}  // namespace foretrace::driver
