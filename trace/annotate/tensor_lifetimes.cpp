@@ -50,7 +50,7 @@ void put_in_order(const std::vector<MemoryEvent>& memory, DeviceMemory& device) 
       }
     }
     const MemoryEvent& event = memory[order[i]];
-    device.chain_breaks += total >= 0 && has_total(event) && before(event) != total;
+    device.chain_breaks += total >= 0 && has_total(event) && before(event) != total ? 1 : 0;
     total = has_total(event) ? event.total_allocated : -1;
   }
 }
@@ -114,7 +114,7 @@ class Pairing {
     TensorLifetime& tensor = inside_[open->second.back()];
     open->second.pop_back();
     tensor.release = row;
-    device_.freed_elsewhere += memory_[tensor.allocation].track != event.track;
+    device_.freed_elsewhere += memory_[tensor.allocation].track != event.track ? 1 : 0;
   }
 
   void note_totals(const MemoryEvent& event) {

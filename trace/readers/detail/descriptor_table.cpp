@@ -112,7 +112,7 @@ DescriptorTable::Slot& DescriptorTable::slot_of(std::vector<Slot>& slots, std::u
   return slots[at];
 }
 
-void DescriptorTable::grow(std::vector<Slot>& slots) const {
+void DescriptorTable::grow(std::vector<Slot>& slots) {
   std::vector<Slot> larger(slots.size() * 2);
   for (const Slot& slot : slots) {
     if (slot.hash != 0) {

@@ -27,7 +27,7 @@ class DescriptorTable {
     Found found;
   };
   static Slot& slot_of(std::vector<Slot>& slots, std::uint64_t hash);
-  void grow(std::vector<Slot>& slots) const;
+  static void grow(std::vector<Slot>& slots);
   Found parse(std::string_view arguments);
   /// The name of a value that is valid JSON; 0, and `lossy`, if it is not.
   NameId intern_json(std::string_view written, bool& lossy);
