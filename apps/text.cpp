@@ -68,7 +68,7 @@ std::string padded(const std::string& cell, std::size_t width, Table::Align alig
 
 std::string time_text(std::int64_t ns, std::int64_t scale_ns) {
   const double scale = std::abs(static_cast<double>(scale_ns));
-  const double value = static_cast<double>(ns);
+  const auto value = static_cast<double>(ns);
   if (scale < 1e6) {
     return fmt::format("{:.1f} us", value / 1e3);
   }

@@ -213,7 +213,7 @@ Result<std::optional<TarMember>> TarReader::next() {
     std::string name(text_at(block, 0, name_length));
     const std::string_view prefix = text_at(block, prefix_at, prefix_length);
     if (!prefix.empty() && block.substr(magic_at, 6) == std::string_view("ustar\0", 6)) {
-      name = std::string(prefix) + "/" + name;
+      name.insert(0, "/").insert(0, prefix);
     }
     name = long_name.empty() ? name : std::exchange(long_name, {});
     const std::uint64_t padded = *size + (block_size - *size % block_size) % block_size;

@@ -81,7 +81,7 @@ std::optional<TaskGraph> without_collectives(const TaskGraph& graph) {
 std::optional<TaskGraph> without_rendezvous(const TaskGraph& graph) {
   Change change;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     if (graph.kind(task) == TaskKind::collective && graph.work(task).part == TaskPart::finish) {
       change.removed_dependencies.push_back({task, DependencyKind::rendezvous});
     }

@@ -52,7 +52,7 @@ Weights without_region(const TaskGraph& graph, NameId label) {
   if (label == NameId{0}) {
     // What no region covers is what the regions leave over.
     for (std::size_t i = 0; i < graph.size(); ++i) {
-      const TaskId task = make_id<TaskId>(i);
+      const auto task = make_id<TaskId>(i);
       if (is_host(graph.kind(task))) {
         std::int64_t covered = 0;
         for (const SegmentPart& part : parts_before(graph, task)) {

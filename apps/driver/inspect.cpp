@@ -18,6 +18,7 @@ namespace {
 /// Device time by the value of a key, longest first; equal times by name.
 std::vector<Share> longest_first(const std::map<std::string_view, Share>& by_name) {
   std::vector<Share> shares;
+  shares.reserve(by_name.size());
   for (const auto& [name, share] : by_name) {
     shares.push_back({std::string(name), share.count, share.time_ns});
   }
@@ -30,7 +31,7 @@ template <typename Key>
 std::vector<Share> shares_by(const TaskGraph& graph, Key key) {
   std::map<std::string_view, Share> by_name;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     if (is_device(graph.kind(task))) {
       Share& share = by_name[key(task)];
       ++share.count;
@@ -44,7 +45,7 @@ void add_lanes(const TaskGraph& graph, GraphFacts& facts) {
   const std::vector<Lane>& lanes = graph.context().lanes;
   std::vector<Share> by_lane(lanes.size());
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     Share& share = by_lane[index(graph.lane_id(task))];
     share.count += graph.kind(task) == TaskKind::mark ? 0 : 1;
     share.time_ns += graph.duration_ns(task);

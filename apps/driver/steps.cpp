@@ -220,7 +220,7 @@ StepTimes simulated_steps(const TaskGraph& graph, const Timeline& timeline) {
   times.device_begin_ns.assign(steps.size(), -1);
   times.first_device_task.assign(steps.size(), none<TaskId>);
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     if (graph.step(task) >= 0 && is_device(graph.kind(task))) {
       const auto step = static_cast<std::size_t>(graph.step(task));
       const std::int64_t start = timeline.start_ns(task);

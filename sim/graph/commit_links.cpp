@@ -27,7 +27,7 @@ class Linker {
     const auto& overflow = how_.graph.topology().overflow;
     std::size_t row = 0;
     for (std::size_t t = 0; t < how_.graph.size(); ++t) {
-      const TaskId task = make_id<TaskId>(t);
+      const auto task = make_id<TaskId>(t);
       if (how_.placement.removed(task)) continue;
       while (row < overflow.size() && overflow[row].task < task) ++row;
       const bool overflows = row < overflow.size() && overflow[row].task == task;

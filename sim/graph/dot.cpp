@@ -67,7 +67,7 @@ std::string to_dot(const TaskGraph& graph, const DotOptions& options) {
                         quoted(graph.context().lanes[lane].name), boxes);
   }
   for (std::size_t t = first; t < last; ++t) {
-    const TaskId task = make_id<TaskId>(t);
+    const auto task = make_id<TaskId>(t);
     const std::vector<Dependency> dependencies = dependencies_of(graph, task);
     const std::vector<bool> symbolic = symbolic_flags(graph, task);
     for (std::size_t i = 0; i < dependencies.size(); ++i) {

@@ -205,7 +205,7 @@ Status check_weights(const Parts& parts) {
   for (const Dependency& d : parts.dependencies) total += std::abs(static_cast<double>(d.lag_ns));
   for (const Wait& w : parts.context.waits) total += std::abs(static_cast<double>(w.lag_ns));
   for (std::size_t t = 0; smallest < 0 && t < parts.size(); ++t) {
-    const TaskId task = make_id<TaskId>(t);
+    const auto task = make_id<TaskId>(t);
     if (parts.duration_ns[t] < 0) {
       return bad(fmt::format("{}: duration is negative, got {} ns",
                              describe(parts.context, parts.columns, task), parts.duration_ns[t]));

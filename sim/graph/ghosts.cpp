@@ -40,7 +40,7 @@ Ghosts::Ghosts(const TaskGraph& graph, const TakenAway& taken_away, const Placem
     : graph_(graph), placement_(placement) {
   if (!placement.any_removed()) return;
   for (std::size_t t = 0; t < graph.size(); ++t) {
-    const TaskId task = make_id<TaskId>(t);
+    const auto task = make_id<TaskId>(t);
     if (!placement.removed(task)) continue;
     ghosts_.emplace_back();
     collected_.clear();

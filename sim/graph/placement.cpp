@@ -49,7 +49,7 @@ class Walk {
 
   void run(std::size_t tasks) {
     for (std::size_t t = 0; t < tasks; ++t) {
-      const TaskId task = make_id<TaskId>(t);
+      const auto task = make_id<TaskId>(t);
       if (leaf_[t]) {
         old_places_.emplace_back(task, make_id<TaskId>(placement_.order.size()));
       } else {

@@ -13,7 +13,7 @@ ChromeLayout::ChromeLayout(const TaskGraph& graph, const Timeline& timeline)
       next_(graph.size(), none<TaskId>) {
   std::vector<TaskId> last(graph.context().lanes.size(), none<TaskId>);
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     TaskId& before = last[index(graph.lane_id(task))];
     previous_[i] = before;
     if (before != none<TaskId>) {

@@ -30,7 +30,7 @@ TaskId find_launch(const TaskGraph& graph, TaskId task) {
 Relations::Relations(const TaskGraph& graph)
     : graph_(graph), launch_(graph.size(), none<TaskId>), offsets_(graph.size() + 1, 0) {
   for (std::size_t t = 0; t < graph.size(); ++t) {
-    const TaskId task = make_id<TaskId>(t);
+    const auto task = make_id<TaskId>(t);
     if (on_stream(graph, task)) launch_[t] = find_launch(graph, task);
   }
   for (const OverflowDependency& d : graph.topology().overflow) {
@@ -92,7 +92,7 @@ TaskId Relations::other_half(TaskId task) const {
   const std::size_t t = index(task);
   for (std::uint32_t i = topology.forward_offsets[t]; i < topology.forward_offsets[t + 1]; ++i) {
     if ((topology.forward[i] & 3U) != lane_slot) continue;
-    const TaskId next = make_id<TaskId>(topology.forward[i] >> 2U);
+    const auto next = make_id<TaskId>(topology.forward[i] >> 2U);
     return graph_.work(next).part == TaskPart::finish ? next : none<TaskId>;
   }
   return none<TaskId>;

@@ -192,7 +192,7 @@ std::vector<Dependency> outgoing(const TaskGraph& graph, TaskId task) {
     // Several overflow dependencies of one task stand side by side.
     if ((entry & 3U) == lane_slot || entry == last) continue;
     last = entry;
-    const TaskId successor = make_id<TaskId>(entry >> 2U);
+    const auto successor = make_id<TaskId>(entry >> 2U);
     if ((entry & 3U) != overflow_slot) {
       const Dependency d = in_slot(graph, successor, entry & 3U);
       if (d.source != no_point) result.push_back(d);

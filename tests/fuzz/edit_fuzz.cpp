@@ -19,7 +19,7 @@ using namespace foretrace;
 /// Every task starts at 0 or later and no earlier than its lane allows, and lasts its duration.
 void check_times(const TaskGraph& graph, const Timeline& timeline) {
   for (std::size_t t = 0; t < graph.size(); ++t) {
-    const TaskId task = make_id<TaskId>(t);
+    const auto task = make_id<TaskId>(t);
     if (timeline.start_ns(task) < 0) std::abort();
     if (timeline.end_ns(task) - timeline.start_ns(task) != graph.duration_ns(task)) std::abort();
     const Point before = graph.topology().sources[t][lane_slot];

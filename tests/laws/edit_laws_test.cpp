@@ -211,7 +211,7 @@ TEST_CASE("law: cutting a kernel in parts and merging the parts changes no time"
     const Timeline after = simulate(whole.graph);
     CHECK(after.span_ns == before.span_ns);
     for (std::size_t t = 0; t < graph.size(); ++t) {
-      const TaskId old = make_id<TaskId>(t);
+      const auto old = make_id<TaskId>(t);
       const TaskId part = in_parts.new_id[index(old == task ? ids->back() : old)];
       CHECK(after.end_ns(whole.new_id[index(part)]) == before.end_ns(old));
     }

@@ -275,7 +275,7 @@ TEST_CASE("law: no capacity is used beyond its size, and all demanded work is do
     }
     for (std::size_t capacity = 0; capacity < 2; ++capacity) {
       const double size = graph.context().capacities[capacity].size;
-      const double span = static_cast<double>(execution->timeline.span_ns);
+      const auto span = static_cast<double>(execution->timeline.span_ns);
       CHECK(execution->capacity_use[capacity] <= size * span * (1 + 1e-9));
       CHECK(execution->capacity_use[capacity] == doctest::Approx(demanded[capacity]).epsilon(1e-6));
     }

@@ -64,7 +64,7 @@ inline TaskGraph toy_job(const ToyJobTimes& times) {
         {.kind = LaneKind::stream, .rank = r, .device = r, .number = 7, .name = {}});
     own.network = builder.add_lane(
         {.kind = LaneKind::stream, .rank = r, .device = r, .number = 20, .name = {}});
-    const std::size_t i = static_cast<std::size_t>(r);
+    const auto i = static_cast<std::size_t>(r);
     const TaskId first = launch(own.host, times.silence[i]);
     const TaskId made =
         device(own.compute, work("vectorized_elementwise_kernel<4, float>", TaskKind::kernel),

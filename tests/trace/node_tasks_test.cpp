@@ -17,7 +17,7 @@ std::int64_t makespan(const TaskGraph& graph) {
   std::vector<std::int64_t> end(graph.size());
   std::int64_t last = 0;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     std::int64_t start = 0;
     for (const Dependency& dependency : dependencies_of(graph, task)) {
       start = std::max(start, end[index(task_of(dependency.source))] + dependency.lag_ns);

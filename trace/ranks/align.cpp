@@ -70,7 +70,7 @@ class Shifts {
 
   [[nodiscard]] Pairs pairs(std::int64_t shift, std::size_t most) const {
     const auto [from, to] = range(shift);
-    const std::size_t count = static_cast<std::size_t>(std::max<std::int64_t>(0, to - from));
+    const auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, to - from));
     const std::size_t stride = count / std::max<std::size_t>(1, most) + 1;
     Pairs list;
     for (std::size_t k = 0; k < count; k += stride) {

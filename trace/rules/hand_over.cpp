@@ -52,7 +52,7 @@ std::vector<Activity> collect_activity(const Assembly& assembly) {
     const std::uint32_t thread = thread_of_track[index(events.track[i])];
     const bool counts = kind == EventKind::cpu_op || kind == EventKind::runtime ||
                         kind == EventKind::user_annotation;
-    const EventId event = make_id<EventId>(i);
+    const auto event = make_id<EventId>(i);
     if (thread == nothing || !counts || events.name_of(event).starts_with("ProfilerStep")) {
       continue;
     }

@@ -34,7 +34,7 @@ Overheads collect_overheads(const EventTable& events) {
     if (events.kind[i] != EventKind::overhead) {
       continue;
     }
-    const EventId event = make_id<EventId>(i);
+    const auto event = make_id<EventId>(i);
     auto& list = events.name_of(event) == "Command Buffer Full" ? result.full : result.other;
     list.emplace_back(events.start_ns[i], events.end_ns(event));
   }

@@ -75,7 +75,7 @@ void collect_device_ops(Assembly& assembly, std::vector<std::uint32_t>& call_eve
   const Launches launches(events);
   std::vector<std::uint32_t> stream_of_track(events.tracks.size(), nothing);
   for (std::size_t i = 0; i < events.size(); ++i) {
-    const EventId event = make_id<EventId>(i);
+    const auto event = make_id<EventId>(i);
     if (!events.is_device_event(event)) {
       continue;
     }
@@ -240,7 +240,7 @@ void collect_calls(Assembly& assembly, const std::vector<std::uint32_t>& thread_
       continue;
     }
     HostThread& row = assembly.threads[thread];
-    const EventId event = make_id<EventId>(i);
+    const auto event = make_id<EventId>(i);
     row.first_ns = std::min(row.first_ns, events.start_ns[i]);
     row.last_ns = std::max(row.last_ns, events.end_ns(event));
     if (events.kind[i] != EventKind::runtime) {

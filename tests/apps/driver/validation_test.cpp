@@ -116,8 +116,8 @@ TEST_CASE("validation: without kernels a run takes what the host's own events sa
                  // once
     }
     CAPTURE(row.trace);
-    const double simulated = static_cast<double>(row.reactions.device_x0_ns);
-    const double host_only = static_cast<double>(row.honesty.host_only_ns);
+    const auto simulated = static_cast<double>(row.reactions.device_x0_ns);
+    const auto host_only = static_cast<double>(row.honesty.host_only_ns);
     CHECK(std::abs(simulated - host_only) <=
           0.03 * host_only + 0.01 * static_cast<double>(row.measured_span_ns));
   }

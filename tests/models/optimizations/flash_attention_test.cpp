@@ -72,7 +72,7 @@ TEST_CASE("flash_attention: backward has two products on each side, and 2.5 time
   const auto graph = run.build();
   const auto fused = after(graph, flash_attention, {}, &a100);
   CHECK(fused.size() == 2);
-  const double forward = static_cast<double>(
+  const auto forward = static_cast<double>(
       duration_of(after(attention(), flash_attention, {}, &a100), "flash attention"));
   CHECK(duration_of(fused, "flash attention backward") ==
         doctest::Approx(4200 + 2.5 * (forward - 4200)).epsilon(1e-3));

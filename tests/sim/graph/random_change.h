@@ -204,7 +204,7 @@ class RandomGraph {
     const auto tasks = builder_.size();
     const auto steps = static_cast<std::uint32_t>(builder_.context().steps.size());
     for (std::size_t t = 0; t < tasks; ++t) {
-      const TaskId task = make_id<TaskId>(t);
+      const auto task = make_id<TaskId>(t);
       builder_.columns().step[t] = static_cast<std::int32_t>(choices_.below(steps + 1)) - 1;
       if (choices_.one_in(6)) builder_.add_segment_part({task, NameId{}, LayerId{1}, 4});
       if (choices_.one_in(8)) builder_.add_demand({task, 0, 0.5F});

@@ -297,7 +297,7 @@ inline std::string to_text(const TaskGraph& graph) {
   std::size_t row = 0;
   const Topology& topology = graph.topology();
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId t = make_id<TaskId>(i);
+    const auto t = make_id<TaskId>(i);
     text += (i == 0 ? "" : " ") + graph.lane(t).name + ":" + std::string(graph.name(t)) + "(" +
             std::to_string(graph.duration_ns(t));
     if (graph.segment_ns(t) != 0) text += "," + std::to_string(graph.segment_ns(t));

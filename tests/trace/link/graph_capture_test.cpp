@@ -64,7 +64,7 @@ TEST_CASE("graph capture: executed kernels get operator and shapes of the launch
   REQUIRE(built.ok());
   int found = 0;
   for (std::size_t i = 0; i < built->graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     const Work& work = built->graph.work(task);
     if (built->graph.name(task) == "gemm") {
       CHECK(built->graph.names()[work.operator_name] == "aten::mm");

@@ -26,7 +26,7 @@ Errors step_errors(const BuiltJob& job, const Timeline& timeline) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const MeasuredStep& measured = job.built.steps[i];
-    const double recorded = static_cast<double>(measured.end_ns - measured.start_ns);
+    const auto recorded = static_cast<double>(measured.end_ns - measured.start_ns);
     const double simulated =
         static_cast<double>(timeline.start_ns(steps[i].end) - timeline.start_ns(steps[i].begin));
     const double error = std::abs(simulated / recorded - 1);

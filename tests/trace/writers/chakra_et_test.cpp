@@ -23,7 +23,7 @@ using Lanes = std::map<std::pair<bool, std::int64_t>, std::vector<std::int64_t>>
 Lanes durations_by_lane(const TaskGraph& graph) {
   Lanes lanes;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     const Lane& lane = graph.lane(task);
     auto& list = lanes[{lane.kind == LaneKind::stream, lane.number}];
     if (lane.kind == LaneKind::host_thread && graph.segment_ns(task) > 0) {
@@ -43,7 +43,7 @@ std::vector<std::int64_t> starts_of(const TaskGraph& graph) {
   };
   std::set<LaneId> begun;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     const bool first = begun.insert(graph.lane_id(task)).second;
     std::int64_t at = first ? graph.segment_ns(task) : 0;
     for (const Dependency& d : dependencies_of(graph, task)) {
@@ -63,7 +63,7 @@ Lanes device_starts(const TaskGraph& graph) {
   const std::vector<std::int64_t> starts = starts_of(graph);
   Lanes lanes;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const TaskId task = make_id<TaskId>(i);
+    const auto task = make_id<TaskId>(i);
     if (is_device(graph.kind(task))) {
       lanes[{true, graph.lane(task).number}].push_back(starts[i]);
     }
