@@ -12,6 +12,7 @@
 //           - host and device run ahead of each other as far as the launch queue allows
 // ignores   memory that is freed later, errors that surface later, timing code that needs the wait
 // calibrate nothing; compare with a run in which the calls are taken out.
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -47,10 +48,9 @@ bool follows_a_read(const TaskGraph& graph, const detail::GraphView& view, TaskI
   // A blocking copy: begin, copy, finish. Its finish stands before the wait.
   if (graph.work(before).part == TaskPart::finish) before = view.previous(before);
   if (before == none<TaskId>) return false;
-  for (const TaskId work : view.launched(before)) {
-    if (copies_to_host(graph, work)) return true;
-  }
-  return false;
+  const std::span<const TaskId> works = view.launched(before);
+  return std::any_of(works.begin(), works.end(),
+                     [&](TaskId work) { return copies_to_host(graph, work); });
 }
 
 void remove_pair(TaskId begin, TaskId finish, Change& change) {

@@ -58,7 +58,7 @@ class Replicator {
     growth_ = static_cast<double>(params.integer("ranks")) / static_cast<double>(job_size());
   }
 
-  Result<Change> run(std::int64_t ranks, std::vector<detail::Transfer> transfers) {
+  Result<Change> run(std::int64_t ranks, const std::vector<detail::Transfer>& transfers) {
     Change change;
     std::int64_t before = 0;
     std::int64_t after = 0;
