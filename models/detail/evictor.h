@@ -13,6 +13,14 @@
 
 namespace foretrace::detail {
 
+inline constexpr ParamInfo least_evicted_param = {.name = "least",
+                                                  .type = ParamType::bytes,
+                                                  .unit = "B",
+                                                  .default_text = "64 KiB",
+                                                  .doc = "Smaller tensors stay.",
+                                                  .minimum = 0,
+                                                  .maximum = 1e15};
+
 struct EvictorOptions {
   std::int64_t least_bytes = 0;  ///< smaller tensors stay
   double bandwidth = 0;          ///< B/s of copies, each way; 0: nothing is copied

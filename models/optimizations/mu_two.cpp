@@ -28,6 +28,7 @@
 #include <fmt/format.h>
 
 #include "models/detail/half_step_maps.h"
+#include "models/detail/host_link.h"
 #include "models/optimization.h"
 
 namespace foretrace {
@@ -140,15 +141,7 @@ constexpr std::array params = {
               .doc = "Share of the activations' bytes that leave between forward and backward.",
               .minimum = 0,
               .maximum = 1},
-    ParamInfo{.name = "bandwidth",
-              .type = ParamType::bandwidth,
-              .unit = "GB/s",
-              .default_text = "12 GB/s",
-              .doc = "Of pinned copies, each way; 12 GB/s is what PCIe 3.0 x16 reaches.",
-              .minimum = 1e6,
-              .maximum = 1e13,
-              .optimistic = "25 GB/s",
-              .pessimistic = "10 GB/s"},
+    detail::host_link_param,
     ParamInfo{.name = "least",
               .type = ParamType::bytes,
               .unit = "B",

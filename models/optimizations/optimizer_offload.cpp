@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "models/detail/copy_engine.h"
+#include "models/detail/host_link.h"
 #include "models/detail/tensor_edits.h"
 #include "models/detail/training_pass.h"
 #include "models/detail/update_phase.h"
@@ -198,15 +199,7 @@ constexpr std::array params = {
               .doc = "Bytes of a gradient and of a parameter on the link: 4, or 2 in 16 bit.",
               .minimum = 0.5,
               .maximum = 8},
-    ParamInfo{.name = "bandwidth",
-              .type = ParamType::bandwidth,
-              .unit = "GB/s",
-              .default_text = "12 GB/s",
-              .doc = "Of pinned copies, each way; 12 GB/s is what PCIe 3.0 x16 reaches.",
-              .minimum = 1e6,
-              .maximum = 1e13,
-              .optimistic = "25 GB/s",
-              .pessimistic = "10 GB/s"},
+    detail::host_link_param,
     ParamInfo{
         .name = "host_bandwidth",
         .type = ParamType::bandwidth,

@@ -122,7 +122,7 @@ class Replicator {
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   auto transfers = detail::find_transfers(scenario.graph, "kind=collective");
   if (!transfers) return std::move(transfers).error();
-  return Replicator(scenario.graph, params).run(params.integer("ranks"), std::move(*transfers));
+  return Replicator(scenario.graph, params).run(params.integer("ranks"), *transfers);
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

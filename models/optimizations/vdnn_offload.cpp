@@ -22,6 +22,7 @@
 #include <fmt/format.h>
 
 #include "models/detail/copy_engine.h"
+#include "models/detail/host_link.h"
 #include "models/detail/stash.h"
 #include "models/detail/tensor_edits.h"
 #include "models/optimization.h"
@@ -124,15 +125,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "time to allocate and free on the device",
     "feature maps that several layers share: by shapes, they are counted once per layer"};
 constexpr std::array params = {
-    ParamInfo{.name = "bandwidth",
-              .type = ParamType::bandwidth,
-              .unit = "GB/s",
-              .default_text = "12 GB/s",
-              .doc = "Of pinned copies, each way; 12 GB/s is what PCIe 3.0 x16 reaches.",
-              .minimum = 1e6,
-              .maximum = 1e13,
-              .optimistic = "25 GB/s",
-              .pessimistic = "10 GB/s"},
+    detail::host_link_param,
     ParamInfo{.name = "least",
               .type = ParamType::bytes,
               .unit = "B",

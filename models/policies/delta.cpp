@@ -22,6 +22,7 @@
 #include <string>
 
 #include "models/detail/evictor.h"
+#include "models/detail/host_link.h"
 #include "models/policy.h"
 
 namespace foretrace {
@@ -90,15 +91,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "time to search for what to evict, and to keep the accounts",
     "fragmentation: a request fits whenever enough bytes are free"};
 constexpr std::array params = {
-    ParamInfo{.name = "bandwidth",
-              .type = ParamType::bandwidth,
-              .unit = "GB/s",
-              .default_text = "12 GB/s",
-              .doc = "Of pinned copies, each way; 12 GB/s is what PCIe 3.0 x16 reaches.",
-              .minimum = 1e6,
-              .maximum = 1e13,
-              .optimistic = "25 GB/s",
-              .pessimistic = "10 GB/s"},
+    detail::host_link_param,
     ParamInfo{.name = "director",
               .type = ParamType::text,
               .default_text = "cheaper",
@@ -113,13 +106,7 @@ constexpr std::array params = {
                      "as long; 0: when it is used.",
               .minimum = 0,
               .maximum = 1e6},
-    ParamInfo{.name = "least",
-              .type = ParamType::bytes,
-              .unit = "B",
-              .default_text = "64 KiB",
-              .doc = "Smaller tensors stay.",
-              .minimum = 0,
-              .maximum = 1e15}};
+    detail::least_evicted_param};
 
 }  // namespace
 

@@ -128,13 +128,7 @@ constexpr std::array params = {
                   "What the backward pass made may leave too, as in the paper. To make it again "
                   "takes maps that were freed, and operands are least certain there: it can cost "
                   "many times the run."},
-    ParamInfo{.name = "least",
-              .type = ParamType::bytes,
-              .unit = "B",
-              .default_text = "64 KiB",
-              .doc = "Smaller tensors stay.",
-              .minimum = 0,
-              .maximum = 1e15}};
+    detail::least_evicted_param};
 
 }  // namespace
 
