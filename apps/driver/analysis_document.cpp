@@ -23,7 +23,7 @@ Json known(const std::optional<std::int64_t>& value) {
 }
 
 template <std::size_t Count, typename Value, typename Enum>
-Json by_name(const std::array<Value, Count>& values, Enum) {
+Json by_name(const std::array<Value, Count>& values, Enum /*type of the index*/) {
   Json object = Json::object();
   for (std::size_t i = 0; i < Count; ++i) {
     if (values[i] != Value{}) {
