@@ -200,7 +200,7 @@ Result<ReplayTable> replay_table(const std::string& folder) {
   ReplayTable table;
   for (const std::string& name : *files) {
     const auto begin = std::chrono::steady_clock::now();
-    Result<Recording> recording = load(folder + "/" + name);
+    Result<Recording> recording = load(fmt::format("{}/{}", folder, name));
     if (!recording) {
       table.left_out.push_back({name, recording.error().message});
       continue;
@@ -234,7 +234,7 @@ Result<std::vector<PairRow>> pair_table(const std::string& folder) {
     bool there = !pair.base.empty() && !pair.changed.empty();
     for (std::vector<std::string>* const files : {&pair.base, &pair.changed}) {
       for (std::string& file : *files) {
-        file = folder + "/" + file;
+        file = fmt::format("{}/{}", folder, file);
         std::error_code ignored;
         there = there && fs::exists(file, ignored);
       }
