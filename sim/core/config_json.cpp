@@ -27,7 +27,8 @@ std::string one_line(std::string_view text) {
 // The library says "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error
 // while parsing ... - unexpected ..."; the part in brackets means nothing to people.
 std::string parse_error_text(std::string_view what) {
-  if (const auto bracket = what.find("] "); what.starts_with("[") && bracket != what.npos) {
+  if (const auto bracket = what.find("] ");
+      what.starts_with("[") && bracket != std::string_view::npos) {
     what.remove_prefix(bracket + 2);
   }
   constexpr std::size_t longest = 300;  // it quotes the last token, which can be a file of its own
