@@ -54,15 +54,7 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   if (const Status asked = app::check_questions(options.questions, !specs->empty()); !asked.ok()) {
     return asked.error();
   }
-  std::vector<driver::WhatIf> stack;
-  for (const driver::WhatIfSpec& spec : *specs) {
-    Result<driver::WhatIf> what_if = driver::check_what_if(spec);
-    if (!what_if.ok()) {
-      return what_if.error();
-    }
-    stack.push_back(*std::move(what_if));
-  }
-  return stack;
+  return driver::check_stack(*specs);
 }
 
 /// What every answer starts from, and the budget that is asked for.

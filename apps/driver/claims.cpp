@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "apps/driver/predict.h"
@@ -54,9 +55,7 @@ Result<Claim> read_claim(const nlohmann::json& entry) {
   if (const auto gain = entry.find("gain"); gain != entry.end()) {
     row.published_gain = Gain{gain->at(0).get<double>(), gain->at(1).get<double>()};
   }
-  for (const std::string& text : claim.apply) {
-    row.applied += (row.applied.empty() ? "" : " + ") + text;
-  }
+  row.applied = fmt::format("{}", fmt::join(claim.apply, " + "));
   if (claim.apply.empty() == row.failure.empty()) {
     return Error{ErrorCode::bad_config,
                  fmt::format("{}: expected either apply or not_predicted", row.name)};
@@ -84,22 +83,6 @@ Result<std::vector<Claim>> read_claims() {
     return Error{ErrorCode::bad_config, fmt::format("{}: {}", path, wrong.what())};
   }
   return claims;
-}
-
-Result<std::vector<WhatIf>> stack_of(const Claim& claim) {
-  Result<std::vector<WhatIfSpec>> specs = parse_stack(claim.apply);
-  if (!specs) {
-    return std::move(specs).error();
-  }
-  std::vector<WhatIf> stack;
-  for (const WhatIfSpec& spec : *specs) {
-    Result<WhatIf> what_if = check_what_if(spec);
-    if (!what_if) {
-      return std::move(what_if).error();
-    }
-    stack.push_back(std::move(what_if).value());
-  }
-  return stack;
 }
 
 Result<std::int64_t> selected_ns(const TaskGraph& graph, const std::string& selection) {
@@ -163,7 +146,7 @@ Status predict_claim(const std::string& folder, Claim& claim) {
   if (!recording) {
     return std::move(recording).error();
   }
-  Result<std::vector<WhatIf>> stack = stack_of(claim);
+  Result<std::vector<WhatIf>> stack = stack_of(claim.apply);
   if (!stack) {
     return std::move(stack).error();
   }

@@ -31,17 +31,11 @@ std::vector<std::string> texts_of(const OptimizationInfo& info, std::string_view
 
 Result<FitChoice> choice_of(const OptimizationInfo& info, std::string_view setting) {
   FitChoice choice{&info, texts_of(info, setting), {}};
-  for (const std::string& text : choice.texts) {
-    const Result<WhatIfSpec> spec = parse_what_if(text);
-    if (!spec.ok()) {
-      return spec.error();
-    }
-    Result<WhatIf> what_if = check_what_if(*spec);
-    if (!what_if.ok()) {
-      return what_if.error();
-    }
-    choice.parts.push_back(*std::move(what_if));
+  Result<std::vector<WhatIf>> parts = stack_of(choice.texts);
+  if (!parts.ok()) {
+    return parts.error();
   }
+  choice.parts = *std::move(parts);
   return choice;
 }
 

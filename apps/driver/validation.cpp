@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "apps/driver/load.h"
@@ -151,27 +152,19 @@ Status predict_pair(Pair& pair) {
   }
   pair.row.base_ns = before->measured_answer.step_ns;
   pair.row.measured_ns = after->measured_answer.step_ns;
-  std::vector<WhatIf> stack;
-  for (const std::string& text : pair.apply) {
-    Result<WhatIfSpec> spec = parse_what_if(text);
-    if (!spec) {
-      return std::move(spec).error();
-    }
-    Result<WhatIf> what_if = check_what_if(*spec);
-    if (!what_if) {
-      return std::move(what_if).error();
-    }
-    stack.push_back(std::move(what_if).value());
-    pair.row.applied += (pair.row.applied.empty() ? "" : " + ") + text;
+  const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
+  if (!stack) {
+    return stack.error();
   }
-  if (stack.size() == 1 && stack.front().optimization->name == accelerator_swap_name) {
-    Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack.front());
+  pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
+  if (stack->size() == 1 && stack->front().optimization->name == accelerator_swap_name) {
+    Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack->front());
     if (!kernels) {
       return std::move(kernels).error();
     }
     pair.row.kernels = std::move(kernels).value();
   }
-  Result<Prediction> predicted = predict(*base, stack);
+  Result<Prediction> predicted = predict(*base, *stack);
   if (!predicted) {
     return std::move(predicted).error();
   }

@@ -172,4 +172,25 @@ Result<WhatIf> check_what_if(const WhatIfSpec& spec) {
   return WhatIf{*found, *std::move(values)};
 }
 
+Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
+  std::vector<WhatIf> stack;
+  stack.reserve(specs.size());
+  for (const WhatIfSpec& spec : specs) {
+    Result<WhatIf> what_if = check_what_if(spec);
+    if (!what_if.ok()) {
+      return what_if.error();
+    }
+    stack.push_back(*std::move(what_if));
+  }
+  return stack;
+}
+
+Result<std::vector<WhatIf>> stack_of(const std::vector<std::string>& arguments) {
+  const Result<std::vector<WhatIfSpec>> specs = parse_stack(arguments);
+  if (!specs.ok()) {
+    return specs.error();
+  }
+  return check_stack(*specs);
+}
+
 }  // namespace foretrace::driver

@@ -1,6 +1,7 @@
 // The text of a what-if, "NAME[:key=value,...]" or a JSON file, and what it means.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,5 +48,8 @@ struct WhatIf {
   ParamValues parameters;
 };
 [[nodiscard]] Result<WhatIf> check_what_if(const WhatIfSpec& spec);
+[[nodiscard]] Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs);
+/// parse_stack(), checked.
+[[nodiscard]] Result<std::vector<WhatIf>> stack_of(const std::vector<std::string>& arguments);
 
 }  // namespace foretrace::driver

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,9 @@ class Evictor : public MemoryPolicy {
   /// call of that may itself wait for memory.
   [[nodiscard]] bool can_copy_now(TensorId tensor, const Simulation& simulation);
   void copy_out(TensorId tensor, TaskId task, Simulation& simulation);
+  /// The copy itself, behind its dependencies.
+  TaskId append_copy(TensorId tensor, LaneId lane, WorkId work,
+                     std::span<const Dependency> dependencies, Simulation& simulation);
   void copy_in(TensorId tensor, TaskId task, Simulation& simulation);
   void find_demand();
   [[nodiscard]] std::int64_t demand_until_use(TensorId tensor);

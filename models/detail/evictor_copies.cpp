@@ -26,6 +26,20 @@ bool Evictor::can_copy_now(TensorId tensor, const Simulation& simulation) {
   return true;
 }
 
+TaskId Evictor::append_copy(TensorId tensor, LaneId lane, WorkId work,
+                            std::span<const Dependency> dependencies, Simulation& simulation) {
+  const TaskSpec spec{.lane = lane,
+                      .work = work,
+                      .kind = TaskKind::copy,
+                      .duration_ns = copy_ns(tensor),
+                      .provenance = Provenance::assumed};
+  const Result<TaskId> copy =
+      simulation.append({.task = spec, .dependencies = dependencies, .demands = {}});
+  FORETRACE_CHECK(copy.ok());
+  account().copy_ns += spec.duration_ns;
+  return *copy;
+}
+
 // The host need not wait for its calls; the copy waits for the last kernel that used the tensor.
 void Evictor::copy_out(TensorId tensor, TaskId task, Simulation& simulation) {
   const CopyPlaces& places = places_of(tensor);
@@ -46,24 +60,16 @@ void Evictor::copy_out(TensorId tensor, TaskId task, Simulation& simulation) {
     dependencies.push_back(
         {.source = end_of(arriving_[index(tensor)]), .task = {}, .kind = DependencyKind::data});
   }
-  const TaskSpec spec{.lane = places.out,
-                      .work = places.out_work,
-                      .kind = TaskKind::copy,
-                      .duration_ns = copy_ns(tensor),
-                      .provenance = Provenance::assumed};
-  const Result<TaskId> copy =
-      simulation.append({.task = spec, .dependencies = dependencies, .demands = {}});
-  FORETRACE_CHECK(copy.ok());
-  leaving_[index(tensor)] = *copy;
-  copies_.emplace_back(*copy, tensor);
+  const TaskId copy = append_copy(tensor, places.out, places.out_work, dependencies, simulation);
+  leaving_[index(tensor)] = copy;
+  copies_.emplace_back(copy, tensor);
   ++account().swaps;
   account().out_bytes += bytes_of(tensor);
-  account().copy_ns += spec.duration_ns;
-  copies_out_until_ns_ = std::max(copies_out_until_ns_, simulation.now_ns()) + spec.duration_ns;
+  copies_out_until_ns_ = std::max(copies_out_until_ns_, simulation.now_ns()) + copy_ns(tensor);
   // The memory is free when the copy has ended.
   FORETRACE_CHECK(
       simulation
-          .add_dependency({.source = end_of(*copy), .task = task, .kind = DependencyKind::memory})
+          .add_dependency({.source = end_of(copy), .task = task, .kind = DependencyKind::memory})
           .ok());
 }
 
@@ -74,19 +80,11 @@ void Evictor::copy_in(TensorId tensor, TaskId task, Simulation& simulation) {
                                                  .task = {},
                                                  .kind = DependencyKind::launch,
                                                  .lag_ns = usual_lag_ns_}};
-  const TaskSpec spec{.lane = places.in,
-                      .work = places.in_work,
-                      .kind = TaskKind::copy,
-                      .duration_ns = copy_ns(tensor),
-                      .provenance = Provenance::assumed};
-  const Result<TaskId> copy =
-      simulation.append({.task = spec, .dependencies = dependencies, .demands = {}});
-  FORETRACE_CHECK(copy.ok());
-  arriving_[index(tensor)] = *copy;
+  arriving_[index(tensor)] =
+      append_copy(tensor, places.in, places.in_work, dependencies, simulation);
   accessed_ns_[index(tensor)] = simulation.now_ns();
   away_.erase(tensor);
   account().in_bytes += bytes_of(tensor);
-  account().copy_ns += spec.duration_ns;
 }
 
 void Evictor::find_demand() {
