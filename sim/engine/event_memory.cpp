@@ -42,7 +42,7 @@ bool EventRun::may_allocate(TaskId task) {
     execution_.memory_waited_ns += now_ns_ - held->since_ns;
     held_.erase(held);
   }
-  if (memory_.apply(task)) {
+  if (memory_.apply(task, now_ns_)) {
     admit_held();
   }
   return true;
@@ -58,7 +58,7 @@ void EventRun::hold(TaskId task) {
 }
 
 void EventRun::evict(TensorId tensor) {
-  memory_.evict(tensor);
+  memory_.evict(tensor, now_ns_);
   admit_held();
 }
 
@@ -66,7 +66,7 @@ bool EventRun::restore(TensorId tensor) {
   if (memory_.room_bytes(tensor) < graph_.context().tensors[index(tensor)].bytes) {
     return false;
   }
-  memory_.restore(tensor);
+  memory_.restore(tensor, now_ns_);
   return true;
 }
 

@@ -112,28 +112,33 @@ std::int64_t BudgetState::missing(TaskId task, std::size_t& budget) const {
   return largest;
 }
 
-void BudgetState::count(std::uint32_t budget, std::int64_t bytes, TaskId task) {
-  live_[budget] += bytes;
-  if (live_[budget] > uses_[budget].peak_bytes) {
-    uses_[budget].peak_bytes = live_[budget];
-    uses_[budget].peak_task = task;
+void BudgetState::count(TensorId tensor, BudgetAction action, std::int64_t now_ns, TaskId task) {
+  const std::uint32_t budget = budget_[index(tensor)];
+  const bool comes = action == BudgetAction::allocated || action == BudgetAction::restored;
+  live_[budget] += comes ? bytes_of(tensor) : -bytes_of(tensor);
+  MemoryUse& use = uses_[budget];
+  use.points.push_back({now_ns, live_[budget], tensor, action});
+  if (live_[budget] > use.peak_bytes) {
+    use.peak_bytes = live_[budget];
+    use.peak_task = task;
   }
 }
 
-bool BudgetState::apply(TaskId task) {
+bool BudgetState::apply(TaskId task, std::int64_t now_ns) {
   bool frees = false;
   std::vector<std::int64_t> before;
   const std::span<const Action> actions = actions_of(task);
   if (!actions.empty()) before = live_;
   for (const Action& action : actions) {
     Residence& residence = residence_[index(action.tensor)];
-    const std::int64_t bytes = bytes_of(action.tensor);
     if (action.allocates) {
-      count(action.budget, bytes, task);
-      if (residence == Residence::doomed) count(action.budget, -bytes, task);
+      count(action.tensor, BudgetAction::allocated, now_ns, task);
+      if (residence == Residence::doomed) count(action.tensor, BudgetAction::freed, now_ns, task);
       residence = residence == Residence::doomed ? Residence::gone : Residence::resident;
     } else {
-      if (residence == Residence::resident) count(action.budget, -bytes, task);
+      if (residence == Residence::resident) {
+        count(action.tensor, BudgetAction::freed, now_ns, task);
+      }
       residence = residence == Residence::unborn ? Residence::doomed : Residence::gone;
     }
   }
@@ -145,16 +150,16 @@ bool BudgetState::is_resident(TensorId tensor) const {
   return index(tensor) < residence_.size() && residence_[index(tensor)] == Residence::resident;
 }
 
-void BudgetState::evict(TensorId tensor) {
+void BudgetState::evict(TensorId tensor, std::int64_t now_ns) {
   FORETRACE_CHECK(is_resident(tensor));
   residence_[index(tensor)] = Residence::gone;
-  live_[budget_[index(tensor)]] -= bytes_of(tensor);
+  count(tensor, BudgetAction::evicted, now_ns, none<TaskId>);
 }
 
-void BudgetState::restore(TensorId tensor) {
+void BudgetState::restore(TensorId tensor, std::int64_t now_ns) {
   FORETRACE_CHECK(residence_[index(tensor)] == Residence::gone);
   residence_[index(tensor)] = Residence::resident;
-  count(budget_[index(tensor)], bytes_of(tensor), none<TaskId>);
+  count(tensor, BudgetAction::restored, now_ns, none<TaskId>);
 }
 
 std::int64_t BudgetState::room_bytes(TensorId tensor) const {

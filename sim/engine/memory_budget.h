@@ -37,13 +37,29 @@ struct MemoryPressure {
   LayerId layer{};
 };
 
+enum class BudgetAction : std::uint8_t {
+  allocated,
+  freed,
+  evicted,   ///< by a policy, before the program frees it
+  restored,  ///< by a policy, after it was evicted or freed
+};
+
+/// Something comes or goes; live bytes from here on.
+struct BudgetPoint {
+  std::int64_t time_ns = 0;
+  std::int64_t live_bytes = 0;
+  TensorId tensor{};
+  BudgetAction action = BudgetAction::allocated;
+};
+
 /// What was allocated under a budget, in the order of the simulated host.
 struct MemoryUse {
   std::int32_t rank = 0;
   std::int32_t device = 0;
   std::int64_t base_bytes = 0;  ///< before the window
   std::int64_t peak_bytes = 0;
-  TaskId peak_task = none<TaskId>;  ///< whose allocations reach the peak; none: the base
+  TaskId peak_task = none<TaskId>;    ///< whose allocations reach the peak; none: the base
+  std::vector<BudgetPoint> points{};  ///< as they happened; times never go back
 };
 
 namespace detail {
@@ -59,7 +75,7 @@ class BudgetState {
   /// Missing bytes of the tightest budget; 0 if the task's allocations fit.
   [[nodiscard]] std::int64_t missing(TaskId task, std::size_t& budget) const;
   /// The task goes on. True if it leaves less allocated than it found.
-  bool apply(TaskId task);
+  bool apply(TaskId task, std::int64_t now_ns);
   [[nodiscard]] MemoryPressure pressure(TaskId task, std::size_t budget,
                                         std::int64_t missing_bytes) const;
   [[nodiscard]] WhenFull when_full(std::size_t budget) const { return budgets_[budget].when_full; }
@@ -69,8 +85,8 @@ class BudgetState {
   /// False for tensors that no budget counts.
   [[nodiscard]] bool is_resident(TensorId tensor) const;
   /// A resident tensor goes, one that has gone comes back.
-  void evict(TensorId tensor);
-  void restore(TensorId tensor);
+  void evict(TensorId tensor, std::int64_t now_ns);
+  void restore(TensorId tensor, std::int64_t now_ns);
   /// What the tensor's budget has left.
   [[nodiscard]] std::int64_t room_bytes(TensorId tensor) const;
   [[nodiscard]] std::int64_t budget_bytes(TensorId tensor) const;
@@ -97,7 +113,8 @@ class BudgetState {
   /// The most that a task's actions add to a budget; `by` is the request that reaches it.
   [[nodiscard]] std::int64_t most_of(std::span<const Action> actions, std::uint32_t budget,
                                      TensorId& by) const;
-  void count(std::uint32_t budget, std::int64_t bytes, TaskId task);
+  /// What happens to this tensor now; `task` asked for it.
+  void count(TensorId tensor, BudgetAction action, std::int64_t now_ns, TaskId task);
 
   const TaskGraph* graph_ = nullptr;
   std::vector<MemoryBudget> budgets_;

@@ -49,7 +49,7 @@ class ViewWriter {
       : out_(out),
         graph_(view.graph),
         timeline_(view.timeline),
-        counters_(view.counters),
+        view_(view),
         layout_(view.graph, view.timeline),
         label_(view.label.empty() ? "" : fmt::format("{}: ", view.label)),
         next_process_(next_process),
@@ -108,7 +108,7 @@ class ViewWriter {
         track.process, track.thread, track.thread);
   }
 
-  // Thread numbers: 1 is the track of steps, lanes follow, modules are last.
+  // Thread numbers: 1 is the track of steps, lanes follow, then modules and instants.
   void name_tracks() {
     const std::vector<Lane>& lanes = graph_.context().lanes;
     std::vector<bool> used(lanes.size(), false);
@@ -128,18 +128,18 @@ class ViewWriter {
   }
 
   void write_counters() {
-    for (const ChromeCounter& counter : counters_) {
+    for (const ChromeCounter& counter : view_.counters) {
       const auto process = processes_.find({counter.rank, counter.device});
-      if (process == processes_.end()) {
-        continue;
+      if (process != processes_.end()) {
+        detail::write_counter(out_, counter, process->second);
       }
-      const std::string name = json_string(counter.name);
-      for (std::size_t i = 0; i < counter.samples.size(); ++i) {
-        const ChromeCounter::Sample& sample = counter.samples[i];
-        if (i + 1 == counter.samples.size() || counter.samples[i + 1].time_ns > sample.time_ns) {
-          out_.event(R"({{"ph":"C","name":{},"pid":{},"tid":0,"ts":{},"args":{{"value":{}}}}})",
-                     name, process->second, Microseconds{sample.time_ns}, sample.value);
-        }
+    }
+    for (const ChromeInstants& instants : view_.instants) {
+      const auto process = processes_.find({instants.rank, instants.device});
+      if (process != processes_.end() && !instants.list.empty()) {
+        const Track track{process->second, tracks_.size() + 3};
+        name_thread(track, instants.title);
+        detail::write_instants(out_, instants, track.process, track.thread);
       }
     }
   }
@@ -288,7 +288,7 @@ class ViewWriter {
   ChromeText& out_;
   const TaskGraph& graph_;
   const Timeline& timeline_;
-  const std::vector<ChromeCounter>& counters_;
+  const ChromeTraceView& view_;
   ChromeLayout layout_;
   std::string label_;
   std::size_t& next_process_;
@@ -308,7 +308,7 @@ Status write_chrome_trace(std::span<const ChromeTraceView> views, const TextSink
   // process would be taken for its main thread.
   std::size_t next_process = 1;
   for (const ChromeTraceView& view : views) {
-    next_process = std::max(next_process, view.graph.context().lanes.size() + 3);
+    next_process = std::max(next_process, view.graph.context().lanes.size() + 4);
   }
   std::size_t next_arrow = 0;
   for (const ChromeTraceView& view : views) {

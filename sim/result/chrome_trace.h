@@ -2,30 +2,17 @@
 // open.
 #pragma once
 
-#include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
+#include "sim/result/chrome_counters.h"
 #include "sim/result/chrome_text.h"
 #include "sim/result/timeline.h"
 
 namespace foretrace {
-
-/// A value over time, drawn as an area on the process of a device.
-struct ChromeCounter {
-  struct Sample {
-    std::int64_t time_ns = 0;
-    std::int64_t value = 0;
-  };
-  std::string name{};
-  std::int32_t rank = 0;
-  std::int32_t device = no_device;
-  std::vector<Sample> samples{};  ///< by time; of equal times the last one counts
-};
 
 /// One executed graph; several in one file lie above each other, all starting at time 0.
 struct ChromeTraceView {
@@ -33,13 +20,14 @@ struct ChromeTraceView {
   const TaskGraph& graph;
   const Timeline& timeline;
   std::vector<ChromeCounter> counters{};
+  std::vector<ChromeInstants> instants{};  ///< at most one list per device
 };
 
 /// A slice per task and per host segment on one track per thread and stream, a track of steps, one
 /// of phases and modules per device (nested, of its busiest stream), and an arrow per launch,
 /// hand-over, event wait and synchronization; other waits get an arrow where they decided the
-/// start. Begin and finish of a blocking call are one slice. Counters become "C" events.
-/// ErrorCode::io if the sink refused.
+/// start. Begin and finish of a blocking call are one slice. Counters become "C" events, instants
+/// "i" events. ErrorCode::io if the sink refused.
 [[nodiscard]] Status write_chrome_trace(std::span<const ChromeTraceView> views,
                                         const TextSink& sink);
 

@@ -124,6 +124,15 @@ TEST_CASE("memory budget: a policy is asked first and may make room") {
   // Evicted, it is not freed a second time: 60, then 0, then 50.
   REQUIRE(run->memory.size() == 1);
   CHECK(run->memory[0].peak_bytes == 60);
+  const std::vector<BudgetPoint>& points = run->memory[0].points;
+  REQUIRE(points.size() == 3);
+  CHECK(points[0].action == BudgetAction::allocated);
+  CHECK(points[1].action == BudgetAction::evicted);
+  CHECK(points[1].tensor == TensorId{0});
+  CHECK(points[1].live_bytes == 0);
+  CHECK(points[2].action == BudgetAction::allocated);
+  CHECK(points[2].live_bytes == 50);
+  CHECK(points[2].time_ns == 100);
 }
 
 /// Puts a task of 30 ns, after 5 ns of host time, before the second task of the second thread.

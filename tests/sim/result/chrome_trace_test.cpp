@@ -194,5 +194,34 @@ TEST_CASE("a counter becomes events on its device's process, the last value of a
   CHECK(having(events, "C", "not drawn").empty());
 }
 
+TEST_CASE("instants lie on a track of their own of their device") {
+  const TaskGraph graph = test::graph("h:a(10) s:k(20)<a");
+  const Timeline timeline = simulate(graph);
+  const ChromeInstants moves{
+      .title = "memory policy", .rank = 0, .device = 0, .list = {{"evict mm", 1500, 64}}};
+  const ChromeInstants elsewhere{
+      .title = "not drawn", .rank = 5, .device = 0, .list = {{"evict mm", 1500, 64}}};
+  const std::array<ChromeTraceView, 1> views = {{{"", graph, timeline, {}, {moves, elsewhere}}}};
+  std::string text;
+  REQUIRE(write_chrome_trace(views, [&](std::string_view piece) {
+            text += piece;
+            return true;
+          }).ok());
+  const json events = json::parse(text)["traceEvents"];
+  const auto drawn = having(events, "i", "evict mm");
+  REQUIRE(drawn.size() == 1);
+  CHECK(drawn[0]["ts"] == 1.5);
+  CHECK(drawn[0]["args"]["bytes"] == 64);
+  const json kernel = having(events, "X", "k")[0];
+  CHECK(drawn[0]["pid"] == kernel["pid"]);
+  CHECK(drawn[0]["tid"] != kernel["tid"]);
+  bool is_named = false;
+  for (const json& track : having(events, "M", "thread_name")) {
+    is_named = is_named || (track["tid"] == drawn[0]["tid"] && track["pid"] == drawn[0]["pid"] &&
+                            track["args"]["name"] == "memory policy");
+  }
+  CHECK(is_named);
+}
+
 }  // namespace
 }  // namespace foretrace
