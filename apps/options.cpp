@@ -94,12 +94,6 @@ Result<std::optional<driver::BudgetQuestion>> budget_question(const BudgetOption
   return std::optional(driver::BudgetQuestion{*size, *std::move(choice)});
 }
 
-void add_timeline(CLI::App& app, std::string& path) {
-  app.add_option("--timeline", path,
-                 "write the simulated timeline with its dependencies, for ui.perfetto.dev")
-      ->type_name("FILE");
-}
-
 Result<driver::RunOptions> run_options(const TraceOptions& options) {
   const Result<driver::StepChoice> step = driver::parse_step_choice(options.step);
   if (!step.ok()) {
@@ -182,16 +176,6 @@ void log_warnings(const trace::ImportReport& report, const std::vector<std::stri
   for (const std::string& warning : warnings) {
     spdlog::warn("{}", warning);
   }
-}
-
-Status write_timeline(const std::string& path, std::span<const ChromeTraceView> views) {
-  return path.empty() ? ok_status() : write_file(path, [&](const TextSink& sink) {
-    return write_chrome_trace(views, sink);
-  });
-}
-
-std::string timeline_line(const std::string& path) {
-  return path.empty() ? "" : "\ntimeline written to " + path + "; open it at ui.perfetto.dev\n";
 }
 
 }  // namespace foretrace::app

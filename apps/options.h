@@ -11,7 +11,6 @@
 #include "apps/driver/memory_budget.h"
 #include "apps/driver/predict.h"
 #include "sim/core/result.h"
-#include "sim/result/chrome_trace.h"
 
 namespace CLI {
 class App;
@@ -50,9 +49,6 @@ void add_budget(CLI::App& app, BudgetOptions& options);
 [[nodiscard]] Result<std::optional<driver::BudgetQuestion>> budget_question(
     const BudgetOptions& options);
 
-/// --timeline FILE.
-void add_timeline(CLI::App& app, std::string& path);
-
 /// The run that --step and --engine ask for.
 [[nodiscard]] Result<driver::RunOptions> run_options(const TraceOptions& options);
 
@@ -70,11 +66,5 @@ void add_timeline(CLI::App& app, std::string& path);
                                                    const CommonOptions& common);
 /// Logs what the import and the graph warn about.
 void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings);
-
-/// Writes a Perfetto-loadable file; nothing if `path` is empty.
-[[nodiscard]] Status write_timeline(const std::string& path,
-                                    std::span<const ChromeTraceView> views);
-/// Says where it was written; empty if it was not.
-[[nodiscard]] std::string timeline_line(const std::string& path);
 
 }  // namespace foretrace::app

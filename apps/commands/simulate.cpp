@@ -16,6 +16,7 @@
 #include "apps/help.h"
 #include "apps/options.h"
 #include "apps/report.h"
+#include "apps/timelines.h"
 #include "sim/result/chrome_trace.h"
 
 namespace foretrace::commands {
@@ -32,13 +33,19 @@ int run_in_budget(const Options& options, const driver::Recording& recording,
                   const driver::Replay& replay, const driver::Analysis& analysis,
                   const driver::BudgetAnswer& answer) {
   const app::ExitCode code = answer.fits ? app::exit_done : app::exit_answer_is_no;
+  const std::array<app::BudgetView, 1> views = {{{"", answer}}};
+  const Result<bool> drawn = app::write_budget_timeline(options.timeline, views);
+  if (!drawn.ok()) {
+    return app::failure(drawn.error());
+  }
   if (options.common.json) {
     return app::answer(driver::text_of(driver::result_document(
                            {recording, replay, analysis, nullptr, nullptr, nullptr, &answer})),
                        code);
   }
   return app::answer(options.common.quiet ? app::budget_headline(answer) + "\n"
-                                          : app::budget_page(recording, replay, answer),
+                                          : app::budget_page(recording, replay, answer) +
+                                                app::timeline_line(*drawn ? options.timeline : ""),
                      code);
 }
 
@@ -52,11 +59,6 @@ int run(const Options& options) {
       app::budget_question(options.budget);
   if (!question.ok()) {
     return app::failure(question.error());
-  }
-  if (question->has_value() && !options.timeline.empty()) {
-    return app::failure({ErrorCode::bad_usage,
-                         "simulate: --timeline shows the run without a budget, leave one of them "
-                         "out"});
   }
   const Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
   if (!recording.ok()) {
@@ -108,6 +110,8 @@ std::function<int()> setup(CLI::App& cli) {
        "also writes the simulated timeline with its dependencies, for ui.perfetto.dev"},
       {"foretrace simulate trace.json.gz --memory-budget '6 GiB' --when-full dtr",
        "whether it fits, and what recomputing evicted tensors costs"},
+      {"foretrace simulate trace.json.gz --memory-budget 80% --when-full delta --timeline t.json",
+       "and see what is evicted, copied and computed again"},
       {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"}};
   app::add_examples(cli, examples);
   return [options] { return run(*options); };

@@ -20,6 +20,7 @@
 #include "apps/options.h"
 #include "apps/report.h"
 #include "apps/text.h"
+#include "apps/timelines.h"
 #include "apps/what_if_answers.h"
 #include "sim/result/chrome_trace.h"
 
@@ -116,6 +117,26 @@ std::string budget_text(const Budgets& budgets) {
          app::budget_rows(budgets.predicted);
 }
 
+/// Both runs, within the budget if one is given. False if there is nothing to draw.
+Result<bool> draw(const Options& options, const app::WhatIfBase& base,
+                  const driver::Prediction& prediction, const driver::Analysis& predicted,
+                  const Budgets* within) {
+  if (within != nullptr) {
+    const std::array<app::BudgetView, 2> views = {
+        {{"baseline", within->baseline}, {"predicted", within->predicted}}};
+    return app::write_budget_timeline(options.timeline, views);
+  }
+  const std::array<ChromeTraceView, 2> views = {
+      {{"baseline", base.recording.graph(), base.replay.run.timeline,
+        driver::memory_counters(base.analysis)},
+       {"predicted", prediction.graph, prediction.run.timeline,
+        driver::memory_counters(predicted)}}};
+  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
+    return written.error();
+  }
+  return !options.timeline.empty();
+}
+
 int predict(const Options& options, const Start& start, const std::vector<driver::WhatIf>& stack) {
   const app::WhatIfBase& base = start.base;
   const Result<driver::Prediction> prediction =
@@ -136,13 +157,9 @@ int predict(const Options& options, const Start& start, const std::vector<driver
   const Budgets* const within = budgets->has_value() ? &**budgets : nullptr;
   const app::ExitCode code =
       within != nullptr && !within->predicted.fits ? app::exit_answer_is_no : app::exit_done;
-  const std::array<ChromeTraceView, 2> views = {
-      {{"baseline", base.recording.graph(), base.replay.run.timeline,
-        driver::memory_counters(base.analysis)},
-       {"predicted", prediction->graph, prediction->run.timeline,
-        driver::memory_counters(*predicted)}}};
-  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
-    return app::failure(written.error());
+  const Result<bool> drawn = draw(options, base, *prediction, *predicted, within);
+  if (!drawn.ok()) {
+    return app::failure(drawn.error());
   }
   if (options.common.json) {
     return app::answer(driver::text_of(driver::result_document(
@@ -159,7 +176,8 @@ int predict(const Options& options, const Start& start, const std::vector<driver
   }
   return app::answer(
       app::prediction_page({base.recording, base.replay, base.analysis, *prediction, *predicted}) +
-          (within == nullptr ? "" : budget_text(*within)) + app::timeline_line(options.timeline),
+          (within == nullptr ? "" : budget_text(*within)) +
+          app::timeline_line(*drawn ? options.timeline : ""),
       code);
 }
 

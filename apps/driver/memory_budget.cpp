@@ -260,7 +260,7 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
                               .assumed_bytes = assumed_bytes(graph, use),
                               .free_peak_bytes = use.peak_bytes});
   }
-  const Result<Attempt> within = attempt(graph, budgets, question.choice);
+  Result<Attempt> within = attempt(graph, budgets, question.choice);
   if (!within.ok()) return within.error();
   answer.counts = within->counts;
   answer.fits = within->execution.has_value();
@@ -286,6 +286,7 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     answer.devices[i].peak_bytes = execution.memory[i].peak_bytes;
   }
+  answer.run = BudgetRun{graph, *std::move(within->execution)};
   return answer;
 }
 

@@ -58,6 +58,12 @@ struct BudgetTry {
   std::int64_t step_ns = 0;
 };
 
+/// What was executed within the budget.
+struct BudgetRun {
+  TaskGraph graph;  ///< that the engine ran
+  Execution execution;
+};
+
 struct BudgetAnswer {
   WhenFullChoice choice;
   bool is_needed = false;  ///< some device wants more than its budget
@@ -76,6 +82,7 @@ struct BudgetAnswer {
   std::int64_t enough_bytes = 0;
   std::string enough_with{};
   std::vector<BudgetTry> remedies{};  ///< if it does not fit: shortest step first
+  std::optional<BudgetRun> run{};     ///< if it fits
 };
 
 struct BudgetQuestion {

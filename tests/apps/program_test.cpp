@@ -188,6 +188,37 @@ TEST_CASE("a timeline has a slice per operation, and every arrow both ends") {
   CHECK(names_prediction);
 }
 
+TEST_CASE("a timeline within a memory budget shows what the policy did, or is not written") {
+  const std::string trace = "tests/golden/simulate_in_a_memory_budget/trace.json";
+  const std::string file = scratch_file("budget.json");
+  const Ran ran = run_program("whatif " + trace +
+                              " --apply \"scale:select='kind=kernel',factor=0.5\" --memory-budget "
+                              "28MiB --when-full dtr --timeline '" +
+                              file + "'");
+  CHECK(ran.code == 0);
+  CHECK(ran.out.find("timeline written to " + file) != std::string::npos);
+  std::ifstream stream(file);
+  const nlohmann::json written = nlohmann::json::parse(stream);
+  std::size_t repeated = 0;
+  std::size_t evicted = 0;
+  for (const auto& event : written["traceEvents"]) {
+    const std::string name = event["name"].get<std::string>();
+    repeated += name == "recompute: gemm_fw_0" ? 1 : 0;
+    evicted += event["ph"] == "i" && name.rfind("evict", 0) == 0 ? 1 : 0;
+  }
+  CHECK(repeated == 4);  // of two steps, before and after
+  CHECK(evicted == 4);
+
+  const std::string none = scratch_file("none.json");
+  const Ran refused =
+      run_program("simulate " + trace + " --memory-budget 28MiB --timeline '" + none + "'");
+  CHECK(refused.code == 1);
+  CHECK(refused.err.find("--timeline: the run stops within the memory budget") !=
+        std::string::npos);
+  CHECK(refused.out.find("timeline written") == std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(none));
+}
+
 TEST_CASE("a timeline that cannot be finished leaves no file behind") {
   const std::string file = scratch_file("small.json");
   // One block of 512 bytes is all that this shell may write to a file.
