@@ -57,17 +57,53 @@ std::string step_line_text(const BatchAnswer& answer) {
 
 std::string live_line_text(const BatchAnswer& answer) {
   const BatchLine& line = answer.live_line;
-  std::string text = line_text(
+  return line_text(
       answer, line,
       fmt::format("{} x batch + {} live at the peak", bytes_text(std::llround(line.slope)),
                   bytes_text(std::llround(line.offset))));
-  if (answer.at_most_batch) {
-    text += fmt::format(
-        "; live blocks alone fit up to batch {}, what is reserved for them goes in "
-        "leaps",
-        *answer.at_most_batch);
+}
+
+std::string multiples_text(std::int64_t granule) {
+  return granule == 1 ? "every batch" : fmt::format("every multiple of {}", granule);
+}
+
+/// What keeps larger batches out.
+std::string above_text(const BatchAnswer& answer) {
+  const driver::BatchScan& scan = answer.scan;
+  if (answer.is_limit_of_model) return "larger batches are not asked for";
+  if (scan.possible == 0) return "live blocks alone are too much at every batch";
+  std::string beyond = fmt::format("live blocks alone are too much above {}", scan.possible);
+  if (scan.possible <= answer.max_batch) return beyond;
+  return fmt::format("{} from {} to {} was tried and does not fit, {}",
+                     multiples_text(scan.granule_above), answer.max_batch + 1, scan.possible,
+                     beyond);
+}
+
+constexpr std::size_t most_gaps = 8;
+
+/// Whether smaller batches fit as well.
+std::string below_text(const BatchAnswer& answer) {
+  const driver::BatchScan& scan = answer.scan;
+  const std::string tried = multiples_text(scan.granule_below);
+  if (scan.gaps.empty()) return fmt::format("below, {} was tried and fits", tried);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most_gaps, scan.gaps.size()); ++i) {
+    const auto& [from, to] = scan.gaps[scan.gaps.size() - 1 - i];
+    text += text.empty() ? "" : ", ";
+    text += from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
   }
-  return text;
+  if (scan.gaps.size() > most_gaps) {
+    text += fmt::format(" and {} more", plural(scan.gaps.size() - most_gaps, "gap"));
+  }
+  return fmt::format(
+      "below, {} was tried; these do not fit, since what is reserved does not grow "
+      "evenly: {}",
+      tried, text);
+}
+
+std::string checked_text(const BatchAnswer& answer) {
+  return answer.max_batch == 0 ? above_text(answer)
+                               : above_text(answer) + "; " + below_text(answer);
 }
 
 std::string batches_table(const BatchAnswer& answer) {
@@ -96,19 +132,20 @@ std::string batch_headline(const BatchAnswer& answer) {
     return fmt::format("not even batch {} fits {}",
                        answer.points.empty() ? 1 : answer.points[0].batch, size);
   }
-  return fmt::format("batch {}{} fits {} (recorded: {}): {} needed, step {}, {:.1f} samples/s",
+  return fmt::format("batch {}{} fits {} (recorded: {}): {} needed, step {}, {:.1f} samples/s{}",
                      answer.max_batch, answer.is_limit_of_model ? " and maybe more" : "", size,
                      answer.recorded_batch, bytes_text(answer.target.needed_bytes(at->need)),
-                     time_text(at->step_ns), at->samples_per_second);
+                     time_text(at->step_ns), at->samples_per_second,
+                     answer.scan.gaps.empty() ? "" : "; some smaller ones do not fit");
 }
 
 std::string batch_page(const driver::Recording& recording, const driver::Replay& replay,
                        const BatchAnswer& answer) {
-  std::string page = paragraph("", batch_headline(answer)) + "\n" +
-                     row("trace", trace_text(recording)) + row("replay", replay_headline(replay)) +
-                     flag_rows(recording.built.honesty) +
-                     row("compared", comparison_text(answer.target)) +
-                     row("step", step_line_text(answer)) + row("memory", live_line_text(answer));
+  std::string page =
+      paragraph("", batch_headline(answer)) + "\n" + row("trace", trace_text(recording)) +
+      row("replay", replay_headline(replay)) + flag_rows(recording.built.honesty) +
+      row("compared", comparison_text(answer.target)) + row("checked", checked_text(answer)) +
+      row("step", step_line_text(answer)) + row("memory", live_line_text(answer));
   page += "\n" + batches_table(answer);
   page += paragraph(
       "  ", fmt::format("a batch is what one device takes per pass{}; the host takes "

@@ -129,8 +129,9 @@ int answer_max_batch(const Questions& questions, const CommonOptions& common,
   if (!target.ok()) {
     return failure(target.error());
   }
-  const auto found =
-      driver::find_max_batch(base.recording, base.replay, stack, *target, base.options);
+  const auto found = driver::find_max_batch(base.recording, base.replay, stack, *target,
+                                            base.options, progress_bar(common, "batches tried"));
+  clear_progress();
   if (!found.ok()) {
     return failure(found.error());
   }

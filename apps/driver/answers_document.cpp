@@ -156,6 +156,19 @@ Json fit_json(const FitAnswer& answer) {
             {"tolerance", answer.tolerance}}}};
 }
 
+/// How the border was searched for, and smaller batches that do not fit.
+Json scan_json(const BatchScan& scan) {
+  Json gaps = Json::array();
+  for (const BatchGap& gap : scan.gaps) {
+    gaps.push_back({{"from", gap.from}, {"to", gap.to}});
+  }
+  return {{"possible_batch", scan.possible},
+          {"granule_above", scan.granule_above},
+          {"granule_below", scan.granule_below},
+          {"tried", scan.trials},
+          {"gaps", std::move(gaps)}};
+}
+
 Json max_batch_json(const BatchAnswer& answer) {
   Json points = Json::array();
   for (const BatchPoint& point : answer.points) {
@@ -166,6 +179,7 @@ Json max_batch_json(const BatchAnswer& answer) {
           {"passes_per_step", answer.passes},
           {"max_batch", answer.max_batch},
           {"limit_of_model", answer.is_limit_of_model},
+          {"scan", scan_json(answer.scan)},
           {"at_most_batch", answer.at_most_batch ? Json(*answer.at_most_batch) : Json(nullptr)},
           {"sampled", answer.sampled},
           {"step_line_ns", line_json(answer.step_line)},

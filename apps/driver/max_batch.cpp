@@ -31,11 +31,14 @@ constexpr std::int64_t largest_divisor = 1000;
 class BatchSearch {
  public:
   BatchSearch(const Recording& recording, const Replay& baseline, std::span<const WhatIf> stack,
-              const RunOptions& options)
+              const RunOptions& options, const Progress& progress)
       : recording_(recording),
         stack_(stack),
         options_(options),
-        memory_(recording, baseline.run.timeline) {}
+        memory_(recording, baseline.run.timeline),
+        progress_(progress) {
+    progress_.expect(most_batch_trials);
+  }
 
   Result<BatchAnswer> run(const MemoryTarget& target) {
     answer_.target = target;
@@ -111,26 +114,24 @@ class BatchSearch {
                  answer_.target.fits(need)};
   }
 
+  /// Those that have not been tried yet.
   Status try_all(std::span<const std::int64_t> batches) {
-    std::vector<Result<Tried>> results(batches.size(), Tried{});
-    trace::ftr::for_each_index(batches.size(),
-                               [&](std::size_t i) { results[i] = tried_at(batches[i]); });
-    for (std::size_t i = 0; i < batches.size(); ++i) {
+    std::vector<std::int64_t> fresh;
+    for (const std::int64_t batch : batches) {
+      if (tried_.find(batch) == tried_.end()) fresh.push_back(batch);
+    }
+    std::vector<Result<Tried>> results(fresh.size(), Tried{});
+    trace::ftr::for_each_index(fresh.size(), [&](std::size_t i) {
+      results[i] = tried_at(fresh[i]);
+      progress_.one_more();
+    });
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
       if (!results[i].ok()) {
         return results[i].error();
       }
-      tried_[batches[i]] = *results[i];
+      tried_[fresh[i]] = *results[i];
     }
     return ok_status();
-  }
-
-  [[nodiscard]] Result<bool> fits(std::int64_t batch) {
-    if (tried_.find(batch) == tried_.end()) {
-      if (const Status status = try_all({&batch, 1}); !status.ok()) {
-        return status.error();
-      }
-    }
-    return tried_[batch].fits;
   }
 
   template <typename Value>
@@ -159,32 +160,39 @@ class BatchSearch {
                                   : answer_.recorded_batch;
   }
 
-  /// From the guess in growing strides to a batch that fits and one that does not, then between.
+  /// Live blocks and the context are the least that a batch takes.
+  [[nodiscard]] bool may_fit(const Tried& tried) const {
+    return tried.live_bytes + answer_.target.context_high_bytes <= answer_.target.capacity_bytes;
+  }
+
   Status find() {
-    std::int64_t low = least() - 1;  // fits, or is less than is asked for
-    std::int64_t high = most() + 1;  // does not fit, or is not asked for
-    std::int64_t at = first_guess();
-    for (std::int64_t stride = std::max<std::int64_t>(1, at / 64); high - low > 1; stride *= 2) {
-      const Result<bool> good = fits(at);
-      if (!good.ok()) {
-        return good.error();
+    BatchScanProblem problem;
+    problem.least = least();
+    problem.most = most();
+    problem.guess = first_guess();
+    problem.may_guess = answer_.live_line.slope > 0
+                            ? where(answer_.live_line, answer_.target.capacity_bytes -
+                                                           answer_.target.context_high_bytes)
+                            : answer_.recorded_batch;
+    problem.try_batches =
+        [this](std::span<const std::int64_t> batches) -> Result<std::vector<BatchTrial>> {
+      if (const Status tried = try_all(batches); !tried.ok()) {
+        return tried.error();
       }
-      (*good ? low : high) = at;
-      if (low >= least() && high <= most()) {
-        break;
+      std::vector<BatchTrial> trials;
+      for (const std::int64_t batch : batches) {
+        const Tried& tried = tried_.at(batch);
+        trials.push_back({tried.fits, may_fit(tried)});
       }
-      at = *good ? std::min(most(), at + stride) : std::max(least(), at - stride);
+      return trials;
+    };
+    const Result<BatchScan> scan = scan_batches(problem);
+    if (!scan.ok()) {
+      return scan.error();
     }
-    while (high - low > 1) {
-      const std::int64_t middle = low + (high - low) / 2;
-      const Result<bool> good = fits(middle);
-      if (!good.ok()) {
-        return good.error();
-      }
-      (*good ? low : high) = middle;
-    }
-    answer_.max_batch = low < least() ? 0 : low;
-    answer_.is_limit_of_model = low == most();
+    answer_.scan = *scan;
+    answer_.max_batch = scan->largest;
+    answer_.is_limit_of_model = scan->largest == most();
     return ok_status();
   }
 
@@ -222,6 +230,8 @@ class BatchSearch {
     batches.insert(answer_.recorded_batch);
     if (answer_.max_batch >= 2 * least()) batches.insert(answer_.max_batch / 2);
     if (answer_.max_batch > 0) batches.insert(answer_.max_batch);
+    // The largest smaller one that does not fit.
+    if (!answer_.scan.gaps.empty()) batches.insert(answer_.scan.gaps.back().to);
     if (!answer_.is_limit_of_model) batches.insert(std::max(least(), answer_.max_batch + 1));
     const std::vector<std::int64_t> list(batches.begin(), batches.end());
     std::vector<Result<BatchPoint>> points(list.size(), BatchPoint{});
@@ -251,6 +261,7 @@ class BatchSearch {
   std::span<const WhatIf> stack_;
   const RunOptions& options_;
   MemoryModel memory_;
+  ProgressCount progress_;
   BatchAnswer answer_;
   BatchLine needed_line_;
   std::map<std::int64_t, Tried> tried_;
@@ -294,7 +305,7 @@ Result<std::optional<Accelerator>> accelerator_after(const Recording& recording,
 
 Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& baseline,
                                    std::span<const WhatIf> stack, const MemoryTarget& target,
-                                   const RunOptions& options) {
+                                   const RunOptions& options, const Progress& progress) {
   if (const Status has_tensors = check_tensors(recording, "--max-batch"); !has_tensors.ok()) {
     return has_tensors.error();
   }
@@ -305,7 +316,7 @@ Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& bas
     return Error{ErrorCode::bad_usage,
                  "--max-batch: it changes the batch itself, leave out batch_size"};
   }
-  return BatchSearch(recording, baseline, stack, options).run(target);
+  return BatchSearch(recording, baseline, stack, options, progress).run(target);
 }
 
 }  // namespace foretrace::driver

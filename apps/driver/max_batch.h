@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "apps/driver/batch_scan.h"
 #include "apps/driver/load.h"
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
+#include "apps/driver/progress.h"
 #include "apps/driver/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
@@ -44,22 +46,24 @@ struct BatchAnswer {
   MemoryTarget target;
   std::int64_t recorded_batch = 0;
   std::int64_t passes = 1;         ///< per step: gradient accumulation
-  std::int64_t max_batch = 0;      ///< 0: not even the smallest batch asked for fits
+  std::int64_t max_batch = 0;      ///< 0: no batch asked for fits
   bool is_limit_of_model = false;  ///< larger ones may fit, but are not asked for
   std::array<std::int64_t, 3> sampled{};
   BatchLine step_line;  ///< ns
   BatchLine live_line;  ///< peak of live bytes; what is reserved for them goes in leaps
+  BatchScan scan;       ///< how it was found, and smaller ones that do not fit
   /// Where live blocks alone reach the size, by their line; none without a line.
   std::optional<std::int64_t> at_most_batch;
   std::vector<BatchPoint> points;  ///< by batch
 };
 
-/// Lines through three batches lead to the largest one that fits, which is then found by simulation
-/// (the next larger one is simulated, too, and does not fit). `stack` is applied at every batch.
+/// Lines through three batches lead to the border, which is then found by simulation: see
+/// scan_batches(). `stack` is applied at every batch. `progress` is told how many were simulated.
 [[nodiscard]] Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& baseline,
                                                  std::span<const WhatIf> stack,
                                                  const MemoryTarget& target,
-                                                 const RunOptions& options);
+                                                 const RunOptions& options,
+                                                 const Progress& progress = {});
 
 /// The accelerator that the run is on when `stack` is applied.
 [[nodiscard]] Result<std::optional<Accelerator>> accelerator_after(const Recording& recording,

@@ -49,6 +49,11 @@ void check_largest(const Loaded& run, const MemoryTarget& target,
     CHECK(point.high_ns >= point.step_ns);
   }
   if (answer->at_most_batch) CHECK(*answer->at_most_batch >= answer->max_batch);
+  CHECK(answer->scan.possible >= answer->max_batch);
+  for (const BatchGap& gap : answer->scan.gaps) {
+    CHECK_FALSE(fits_at(run, target, gap.from, recorded, texts));
+    CHECK_FALSE(fits_at(run, target, gap.to, recorded, texts));
+  }
 }
 
 TEST_CASE("max batch: the largest fits when simulated again, the next one does not") {
@@ -94,6 +99,24 @@ TEST_CASE("max batch: on real recordings") {
     REQUIRE(run->recording.accelerator);
     check_largest(*run, target_of(*run->recording.accelerator));
   }
+}
+
+TEST_CASE(
+    "max batch: reserved bytes leap, so a larger batch may fit where a smaller one does not") {
+  const auto run = test::loaded_real("triosim/vgg13_h100_kineto");
+  if (!run) return;
+  const MemoryTarget target = gibibytes(40);
+  const auto answer = find_max_batch(run->recording, run->replay, {}, target, {});
+  REQUIRE(answer.ok());
+  CHECK_FALSE(answer->scan.gaps.empty());
+  // None of the multiples that the answer claims to have tried fits.
+  const BatchScan& scan = answer->scan;
+  for (std::int64_t at = scan.possible / scan.granule_above * scan.granule_above;
+       at > answer->max_batch; at -= scan.granule_above) {
+    CHECK_FALSE(fits_at(*run, target, at, answer->recorded_batch));
+  }
+  CHECK_FALSE(fits_at(*run, target, scan.possible + 1, answer->recorded_batch));
+  check_largest(*run, target);
 }
 
 TEST_CASE("max batch: nothing fits, batch_size in the stack, no memory") {
