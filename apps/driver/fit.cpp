@@ -7,7 +7,7 @@
 
 #include "apps/driver/ranking.h"
 #include "apps/driver/what_if_stack.h"
-#include "trace/ftr/parallel.h"
+#include "sim/core/parallel.h"
 
 namespace foretrace::driver {
 namespace {
@@ -193,9 +193,8 @@ class Fitter {
     FitAnswer alone;
     alone.choices = std::move(all);
     std::vector<char> is_kept(alone.choices.size(), 0);
-    trace::ftr::for_each_index(is_kept.size(), [&](std::size_t i) {
-      is_kept[i] = static_cast<char>(edits_tensors(alone, i));
-    });
+    for_each_index(is_kept.size(),
+                   [&](std::size_t i) { is_kept[i] = static_cast<char>(edits_tensors(alone, i)); });
     for (std::size_t i = 0; i < is_kept.size(); ++i) {
       if (is_kept[i] != 0) answer_.choices.push_back(std::move(alone.choices[i]));
     }
@@ -225,9 +224,8 @@ class Fitter {
     if (outcome.smallest) wanted.push_back(*outcome.smallest);
     if (outcome.best) wanted.push_back(*outcome.best);
     std::vector<Result<FitSet>> sets(wanted.size(), FitSet{});
-    trace::ftr::for_each_index(wanted.size(), [&](std::size_t i) {
-      sets[i] = simulated(outcome.tried[wanted[i]].choices);
-    });
+    for_each_index(wanted.size(),
+                   [&](std::size_t i) { sets[i] = simulated(outcome.tried[wanted[i]].choices); });
     for (std::size_t i = 0; i < sets.size(); ++i) {
       if (!sets[i].ok()) {
         return sets[i].error();

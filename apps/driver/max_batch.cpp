@@ -13,7 +13,7 @@
 #include "apps/driver/what_if_stack.h"
 #include "models/detail/batch_resize.h"
 #include "models/detail/kernel_editor.h"
-#include "trace/ftr/parallel.h"
+#include "sim/core/parallel.h"
 
 namespace foretrace::driver {
 namespace {
@@ -121,7 +121,7 @@ class BatchSearch {
       if (tried_.find(batch) == tried_.end()) fresh.push_back(batch);
     }
     std::vector<Result<Tried>> results(fresh.size(), Tried{});
-    trace::ftr::for_each_index(fresh.size(), [&](std::size_t i) {
+    for_each_index(fresh.size(), [&](std::size_t i) {
       results[i] = tried_at(fresh[i]);
       progress_.one_more();
     });
@@ -235,7 +235,7 @@ class BatchSearch {
     if (!answer_.is_limit_of_model) batches.insert(std::max(least(), answer_.max_batch + 1));
     const std::vector<std::int64_t> list(batches.begin(), batches.end());
     std::vector<Result<BatchPoint>> points(list.size(), BatchPoint{});
-    trace::ftr::for_each_index(list.size(), [&](std::size_t i) { points[i] = point_at(list[i]); });
+    for_each_index(list.size(), [&](std::size_t i) { points[i] = point_at(list[i]); });
     for (const Result<BatchPoint>& point : points) {
       if (!point.ok()) {
         return point.error();

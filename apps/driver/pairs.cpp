@@ -7,7 +7,7 @@
 
 #include "apps/driver/ranking.h"
 #include "apps/driver/what_if_stack.h"
-#include "trace/ftr/parallel.h"
+#include "sim/core/parallel.h"
 
 namespace foretrace::driver {
 namespace {
@@ -36,15 +36,14 @@ class PairSearch {
     }
     choose_singles(pairs);
     std::vector<Order> orders = choose_orders(pairs);
-    trace::ftr::for_each_index(orders.size(), [&](std::size_t i) { try_order(orders[i]); });
+    for_each_index(orders.size(), [&](std::size_t i) { try_order(orders[i]); });
     for (std::size_t i = 0; i < orders.size(); ++i) {
       const bool has_twin = i + 1 < orders.size() && orders[i + 1].number == orders[i].number;
       settle(orders[i], has_twin ? &orders[i + 1] : nullptr, pairs);
       i += has_twin ? 1 : 0;
     }
     std::vector<Status> ranged(pairs.rows.size(), ok_status());
-    trace::ftr::for_each_index(pairs.rows.size(),
-                               [&](std::size_t i) { ranged[i] = add_range(pairs.rows[i]); });
+    for_each_index(pairs.rows.size(), [&](std::size_t i) { ranged[i] = add_range(pairs.rows[i]); });
     for (const Status& status : ranged) {
       if (!status.ok()) {
         return status.error();

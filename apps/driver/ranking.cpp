@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "apps/driver/what_if_stack.h"
-#include "trace/ftr/parallel.h"
+#include "sim/core/parallel.h"
 
 namespace foretrace::driver {
 namespace {
@@ -76,7 +76,7 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
   }
   const auto all = optimizations::all();
   std::vector<Tried> tried(all.size());
-  trace::ftr::for_each_index(all.size(), [&](std::size_t i) {
+  for_each_index(all.size(), [&](std::size_t i) {
     tried[i] = try_alone(*all[i], recording, baseline, options, memory);
   });
   Ranking ranking;

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "trace/ftr/parallel.h"
+#include "sim/core/parallel.h"
 
 namespace foretrace::driver {
 namespace {
@@ -117,8 +117,7 @@ class Search {
 
   void try_all(const std::vector<Set>& sets) {
     std::vector<SetTrial> trials(sets.size());
-    trace::ftr::for_each_index(sets.size(),
-                               [&](std::size_t i) { trials[i] = problem_.try_set(sets[i]); });
+    for_each_index(sets.size(), [&](std::size_t i) { trials[i] = problem_.try_set(sets[i]); });
     outcome_.trials += sets.size();
     for (std::size_t i = 0; i < sets.size(); ++i) {
       if (!trials[i].is_possible) {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/parallel.h"
 #include "trace/ftr/bytes.h"
 #include "trace/ftr/deflate.h"
-#include "trace/ftr/parallel.h"
 
 namespace foretrace::trace::ftr {
 namespace {

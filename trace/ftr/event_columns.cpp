@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/ftr/parallel.h"
+#include "sim/core/parallel.h"
 #include "trace/ftr/rows.h"
 #include "trace/ftr/table_fields.h"
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/parallel.h"
 #include "trace/ftr/bytes.h"
 #include "trace/ftr/event_columns.h"
-#include "trace/ftr/parallel.h"
 #include "trace/ftr/rows.h"
 #include "trace/ftr/table_fields.h"
 

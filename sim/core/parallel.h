@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace foretrace::trace::ftr {
+namespace foretrace {
 
 /// Calls work(0) ... work(count - 1), each once, in any order; `threads` at most, 0: as many as the
 /// machine has, up to 8. The first exception that `work` throws is thrown again here once all have
@@ -12,4 +12,4 @@ namespace foretrace::trace::ftr {
 void for_each_index(std::size_t count, const std::function<void(std::size_t)>& work,
                     std::size_t threads = 0);
 
-}  // namespace foretrace::trace::ftr
+}  // namespace foretrace

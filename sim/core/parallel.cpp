@@ -1,4 +1,4 @@
-#include "trace/ftr/parallel.h"
+#include "sim/core/parallel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace foretrace::trace::ftr {
+namespace foretrace {
 namespace {
 
 constexpr std::size_t most_threads = 8;
@@ -61,4 +61,4 @@ void for_each_index(std::size_t count, const std::function<void(std::size_t)>& w
   }
 }
 
-}  // namespace foretrace::trace::ftr
+}  // namespace foretrace
