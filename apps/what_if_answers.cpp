@@ -75,7 +75,9 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   if (!target.ok()) {
     return failure(target.error());
   }
-  const auto found = driver::fit_memory(base.recording, base.replay, stack, *target, base.options);
+  const auto found = driver::fit_memory(base.recording, base.replay, stack, *target, base.options,
+                                        {}, progress_bar(common, "sets tried"));
+  clear_progress();
   if (!found.ok()) {
     return failure(found.error());
   }

@@ -1,12 +1,14 @@
 #include "apps/driver/fit.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "apps/driver/ranking.h"
 #include "apps/driver/what_if_stack.h"
+#include "apps/driver/what_if_tree.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::driver {
@@ -94,11 +96,12 @@ std::vector<Element> ordered(std::span<const Element> stack, const FitAnswer& an
 class Fitter {
  public:
   Fitter(const Recording& recording, const Replay& baseline, std::span<const WhatIf> stack,
-         const RunOptions& options)
+         const RunOptions& options, const Progress& progress)
       : recording_(recording),
         stack_(stack),
         options_(options),
-        memory_(recording, baseline.run.timeline) {}
+        memory_(recording, baseline.run.timeline),
+        progress_(progress) {}
 
   Result<FitAnswer> run(const MemoryTarget& target, const SetLimits& limits) {
     answer_.target = target;
@@ -141,22 +144,53 @@ class Fitter {
     return set;
   }
 
-  /// The same without ranges, as fast as can be.
-  [[nodiscard]] SetTrial trial(std::span<const std::size_t> choices) const {
+  /// Numbers of `steps_`: what a set is applied as.
+  [[nodiscard]] std::vector<std::size_t> path_of(const std::vector<std::size_t>& choices) const {
     FitSet set;
-    set.choices.assign(choices.begin(), choices.end());
-    WhatIfStack changed(recording_);
-    for (const WhatIf& what_if : with_set(stack_, answer_, set)) {
-      if (!changed.push(what_if).ok()) {
-        return {};
-      }
+    set.choices = choices;
+    std::vector<std::size_t> path(stack_.size());
+    std::iota(path.begin(), path.end(), std::size_t{0});
+    return ordered(std::span<const std::size_t>(path), answer_, set, [&](const FitChoice& choice) {
+      const auto number = static_cast<std::size_t>(&choice - answer_.choices.data());
+      std::vector<std::size_t> parts(choice.parts.size());
+      std::iota(parts.begin(), parts.end(), first_step_[number]);
+      return parts;
+    });
+  }
+
+  /// Sets without ranges, as fast as can be.
+  [[nodiscard]] std::vector<SetTrial> trials(std::span<const std::vector<std::size_t>> sets) {
+    std::vector<std::vector<std::size_t>> paths;
+    paths.reserve(sets.size());
+    for (const std::vector<std::size_t>& set : sets) {
+      paths.push_back(path_of(set));
     }
-    const Result<Run> run = simulate_run(changed.graph(), options_);
+    std::vector<SetTrial> trials(sets.size());
+    for_each_stack(recording_, steps_, paths, [&](std::size_t i, const WhatIfStack* changed) {
+      if (changed != nullptr) {
+        trials[i] = trial(changed->graph());
+      }
+      progress_.one_more();
+    });
+    return trials;
+  }
+
+  [[nodiscard]] SetTrial trial(const TaskGraph& graph) const {
+    const Result<Run> run = simulate_run(graph, options_);
     if (!run.ok()) {
       return {};
     }
-    const auto need = memory_.need(changed.graph(), run->timeline);
+    const auto need = memory_.need(graph, run->timeline);
     return {true, run->answer.step_ns, need ? answer_.target.needed_bytes(*need) : 0};
+  }
+
+  /// What sets are made of: the stack, then the parts of every choice.
+  void number_steps() {
+    steps_.assign(stack_.begin(), stack_.end());
+    for (const FitChoice& choice : answer_.choices) {
+      first_step_.push_back(steps_.size());
+      steps_.insert(steps_.end(), choice.parts.begin(), choice.parts.end());
+    }
   }
 
   /// Another setting of what is applied already, or in conflict with it, is no choice.
@@ -256,7 +290,10 @@ class Fitter {
     problem.excludes = [&](std::size_t a, std::size_t b) {
       return in_conflict(*answer_.choices[a].optimization, *answer_.choices[b].optimization);
     };
-    problem.try_set = [&](std::span<const std::size_t> choices) { return trial(choices); };
+    problem.try_sets = [&](std::span<const std::vector<std::size_t>> sets) { return trials(sets); };
+    problem.expect = [&](std::size_t sets) { progress_.expect(sets); };
+    number_steps();
+    progress_.expect(limits.most_trials);
     problem.nothing = {true, answer_.now.step_ns, answer_.target.needed_bytes(answer_.now.need)};
     problem.capacity_bytes = answer_.target.capacity_bytes;
     const SetOutcome outcome = search_sets(problem, limits);
@@ -271,7 +308,10 @@ class Fitter {
   std::span<const WhatIf> stack_;
   const RunOptions& options_;
   MemoryModel memory_;
+  ProgressCount progress_;
   FitAnswer answer_;
+  std::vector<WhatIf> steps_;
+  std::vector<std::size_t> first_step_;  // per choice: number of its first part
 };
 
 }  // namespace
@@ -298,12 +338,13 @@ std::vector<std::string> with_set(std::span<const std::string> stack, const FitA
 
 Result<FitAnswer> fit_memory(const Recording& recording, const Replay& baseline,
                              std::span<const WhatIf> stack, const MemoryTarget& target,
-                             const RunOptions& options, SetLimits limits) {
+                             const RunOptions& options, SetLimits limits,
+                             const Progress& progress) {
   if (const Status has_tensors = check_tensors(recording, "--fit"); !has_tensors.ok()) {
     return has_tensors.error();
   }
   limits.tolerance = std::max({limits.tolerance, least_tolerance, baseline.scatter});
-  return Fitter(recording, baseline, stack, options).run(target, limits);
+  return Fitter(recording, baseline, stack, options, progress).run(target, limits);
 }
 
 }  // namespace foretrace::driver

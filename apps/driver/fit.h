@@ -11,6 +11,7 @@
 #include "apps/driver/load.h"
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
+#include "apps/driver/progress.h"
 #include "apps/driver/set_search.h"
 #include "apps/driver/what_if_spec.h"
 #include "sim/core/result.h"
@@ -54,12 +55,13 @@ struct FitAnswer {
 };
 
 /// Searches sets of what-ifs that edit tensors, with their defaults and the settings that they
-/// declare for memory, on top of `stack`. Every figure of the answer is simulated. An error without
-/// recorded tensors, or if `stack` finds nothing to change.
+/// declare for memory, on top of `stack`. Every figure of the answer is simulated. The answer does
+/// not depend on the number of threads. An error without recorded tensors, or if `stack` finds
+/// nothing to change.
 [[nodiscard]] Result<FitAnswer> fit_memory(const Recording& recording, const Replay& baseline,
                                            std::span<const WhatIf> stack,
                                            const MemoryTarget& target, const RunOptions& options,
-                                           SetLimits limits = {});
+                                           SetLimits limits = {}, const Progress& progress = {});
 
 /// `stack` and a set in the order in which they are applied: what changes the workload, then
 /// `stack`, then the others by stage.

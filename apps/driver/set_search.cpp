@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/core/parallel.h"
+#include "sim/core/result.h"
 
 namespace foretrace::driver {
 namespace {
@@ -46,9 +46,20 @@ class Search {
     }
     outcome_.is_complete =
         outcome_.sets + (singles.size() - possible_.size()) <= limits_.most_trials;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      try_all(outcome_.is_complete ? sizes[i]
-                                   : most_promising(std::move(sizes[i]), i + 1 == sizes.size()));
+    if (problem_.expect) {
+      const std::size_t trials = singles.size() - possible_.size() + outcome_.sets;
+      problem_.expect(std::min(trials, limits_.most_trials));
+    }
+    if (outcome_.is_complete) {
+      // All at once: sets that begin alike are cheaper together.
+      std::vector<Set> all;
+      for (const std::vector<Set>& sets : sizes) {
+        all.insert(all.end(), sets.begin(), sets.end());
+      }
+      try_all(all);
+    }
+    for (std::size_t i = 0; i < sizes.size() && !outcome_.is_complete; ++i) {
+      try_all(most_promising(std::move(sizes[i]), i + 1 == sizes.size()));
     }
     settle();
     return std::move(outcome_);
@@ -116,8 +127,11 @@ class Search {
   }
 
   void try_all(const std::vector<Set>& sets) {
-    std::vector<SetTrial> trials(sets.size());
-    for_each_index(sets.size(), [&](std::size_t i) { trials[i] = problem_.try_set(sets[i]); });
+    if (sets.empty()) {
+      return;
+    }
+    const std::vector<SetTrial> trials = problem_.try_sets(sets);
+    FORETRACE_CHECK(trials.size() == sets.size());
     outcome_.trials += sets.size();
     for (std::size_t i = 0; i < sets.size(); ++i) {
       if (!trials[i].is_possible) {

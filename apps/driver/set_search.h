@@ -21,8 +21,10 @@ struct SetProblem {
   std::vector<std::size_t> group;  ///< per choice; a set holds at most one of a group
   /// True if no set may hold both.
   std::function<bool(std::size_t, std::size_t)> excludes;
-  /// Tries a set; its choices ascend. Called from several threads.
-  std::function<SetTrial(std::span<const std::size_t>)> try_set;
+  /// Tries sets; the choices of each ascend.
+  std::function<std::vector<SetTrial>(std::span<const std::vector<std::size_t>>)> try_sets;
+  /// Told how many sets will be tried in all, once that is known; may be empty.
+  std::function<void(std::size_t)> expect{};
   SetTrial nothing;  ///< of the empty set
   std::int64_t capacity_bytes = 0;
 };
@@ -55,8 +57,7 @@ struct SetOutcome {
 /// all of them are tried and the answer is exact. Else the best ones first: sets that should fit by
 /// step, then those nearest to fitting, where a set is expected to be what its members change alone
 /// and, for three and more, what pairs of them were found to do together. Half of the trials that
-/// are left go to each size, all that remain to the last. The outcome does not depend on the number
-/// of threads.
+/// are left go to each size, all that remain to the last.
 [[nodiscard]] SetOutcome search_sets(const SetProblem& problem, const SetLimits& limits);
 
 }  // namespace foretrace::driver
