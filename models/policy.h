@@ -56,7 +56,7 @@ struct PolicyInfo {
   std::string_view calibrate;                     ///< which parameter, from which measurement
   std::span<const ParamInfo> params;
   /// The graph is one of with_copy_lanes() and outlives the policy. Errors: a parameter that does
-  /// not fit the others.
+  /// not fit the others; unsupported for a graph that does not tell enough.
   Result<std::unique_ptr<MemoryPolicy>> (*make)(const TaskGraph& graph, const ParamValues& params);
 };
 

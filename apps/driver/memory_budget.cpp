@@ -97,6 +97,8 @@ Result<std::vector<BudgetTry>> try_others(const TaskGraph& graph,
     const Result<WhenFullChoice> choice = parse_when_full(name);
     if (!choice.ok()) return choice.error();
     const Result<Attempt> other = attempt(graph, budgets, *choice);
+    // A policy that refuses the trace is no way out.
+    if (!other.ok() && other.error().code == ErrorCode::unsupported) continue;
     if (!other.ok()) return other.error();
     BudgetTry row{.name = name, .fits = other->execution.has_value()};
     if (row.fits) {
@@ -117,7 +119,15 @@ Status find_enough(const TaskGraph& graph, const std::vector<MemoryBudget>& budg
                    BudgetAnswer& answer) {
   WhenFullChoice choice = answer.choice;
   if (choice.policy == nullptr) {
-    Result<WhenFullChoice> other = parse_when_full(policies::all().front()->name);
+    // The first policy that takes the trace, or none.
+    std::string_view name = "block";
+    for (const PolicyInfo* const policy : policies::all()) {
+      const bool was_tried =
+          std::any_of(answer.remedies.begin(), answer.remedies.end(),
+                      [&](const BudgetTry& tried) { return tried.name == policy->name; });
+      if (was_tried && name == "block") name = policy->name;
+    }
+    Result<WhenFullChoice> other = parse_when_full(name);
     if (!other.ok()) return other.error();
     choice = *std::move(other);
   }
@@ -260,7 +270,9 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
                               .assumed_bytes = assumed_bytes(graph, use),
                               .free_peak_bytes = use.peak_bytes});
   }
-  Result<Attempt> within = attempt(graph, budgets, question.choice);
+  // A policy that is never asked may as well refuse the trace.
+  Result<Attempt> within =
+      attempt(graph, budgets, answer.is_needed ? question.choice : WhenFullChoice{.name = "block"});
   if (!within.ok()) return within.error();
   answer.counts = within->counts;
   answer.fits = within->execution.has_value();
@@ -269,7 +281,7 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
     Result<std::vector<BudgetTry>> tries = try_others(graph, budgets, question.choice, options);
     if (!tries.ok()) return tries.error();
     answer.remedies = *std::move(tries);
-    if (!answer.remedies.front().fits) {
+    if (answer.remedies.empty() || !answer.remedies.front().fits) {
       if (const Status found = find_enough(graph, budgets, answer); !found.ok()) {
         return found.error();
       }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "models/costs/kernel_cost.h"
 
 namespace foretrace::detail {
@@ -39,7 +41,7 @@ Evictor::Evictor(const TaskGraph& graph, const EvictorOptions& options)
     const auto tensor = make_id<TensorId>(i);
     const TensorMaking& making = uses_.making(tensor);
     if (!is_movable(tensors[i].category) || tensors[i].bytes < options.least_bytes ||
-        making.runs.empty() || !(can_remake(tensor) || can_copy())) {
+        making.runs.empty() || !making.is_use_known || !(can_remake(tensor) || can_copy())) {
       continue;
     }
     movable_.push_back(tensor);
@@ -65,6 +67,33 @@ Evictor::Evictor(const TaskGraph& graph, const EvictorOptions& options)
     on_stream_[index(graph.lane_id(task))].push_back(task);
     kernels_ += graph.kind(task) == TaskKind::kernel ? 1 : 0;
   }
+}
+
+Status Evictor::check(std::string_view policy) const {
+  const std::vector<Tensor>& tensors = graph_.context().tensors;
+  std::int64_t maps = 0;
+  std::int64_t unknown = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].category != TensorCategory::activation) continue;
+    maps += tensors[i].bytes;
+    unknown += uses_.making(make_id<TensorId>(i)).is_use_known ? 0 : tensors[i].bytes;
+  }
+  constexpr std::string_view expected =
+      "expected a trace that records what operators read (torch.profiler with record_shapes=True)";
+  if (unknown > maps / 2) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{}: no use in the backward pass is known of {:.0f} % of the bytes "
+                             "that the forward pass leaves to it, {}",
+                             policy, 100 * static_cast<double>(unknown) / static_cast<double>(maps),
+                             expected)};
+  }
+  if (options_.remakes_backward && uses_.is_backward_bare()) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{}: backward=true: most operators of the backward pass have no "
+                             "recorded inputs, {}",
+                             policy, expected)};
+  }
+  return ok_status();
 }
 
 std::int64_t Evictor::bytes_of(TensorId tensor) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,12 +32,17 @@ struct EvictorOptions {
   bool remakes_backward = false;
 };
 
-/// Evicts tensors of forward and backward passes when a request does not fit, and brings them back
+/// Evicts tensors of forward and backward passes when a request does not fit, but for those whose
+/// use is not known, and brings them back
 /// before a launch that uses them: made again by the kernels that made them, or copied. What a
 /// launch uses stays until the last launch of its operator has started.
 class Evictor : public MemoryPolicy {
  public:
   Evictor(const TaskGraph& graph, const EvictorOptions& options);
+
+  /// Refuses a trace in which most backward operators record no inputs, if they are to be repeated,
+  /// or if no use is known of more than half of what the forward pass leaves to them.
+  [[nodiscard]] Status check(std::string_view policy) const;
 
   [[nodiscard]] bool may_start(TaskId task, Simulation& simulation) override;
   void make_room(const MemoryPressure& pressure, Simulation& simulation) override;

@@ -32,6 +32,9 @@ std::int64_t bytes_per_number(std::string_view types, std::size_t i) {
   return 4;
 }
 
+// No operator reads more tensors that end with it; lists of them belong to optimizers.
+constexpr std::size_t most_last_uses = 16;
+
 // Launches keep their order of calls across threads by their ids.
 template <typename T>
 void push_new(std::vector<T>& list, T value) {
@@ -53,10 +56,15 @@ TensorUses::TensorUses(const TaskGraph& graph, const GraphView& view, Repeats re
   find_reads();
   for (TensorMaking& making : makings_) std::sort(making.uses.begin(), making.uses.end());
   find_repeatable();
+  find_unknown_uses();
 }
 
 const Work& TensorUses::work_of(const OperatorRun& run) const {
   return graph_.work(view_.launched(run.launches.front()).front());
+}
+
+bool TensorUses::has_inputs(const OperatorRun& run) const {
+  return !graph_.names()[work_of(run).shapes].empty();
 }
 
 bool TensorUses::starts_run(TaskId launch, TaskId previous) const {
@@ -136,12 +144,16 @@ void TensorUses::find_makers() {
 
 void TensorUses::find_last_uses() {
   const std::vector<Tensor>& tensors = graph_.context().tensors;
+  std::map<std::uint32_t, std::vector<TensorId>> ending;  // by run
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (makings_[i].runs.empty() || tensors[i].freed_in == none<TaskId>) continue;
     const std::uint32_t run = run_until(tensors[i].freed_in);
     if (run == no_run || run <= makings_[i].runs.front()) continue;
-    push_new(runs_[run].reads, make_id<TensorId>(i));
-    push_new(makings_[i].uses, run);
+    ending[run].push_back(make_id<TensorId>(i));
+  }
+  for (const auto& [run, list] : ending) {
+    if (list.size() > most_last_uses) continue;
+    for (const TensorId tensor : list) add_read(run, tensor);
   }
 }
 
@@ -158,8 +170,7 @@ void TensorUses::find_reads() {
   const std::vector<Tensor>& tensors = graph_.context().tensors;
   for (std::uint32_t r = 0; r < runs_.size(); ++r) {
     const Work& work = work_of(runs_[r]);
-    const bool has_shapes = !graph_.names()[work.shapes].empty();
-    has_shapes ? read_by_shapes(r) : read_last_made(r);
+    has_inputs(runs_[r]) ? read_by_shapes(r) : read_last_made(r);
     for (const TensorId tensor : runs_[r].makes) {
       const Tensor& made = tensors[index(tensor)];
       const std::int64_t asked = made.requested_bytes >= 0 ? made.requested_bytes : made.bytes;
@@ -258,6 +269,24 @@ void TensorUses::find_repeatable() {
       making.can_repeat = false;
       moves = true;
     }
+  }
+}
+
+// Where operators record their inputs, a map that none of them reads is not needed.
+void TensorUses::find_unknown_uses() {
+  const auto is_backward = [&](std::uint32_t run) {
+    return graph_.phase(runs_[run].launches.front()) == Phase::backward;
+  };
+  for (std::uint32_t r = 0; r < runs_.size(); ++r) {
+    if (!is_backward(r)) continue;
+    ++backward_runs_;
+    bare_backward_runs_ += has_inputs(runs_[r]) ? 0 : 1;
+  }
+  if (!is_backward_bare()) return;
+  for (std::size_t i = 0; i < makings_.size(); ++i) {
+    if (graph_.context().tensors[i].category != TensorCategory::activation) continue;
+    makings_[i].is_use_known =
+        std::any_of(makings_[i].uses.begin(), makings_[i].uses.end(), is_backward);
   }
 }
 

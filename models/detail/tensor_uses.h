@@ -28,14 +28,17 @@ struct TensorMaking {
   /// Only kernels, sets and copies within the device make it, and what they read is there or can
   /// itself be made again whenever this one is needed.
   bool can_repeat = false;
+  /// False for a map of the forward pass that no operator of the backward pass is known to read,
+  /// where most of these record no inputs.
+  bool is_use_known = true;
 };
 
 /// A trace names no operands. A tensor is made by the first operator that launches after its
-/// allocation on that thread, and last used by the last one that launches before it is freed.
-/// In between, an operator reads the youngest tensors that have the sizes of its recorded inputs
-/// (4 KiB or more);
-/// one without recorded inputs reads what the one before it made. Operators whose name ends in '_'
-/// and that make nothing write into the first tensor they read.
+/// allocation on that thread, and last used by the last one that launches before it is freed,
+/// unless many are freed there together: then their owner is released, long after their use. In
+/// between, an operator reads the youngest tensors that have the sizes of its recorded inputs (4
+/// KiB or more); one without recorded inputs reads what the one before it made. Operators whose
+/// name ends in '_' and that make nothing write into the first tensor they read.
 class TensorUses {
  public:
   enum class Repeats : std::uint8_t { all, not_backward };
@@ -49,8 +52,11 @@ class TensorUses {
   [[nodiscard]] const TensorMaking& making(TensorId tensor) const {
     return makings_[index(tensor)];
   }
+  /// True if most operators of the backward pass record no inputs.
+  [[nodiscard]] bool is_backward_bare() const { return bare_backward_runs_ > backward_runs_ / 2; }
 
  private:
+  [[nodiscard]] bool has_inputs(const OperatorRun& run) const;
   void find_runs();
   void mark_start(TaskId task);
   void find_makers();
@@ -60,6 +66,7 @@ class TensorUses {
   void add_read(std::uint32_t run, TensorId tensor);
   void find_last_uses();
   void find_repeatable();
+  void find_unknown_uses();
   [[nodiscard]] bool starts_run(TaskId launch, TaskId previous) const;
   [[nodiscard]] std::uint32_t run_from(TaskId task) const;
   [[nodiscard]] std::uint32_t run_until(TaskId task) const;
@@ -73,6 +80,8 @@ class TensorUses {
   std::vector<OperatorRun> runs_;  // by their first launch
   std::vector<std::uint32_t> run_of_;
   std::vector<TensorMaking> makings_;
+  std::size_t backward_runs_ = 0;
+  std::size_t bare_backward_runs_ = 0;
   std::map<LaneId, std::vector<TaskId>> launches_;         // per thread, in program order
   std::vector<bool> starts_;                               // per task: begins a call of an operator
   std::map<std::int64_t, std::vector<TensorId>> by_size_;  // while reads are looked for

@@ -20,6 +20,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "models/detail/evictor.h"
 #include "models/detail/host_link.h"
@@ -68,16 +69,18 @@ Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamVa
   const detail::EvictorOptions options{.least_bytes = params.integer("least"),
                                        .bandwidth = params.number("bandwidth"),
                                        .ahead = params.number("ahead")};
-  return std::unique_ptr<MemoryPolicy>(std::make_unique<Delta>(graph, options,
-                                                               director == "swap" ? Director::swap
-                                                               : director == "recompute"
-                                                                   ? Director::recompute
-                                                                   : Director::cheaper));
+  auto policy = std::make_unique<Delta>(graph, options,
+                                        director == "swap"        ? Director::swap
+                                        : director == "recompute" ? Director::recompute
+                                                                  : Director::cheaper);
+  if (const Status known = policy->check("delta"); !known.ok()) return known.error();
+  return std::unique_ptr<MemoryPolicy>(std::move(policy));
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {
     "A trace does not name operands: an operator reads the youngest tensors of the sizes of its "
-    "recorded inputs, and a tensor is last used by the last launch before it is freed.",
+    "recorded inputs, and a tensor is last used by the last launch before it is freed. What the "
+    "forward pass left for a use that is not known stays; if most of it does, this is an error.",
     "Host memory is pinned, large enough, and the link to it is not shared; both directions work "
     "at "
     "the same time.",

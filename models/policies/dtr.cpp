@@ -18,6 +18,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/detail/evictor.h"
@@ -95,13 +96,15 @@ class Dtr final : public detail::Evictor {
 Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamValues& params) {
   const detail::EvictorOptions options{.least_bytes = params.integer("least"),
                                        .remakes_backward = params.boolean("backward")};
-  return std::unique_ptr<MemoryPolicy>(
-      std::make_unique<Dtr>(graph, options, heuristic_of(params.text("heuristic"))));
+  auto policy = std::make_unique<Dtr>(graph, options, heuristic_of(params.text("heuristic")));
+  if (const Status known = policy->check("dtr"); !known.ok()) return known.error();
+  return std::unique_ptr<MemoryPolicy>(std::move(policy));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
     "A trace does not name operands: an operator reads the youngest tensors of the sizes of its "
-    "recorded inputs, and a tensor is last used by the last launch before it is freed.",
+    "recorded inputs, and a tensor is last used by the last launch before it is freed. What the "
+    "forward pass left for a use that is not known stays; if most of it does, this is an error.",
     "A repeated operator takes the device time of its first run; its calls and the host time "
     "before "
     "them take at most the median of the trace.",
@@ -127,7 +130,7 @@ constexpr std::array params = {
               .doc =
                   "What the backward pass made may leave too, as in the paper. To make it again "
                   "takes maps that were freed, and operands are least certain there: it can cost "
-                  "many times the run."},
+                  "many times the run. An error if most backward operators record no inputs."},
     detail::least_evicted_param};
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "apps/driver/load.h"
 #include "sim/engine/memory_tracker.h"
 #include "sim/engine/pull.h"
+#include "tests/apps/driver/answers_support.h"
 
 namespace foretrace::driver {
 namespace {
@@ -96,6 +97,33 @@ TEST_CASE("memory budget: a trace without memory is refused") {
   const auto answer = run_in_budget(demo->graph(), {{.bytes = 1 << 30}, *std::move(choice)}, {});
   REQUIRE(!answer.ok());
   CHECK(answer.error().message.find("records no device memory") != std::string::npos);
+}
+
+TEST_CASE("memory budget: a trace without what operators read is refused by the policies") {
+  const auto run = test::loaded_real("hta/mem_2rank_v100_rank1");
+  if (!run) return;
+  const auto asked = [&](const char* size, const char* when_full) {
+    auto choice = parse_when_full(when_full);
+    REQUIRE(choice.ok());
+    return run_in_budget(run->recording.graph(), {*parse_budget_size(size), *std::move(choice)},
+                         {});
+  };
+  for (const char* const policy : {"dtr", "dtr:backward=true", "delta"}) {
+    const auto refused = asked("90 %", policy);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().code == ErrorCode::unsupported);
+    CHECK(refused.error().message.find("record_shapes=True") != std::string::npos);
+  }
+  // Without need of them they are not asked, and as remedies they are left out.
+  const auto roomy = asked("100 %", "dtr");
+  REQUIRE(roomy.ok());
+  CHECK(roomy->fits);
+  const auto stopped = asked("90 %", "fail");
+  REQUIRE(stopped.ok());
+  REQUIRE(stopped->remedies.size() == 1);
+  CHECK(stopped->remedies[0].name == "block");
+  CHECK(stopped->enough_with == "block");
+  CHECK(stopped->enough_bytes <= stopped->devices[0].free_peak_bytes);
 }
 
 }  // namespace

@@ -88,5 +88,46 @@ TEST_CASE("tensor uses: what is read from the host, or made from it and lost, is
   CHECK(found.uses.making(TensorId{2}).can_repeat);  // f's is there as long as it is
 }
 
+/// `maps` maps of the forward pass, then two backward operators with these recorded inputs; the
+/// maps are freed together after them.
+Found released_together(std::size_t maps, std::string_view shapes) {
+  test::ToyRun run;
+  std::vector<TaskId> calls;
+  const auto add = [&](std::string_view name, Phase phase) {
+    const TaskId kernel = run.kernel(
+        {.name = name, .duration_ns = 10, .operator_name = name, .shapes = shapes, .phase = phase});
+    calls.push_back(make_id<TaskId>(index(kernel) - 1));
+  };
+  for (std::size_t i = 0; i < maps; ++i) add(i % 2 == 0 ? "f" : "g", Phase::forward);
+  add("b", Phase::backward);
+  add("c", Phase::backward);
+  const TaskId end = run.mark("end");
+  for (std::size_t i = 0; i < maps; ++i) {
+    run.builder().add_tensor({.bytes = 8192,
+                              .category = TensorCategory::activation,
+                              .allocated_in = calls[i],
+                              .freed_in = end});
+  }
+  return Found(run.build());
+}
+
+TEST_CASE("tensor uses: what is freed with many others is not used there") {
+  const Found few = released_together(16, "");
+  CHECK(few.uses.making(TensorId{3}).uses.back() == 17);  // the second backward operator
+  CHECK(few.uses.making(TensorId{3}).is_use_known);
+  CHECK(few.uses.is_backward_bare());
+  // One more, and nobody knows what the backward pass reads: 3 is read by the operator after it.
+  const Found many = released_together(17, "");
+  CHECK(many.uses.making(TensorId{3}).uses == std::vector<std::uint32_t>{3, 4});
+  CHECK_FALSE(many.uses.making(TensorId{3}).is_use_known);
+}
+
+TEST_CASE("tensor uses: where inputs are recorded, a map that no operator reads is not needed") {
+  const Found found = released_together(17, "[[3]]");
+  CHECK_FALSE(found.uses.is_backward_bare());
+  CHECK(found.uses.making(TensorId{3}).uses == std::vector<std::uint32_t>{3});
+  CHECK(found.uses.making(TensorId{3}).is_use_known);
+}
+
 }  // namespace
 }  // namespace foretrace::detail

@@ -95,5 +95,48 @@ TEST_CASE("dtr: small tensors stay if it is told so") {
   CHECK(!run.ok);
 }
 
+/// What making the policy says; empty if it takes the graph.
+std::string refusal(const TaskGraph& bare, const test::Given& given) {
+  const std::vector<MemoryBudget> budgets = {{.rank = 0, .device = 0, .bytes = mib}};
+  const TaskGraph graph = with_copy_lanes(bare, budgets);
+  const auto values = ParamValues::parse(dtr.name, dtr.params, given);
+  REQUIRE(values.ok());
+  const auto policy = dtr.make(graph, *values);
+  return policy.ok() ? std::string() : policy.error().message;
+}
+
+TEST_CASE("dtr: without recorded inputs the backward pass is not repeated") {
+  const TaskGraph graph = chain_graph({});
+  CHECK(refusal(graph, {}).empty());
+  CHECK(refusal(graph, {{"backward", "true"}}) ==
+        "dtr: backward=true: most operators of the backward pass have no recorded inputs, expected "
+        "a trace that records what operators read (torch.profiler with record_shapes=True)");
+}
+
+TEST_CASE("dtr: a run whose maps nobody is known to read is refused") {
+  // 20 maps that go together when the backward pass is over.
+  test::ToyRun run;
+  std::vector<TaskId> calls;
+  for (int i = 0; i < 22; ++i) {
+    const TaskId kernel = run.kernel({.name = i % 2 == 0 ? "a" : "b",
+                                      .duration_ns = 10,
+                                      .operator_name = i % 2 == 0 ? "a" : "b",
+                                      .phase = i < 20 ? Phase::forward : Phase::backward});
+    calls.push_back(make_id<TaskId>(index(kernel) - 1));
+  }
+  const TaskId end = run.mark("end");
+  for (std::size_t i = 0; i < 20; ++i) {
+    run.builder().add_tensor({.bytes = mib,
+                              .category = TensorCategory::activation,
+                              .allocated_in = calls[i],
+                              .freed_in = end});
+  }
+  // The last one is read by the first backward operator, which comes right after it.
+  CHECK(refusal(run.build(), {}) ==
+        "dtr: no use in the backward pass is known of 95 % of the bytes that the forward pass "
+        "leaves to it, expected a trace that records what operators read (torch.profiler with "
+        "record_shapes=True)");
+}
+
 }  // namespace
 }  // namespace foretrace
