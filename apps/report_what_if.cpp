@@ -74,7 +74,7 @@ std::string side_by_side(const PredictionParts& parts) {
   return table.text(0);
 }
 
-/// Peaks of device memory before and after, where memory was recorded.
+/// Peaks of device memory before and after, where anything is known of it.
 std::string memory_side_by_side(const PredictionParts& parts) {
   const std::vector<MemoryCurve>& before = parts.baseline.memory;
   const std::vector<MemoryCurve>& after = parts.predicted.memory;
@@ -100,7 +100,9 @@ std::string memory_side_by_side(const PredictionParts& parts) {
           parts.predicted.reserved[i].expected_bytes);
     }
   }
-  return table.text(0) + "\n";
+  std::string text = table.text(0);
+  if (parts.baseline.from_shapes) text += paragraph("  ", shapes_text(*parts.baseline.from_shapes));
+  return text + "\n";
 }
 
 std::string applied_text(const Applied& applied) {

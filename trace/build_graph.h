@@ -44,6 +44,8 @@ struct BuildOptions {
   NodeCosts node_costs;
   /// True: launch latencies and gaps are the trace's medians, nothing recorded per operation.
   bool constant_latency = false;
+  /// Where no device memory was recorded: tensors from the shapes of operators.
+  bool tensors_from_shapes = true;
 };
 
 /// What the graph rests on and what it does not explain. Times in ns.

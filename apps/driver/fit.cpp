@@ -319,8 +319,9 @@ class Fitter {
 Status check_tensors(const Recording& recording, std::string_view what) {
   if (recording.graph().context().tensors.empty()) {
     return Error{ErrorCode::missing_cost,
-                 fmt::format("{}: {} records no device memory, expected a trace recorded with "
-                             "profile_memory=True",
+                 fmt::format("{}: {} records neither device memory nor shapes of tensors, expected "
+                             "a trace recorded with "
+                             "profile_memory=True (or record_shapes=True)",
                              what, recording.path)};
   }
   return ok_status();

@@ -245,8 +245,9 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
   std::vector<MemoryBudget> budgets = unlimited(recorded);
   if (budgets.empty()) {
     return Error{ErrorCode::unsupported,
-                 "--memory-budget: the trace records no device memory, expected [memory] events "
-                 "(torch.profiler with profile_memory=True)"};
+                 "--memory-budget: the trace records neither device memory nor shapes of tensors, "
+                 "expected [memory] events "
+                 "(torch.profiler with profile_memory=True or record_shapes=True)"};
   }
   const TaskGraph graph = with_copy_lanes(recorded, budgets);
   const Result<Attempt> before = attempt(graph, budgets, {.name = "block"});

@@ -71,8 +71,9 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
   const MemoryModel memory(recording, baseline.run.timeline);
   if (by == RankBy::memory && !memory.is_known()) {
     return Error{ErrorCode::missing_cost,
-                 "--by memory: the trace records no device memory, expected one recorded with "
-                 "profile_memory=True"};
+                 "--by memory: the trace records neither device memory nor shapes of tensors, "
+                 "expected one recorded with "
+                 "profile_memory=True (or record_shapes=True)"};
   }
   const auto all = optimizations::all();
   std::vector<Tried> tried(all.size());

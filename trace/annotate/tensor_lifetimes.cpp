@@ -25,7 +25,7 @@ std::int64_t before(const MemoryEvent& event) {
 }
 
 /// Sorts by time and, where threads tie, by the chain of totals; counts what breaks the chain.
-void put_in_order(const std::vector<MemoryEvent>& memory, DeviceMemory& device) {
+void put_in_order(std::span<const MemoryEvent> memory, DeviceMemory& device) {
   auto& order = device.order;
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return memory[a].time_ns < memory[b].time_ns;
@@ -57,7 +57,7 @@ void put_in_order(const std::vector<MemoryEvent>& memory, DeviceMemory& device) 
 
 class Pairing {
  public:
-  Pairing(const std::vector<MemoryEvent>& memory, std::uint32_t number, DeviceMemory& device)
+  Pairing(std::span<const MemoryEvent> memory, std::uint32_t number, DeviceMemory& device)
       : memory_(memory), number_(number), device_(device) {}
 
   /// Older tensors first, then those of the window in the order of their allocations.
@@ -130,7 +130,7 @@ class Pairing {
     }
   }
 
-  const std::vector<MemoryEvent>& memory_;
+  std::span<const MemoryEvent> memory_;
   std::uint32_t number_;
   DeviceMemory& device_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_;
@@ -140,8 +140,7 @@ class Pairing {
 
 }  // namespace
 
-TensorLifetimes find_lifetimes(const EventTable& events) {
-  const auto& memory = events.memory;
+TensorLifetimes find_lifetimes(std::span<const MemoryEvent> memory) {
   std::map<std::pair<std::int32_t, std::int32_t>, DeviceMemory> by_device;
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < memory.size(); ++i) {

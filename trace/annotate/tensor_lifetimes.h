@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "trace/events.h"
@@ -15,7 +16,7 @@ inline constexpr std::uint32_t no_memory_event = 0xFFFFFFFFU;
 struct TensorLifetime {
   std::uint32_t device = 0;                    ///< index of TensorLifetimes::devices
   std::int64_t bytes = 0;                      ///< of the block
-  std::uint32_t allocation = no_memory_event;  ///< row of EventTable::memory; none: before
+  std::uint32_t allocation = no_memory_event;  ///< row of the memory events; none: before
   std::uint32_t release = no_memory_event;     ///< none: outlives the window
 };
 
@@ -25,7 +26,7 @@ struct DeviceMemory {
   std::int32_t id = -1;   ///< as recorded: ROCm counts otherwise than its kernels do
   std::int32_t rank = 0;
   std::int32_t graph_device = 0;       ///< the device of the graph that it belongs to
-  std::vector<std::uint32_t> order;    ///< rows of EventTable::memory as they happened
+  std::vector<std::uint32_t> order;    ///< rows of the memory events as they happened
   std::int64_t base_bytes = -1;        ///< allocated before the first event
   std::int64_t persistent_bytes = -1;  ///< of these, never freed in the window
   std::int64_t recorded_peak_bytes = -1;
@@ -39,6 +40,11 @@ struct DeviceMemory {
   std::size_t lost_frees = 0;       ///< an address allocated twice
   std::size_t freed_elsewhere = 0;  ///< by another thread than the one that allocated
   bool has_addresses = false;       ///< without, blocks of equal size are paired last in, first out
+  /// Nothing was recorded: tensors follow from the shapes of operators. Then how many operators
+  /// there are that launch device work, and of how many the results are not known.
+  bool is_from_shapes = false;
+  std::size_t operators = 0;
+  std::size_t unknown_results = 0;
 };
 
 struct TensorLifetimes {
@@ -48,6 +54,6 @@ struct TensorLifetimes {
 
 /// Memory of the host is left out. Events of all threads are merged by time; where equal times of
 /// two threads leave the order open, the recorded totals decide.
-[[nodiscard]] TensorLifetimes find_lifetimes(const EventTable& events);
+[[nodiscard]] TensorLifetimes find_lifetimes(std::span<const MemoryEvent> memory);
 
 }  // namespace foretrace::trace

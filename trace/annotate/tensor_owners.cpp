@@ -42,19 +42,22 @@ std::uint8_t marks_of(EventKind kind, std::string_view name) {
 /// Looks up the scenes of all [memory] instants with one pass per thread.
 class Scenes {
  public:
-  Scenes(const EventTable& events, const TensorLifetimes& lifetimes)
-      : events_(events), nesting_(nest(events)), scenes_(events.memory.size()) {
+  Scenes(const EventTable& events, const TensorHistory& history)
+      : events_(events),
+        memory_(history.memory),
+        nesting_(nest(events)),
+        scenes_(history.memory.size()) {
     std::vector<std::vector<std::uint32_t>> by_track(events.tracks.size());
-    for (const DeviceMemory& device : lifetimes.devices) {
+    for (const DeviceMemory& device : history.lifetimes.devices) {
       for (const std::uint32_t row : device.order) {
-        by_track[index(events.memory[row].track)].push_back(row);
+        by_track[index(memory_[row].track)].push_back(row);
       }
     }
     marks_.assign(events.names.size(), 0);
     for (std::size_t t = 0; t < by_track.size(); ++t) {
       auto& rows = by_track[t];
       std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return events.memory[a].time_ns < events.memory[b].time_ns;
+        return memory_[a].time_ns < memory_[b].time_ns;
       });
       look_up(nesting_.of(make_id<TrackId>(t)), rows);
     }
@@ -67,7 +70,7 @@ class Scenes {
     std::vector<EventId> open;
     std::size_t next = 0;
     for (const std::uint32_t row : rows) {
-      const std::int64_t time = events_.memory[row].time_ns;
+      const std::int64_t time = memory_[row].time_ns;
       for (; next < order.size() && events_.start_ns[index(order[next])] <= time; ++next) {
         close(open, events_.start_ns[index(order[next])]);
         open.push_back(order[next]);
@@ -106,6 +109,7 @@ class Scenes {
   }
 
   const EventTable& events_;
+  std::span<const MemoryEvent> memory_;
   Nesting nesting_;
   std::vector<Scene> scenes_;
   std::vector<std::uint8_t> marks_;  // per name; 0 not yet known
@@ -113,9 +117,11 @@ class Scenes {
 
 class Attributor {
  public:
-  Attributor(const EventTable& events, const Annotation& annotation,
-             const TensorLifetimes& lifetimes)
-      : events_(events), annotation_(annotation), scenes_(events, lifetimes) {}
+  Attributor(const EventTable& events, const Annotation& annotation, const TensorHistory& history)
+      : events_(events),
+        memory_(history.memory),
+        annotation_(annotation),
+        scenes_(events, history) {}
 
   [[nodiscard]] TensorOwner owner_of(const TensorLifetime& tensor) const {
     TensorOwner owner;
@@ -141,8 +147,8 @@ class Attributor {
 
   [[nodiscard]] bool freed_inside_owner(const TensorLifetime& tensor, const Scene& scene) const {
     if (tensor.release == no_memory_event || scene.owner == none<EventId>) return false;
-    const MemoryEvent& release = events_.memory[tensor.release];
-    return release.track == events_.memory[tensor.allocation].track &&
+    const MemoryEvent& release = memory_[tensor.release];
+    return release.track == memory_[tensor.allocation].track &&
            release.time_ns <= events_.end_ns(scene.owner);
   }
 
@@ -202,6 +208,7 @@ class Attributor {
   }
 
   const EventTable& events_;
+  std::span<const MemoryEvent> memory_;
   const Annotation& annotation_;
   Scenes scenes_;
 };
@@ -215,15 +222,19 @@ bool is_factory(std::string_view operator_name) {
 }
 
 std::vector<TensorOwner> attribute_tensors(const EventTable& events, const Annotation& annotation,
-                                           const TensorLifetimes& lifetimes) {
+                                           const TensorHistory& history) {
+  const TensorLifetimes& lifetimes = history.lifetimes;
   std::vector<TensorOwner> owners;
   if (lifetimes.tensors.empty()) return owners;
-  const Attributor attributor(events, annotation, lifetimes);
+  const Attributor attributor(events, annotation, history);
   owners.reserve(lifetimes.tensors.size());
   for (const TensorLifetime& tensor : lifetimes.tensors) {
     owners.push_back(attributor.owner_of(tensor));
   }
-  undo_tails(events, lifetimes, owners);
+  const bool are_blocks =
+      std::none_of(lifetimes.devices.begin(), lifetimes.devices.end(),
+                   [](const DeviceMemory& device) { return device.is_from_shapes; });
+  if (are_blocks) undo_tails(events, lifetimes, owners);
   return owners;
 }
 

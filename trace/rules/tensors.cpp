@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "trace/annotate/shape_tensors.h"
 #include "trace/annotate/tensor_owners.h"
 
 namespace foretrace::trace::rules {
@@ -23,6 +25,7 @@ class Tensors {
   explicit Tensors(const TensorTarget& target)
       : a_(target.assembly),
         target_(target),
+        memory_(target.assembly.events.memory),
         thread_of_track_(target.assembly.events.tracks.size(), nothing) {
     for (std::size_t i = 0; i < a_.threads.size(); ++i) {
       thread_of_track_[index(a_.threads[i].track)] = static_cast<std::uint32_t>(i);
@@ -30,14 +33,17 @@ class Tensors {
   }
 
   AddedTensors run() {
-    TensorLifetimes lifetimes = find_lifetimes(a_.events);
+    TensorLifetimes lifetimes = find_lifetimes(memory_);
+    if (lifetimes.devices.empty() && a_.options.tensors_from_shapes) {
+      lifetimes = lifetimes_from_shapes();
+    }
     if (lifetimes.devices.empty()) {
       return {};
     }
     AddedTensors added{.parameters = estimate_parameters(a_.events, a_.annotation)};
     match_devices(lifetimes.devices);
     find_order(lifetimes.devices);
-    const auto owners = attribute_tensors(a_.events, a_.annotation, lifetimes);
+    const auto owners = attribute_tensors(a_.events, a_.annotation, {memory_, lifetimes});
     const bool has_gradients = std::any_of(owners.begin(), owners.end(), [](const auto& owner) {
       return owner.category == TensorCategory::gradient;
     });
@@ -48,14 +54,29 @@ class Tensors {
       add_older(device, added.parameters, has_gradients);
     }
     for (std::size_t i = 0; i < owners.size(); ++i) {
-      const std::int32_t device = lifetimes.devices[lifetimes.tensors[i].device].graph_device;
-      target_.builder.add_tensor(tensor_of(lifetimes.tensors[i], owners[i], device));
+      const DeviceMemory& device = lifetimes.devices[lifetimes.tensors[i].device];
+      Tensor tensor = tensor_of(lifetimes.tensors[i], owners[i], device.graph_device);
+      if (device.is_from_shapes) tensor.provenance = Provenance::assumed;
+      target_.builder.add_tensor(tensor);
     }
     added.devices = std::move(lifetimes.devices);
     return added;
   }
 
  private:
+  TensorLifetimes lifetimes_from_shapes() {
+    ShapeTensors shapes = tensors_from_shapes(a_.events, a_.annotation);
+    memory_of_shapes_ = std::move(shapes.memory);
+    memory_ = memory_of_shapes_;
+    TensorLifetimes lifetimes = find_lifetimes(memory_of_shapes_);
+    for (DeviceMemory& device : lifetimes.devices) {
+      device.is_from_shapes = true;
+      device.operators = shapes.operators;
+      device.unknown_results = shapes.unknown;
+    }
+    return lifetimes;
+  }
+
   /// What was there before the window and stays: weights and states as far as shapes tell, the rest
   /// unexplained. If the total was not recorded, what shapes tell is all there is.
   void add_older(const DeviceMemory& device, const ParameterEstimate& model, bool has_gradients) {
@@ -105,7 +126,7 @@ class Tensors {
   }
 
   void find_order(const std::vector<DeviceMemory>& devices) {
-    sequence_.resize(a_.events.memory.size());
+    sequence_.resize(memory_.size());
     for (const DeviceMemory& device : devices) {
       for (std::size_t i = 0; i < device.order.size(); ++i) {
         sequence_[device.order[i]] = static_cast<std::uint32_t>(i);
@@ -125,7 +146,7 @@ class Tensors {
       tensor.operator_name = target_.works.name(a_.events.name[index(owner.operator_event)]);
     }
     if (lifetime.allocation != no_memory_event) {
-      const MemoryEvent& event = a_.events.memory[lifetime.allocation];
+      const MemoryEvent& event = memory_[lifetime.allocation];
       const Position at = position(event);
       tensor.allocated_in = at.task;
       tensor.allocated_offset_ns = at.before_end_ns;
@@ -133,7 +154,7 @@ class Tensors {
       tensor.stream = stream_of(event, owner.operator_event);
     }
     if (lifetime.release != no_memory_event) {
-      const Position at = position(a_.events.memory[lifetime.release]);
+      const Position at = position(memory_[lifetime.release]);
       tensor.freed_in = at.task;
       tensor.freed_offset_ns = at.before_end_ns;
       tensor.freed_sequence = sequence_[lifetime.release];
@@ -211,6 +232,8 @@ class Tensors {
 
   const Assembly& a_;
   const TensorTarget& target_;
+  std::vector<MemoryEvent> memory_of_shapes_;
+  std::span<const MemoryEvent> memory_;  // as recorded, or from shapes
   std::vector<std::uint32_t> thread_of_track_;
   std::vector<std::uint32_t> sequence_;
 };

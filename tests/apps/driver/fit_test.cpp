@@ -164,8 +164,7 @@ TEST_CASE("fit: what is applied already stays, and its conflicts and settings ar
 }
 
 TEST_CASE("fit: a recording without memory, a size that is none, an accelerator by name") {
-  const Loaded run =
-      test::loaded(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz");
+  const Loaded run = test::loaded(FORETRACE_SOURCE_DIR "/tests/fixtures/kineto_json/rocm.json");
   const auto answer = fit_memory(run.recording, run.replay, {}, size(mebibyte), {});
   REQUIRE_FALSE(answer.ok());
   CHECK(answer.error().message.find("profile_memory=True") != std::string::npos);

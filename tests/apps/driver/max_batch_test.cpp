@@ -130,8 +130,7 @@ TEST_CASE("max batch: nothing fits, batch_size in the stack, no memory") {
   const auto refused = find_max_batch(run.recording, run.replay, resized, gibibytes(8), {});
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == ErrorCode::bad_usage);
-  const Loaded bare =
-      test::loaded(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz");
+  const Loaded bare = test::loaded(FORETRACE_SOURCE_DIR "/tests/fixtures/kineto_json/rocm.json");
   CHECK_FALSE(find_max_batch(bare.recording, bare.replay, {}, gibibytes(8), {}).ok());
 }
 

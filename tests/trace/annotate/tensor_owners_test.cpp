@@ -12,7 +12,7 @@ namespace foretrace::trace {
 namespace {
 
 std::vector<TensorOwner> owners_in(const EventTable& table) {
-  return attribute_tensors(table, annotate(table), find_lifetimes(table));
+  return attribute_tensors(table, annotate(table), {table.memory, find_lifetimes(table.memory)});
 }
 
 std::vector<std::string> categories(const EventTable& table) {

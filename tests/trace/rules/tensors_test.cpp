@@ -1,6 +1,7 @@
 // Tensors of real traces against the totals that their allocator recorded.
 #include "trace/rules/tensors.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -153,6 +154,29 @@ TEST_CASE("tensors: the gradients of VGG-13 are its 26 parameters") {
   // VGG-13: 133,047,848 parameters of 4 bytes are 507.5 MiB; blocks are a little larger.
   CHECK(static_cast<double>(bytes) / 0x1p20 > 507.5);
   CHECK(static_cast<double>(bytes) / 0x1p20 < 508.5);
+}
+
+TEST_CASE("tensors: where no memory was recorded they follow from shapes, unless switched off") {
+  const auto loaded =
+      read_trace(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz", {});
+  REQUIRE(loaded.ok());
+  const auto built = build_graph(loaded->events);
+  REQUIRE(built.ok());
+  REQUIRE(built->memory.size() == 1);
+  CHECK(built->memory[0].is_from_shapes);
+  CHECK(built->memory[0].operators == 1632);
+  CHECK(built->memory[0].unknown_results == 0);
+  const auto& tensors = built->graph.context().tensors;
+  CHECK(tensors.size() > 600);
+  CHECK(std::all_of(tensors.begin(), tensors.end(), [](const Tensor& tensor) {
+    return tensor.provenance == Provenance::assumed && tensor.bytes > 0;
+  }));
+  BuildOptions without;
+  without.tensors_from_shapes = false;
+  const auto bare = build_graph(loaded->events, without);
+  REQUIRE(bare.ok());
+  CHECK(bare->memory.empty());
+  CHECK(bare->graph.context().tensors.empty());
 }
 
 }  // namespace
