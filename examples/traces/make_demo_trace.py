@@ -194,18 +194,16 @@ class Clock:
         arguments = {"External id": self.external} if cat != "python_function" else {}
         arguments.update(args or {})
         start = self.now
-        self.work(before)
+        if before:
+            self.work(before)
         body()
-        self.work(after)
+        if after:
+            self.work(after)
         self.emit(cat, name, start, self.now, arguments)
 
     def op(self, name, body, dims=None, sequence=None, before=5_000, values=None):
         """An operator; `values` are its recorded constants, one text per input."""
-        args = {}
-        if dims is not None:
-            args["Input Dims"] = dims
-            args["Input type"] = ["float" if d else "ScalarList" for d in dims]
-            args["Concrete Inputs"] = values or [""] * len(dims)
+        args = shapes(dims, values) if dims is not None else {}
         if sequence is not None:
             args["Sequence number"] = sequence
             args["Fwd thread id"] = 1 if self.thread == AUTOGRAD else 0
@@ -214,6 +212,13 @@ class Clock:
     def arrow(self, identifier, head):
         self.events.append({"ph": "f" if head else "s", "cat": "fwdbwd", "name": "fwdbwd",
                             "id": identifier, "pid": PID, "tid": self.thread, "start": self.now})
+
+
+def shapes(dims, values=None):
+    """What record_shapes=True records of an operator."""
+    return {"Input Dims": dims,
+            "Input type": ["float" if d else "ScalarList" for d in dims],
+            "Concrete Inputs": values or [""] * len(dims)}
 
 
 def module(clock, name, body):
@@ -275,9 +280,10 @@ class Layer:
                     memory.free(scratch)
             clock.op(self.node, run, self.gradient or self.dims[:1], self.sequence, before=7_000)
         clock.op("autograd::engine::evaluate_function: " + self.node, node, None, self.sequence)
-        for _ in self.parameters:
+        for size in self.parameters:
             clock.op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
-                     lambda: clock.op("torch::autograd::AccumulateGrad", lambda: clock.work(1_000)))
+                     lambda: clock.op("torch::autograd::AccumulateGrad",
+                                      lambda: clock.work(1_000), [[size]]))
         memory.free(incoming)
         memory.release(self.kept)
         return outgoing[0]
@@ -332,7 +338,18 @@ class Streaming(Layer):
         clock.launch(self.kernels[0], self.ns[0], self.blocks)
 
     def launch_backward(self, clock):
-        clock.launch(self.kernels[1], self.ns[1], self.blocks)
+        def run():
+            clock.launch(self.kernels[1], self.ns[1], self.blocks)
+
+        whole, channel = self.dims[0], [self.dims[0][1]]
+        if self.operator == "aten::batch_norm":
+            clock.range("cpu_op", "aten::cudnn_batch_norm_backward", run,
+                        shapes([whole, whole] + [channel] * 5 + [[], []]), 0, 0)
+        elif self.operator == "aten::relu_":
+            clock.range("cpu_op", "aten::threshold_backward", run, shapes([whole, whole, []]), 0,
+                        0)
+        else:
+            run()
 
 
 class Linear(Layer):

@@ -163,15 +163,24 @@ class Walk {
         calls_.nearest(event, [&](EventId e) { return gradient_of_[index(e)].has_value(); });
     taken_.clear();
     take_arguments(event, work, forward);
+    const auto arguments_taken = static_cast<std::ptrdiff_t>(taken_.size());
     const bool only_copies = !work.computes;
     if (!only_copies || work.uploads) make_results(event, work, forward, differentiated);
     if (differentiated != none<EventId>) {
+      // What the backward pass reads comes last: that is where a search begins.
+      if (!saves_result(events_.name_of(event))) {
+        std::rotate(taken_.begin(), taken_.begin() + arguments_taken, taken_.end());
+        std::reverse(taken_.end() - arguments_taken, taken_.end());
+      }
       auto& touched = touched_[differentiated];
       touched.insert(touched.end(), taken_.begin(), taken_.end());
     }
-    if (annotation_.phase[index(event)] == Phase::update) last_update_ns_ = events_.end_ns(event);
     last_work_ns_ = events_.end_ns(event);
     last_work_track_ = events_.track[index(event)];
+    if (annotation_.phase[index(event)] == Phase::update) {
+      last_update_ns_ = last_work_ns_;
+      last_update_track_ = last_work_track_;
+    }
   }
 
   void take_arguments(EventId event, const OwnWork& work, EventId forward) {
@@ -319,7 +328,8 @@ class Walk {
     const TensorShape* const shape = arguments_.of(event).tensor(0);
     if (shape == nullptr || shape->elements() == 0) return;
     if (last_update_ns_ > last_cleared_ns_ && last_update_ns_ > last_accumulated_ns_) {
-      free_gradients(last_update_ns_);  // taken away after the update, outside of any range
+      free_gradients(last_update_ns_,
+                     last_update_track_);  // taken away after the update, outside of any range
     }
     ++call_;
     const std::int64_t start = events_.start_ns[index(event)];
@@ -340,12 +350,15 @@ class Walk {
     const std::int64_t start = events_.start_ns[index(range)];
     const bool works = last_work_ns_ > start && last_work_track_ == events_.track[index(range)];
     if (works) return;  // it fills them with zeros
-    free_gradients(start);
+    free_gradients(start, events_.track[index(range)]);
     last_cleared_ns_ = start;
   }
 
-  void free_gradients(std::int64_t time) {
-    for (const TensorPool::Index i : gradients_) pool_[i].freed_ns = time;
+  void free_gradients(std::int64_t time, TrackId thread) {
+    for (const TensorPool::Index i : gradients_) {
+      pool_[i].freed_ns = time;
+      pool_[i].freed_on = thread;
+    }
     gradients_.clear();
   }
 
@@ -381,6 +394,7 @@ class Walk {
       event.bytes = -bytes;
       if (tensor.freed_ns >= 0) {
         event.time_ns = std::max(tensor.freed_ns, event.time_ns);
+        event.track = tensor.freed_on;
         found_.memory.push_back(event);
       } else if (!tensor.stays) {
         const EventId scope = scope_of(tensor);
@@ -414,6 +428,7 @@ class Walk {
   EventId unsized_ = none<EventId>;    // an aten::empty of unknown size, not yet written to
   EventId unsettled_ = none<EventId>;  // the last operator, if what it makes is not known
   std::int64_t last_update_ns_ = -1;
+  TrackId last_update_track_{};
   std::int64_t last_cleared_ns_ = -1;
   std::int64_t last_accumulated_ns_ = -1;
   std::int64_t last_work_ns_ = -1;

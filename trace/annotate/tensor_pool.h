@@ -23,6 +23,7 @@ struct SeenTensor {
   bool stays = false;          ///< nothing in the window frees it
   bool is_scratch = false;     ///< goes with its maker
   std::int64_t freed_ns = -1;  ///< where something else than the last use frees it
+  TrackId freed_on{};          ///< then the thread that does
   std::uint32_t call = 0;      ///< the last call that took it as an argument
 };
 
