@@ -290,7 +290,10 @@ class Walk {
     for (const TensorPool::Index i : made) {
       if (calls_.contains(event, pool_[i].maker) && pool_[i].device < 0) inside.push_back(i);
     }
-    for (const TensorShape& shape : results.value_or(std::vector<TensorShape>{})) {
+    const ElementType list_type = type_of_lists();
+    auto shapes = results.value_or(std::vector<TensorShape>{});
+    for (TensorShape& shape : shapes) {
+      if (shape.type == ElementType::unknown) shape.type = list_type;
       if (shape.bytes() <= 0) continue;
       const auto adopted = std::find_if(inside.begin(), inside.end(), [&](TensorPool::Index i) {
         return pool_[i].shape.bytes() == shape.bytes();
@@ -311,6 +314,14 @@ class Walk {
       pool_[i].is_scratch = results.has_value();
       pool_[i].last_user = event;
     }
+  }
+
+  /// Lists of tensors are recorded without types: that of an argument that was seen being made.
+  [[nodiscard]] ElementType type_of_lists() {
+    for (const TensorPool::Index i : taken_) {
+      if (pool_[i].shape.type != ElementType::unknown) return pool_[i].shape.type;
+    }
+    return ElementType::f32;
   }
 
   /// True for the out-variants that operators like aten::relu_ call.
