@@ -45,13 +45,18 @@ void add_shares(Table& table, std::string_view title, const std::vector<MemorySh
   }
 }
 
-std::string peak_text(const MemoryReport& report) {
+/// `nodes`: of a trace that has an order and no times, else 0.
+std::string peak_text(const MemoryReport& report, std::uint64_t nodes) {
   const MemoryCurve& curve = report.curve;
   std::string text = fmt::format("{} allocated", bytes_text(curve.peak_bytes));
   if (curve.peak_point == no_memory_point) {
     return text + ", all of it before the trace began";
   }
-  text += fmt::format(" at {}, when {} asks for more", time_text(curve.peak_at_ns),
+  const std::string when =
+      nodes == 0
+          ? time_text(curve.peak_at_ns)
+          : fmt::format("node {} of {}", count_text(index(curve.peak_task) + 1), count_text(nodes));
+  text += fmt::format(" at {}, when {} asks for more", when,
                       named(report.peak_operator, "code outside every operator"));
   if (!report.peak_layer.empty()) text += " in " + shorten(report.peak_layer, 40);
   if (report.peak_phase != Phase::unknown)
@@ -124,8 +129,9 @@ std::string without_table(const MemoryReport& report) {
 }
 
 std::string model_text(const trace::ParameterEstimate& model) {
-  std::string text = fmt::format("{} parameters by recorded shapes: {} of weights",
+  std::string text = fmt::format("{} parameters by recorded {}: {} of weights",
                                  count_text(static_cast<std::uint64_t>(model.parameters)),
+                                 model.is_exact ? "tensors" : "shapes",
                                  bytes_text(model.parameter_bytes + model.buffer_bytes));
   if (model.trains) {
     text += fmt::format(", {} of gradients", bytes_text(model.parameter_bytes));
@@ -137,13 +143,13 @@ std::string model_text(const trace::ParameterEstimate& model) {
   if (model.tied_bytes > 0) {
     text += fmt::format("; {} may be counted twice", bytes_text(model.tied_bytes));
   }
-  return text + " (assumed)";
+  return text + (model.is_exact ? "" : " (assumed)");
 }
 
-std::string device_page(const MemoryReport& report) {
+std::string device_page(const MemoryReport& report, std::uint64_t nodes) {
   std::string page;
   if (report.from_shapes) page += row("source", shapes_text(*report.from_shapes));
-  page += row("peak", peak_text(report)) + row("before", before_text(report)) +
+  page += row("peak", peak_text(report, nodes)) + row("before", before_text(report)) +
           row("reserved", reserved_text(report));
   if (report.planned_bytes >= 0) page += row("planned", bounds_text(report));
   Table table({left, right, right, right});
@@ -163,6 +169,7 @@ std::string memory_headline(const Inspection& found) {
   std::string text = file_name(found.path) + ": ";
   if (found.memory_reports.empty()) {
     return text + "no device memory recorded" +
+           (found.no_memory.empty() ? std::string() : ": " + found.no_memory) +
            (found.model.parameters > 0
                 ? fmt::format(", {} parameters by shapes",
                               count_text(static_cast<std::uint64_t>(found.model.parameters)))
@@ -184,8 +191,11 @@ std::string memory_page(const Inspection& found) {
   if (found.model.parameters > 0) {
     page += row("model", model_text(found.model));
   }
+  if (!found.memory_note.empty()) {
+    page += row("tensors", found.memory_note);
+  }
   for (const MemoryReport& report : found.memory_reports) {
-    page += device_page(report);
+    page += device_page(report, found.memory_nodes);
   }
   return page;
 }

@@ -91,6 +91,8 @@ struct BuiltGraph {
   std::vector<DeviceMemory> memory{};
   /// What the shapes say of the model, where memory was recorded.
   ParameterEstimate parameters{};
+  /// What the tensors rest on and what they miss, where no allocations were recorded.
+  std::string memory_note{};
 };
 
 [[nodiscard]] Result<BuiltGraph> build_graph(const EventTable& events,

@@ -14,6 +14,7 @@
 #include "sim/graph/graph_builder.h"
 #include "trace/node_cost.h"
 #include "trace/node_order.h"
+#include "trace/node_tensors.h"
 #include "trace/reader.h"
 
 namespace foretrace::trace {
@@ -53,12 +54,19 @@ class Tasks {
       add_edges(node);
     }
     add_steps();
+    // Without numbers of their own all lanes are on device 0.
+    AddedNodeTensors tensors = add_node_tensors({events_, nodes_, builder_, task_of_, 0});
     std::vector<TaskId> new_id;
     Result<TaskGraph> graph = std::move(builder_).build(new_id);
     if (!graph) {
       return std::move(graph).error();
     }
-    BuiltGraph built{.graph = std::move(graph).value(), .honesty = honesty(), .steps = measured_};
+    BuiltGraph built{.graph = std::move(graph).value(),
+                     .honesty = honesty(),
+                     .steps = measured_,
+                     .memory = std::move(tensors.devices),
+                     .parameters = std::move(tensors.parameters),
+                     .memory_note = std::move(tensors.note)};
     built.recorded_start_ns.assign(nodes_.size(), -1);
     for (std::size_t i = 0; i < nodes_.size() && nodes_.has_starts; ++i) {
       const TaskId task = new_id[index(task_of_[i])];

@@ -9,6 +9,7 @@
 #include "sim/engine/pull.h"
 #include "trace/annotate/annotate.h"
 #include "trace/memory_graph.h"
+#include "trace/node_tensors.h"
 #include "trace/ranks/read_input.h"
 #include "trace/reader.h"
 
@@ -101,6 +102,15 @@ std::vector<Share> events_by_name(const trace::EventTable& events) {
   return longest_first(by_name);
 }
 
+void add_memory(const trace::BuiltGraph& built, const MemoryQuestion& memory, Inspection& found) {
+  found.memory_reports =
+      memory_reports({built, built.graph, memory.settings}, simulate(built.graph));
+  found.memory_note = built.memory_note;
+  if (found.nodes) {
+    found.model = built.parameters;
+  }
+}
+
 std::int64_t span_of(const trace::EventTable& events) {
   if (events.size() == 0) {
     return 0;
@@ -141,18 +151,19 @@ Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trac
     found.has_memory_reports = true;
     found.model = trace::estimate_parameters(events, trace::annotate(events));
   }
-  if (memory.asked && trace.memory) {
-    if (const auto tensors = trace::build_memory_graph(*trace.memory); tensors.ok()) {
-      found.memory_reports =
-          memory_reports({*tensors, tensors->graph, memory.settings}, simulate(tensors->graph));
+  if (memory.asked && built.ok()) {
+    add_memory(*built, memory, found);
+  } else if (memory.asked && trace::is_memory_only(trace)) {
+    if (const auto tensors = trace::build_memory_graph(trace); tensors.ok()) {
+      found.memory_nodes = trace.nodes ? trace.nodes->size() : 0;
+      add_memory(*tensors, memory, found);
     }
+  }
+  if (memory.asked && trace.nodes && found.memory_reports.empty()) {
+    found.no_memory = trace::why_no_tensors(events, *trace.nodes);
   }
   if (built.ok()) {
     found.graph = facts_of(*built);
-    if (memory.asked) {
-      found.memory_reports =
-          memory_reports({*built, built->graph, memory.settings}, simulate(built->graph));
-    }
   } else {
     // The path in front of the message is the first thing that every page of ours says anyway.
     const std::string prefix = events.info.path + ": ";

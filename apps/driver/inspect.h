@@ -109,6 +109,9 @@ struct Inspection {
   bool has_memory_reports = false;  ///< true if they were asked for
   std::vector<MemoryReport> memory_reports;
   trace::ParameterEstimate model;  ///< from shapes, with the memory reports
+  std::string memory_note;         ///< what the reports rest on, if not on recorded allocations
+  std::string no_memory;           ///< why nodes with tensors give no report
+  std::uint64_t memory_nodes = 0;  ///< of a trace whose memory has an order but no times; else 0
 };
 
 /// Reads the traces of a file: itself, the processes in it or the members of an archive. That no

@@ -93,7 +93,7 @@ Json memory_json(const MemoryFacts& facts) {
 }
 
 Json model_json(const trace::ParameterEstimate& model) {
-  return {{"provenance", "assumed"},
+  return {{"provenance", to_string(model.is_exact ? Provenance::measured : Provenance::assumed)},
           {"parameters", model.parameters},
           {"parameter_bytes", model.parameter_bytes},
           {"buffer_bytes", model.buffer_bytes},
@@ -139,6 +139,10 @@ Json inspect_document(std::span<const Inspection> traces) {
     if (found.has_memory_reports) {
       entry["device_memory"] = {{"model", model_json(found.model)},
                                 {"devices", memory_reports_json(found.memory_reports)}};
+      if (!found.memory_note.empty()) {
+        entry["device_memory"]["rests_on"] = found.memory_note;
+        entry["device_memory"]["has_times"] = found.memory_nodes == 0;
+      }
     }
     list.push_back(std::move(entry));
   }

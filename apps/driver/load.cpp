@@ -72,11 +72,15 @@ void add_report(const trace::RankTrace& rank, trace::ImportReport& sum) {
 /// One trace with its graph.
 Result<Recording> recording_of(const std::string& path, trace::LoadedTrace trace,
                                const LoadOptions& options) {
-  Result<trace::BuiltGraph> built = options.memory_graph && trace.memory
-                                        ? trace::build_memory_graph(*trace.memory)
+  Result<trace::BuiltGraph> built = options.memory_graph && trace::is_memory_only(trace)
+                                        ? trace::build_memory_graph(trace)
                                         : trace::build_graph(trace, options.build);
   if (!built.ok()) {
-    return built.error();
+    Error error = built.error();
+    error.message += trace.nodes && trace::is_memory_only(trace)
+                         ? "; 'inspect --memory' and 'whatif' take its tensors alone"
+                         : "";
+    return error;
   }
   Recording recording{path, std::move(trace.events), std::move(trace.report), *std::move(built),
                       std::nullopt};

@@ -192,6 +192,16 @@ class Counter {
 
 }  // namespace
 
+ModelArgument model_argument(std::string_view operator_name, int position) {
+  const WeightArguments* const known = arguments_of(operator_name);
+  if (known == nullptr) return ModelArgument::unknown;
+  const auto has = [&](const std::array<int, 2>& positions) {
+    return std::find(positions.begin(), positions.end(), position) != positions.end();
+  };
+  if (has(known->weights)) return ModelArgument::weight;
+  return has(known->buffers) ? ModelArgument::buffer : ModelArgument::data;
+}
+
 ParameterEstimate estimate_parameters(const EventTable& events, const Annotation& annotation) {
   return Counter(events, annotation).run();
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/annotate/annotate.h"
@@ -28,8 +29,14 @@ struct ParameterEstimate {
   std::string optimizer;        ///< "Adam", from Optimizer.step#Adam.step; empty if unknown
   /// States per parameter that this optimizer keeps for certain: Adam 2, RMSprop and Adagrad 1.
   std::int64_t states = 0;
-  bool trains = false;  ///< the trace has a backward pass or an update
+  bool trains = false;    ///< the trace has a backward pass or an update
+  bool is_exact = false;  ///< counted from recorded storages, not from shapes
 };
+
+/// What an argument of an operator is to the model.
+enum class ModelArgument : std::uint8_t { unknown, data, weight, buffer };
+/// unknown: the operator is not known to read a part of the model.
+[[nodiscard]] ModelArgument model_argument(std::string_view operator_name, int position);
 
 /// Counts the weights of convolutions, normalizations, products with a bias, embeddings and linear
 /// layers over the first complete step (the whole trace if it has no steps), each module once. What
