@@ -137,7 +137,7 @@ std::string budget_page(const driver::Recording& recording, const driver::Replay
                         const BudgetAnswer& answer) {
   std::string page = strong(budget_headline(answer)) + "\n\n" +
                      row("trace", trace_text(recording)) + row("replay", replay_headline(replay)) +
-                     budget_rows(answer);
+                     tensors_row(recording.built) + budget_rows(answer);
   if (answer.choice.policy == nullptr) return page;
   page += "\n" + strong("assumes") + "\n";
   for (const std::string_view text : answer.choice.policy->assumptions) {

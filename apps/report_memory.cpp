@@ -143,6 +143,11 @@ std::string model_text(const trace::ParameterEstimate& model) {
   if (model.tied_bytes > 0) {
     text += fmt::format("; {} may be counted twice", bytes_text(model.tied_bytes));
   }
+  constexpr std::int64_t noteworthy = 100;  // a hundredth of the weights
+  if (model.unplaced_bytes > (model.parameter_bytes + model.buffer_bytes) / noteworthy) {
+    text += fmt::format("; {} more was there and may be of the model",
+                        bytes_text(model.unplaced_bytes));
+  }
   return text + (model.is_exact ? "" : " (assumed)");
 }
 
@@ -192,7 +197,7 @@ std::string memory_page(const Inspection& found) {
     page += row("model", model_text(found.model));
   }
   if (!found.memory_note.empty()) {
-    page += row("tensors", found.memory_note);
+    page += row("source", found.memory_note);
   }
   for (const MemoryReport& report : found.memory_reports) {
     page += device_page(report, found.memory_nodes);

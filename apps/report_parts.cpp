@@ -70,6 +70,10 @@ std::string shapes_text(const driver::ShapeSource& source) {
   return text;
 }
 
+std::string tensors_row(const trace::BuiltGraph& built) {
+  return built.memory_note.empty() ? std::string() : row("source", built.memory_note);
+}
+
 std::string memory_rows(const driver::Analysis& analysis) {
   std::string rows;
   for (const MemoryCurve& curve : analysis.memory) {

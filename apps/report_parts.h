@@ -38,6 +38,8 @@ struct BreakdownPart {
 [[nodiscard]] std::string shapes_text(const driver::ShapeSource& source);
 /// Peaks of device memory, one row per device.
 [[nodiscard]] std::string memory_rows(const driver::Analysis& analysis);
+/// What the tensors rest on, where no allocations were recorded; else nothing.
+[[nodiscard]] std::string tensors_row(const trace::BuiltGraph& built);
 /// "+1.2 GiB", "-512 B", "same".
 [[nodiscard]] std::string signed_bytes_text(std::int64_t bytes);
 /// One row per flag.

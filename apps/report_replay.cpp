@@ -103,7 +103,8 @@ std::string replay_page(const driver::Recording& recording, const Replay& replay
   page += row("trace", trace_text(recording));
   page += row("steps", steps_text(replay)) + row("span", span_text(replay));
   page += row("graph", graph_text(recording.graph()));
-  page += memory_rows(analysis) + flag_rows(recording.built.honesty) + "\n";
+  page += memory_rows(analysis) + tensors_row(recording.built) +
+          flag_rows(recording.built.honesty) + "\n";
   if (all_steps && !replay.measured_answer.is_span) {
     page += all_steps_table(replay);
   }

@@ -102,6 +102,9 @@ std::string memory_side_by_side(const PredictionParts& parts) {
   }
   std::string text = table.text(0);
   if (parts.baseline.from_shapes) text += paragraph("  ", shapes_text(*parts.baseline.from_shapes));
+  if (!parts.recording.built.memory_note.empty()) {
+    text += paragraph("  ", parts.recording.built.memory_note);
+  }
   return text + "\n";
 }
 
@@ -159,7 +162,7 @@ std::string prediction_page(const PredictionParts& parts) {
   }
   page += "\n" + row("trace", trace_text(parts.recording)) +
           row("replay", replay_headline(parts.replay)) +
-          row("graph", graph_text(parts.recording.graph())) +
+          row("graph", graph_text(parts.recording.graph())) + tensors_row(parts.recording.built) +
           row("rests on", provenance_text(parts.predicted) + " of the predicted critical path") +
           flag_rows(parts.recording.built.honesty) + "\n" + side_by_side(parts) + "\n" +
           memory_side_by_side(parts) + strong("applied") + "\n";

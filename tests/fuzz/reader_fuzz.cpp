@@ -4,7 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "sim/engine/memory_tracker.h"
+#include "sim/engine/pull.h"
 #include "trace/build_graph.h"
+#include "trace/memory_graph.h"
 #include "trace/reader.h"
 
 namespace {
@@ -78,6 +81,16 @@ void check_nodes(const foretrace::trace::LoadedTrace& trace) {
     require(nodes.id[i - 1] < nodes.id[i]);
   }
   static_cast<void>(foretrace::trace::build_graph(trace));
+  const auto tensors = foretrace::trace::build_memory_graph(trace.events, nodes);
+  if (!tensors.ok()) {
+    return;
+  }
+  for (const auto& curve : foretrace::track_memory(tensors->graph, simulate(tensors->graph))) {
+    require(curve.base_bytes >= 0 && curve.end_bytes >= 0);
+    for (const auto& point : curve.points) {
+      require(point.live_bytes >= 0);
+    }
+  }
 }
 
 void check_memory(const foretrace::trace::MemoryTimeline& memory) {

@@ -219,6 +219,34 @@ TEST_CASE("node tensors: absurd sizes are left out and told, and nothing overflo
   CHECK(curve_of(built).end_bytes >= 0);
 }
 
+TEST_CASE("node tensors: nodes with durations carry them on the device that they run on") {
+  // Node 1 of the host allocates, its kernel 2 repeats the tensor, 3 uses it last.
+  const auto trace = read_bytes("chakra_json", R"({"workload_graph": [
+      {"Id": 1, "NodeType": 4, "runtime": 5, "is_cpu_op": true, "name": "aten::mm",
+       "inputs": {"values": [[7, 7, 0, 25, 4, "cuda:1"]]},
+       "outputs": {"values": [[8, 8, 0, 100, 4, "cuda:1"]]}},
+      {"Id": 2, "NodeType": 4, "runtime": 10, "is_cpu_op": false, "name": "gemm", "data_deps": [1],
+       "outputs": {"values": [[8, 8, 0, 100, 4, "cuda:1"]]}},
+      {"Id": 3, "NodeType": 4, "runtime": 5, "is_cpu_op": true, "name": "aten::relu",
+       "inputs": {"values": [[8, 8, 0, 100, 4, "cuda:1"]]}},
+      {"Id": 4, "NodeType": 4, "runtime": 5, "is_cpu_op": true, "name": "aten::item"}]})");
+  REQUIRE(trace.ok());
+  const auto built = build_graph(*trace);
+  REQUIRE_MESSAGE(built.ok(), built.error().message);
+  const auto& tensors = built->graph.context().tensors;
+  REQUIRE(tensors.size() == 2);
+  CHECK(tensors[0].allocated_in == none<TaskId>);
+  CHECK(tensors[0].freed_in == none<TaskId>);
+  CHECK(built->graph.name(tensors[1].allocated_in) == "aten::mm");
+  CHECK(built->graph.name(tensors[1].freed_in) == "aten::item");
+  CHECK(tensors[1].device == 0);  // the only one: the lanes of such graphs are on device 0
+  REQUIRE(built->memory.size() == 1);
+  CHECK(built->memory[0].id == 1);
+  CHECK(built->memory[0].graph_device == 0);
+  CHECK(built->memory_note.find("one per storage (2)") != std::string::npos);
+  CHECK(curve_of(*built).peak_bytes == 1024);
+}
+
 TEST_CASE("node tensors: why there are none is said") {
   Sketch nothing;
   nothing.call("aten::empty", {}, {});

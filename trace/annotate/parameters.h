@@ -29,8 +29,9 @@ struct ParameterEstimate {
   std::string optimizer;        ///< "Adam", from Optimizer.step#Adam.step; empty if unknown
   /// States per parameter that this optimizer keeps for certain: Adam 2, RMSprop and Adagrad 1.
   std::int64_t states = 0;
-  bool trains = false;    ///< the trace has a backward pass or an update
-  bool is_exact = false;  ///< counted from recorded storages, not from shapes
+  bool trains = false;              ///< the trace has a backward pass or an update
+  bool is_exact = false;            ///< counted from recorded storages, not from shapes
+  std::int64_t unplaced_bytes = 0;  ///< exact ones: as old as the model, and of no known use
 };
 
 /// What an argument of an operator is to the model.
