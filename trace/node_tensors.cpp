@@ -272,10 +272,15 @@ std::string why_no_tensors(const EventTable& events, const NodeGraph& nodes) {
   if (found.device_tensors > 0) {
     return {};
   }
-  return found.host_tensors > 0
-             ? fmt::format("its {} uses of tensors are all of host memory", found.host_tensors)
-             : fmt::format("its {} uses of tensors name no device, or are empty",
-                           nodes.tensors.size());
+  if (found.host_tensors > 0) {
+    return fmt::format("its {} uses of tensors are all of host memory", found.host_tensors);
+  }
+  const bool any_on_host =
+      std::any_of(nodes.tensors.begin(), nodes.tensors.end(),
+                  [&](const NodeTensor& tensor) { return is_host_node(nodes, tensor.node); });
+  return fmt::format("its {} uses of tensors {}", nodes.tensors.size(),
+                     any_on_host ? "name no device, or are empty"
+                                 : "are of nodes that are not known to run on the host");
 }
 
 }  // namespace foretrace::trace
