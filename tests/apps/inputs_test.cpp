@@ -69,7 +69,7 @@ TEST_CASE("inputs: an execution trace in an archive is what it is alone") {
   CHECK(inspected["traces"][0]["nodes"] == alone["traces"][0]["nodes"]);
   CHECK(run_program("simulate '" + one + "'").err ==
         "foretrace: " + one + ":et_0.json: " + alone["traces"][0]["no_graph"].get<std::string>() +
-            "\n");
+            "; 'inspect --memory' and 'whatif' take its tensors alone\n");
   const std::string two =
       write("ets.tar", tar_file("et_0.json", nodes) + tar_file("et_1.json", nodes) + end);
   CHECK(document_of("inspect '" + two + "'")["traces"].size() == 2);
