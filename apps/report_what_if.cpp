@@ -162,7 +162,7 @@ std::string prediction_page(const PredictionParts& parts) {
   }
   page += "\n" + row("trace", trace_text(parts.recording)) +
           row("replay", replay_headline(parts.replay)) +
-          row("graph", graph_text(parts.recording.graph())) + tensors_row(parts.recording.built) +
+          row("graph", graph_text(parts.recording.graph())) +
           row("rests on", provenance_text(parts.predicted) + " of the predicted critical path") +
           flag_rows(parts.recording.built.honesty) + "\n" + side_by_side(parts) + "\n" +
           memory_side_by_side(parts) + strong("applied") + "\n";

@@ -41,7 +41,8 @@ class NodeTensors {
     roles_ = storage_roles({nodes_, spans_, table, annotation, storages_});
     find_next_host_nodes();
     TensorLifetimes lifetimes = lifetimes_in(table);
-    const std::vector<TensorOwner> owners = attribute_tensors(table, annotation, {table.memory, lifetimes});
+    const std::vector<TensorOwner> owners =
+        attribute_tensors(table, annotation, {table.memory, lifetimes});
     add_layers(annotation);
     for (std::size_t i = 0; i < owners.size(); ++i) {
       const std::int32_t device = lifetimes.devices[lifetimes.tensors[i].device].graph_device;
@@ -239,7 +240,7 @@ class NodeTensors {
 
   [[nodiscard]] std::string note() const {
     std::string text = fmt::format(
-        "one per storage ({}), live until the last recorded use; what operators take for "
+        "recorded tensors, one per storage ({}), live until the last use; what operators take for "
         "themselves and references that are held longer are not recorded: a peak is a least value",
         storages_.lives.size());
     if (storages_.absurd > 0) {
