@@ -84,6 +84,7 @@ Error cannot_run(const std::string& program, int error_number) {
 Result<ProgramEnd> run_program(const std::vector<std::string>& command,
                                const std::vector<std::pair<std::string, std::string>>& variables) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) {
     arguments.push_back(const_cast<char*>(word.c_str()));  // execvp does not write to it
   }

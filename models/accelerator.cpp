@@ -91,9 +91,12 @@ void read_sources(ConfigFields& fields, const ConfigValue& root, const ConfigVal
     const std::string& key = root.keys[i];
     if (key == "schema" || key == "product" || key == "trace_names" || key == "sources") continue;
     figures.push_back(key);
-    for (const std::string& part : root.items[i].keys) figures.push_back(key + "/" + part);
+    for (const std::string& part : root.items[i].keys) {
+      figures.push_back(key);
+      figures.back().append("/").append(part);
+    }
   }
-  for (const std::string& figure : figures) valid.push_back(figure);
+  valid.assign(figures.begin(), figures.end());
 
   ConfigFields inner(*object, fields.file(), fields.pointer_of("sources"));
   for (const std::string& key : object->keys) {

@@ -22,13 +22,13 @@ std::vector<HandOver> hand_overs(const Draft& draft) {
   std::vector<bool> on_host;
   for (const Lane& lane : draft.context.lanes) on_host.push_back(!is_stream_like(lane.kind));
   std::vector<HandOver> result;
-  for_each_dependency(draft, [&](TaskId task, Point point, Point late_after, DependencyKind) {
+  for_each_dependency(draft, [&](TaskId task, Point source, Point late_after, DependencyKind) {
     const LaneId to = lane_of[index(task)];
     if (!on_host[index(to)] || late_after != no_point) return;
-    const TaskId source = task_of(point);
-    const LaneId from = lane_of[index(source)];
+    const TaskId giver = task_of(source);
+    const LaneId from = lane_of[index(giver)];
     if (from == to || !on_host[index(from)]) return;
-    result.push_back({source, task});
+    result.push_back({giver, task});
   });
   std::stable_sort(result.begin(), result.end(),
                    [](const HandOver& a, const HandOver& b) { return a.task < b.task; });

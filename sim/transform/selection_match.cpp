@@ -149,7 +149,7 @@ void narrow(std::vector<bool>& selected, const Table& table, const TaskColumns& 
     case Table::Column::work: return narrow(selected, table.answers, columns.work, by_id);
     case Table::Column::step:
       return narrow(selected, table.answers, columns.step,
-                    [](std::int32_t step) { return static_cast<std::size_t>(step + 1); });
+                    [](std::int32_t step) { return static_cast<std::size_t>(step) + 1; });
   }
 }
 

@@ -7,7 +7,7 @@
 namespace foretrace::test {
 
 /// One header block with a valid checksum, as tar writes it.
-inline std::string tar_header(std::string name, std::size_t size, char type = '0') {
+inline std::string tar_header(const std::string& name, std::size_t size, char type = '0') {
   std::string block(512, '\0');
   block.replace(0, name.size(), name);
   char digits[13] = {};

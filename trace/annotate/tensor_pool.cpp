@@ -12,6 +12,14 @@ constexpr std::size_t deepest = 64;
 // Tensors that one operator makes; of more, the newest.
 constexpr std::size_t most_made = 4096;
 
+bool fits(const SeenTensor& tensor, const TensorPool::Query& query) {
+  const bool typed = query.shape.type == ElementType::unknown ||
+                     tensor.shape.type == ElementType::unknown ||
+                     query.shape.type == tensor.shape.type;
+  const bool is_own = tensor.track == query.track && tensor.allocated_ns >= query.before_ns;
+  return typed && !is_own && tensor.call != query.call && tensor.freed_ns < 0;
+}
+
 }  // namespace
 
 TensorPool::Index TensorPool::add(const SeenTensor& tensor) {
@@ -20,14 +28,6 @@ TensorPool::Index TensorPool::add(const SeenTensor& tensor) {
   by_age_.push_back(i);
   by_elements_[tensor.shape.elements()].push_back(i);
   return i;
-}
-
-bool TensorPool::fits(const SeenTensor& tensor, const Query& query) const {
-  const bool typed = query.shape.type == ElementType::unknown ||
-                     tensor.shape.type == ElementType::unknown ||
-                     query.shape.type == tensor.shape.type;
-  const bool is_own = tensor.track == query.track && tensor.allocated_ns >= query.before_ns;
-  return typed && !is_own && tensor.call != query.call && tensor.freed_ns < 0;
 }
 
 std::optional<TensorPool::Index> TensorPool::find(const Query& query) const {

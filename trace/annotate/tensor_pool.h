@@ -55,8 +55,6 @@ class TensorPool {
   void forget_passing();
 
  private:
-  [[nodiscard]] bool fits(const SeenTensor& tensor, const Query& query) const;
-
   std::vector<SeenTensor> tensors_;
   std::vector<Index> by_age_;
   std::unordered_map<std::int64_t, std::vector<Index>> by_elements_;

@@ -96,10 +96,12 @@ TEST_CASE("memory of what-ifs: ResNet-50 needs less with its feature maps elsewh
   const double before = peak(recording->graph());
   // Bounds, not fits: sqrt(n) segments keep less than half, offloading all less than a third, 16 of
   // 32 bits at least 0.4; twice the batch takes nearly twice the activations.
-  for (const auto& [text, low, high] :
+  for (const auto& bound :
        {std::tuple{"activation_checkpointing", 0.1, 0.5}, std::tuple{"vdnn_offload", 0.05, 0.34},
         std::tuple{"gist_encoding", 0.4, 0.7}, std::tuple{"batch_size:factor=2", 1.7, 2.1}}) {
-    CAPTURE(std::string(text));
+    const std::string text = std::get<0>(bound);  // clang 14 cannot capture structured bindings
+    const auto [low, high] = std::pair(std::get<1>(bound), std::get<2>(bound));
+    CAPTURE(text);
     const auto after = commit(recording->graph(), change_of(*recording, text));
     REQUIRE(after.ok());
     const double ratio = peak(after->graph) / before;

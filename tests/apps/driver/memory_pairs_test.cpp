@@ -16,7 +16,7 @@ namespace foretrace::driver {
 namespace {
 
 std::string path_of(const std::string& name) {
-  const std::string path = FORETRACE_SHARED_DIR "/traces/" + name + ".json.gz";
+  std::string path = FORETRACE_SHARED_DIR "/traces/" + name + ".json.gz";
   if (std::filesystem::exists(path)) return path;
   MESSAGE("skipped, not here: ", name);
   return {};

@@ -21,7 +21,7 @@ Recording recording_of(std::string_view text) {
 }
 
 /// Halves kernel "k" and trusts it from 0.8 to 1.5 of that.
-Result<Change> halve_k(const Scenario& scenario, const ParamValues&) {
+Result<Change> halve_k(const Scenario& scenario, const ParamValues& /*values*/) {
   Change change;
   const TaskId k = test::task(scenario.graph, "k");
   change.durations.push_back(
@@ -29,18 +29,19 @@ Result<Change> halve_k(const Scenario& scenario, const ParamValues&) {
   return change;
 }
 
-Result<Change> remove_a(const Scenario& scenario, const ParamValues&) {
+Result<Change> remove_a(const Scenario& scenario, const ParamValues& /*values*/) {
   Change change;
   change.removed.push_back({test::task(scenario.graph, "a"), SegmentOf::keep});
   return change;
 }
 
-Result<Change> find_nothing(const Scenario&, const ParamValues&) {
+Result<Change> find_nothing(const Scenario& /*scenario*/, const ParamValues& /*values*/) {
   return Error{ErrorCode::no_match, "there is nothing of the kind"};
 }
 
 OptimizationInfo info(std::string_view name,
-                      Result<Change> (*apply)(const Scenario&, const ParamValues&)) {
+                      Result<Change> (*apply)(const Scenario& /*scenario*/,
+                                              const ParamValues& /*values*/)) {
   OptimizationInfo made{};
   made.name = name;
   made.apply = apply;

@@ -3,11 +3,17 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <string_view>
 
 namespace foretrace::test {
 namespace {
 
 using nlohmann::json;
+
+/// The JSON pointer of a member.
+std::string below(const std::string& at, std::string_view name) {
+  return std::string(at).append("/").append(name);
+}
 
 class Checker {
  public:
@@ -29,7 +35,7 @@ class Checker {
              const std::string& at) {
     static const std::set<std::string> remarks = {"$schema", "$id", "$defs", "title",
                                                   "description"};
-    if (remarks.count(keyword) > 0) {
+    if (remarks.contains(keyword)) {
       return;
     }
     if (keyword == "$ref") {
@@ -51,7 +57,7 @@ class Checker {
     } else if (keyword == "properties") {
       for (const auto& [name, inner] : rule.items()) {
         if (value.is_object() && value.contains(name)) {
-          check(inner, value[name], at + "/" + name);
+          check(inner, value[name], below(at, name));
         }
       }
     } else if (keyword == "additionalProperties") {
@@ -107,7 +113,7 @@ class Checker {
       if (rule.is_boolean()) {
         complain_unless(rule.get<bool>(), at, "has an unknown key '" + name + "'");
       } else {
-        check(rule, inner, at + "/" + name);
+        check(rule, inner, below(at, name));
       }
     }
   }

@@ -57,14 +57,14 @@ TEST_CASE("result shapes: products, also into a tensor that is given") {
   CHECK(results_of("aten::mm", {"[[8, 3], [3, 5]]", R"(["float", "float"])"}) == "8x5:4");
   CHECK(results_of("aten::bmm", {"[[2, 8, 3], [2, 3, 5]]", R"(["c10::Half", "c10::Half"])"}) ==
         "2x8x5:2");
-  const auto types = R"(["float", "float", "float", "Scalar", "Scalar", "float"])";
+  const auto* const types = R"(["float", "float", "float", "Scalar", "Scalar", "float"])";
   CHECK(results_of("aten::addmm", {"[[5], [8, 3], [3, 5], [], []]", types}) == "8x5:4");
   CHECK(results_of("aten::addmm", {"[[5], [8, 3], [3, 5], [], [], [8, 5]]", types}).empty());
 }
 
 TEST_CASE("result shapes: convolutions by stride, padding and dilation") {
-  const auto types = R"(["float", "float", "float", "", "", "", "", "", ""])";
-  const auto dims = "[[32, 3, 224, 224], [64, 3, 7, 7], [64], [], [], [], [], [], []]";
+  const auto* const types = R"(["float", "float", "float", "", "", "", "", "", ""])";
+  const auto* const dims = "[[32, 3, 224, 224], [64, 3, 7, 7], [64], [], [], [], [], [], []]";
   const std::string values =
       R"(["", "", "", "[2, 2]", "[3, 3]", "[1, 1]", "False", "[0, 0]", "1"])";
   CHECK(results_of("aten::cudnn_convolution", {dims, types, values}) == "32x64x112x112:4");
@@ -81,8 +81,8 @@ TEST_CASE("result shapes: convolutions by stride, padding and dilation") {
 }
 
 TEST_CASE("result shapes: poolings keep indices, and may round up") {
-  const auto types = R"(["float", "", "", "", "", ""])";
-  const auto dims = "[[2, 3, 7, 7], [], [], [], [], []]";
+  const auto* const types = R"(["float", "", "", "", "", ""])";
+  const auto* const dims = "[[2, 3, 7, 7], [], [], [], [], []]";
   CHECK(results_of("aten::max_pool2d_with_indices",
                    {dims, types, R"(["", "[2, 2]", "[2, 2]", "[0, 0]", "[1, 1]", "False"])"}) ==
         "2x3x3x3:4 2x3x3x3:8");
@@ -97,7 +97,7 @@ TEST_CASE("result shapes: poolings keep indices, and may round up") {
 TEST_CASE("result shapes: statistics, masks and indices are among the results") {
   const auto norm =
       R"(["float", "float", "float", "float", "float", "Scalar", "Scalar", "Scalar"])";
-  const auto dims = "[[8, 16, 4, 4], [16], [16], [16], [16], [], [], []]";
+  const auto* const dims = "[[8, 16, 4, 4], [16], [16], [16], [16], [], [], []]";
   CHECK(results_of("aten::native_batch_norm", {dims, norm}) == "8x16x4x4:4 16:4 16:4");
   CHECK(results_of("aten::native_batch_norm",
                    {dims, norm, R"(["", "", "", "", "", "False", "0.1", "1e-5"])"}) ==
@@ -124,7 +124,7 @@ TEST_CASE("result shapes: elementwise operators broadcast; a number does not dec
 }
 
 TEST_CASE("result shapes: reductions, joins, look-ups") {
-  const auto types = R"(["float", "ScalarList", "Scalar", ""])";
+  const auto* const types = R"(["float", "ScalarList", "Scalar", ""])";
   CHECK(results_of("aten::sum",
                    {"[[8, 3, 4], [], [], []]", types, R"(["", "[0, -1]", "False", ""])"}) == "3:4");
   CHECK(results_of("aten::mean",
@@ -167,7 +167,7 @@ TEST_CASE("result shapes: what works in place makes nothing; strangers are not g
 }
 
 TEST_CASE("result shapes: absurd arguments give no absurd sizes") {
-  const auto huge = "[[9223372036854775807, 9223372036854775807], [9223372036854775807, 2]]";
+  const auto* const huge = "[[9223372036854775807, 9223372036854775807], [9223372036854775807, 2]]";
   for (const auto* const name : {"aten::mm", "aten::cat", "aten::add", "aten::embedding",
                                  "aten::cudnn_convolution", "aten::max_pool2d_with_indices"}) {
     const Recorded recorded(huge, R"(["float", "float"])",

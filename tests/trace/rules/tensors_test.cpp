@@ -58,7 +58,8 @@ std::size_t differing(const TaskGraph& graph, const EventTable& events,
   CHECK(curve.base_bytes == device.base_bytes);
   std::size_t count = 0;
   for (std::size_t i = 0; i < device.order.size(); ++i) {
-    count += curve.points[i].live_bytes != events.memory[device.order[i]].total_allocated;
+    const std::int64_t total = events.memory[device.order[i]].total_allocated;
+    count += curve.points[i].live_bytes != total ? 1 : 0;
   }
   return count;
 }
