@@ -2,6 +2,7 @@
 #include "models/costs/kernel_rules.h"
 
 #include <algorithm>
+#include <bitset>
 
 namespace foretrace {
 namespace {
@@ -17,6 +18,30 @@ std::string lower_case(std::string_view text) {
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
+
+// A text that is searched for many parts: most of them hold a pair of letters that it does not.
+class Searched {
+ public:
+  explicit Searched(std::string_view text) : text_(text) {
+    for (std::size_t i = 1; i < text.size(); ++i) pairs_.set(pair_at(text, i));
+  }
+  [[nodiscard]] bool has(std::string_view part) const {
+    for (std::size_t i = 1; i < part.size(); ++i) {
+      if (!pairs_.test(pair_at(part, i))) return false;
+    }
+    return text_.find(part) != std::string_view::npos;
+  }
+
+ private:
+  // Different pairs may share a number.
+  static std::size_t pair_at(std::string_view text, std::size_t i) {
+    return (static_cast<std::size_t>(text[i - 1]) & 63U) << 6U |
+           (static_cast<std::size_t>(text[i]) & 63U);
+  }
+
+  std::string_view text_;
+  std::bitset<4096> pairs_;
+};
 
 bool has_any(std::string_view text, const std::vector<std::string>& parts) {
   return std::any_of(parts.begin(), parts.end(),
@@ -96,9 +121,10 @@ std::optional<KernelTile> KernelRules::tile_of(std::string_view lower) const {
 
 NameFacts KernelRules::facts(std::string_view kernel_name) const {
   const std::string lower = lower_case(kernel_name);
+  const Searched name(lower);
   NameFacts facts;
   const auto pattern = std::find_if(names_.begin(), names_.end(), [&](const Pattern& candidate) {
-    return has(lower, candidate.part);
+    return name.has(candidate.part);
   });
   if (pattern != names_.end()) {
     facts.known = true;
@@ -109,7 +135,7 @@ NameFacts KernelRules::facts(std::string_view kernel_name) const {
       facts.traits.keeps_fp32 ||
       (facts.traits.kernel_class != KernelClass::normalization && has_any(lower, fp32_names_));
   const auto mark = std::find_if(marks_.begin(), marks_.end(),
-                                 [&](const Mark& candidate) { return has(lower, candidate.part); });
+                                 [&](const Mark& candidate) { return name.has(candidate.part); });
   if (mark != marks_.end()) facts.traits.library = mark->library;
   facts.tile = tile_of(lower);
   return facts;
