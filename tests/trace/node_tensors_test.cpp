@@ -215,7 +215,7 @@ TEST_CASE("node tensors: absurd sizes are left out and told, and nothing overflo
   std::int64_t sum = 0;
   for (const Tensor& tensor : built.graph.context().tensors) sum += tensor.bytes;
   CHECK(sum > 0);
-  CHECK(sum <= (std::int64_t{1} << 61) + 5002 * 512);
+  CHECK(sum <= (std::int64_t{1} << 61) + std::int64_t{5002} * 512);
   CHECK(curve_of(built).end_bytes >= 0);
 }
 
