@@ -141,11 +141,12 @@ std::string batch_headline(const BatchAnswer& answer) {
 
 std::string batch_page(const driver::Recording& recording, const driver::Replay& replay,
                        const BatchAnswer& answer) {
-  std::string page =
-      paragraph("", batch_headline(answer)) + "\n" + row("trace", trace_text(recording)) +
-      row("replay", replay_headline(replay)) + flag_rows(recording.built.honesty) +
-      row("compared", comparison_text(answer.target)) + row("checked", checked_text(answer)) +
-      row("step", step_line_text(answer)) + row("memory", live_line_text(answer));
+  std::string page = paragraph("", batch_headline(answer)) + "\n" +
+                     row("trace", trace_text(recording)) + row("replay", replay_headline(replay)) +
+                     tensors_row(recording.built) + flag_rows(recording.built.honesty) +
+                     row("compared", comparison_text(answer.target)) +
+                     row("checked", checked_text(answer)) + row("step", step_line_text(answer)) +
+                     row("memory", live_line_text(answer));
   page += "\n" + batches_table(answer);
   page += paragraph(
       "  ", fmt::format("a batch is what one device takes per pass{}; the host takes "

@@ -166,7 +166,7 @@ std::string fit_page(const driver::Recording& recording, const driver::Replay& r
                      const FitAnswer& answer, std::span<const std::string> stack) {
   std::string page = paragraph("", fit_headline(answer)) + "\n" +
                      row("trace", trace_text(recording)) + row("replay", replay_headline(replay)) +
-                     flag_rows(recording.built.honesty) +
+                     tensors_row(recording.built) + flag_rows(recording.built.honesty) +
                      row("compared", comparison_text(answer.target));
   if (!answer.fits_now()) {
     page += row("searched", searched_text(answer));

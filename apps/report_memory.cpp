@@ -152,10 +152,8 @@ std::string model_text(const trace::ParameterEstimate& model) {
 }
 
 std::string device_page(const MemoryReport& report, std::uint64_t nodes) {
-  std::string page;
-  if (report.from_shapes) page += row("source", shapes_text(*report.from_shapes));
-  page += row("peak", peak_text(report, nodes)) + row("before", before_text(report)) +
-          row("reserved", reserved_text(report));
+  std::string page = row("peak", peak_text(report, nodes)) + row("before", before_text(report)) +
+                     row("reserved", reserved_text(report));
   if (report.planned_bytes >= 0) page += row("planned", bounds_text(report));
   Table table({left, right, right, right});
   table.row({strong("held at the peak"), strong("bytes"), strong("share"), strong("tensors")});
@@ -183,10 +181,9 @@ std::string memory_headline(const Inspection& found) {
   for (std::size_t i = 0; i < found.memory_reports.size(); ++i) {
     const MemoryReport& report = found.memory_reports[i];
     text += i > 0 ? "; " : "";
-    text += fmt::format("device {}: peak {} allocated, {} to {} reserved{}", report.curve.device,
+    text += fmt::format("device {}: peak {} allocated, {} to {} reserved", report.curve.device,
                         bytes_text(report.curve.peak_bytes), bytes_text(report.reserved.low_bytes),
-                        bytes_text(report.reserved.high_bytes),
-                        report.from_shapes ? ", from shapes" : "");
+                        bytes_text(report.reserved.high_bytes));
   }
   return text;
 }

@@ -118,7 +118,7 @@ std::string pairs_page(const driver::Recording& recording, const Replay& replay,
   std::string page =
       paragraph("", pairs_headline(replay, ranking, pairs)) + "\n" +
       row("trace", trace_text(recording)) + row("replay", replay_headline(replay)) +
-      flag_rows(recording.built.honesty) +
+      tensors_row(recording.built) + flag_rows(recording.built.honesty) +
       row("combined",
           fmt::format("the best {} of the what-ifs that gain {} alone, with their defaults (--top "
                       "changes that): {}",

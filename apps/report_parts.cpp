@@ -58,18 +58,6 @@ std::string provenance_text(const driver::Analysis& analysis) {
   return text;
 }
 
-std::string shapes_text(const driver::ShapeSource& source) {
-  std::string text = fmt::format(
-      "memory was not recorded: tensors follow from the shapes of {} "
-      "(assumed), without scratch space of libraries and what the "
-      "program holds for longer than it uses",
-      plural(source.operators, "operator"));
-  if (source.unknown_results > 0) {
-    text += fmt::format("; what {} of them make is not known", count_text(source.unknown_results));
-  }
-  return text;
-}
-
 std::string tensors_row(const trace::BuiltGraph& built) {
   return built.memory_note.empty() ? std::string() : row("source", built.memory_note);
 }
@@ -90,7 +78,6 @@ std::string memory_rows(const driver::Analysis& analysis) {
                                 ? std::string()
                                 : fmt::format(" ({} recorded)", bytes_text(range.recorded_bytes))));
   }
-  if (analysis.from_shapes) rows += row("", shapes_text(*analysis.from_shapes));
   return rows;
 }
 

@@ -34,8 +34,6 @@ struct BreakdownPart {
 [[nodiscard]] std::vector<BreakdownPart> parts_of(const Breakdown& breakdown);
 /// "measured 84.1 %, scaled 15.9 %".
 [[nodiscard]] std::string provenance_text(const driver::Analysis& analysis);
-/// "7,620 operators, nothing was recorded (assumed); what 690 make is not known".
-[[nodiscard]] std::string shapes_text(const driver::ShapeSource& source);
 /// Peaks of device memory, one row per device.
 [[nodiscard]] std::string memory_rows(const driver::Analysis& analysis);
 /// What the tensors rest on, where no allocations were recorded; else nothing.

@@ -135,7 +135,7 @@ std::string ranking_page(const driver::Recording& recording, const Replay& repla
                      row("trace", trace_text(recording)) + row("replay", replay_headline(replay)) +
                      flag_rows(recording.built.honesty);
   if (ranking.memory) {
-    page += row("memory", memory_text(ranking));
+    page += row("memory", memory_text(ranking)) + tensors_row(recording.built);
   }
   if (!ranking.rows.empty()) {
     page += "\n" +

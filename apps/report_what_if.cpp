@@ -101,7 +101,6 @@ std::string memory_side_by_side(const PredictionParts& parts) {
     }
   }
   std::string text = table.text(0);
-  if (parts.baseline.from_shapes) text += paragraph("  ", shapes_text(*parts.baseline.from_shapes));
   if (!parts.recording.built.memory_note.empty()) {
     text += paragraph("  ", parts.recording.built.memory_note);
   }

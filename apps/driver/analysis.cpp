@@ -124,7 +124,6 @@ void add_reserved(const Recording& recording, const TaskGraph& graph, Analysis& 
   if (analysis.memory.empty()) {
     return;
   }
-  analysis.from_shapes = shape_source(recording.built);
   const auto recorded = track_memory(recording.graph(), simulate(recording.graph()));
   for (const MemoryCurve& curve : analysis.memory) {
     const auto before =

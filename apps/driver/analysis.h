@@ -26,8 +26,7 @@ struct Analysis {
   /// The same if nobody waited for late ranks; none where the trace does not tell waiting apart.
   std::optional<std::int64_t> free_waiting_ns;
   std::vector<MemoryCurve> memory;
-  std::vector<ReservedRange> reserved;     ///< per curve of `memory`, see add_reserved
-  std::optional<ShapeSource> from_shapes;  ///< where `memory` comes from; likewise
+  std::vector<ReservedRange> reserved;  ///< per curve of `memory`, see add_reserved
 };
 [[nodiscard]] Result<Analysis> analyse(const TaskGraph& graph, const Run& run,
                                        const RunOptions& options = {});

@@ -49,7 +49,6 @@ Json memory_json(const Analysis& analysis) {
     device["reserved_high_bytes"] = bytes(range.high_bytes);
     device["reserved_recorded_bytes"] = bytes(range.recorded_bytes);
     device["peak_at_ns"] = curve.peak_at_ns;
-    device["source"] = analysis.from_shapes ? "shapes" : "recorded";
     device["at_peak_bytes"] = by_name(curve.at_peak, TensorCategory{});
     devices[std::to_string(curve.rank) + "/" + std::to_string(curve.device)] = std::move(device);
   }

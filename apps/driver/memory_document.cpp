@@ -62,14 +62,8 @@ Json memory_reports_json(const std::vector<MemoryReport>& reports) {
         without[std::string(to_string(static_cast<TensorCategory>(c)))] = report.peak_without[c];
       }
     }
-    Json from_shapes = nullptr;
-    if (report.from_shapes) {
-      from_shapes = {{"operators", report.from_shapes->operators},
-                     {"unknown_results", report.from_shapes->unknown_results}};
-    }
     list.push_back({{"rank", curve.rank},
                     {"device", curve.device},
-                    {"from_shapes", std::move(from_shapes)},
                     {"events", curve.points.size()},
                     {"allocated_peak_bytes", curve.peak_bytes},
                     {"peak_at_ns", curve.peak_at_ns},

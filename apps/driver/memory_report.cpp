@@ -142,19 +142,6 @@ void plan(const TaskGraph& graph, MemoryReport& report) {
 
 }  // namespace
 
-std::optional<ShapeSource> shape_source(const trace::BuiltGraph& built) {
-  std::optional<ShapeSource> source;
-  std::int32_t rank = -1;
-  for (const trace::DeviceMemory& device : built.memory) {
-    if (!device.is_from_shapes || (source && device.rank == rank)) continue;
-    rank = device.rank;
-    if (!source) source.emplace();
-    source->operators += device.operators;
-    source->unknown_results += device.unknown_results;
-  }
-  return source;
-}
-
 std::int64_t fresh_reserved_bytes(const MemoryInputs& inputs, const MemoryCurve& curve) {
   return fresh_process(inputs, curve).use.peak_reserved_bytes;
 }
@@ -188,7 +175,6 @@ std::vector<MemoryReport> memory_reports(const MemoryInputs& inputs, const Timel
   for (MemoryCurve& curve : track_memory(inputs.graph, timeline)) {
     MemoryReport& report = reports.emplace_back();
     report.curve = std::move(curve);
-    report.from_shapes = shape_source(inputs.built);
     report.reserved = reserved_range(inputs, report.curve, report.curve);
     describe_peak(inputs.graph, report);
     peaks_without(inputs.graph, report);

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,17 +68,8 @@ struct MemoryFit {
   std::string fails_at{};  ///< operator of the first request that cannot be met
 };
 
-/// Tensors that follow from shapes, because no memory was recorded.
-struct ShapeSource {
-  std::size_t operators = 0;        ///< that launch device work
-  std::size_t unknown_results = 0;  ///< of these, what they make is not known
-};
-/// Nothing where memory was recorded, or nothing is known of it.
-[[nodiscard]] std::optional<ShapeSource> shape_source(const trace::BuiltGraph& built);
-
 struct MemoryReport {
   MemoryCurve curve;
-  std::optional<ShapeSource> from_shapes;
   ReservedRange reserved;
   std::int64_t older_freed_bytes = 0;  ///< there before the window, freed in it
   std::int64_t assumed_bytes = 0;      ///< of what was there before, estimated from shapes

@@ -87,6 +87,9 @@ Json result_document(const ResultParts& parts) {
   document["tasks"] = recording.graph().size();
   document["dependencies"] = recording.graph().topology().dependency_count();
   document["honesty"] = honesty_json(recording.built.honesty, &replay.reactions);
+  if (!recording.built.memory_note.empty()) {
+    document["memory_rests_on"] = recording.built.memory_note;
+  }
   document["warnings"] = recording.built.warnings;
   return document;
 }

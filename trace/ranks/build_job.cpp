@@ -314,6 +314,7 @@ class JobBuilder {
     }
     job_.built = std::move(built).value();
     job_.built.memory = std::move(memory);
+    job_.built.memory_note = rules::memory_note(job_.built.memory);
     job_.built.parameters = std::move(parameters);
     warn();
     return std::move(job_);

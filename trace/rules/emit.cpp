@@ -24,6 +24,7 @@ Result<BuiltGraph> emit(Assembly& assembly) {
   if (built.ok()) {
     AddedTensors tensors = emitter.take_tensors();
     built->memory = std::move(tensors.devices);
+    built->memory_note = memory_note(built->memory);
     built->parameters = std::move(tensors.parameters);
   }
   return built;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "trace/annotate/shape_tensors.h"
 #include "trace/annotate/tensor_owners.h"
 
@@ -239,6 +241,25 @@ class Tensors {
 };
 
 }  // namespace
+
+std::string memory_note(std::span<const DeviceMemory> memory) {
+  std::size_t operators = 0;
+  std::size_t unknown = 0;
+  std::int32_t rank = -1;
+  for (const DeviceMemory& device : memory) {
+    if (!device.is_from_shapes || device.rank == rank) continue;  // devices of a rank share them
+    rank = device.rank;
+    operators += device.operators;
+    unknown += device.unknown_results;
+  }
+  if (operators == 0) return {};
+  std::string text = fmt::format(
+      "no memory was recorded: tensors follow from the shapes of {} operators (assumed), without "
+      "scratch space of libraries and what the program holds for longer than it uses",
+      operators);
+  if (unknown > 0) text += fmt::format("; what {} of them make is not known", unknown);
+  return text;
+}
 
 AddedTensors add_tensors(const TensorTarget& target) { return Tensors(target).run(); }
 

@@ -1,6 +1,8 @@
 // Device tensors of a trace, rebuilt from its [memory] instants.
 #pragma once
 
+#include <span>
+#include <string>
 #include <vector>
 
 #include "sim/graph/graph_builder.h"
@@ -24,6 +26,9 @@ struct AddedTensors {
   std::vector<DeviceMemory> devices{};
   ParameterEstimate parameters{};
 };
+/// What tensors rest on where no memory was recorded; empty where it was.
+[[nodiscard]] std::string memory_note(std::span<const DeviceMemory> memory);
+
 /// Pairs allocations and frees, finds whose each tensor is and hangs it on the host tasks around
 /// it. What was there before the window is split by the shapes of the model, as far as they go.
 [[nodiscard]] AddedTensors add_tensors(const TensorTarget& target);
