@@ -84,8 +84,9 @@ class NodeTensors {
       return {};
     }
     const NodeId next = after(life.last);
-    return {spans_.end[index(life.last)], was_reused ? std::min(next, life.reused_by) : next,
-            false};
+    // Damaged traces give the place of a tensor to a call around the one that allocated it.
+    const NodeId taken = is_older ? life.reused_by : std::max(life.born, life.reused_by);
+    return {spans_.end[index(life.last)], was_reused ? std::min(next, taken) : next, false};
   }
 
   /// The first update of several used it and no later one did: it was of the step before.

@@ -202,6 +202,22 @@ TEST_CASE("node tensors: two steps of training give every category and the live 
   CHECK(curve.end_bytes == 3 * parameters);
 }
 
+TEST_CASE(
+    "node tensors: an inner call and the one around it that disagree on a device do no harm") {
+  Sketch sketch;
+  const int outer = sketch.call("custom::op", {}, {{1, 1000, "cuda:0"}});
+  sketch.call(outer, "aten::empty", {}, {{1, 1000, "cuda:1"}});
+  sketch.call("aten::relu", {{1, 1000, "cuda:0"}}, {});
+  const BuiltGraph built = sketch.build();
+  const auto curves = track_memory(built.graph, simulate(built.graph));
+  REQUIRE(curves.size() == 2);
+  for (const MemoryCurve& curve : curves) {
+    CHECK(curve.peak_bytes == 4096);  // 4,000 bytes in blocks of 512
+    CHECK(curve.end_bytes == 0);
+    for (const MemoryPoint& point : curve.points) CHECK(point.live_bytes >= 0);
+  }
+}
+
 TEST_CASE("node tensors: absurd sizes are left out and told, and nothing overflows") {
   constexpr std::uint64_t most = std::uint64_t{1} << 62U;
   Sketch sketch;
