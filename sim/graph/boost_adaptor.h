@@ -28,11 +28,12 @@ class BoostGraph {
 
   using vertex_descriptor = std::uint32_t;
   /// A forward entry: who waits is stored there, who is waited for is kept beside it.
-  struct edge_descriptor {
+  struct edge_descriptor {  // NOLINT(readability-identifier-naming): Boost.Graph's name
     std::uint32_t source = 0;
     std::uint32_t entry = 0;  ///< index of Topology::forward
     friend auto operator<=>(const edge_descriptor&, const edge_descriptor&) = default;
   };
+  // NOLINTNEXTLINE(readability-identifier-naming): Boost.Graph's name
   struct traversal_category : boost::vertex_list_graph_tag,
                               boost::incidence_graph_tag,
                               boost::adjacency_graph_tag {};
@@ -43,7 +44,7 @@ class BoostGraph {
   using degree_size_type = std::size_t;
   using vertex_iterator = boost::counting_iterator<vertex_descriptor>;
 
-  class out_edge_iterator
+  class out_edge_iterator  // NOLINT(readability-identifier-naming): Boost.Graph's name
       : public boost::iterator_facade<out_edge_iterator, edge_descriptor,
                                       std::random_access_iterator_tag, edge_descriptor> {
    public:

@@ -9,7 +9,6 @@
 
 #include "sim/core/config.h"
 
-using foretrace::Accelerator;
 using foretrace::accelerator_names;
 using foretrace::accelerator_of_device;
 using foretrace::find_accelerator;

@@ -93,6 +93,7 @@ TEST_CASE("corun model: published pairs, each kernel left out, against a constan
 
 TEST_CASE("corun model: the default is the mean of all published pairs") {
   std::vector<FusedPair> all;
+  all.reserve(std::size(fused));
   for (const Fused& row : fused) all.push_back(pair_of(row));
   const CorunModel fitted(all);
   const CorunModel shipped;

@@ -5,7 +5,6 @@ extern const OptimizationInfo channels_last;
 }
 
 using foretrace::ErrorCode;
-using foretrace::Phase;
 using foretrace::optimizations::channels_last;
 using foretrace::test::after;
 using foretrace::test::apply_to;

@@ -5,13 +5,11 @@ extern const OptimizationInfo cortex;
 }
 
 using foretrace::ErrorCode;
-using foretrace::Phase;
 using foretrace::optimizations::cortex;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
-using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
 

@@ -9,7 +9,6 @@ using foretrace::Phase;
 using foretrace::optimizations::data_movement;
 using foretrace::test::after;
 using foretrace::test::apply_to;
-using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyKernel;

@@ -5,7 +5,6 @@ extern const OptimizationInfo dynamic_batching;
 }
 
 using foretrace::ErrorCode;
-using foretrace::Phase;
 using foretrace::optimizations::dynamic_batching;
 using foretrace::test::after;
 using foretrace::test::apply_to;

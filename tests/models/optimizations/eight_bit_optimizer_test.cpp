@@ -61,8 +61,8 @@ TEST_CASE("eight_bit_optimizer: large states in memory shrink, small ones stay")
                               .phase = Phase::update,
                               .allocated_in = foretrace::TaskId{0}});
   };
-  add(4 * 8192, foretrace::TensorCategory::optimizer_state);
-  add(4 * 1024, foretrace::TensorCategory::optimizer_state);
+  add(32768, foretrace::TensorCategory::optimizer_state);
+  add(4096, foretrace::TensorCategory::optimizer_state);
   add(65536, foretrace::TensorCategory::temporary);
   const auto graph = after(run.build(), eight_bit_optimizer);
   const auto& tensors = graph.context().tensors;

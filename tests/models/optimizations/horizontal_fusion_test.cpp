@@ -4,8 +4,6 @@ namespace foretrace::optimizations {
 extern const OptimizationInfo horizontal_fusion;
 }
 
-using foretrace::ErrorCode;
-using foretrace::Phase;
 using foretrace::optimizations::horizontal_fusion;
 using foretrace::test::after;
 using foretrace::test::apply_to;

@@ -5,7 +5,6 @@ extern const OptimizationInfo hypergraph_fusion;
 }
 
 using foretrace::ErrorCode;
-using foretrace::Phase;
 using foretrace::optimizations::hypergraph_fusion;
 using foretrace::test::after;
 using foretrace::test::apply_to;

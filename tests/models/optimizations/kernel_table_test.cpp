@@ -5,12 +5,10 @@ extern const OptimizationInfo kernel_table;
 }
 
 using foretrace::ErrorCode;
-using foretrace::Phase;
 using foretrace::optimizations::kernel_table;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
-using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
 
 namespace {

@@ -13,7 +13,6 @@ using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::toy_accelerator;
-using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
 
 namespace {

@@ -5,7 +5,6 @@ extern const OptimizationInfo nm_sparsity;
 }
 
 using foretrace::ErrorCode;
-using foretrace::Phase;
 using foretrace::optimizations::nm_sparsity;
 using foretrace::test::after;
 using foretrace::test::apply_to;

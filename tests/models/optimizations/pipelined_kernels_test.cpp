@@ -5,7 +5,6 @@ extern const OptimizationInfo pipelined_kernels;
 }
 
 using foretrace::ErrorCode;
-using foretrace::Phase;
 using foretrace::optimizations::pipelined_kernels;
 using foretrace::test::after;
 using foretrace::test::apply_to;

@@ -5,11 +5,9 @@ extern const OptimizationInfo sparse_convolution;
 }
 
 using foretrace::ErrorCode;
-using foretrace::Phase;
 using foretrace::optimizations::sparse_convolution;
 using foretrace::test::after;
 using foretrace::test::apply_to;
-using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;

@@ -12,7 +12,6 @@ using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
-using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
 
 namespace {

@@ -5,11 +5,9 @@ extern const OptimizationInfo whole_program_fusion;
 }
 
 using foretrace::ErrorCode;
-using foretrace::Phase;
 using foretrace::optimizations::whole_program_fusion;
 using foretrace::test::after;
 using foretrace::test::apply_to;
-using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyKernel;

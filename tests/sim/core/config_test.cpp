@@ -21,7 +21,7 @@ class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& text)
       : path_((std::filesystem::temp_directory_path() /
-               fmt::format("foretrace_config_{}.json", count_++))
+               fmt::format("foretrace_config_{}.json", count++))
                   .string()) {
     std::ofstream(path_, std::ios::binary) << text;
   }
@@ -31,7 +31,7 @@ class TemporaryFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  static inline int count_ = 0;
+  static inline int count = 0;
   std::string path_;
 };
 

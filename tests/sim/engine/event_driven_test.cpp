@@ -4,6 +4,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "sim/engine/pull.h"
 #include "tests/sim/engine/random_graph.h"
@@ -92,7 +93,8 @@ TEST_CASE("event engine: on a priority lane the smaller number goes first, whoev
 TEST_CASE("event engine: a policy chooses among the ready tasks of a lane") {
   class Last : public Policy {
    public:
-    std::size_t choose(LaneId, std::span<const ReadyTask> ready, Simulation&) override {
+    std::size_t choose(LaneId /*lane*/, std::span<const ReadyTask> ready,
+                       Simulation& /*simulation*/) override {
       return ready.size() - 1;
     }
   };
@@ -221,33 +223,30 @@ std::string random_program(std::uint64_t seed) {
   std::string thread = "h1";
   std::string before;
   for (int i = 0; i < 120; ++i) {
-    const std::string n = std::to_string(i);
-    const std::string s = "s" + std::to_string(1 + random() % 3);
-    const std::string gap = std::to_string(random() % 20);
-    std::string call = thread + ":c" + n + "(" + std::to_string(random() % 5) + "," + gap + ")";
+    const unsigned s = 1 + static_cast<unsigned>(random() % 3);
+    const auto gap = random() % 20;
+    std::string call = fmt::format("{}:c{}({},{})", thread, i, random() % 5, gap);
     if (!before.empty()) {
-      call += "<" + before + "+3";
+      call += fmt::format("<{}+3", before);
       before.clear();
     }
     switch (random() % 8) {
-      case 0: text += call + "=synchronization~*+4 "; break;
-      case 1: text += call + "=synchronization~" + s + "+4 "; break;
+      case 0: text += fmt::format("{}=synchronization~*+4 ", call); break;
+      case 1: text += fmt::format("{}=synchronization~s{}+4 ", call, s); break;
       case 2:  // an event recorded here, waited for by the next operation of another stream
-        text += call + "=wait " + thread + ":w" + n + "(1) s3:e" + n + "(5)<w" + n + "+6~" + s +
-                "@c" + n + ":event_wait ";
+        text += fmt::format("{0}=wait {1}:w{2}(1) s3:e{2}(5)<w{2}+6~s{3}@c{2}:event_wait ", call,
+                            thread, i, s);
         break;
       case 3:
-        text += call + " ";
-        before = "c" + n;
+        text += call;
+        text += ' ';
+        before = fmt::format("c{}", i);
         thread = thread == "h1" ? "h2" : "h1";
         break;
       case 4:  // an operation whose launch was not recorded, and an event right before it
-        text +=
-            call + " " + s + ":k" + n + "(30,1) s3:e" + n + "(5)~" + s + "@k" + n + ":event_wait ";
+        text += fmt::format("{0} s{1}:k{2}(30,1) s3:e{2}(5)~s{1}@k{2}:event_wait ", call, s, i);
         break;
-      default:
-        text +=
-            call + " " + s + ":k" + n + "(" + std::to_string(random() % 60) + ",2)<c" + n + "+6 ";
+      default: text += fmt::format("{0} s{1}:k{2}({3},2)<c{2}+6 ", call, s, i, random() % 60);
     }
   }
   return text;
