@@ -9,8 +9,6 @@
 namespace foretrace::trace {
 namespace {
 
-// CUDACachingAllocator: kMinBlockSize.
-constexpr std::int64_t smallest_block = 512;
 // 1 PiB, more than any device has; sums of a whole trace stay below 2^61.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
 constexpr std::int64_t largest_sum = std::int64_t{1} << 61;
@@ -224,11 +222,6 @@ class Storages {
 
 StorageLives storage_lives(const NameTable& names, const NodeGraph& nodes, const NodeSpans& spans) {
   return Storages(names, nodes, spans).run();
-}
-
-std::int64_t block_bytes(std::int64_t requested) {
-  return std::max<std::int64_t>(1, (requested + smallest_block - 1) / smallest_block) *
-         smallest_block;
 }
 
 bool is_host_node(const NodeGraph& nodes, NodeId node) {

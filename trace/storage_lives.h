@@ -43,9 +43,6 @@ struct StorageLives {
 [[nodiscard]] StorageLives storage_lives(const NameTable& names, const NodeGraph& nodes,
                                          const NodeSpans& spans);
 
-/// Bytes of the block that PyTorch's caching allocator hands out: multiples of 512.
-[[nodiscard]] std::int64_t block_bytes(std::int64_t requested);
-
 /// True for nodes that run on the host; kernels of converted traces repeat their tensors.
 [[nodiscard]] bool is_host_node(const NodeGraph& nodes, NodeId node);
 

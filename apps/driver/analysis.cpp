@@ -130,8 +130,12 @@ void add_reserved(const Recording& recording, const TaskGraph& graph, Analysis& 
         std::find_if(recorded.begin(), recorded.end(), [&](const MemoryCurve& candidate) {
           return candidate.rank == curve.rank && candidate.device == curve.device;
         });
-    analysis.reserved.push_back(reserved_range({recording.built, graph},
-                                               before == recorded.end() ? curve : *before, curve));
+    const MemoryInputs inputs{recording.built, graph};
+    // Tensors of a device that had none are known to the changed graph alone.
+    analysis.reserved.push_back(
+        before == recorded.end()
+            ? reserved_range(inputs, fresh_reserved_bytes(inputs, curve), curve)
+            : reserved_range(inputs, *before, curve));
   }
 }
 

@@ -41,7 +41,7 @@ std::optional<MemoryNeed> MemoryModel::need(const TaskGraph& graph,
     MemoryNeed need{.rank = curve.rank, .device = curve.device, .live_bytes = curve.peak_bytes};
     need.reserved =
         before == recorded_.end()
-            ? reserved_range(inputs, curve, curve)
+            ? reserved_range(inputs, fresh_reserved_bytes(inputs, curve), curve)
             : reserved_range(inputs,
                              fresh_bytes_[static_cast<std::size_t>(before - recorded_.begin())],
                              curve);

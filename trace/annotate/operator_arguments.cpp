@@ -106,9 +106,26 @@ ElementType element_type(std::string_view text) {
       {"c10::complex<double>", ElementType::c128},
       {"c10::Float8_e8m0fnu", ElementType::f8},
   }};
+  constexpr std::string_view wrapper = "Tensor(";  // execution traces
+  if (text.starts_with(wrapper) && text.ends_with(')')) {
+    text = text.substr(wrapper.size(), text.size() - wrapper.size() - 1);
+  }
   const auto* const found =
       std::find_if(names.begin(), names.end(), [&](const auto& row) { return row.first == text; });
   return found == names.end() ? ElementType::unknown : found->second;
+}
+
+ElementType scalar_type(std::string_view code) {
+  static constexpr std::array<ElementType, 16> types = {
+      ElementType::u8,      ElementType::i8,  ElementType::i16,  ElementType::i32,
+      ElementType::i64,     ElementType::f16, ElementType::f32,  ElementType::f64,
+      ElementType::unknown, ElementType::c64, ElementType::c128, ElementType::boolean,
+      ElementType::i8,      ElementType::u8,  ElementType::i32,  ElementType::bf16};
+  if (code.empty()) return ElementType::f32;
+  const auto at = number(code);
+  return at && *at >= 0 && *at < static_cast<std::int64_t>(types.size())
+             ? types[static_cast<std::size_t>(*at)]
+             : ElementType::unknown;
 }
 
 std::int64_t TensorShape::elements() const {
@@ -145,17 +162,7 @@ const TensorShape* OperatorArguments::tensor(std::size_t argument) const {
 }
 
 std::optional<std::vector<std::int64_t>> OperatorArguments::numbers(std::size_t argument) const {
-  if (argument >= values.size()) return std::nullopt;
-  const std::string_view text = values[argument];
-  std::vector<std::int64_t> list;
-  if (const auto single = number(text)) return std::vector{*single};
-  if (!is_list(text)) return std::nullopt;
-  for (const std::string_view part : list_elements(text)) {
-    const auto value = number(part);
-    if (!value) return std::nullopt;
-    list.push_back(*value);
-  }
-  return list;
+  return argument < values.size() ? numbers_in(values[argument]) : std::nullopt;
 }
 
 std::optional<bool> OperatorArguments::flag(std::size_t argument) const {
@@ -170,6 +177,18 @@ const OperatorArguments& ArgumentTable::of(EventId event) {
   std::optional<OperatorArguments>& known = parsed_[row];
   if (!known) known = parse(*events_, events_->descriptors[row]);
   return *known;
+}
+
+std::optional<std::vector<std::int64_t>> numbers_in(std::string_view text) {
+  if (const auto single = number(text)) return std::vector{*single};
+  if (!is_list(text)) return std::nullopt;
+  std::vector<std::int64_t> list;
+  for (const std::string_view part : list_elements(text)) {
+    const auto value = number(part);
+    if (!value) return std::nullopt;
+    list.push_back(*value);
+  }
+  return list;
 }
 
 std::vector<std::string_view> list_elements(std::string_view list) {

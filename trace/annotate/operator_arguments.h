@@ -30,8 +30,11 @@ enum class ElementType : std::uint8_t {
 };
 /// Per element; 0 for an unknown type.
 [[nodiscard]] std::int64_t bytes_of(ElementType type);
-/// Of the texts in "Input type": "float", "c10::BFloat16", "long int".
+/// Of the texts in "Input type": "float", "c10::BFloat16", "long int", "Tensor(float)".
 [[nodiscard]] ElementType element_type(std::string_view text);
+
+/// By c10::ScalarType, which factories record as a number; an empty text is the default, float.
+[[nodiscard]] ElementType scalar_type(std::string_view code);
 
 /// A tensor's sizes and type.
 struct TensorShape {
@@ -76,6 +79,8 @@ class ArgumentTable {
   std::vector<std::optional<OperatorArguments>> parsed_;
 };
 
+/// The numbers of "[2, 2]" or of "3"; nothing if it is neither.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> numbers_in(std::string_view text);
 /// Elements of a JSON list as they are written, strings without their quotes.
 [[nodiscard]] std::vector<std::string_view> list_elements(std::string_view list);
 

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
 
 #include "trace/annotate/nesting.h"
+#include "trace/annotate/operator_arguments.h"
 
 namespace foretrace::trace {
 namespace {
@@ -47,56 +47,6 @@ const WeightArguments* arguments_of(std::string_view name) {
   return found == weight_arguments.end() ? nullptr : &*found;
 }
 
-/// The text of element `number` of a JSON list; empty if there is none.
-std::string_view element(std::string_view list, int number) {
-  int depth = 0;
-  int at = 0;
-  std::size_t from = 1;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const char c = list[i];
-    depth += c == '[' ? 1 : 0;
-    if ((c == ',' && depth == 1) || (c == ']' && depth == 1)) {
-      if (at == number && i >= from) return list.substr(from, i - from);
-      ++at;
-      from = i + 1;
-    }
-    depth -= c == ']' ? 1 : 0;
-  }
-  return {};
-}
-
-/// Product of the numbers of "[64, 3, 7, 7]"; 0 for an empty list, a scalar or anything absurd.
-std::int64_t elements_of(std::string_view dims) {
-  constexpr std::int64_t most = std::int64_t{1} << 40;  // more than any model has
-  std::int64_t product = 1;
-  bool any = false;
-  const char* at = dims.data();
-  const char* const end = at + dims.size();
-  while (at < end) {
-    std::int64_t value = 0;
-    const auto parsed = std::from_chars(at, end, value);
-    if (parsed.ec != std::errc{}) {
-      ++at;
-      continue;
-    }
-    if (value <= 0 || product > most / value) return 0;
-    product *= value;
-    any = true;
-    at = parsed.ptr;
-  }
-  return any ? product : 0;
-}
-
-std::int64_t item_bytes(std::string_view type) {
-  constexpr auto has = [](std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  };
-  if (has(type, "BFloat16") || has(type, "Half") || has(type, "half")) return 2;
-  if (has(type, "double") || has(type, "long")) return 8;
-  if (has(type, "char") || has(type, "Float8") || has(type, "bool")) return 1;
-  return 4;
-}
-
 /// "Adam" of "Optimizer.step#Adam.step".
 std::string_view optimizer_of(std::string_view name) {
   constexpr std::string_view prefix = "Optimizer.step#";
@@ -111,7 +61,7 @@ constexpr std::size_t most_tensors = std::size_t{1} << 18;
 class Counter {
  public:
   Counter(const EventTable& events, const Annotation& annotation)
-      : events_(events), annotation_(annotation), nesting_(nest(events)) {}
+      : events_(events), annotation_(annotation), nesting_(nest(events)), arguments_(events) {}
 
   ParameterEstimate run() {
     const auto step = std::find_if(annotation_.steps.begin(), annotation_.steps.end(),
@@ -154,17 +104,18 @@ class Counter {
 
   void add(EventId event, int argument, bool is_buffer) {
     if (argument < 0) return;
-    const Descriptor& descriptor = events_.descriptors[index(events_.descriptor[index(event)])];
-    const std::string_view dims = element(events_.names[descriptor.dims], argument);
-    const std::int64_t elements = elements_of(dims);
-    if (elements == 0 || found_.tensors.size() == most_tensors) return;
+    const TensorShape* const shape =
+        arguments_.of(event).tensor(static_cast<std::size_t>(argument));
+    if (shape == nullptr || shape->rank == 0 || found_.tensors.size() == most_tensors) return;
+    const std::int64_t elements = shape->elements();
+    if (elements == 0) return;
     // A module that runs twice in a step reads the same weights again.
     const std::uint32_t layer = annotation_.layer[index(event)];
-    if (layer != 0 && !seen_.insert({layer, events_.name[index(event)], argument, dims}).second) {
+    if (layer != 0 &&
+        !seen_.insert({layer, events_.name[index(event)], argument, shape->dims}).second) {
       return;
     }
-    const std::int64_t bytes =
-        elements * item_bytes(element(events_.names[descriptor.types], argument));
+    const std::int64_t bytes = shape->bytes();
     found_.tensors.push_back({event, elements, bytes, is_buffer, false});
     (is_buffer ? found_.buffer_bytes : found_.parameter_bytes) += bytes;
     found_.parameters += is_buffer ? 0 : elements;
@@ -186,7 +137,8 @@ class Counter {
   const EventTable& events_;
   const Annotation& annotation_;
   Nesting nesting_;
-  std::set<std::tuple<std::uint32_t, NameId, int, std::string_view>> seen_;
+  ArgumentTable arguments_;
+  std::set<std::tuple<std::uint32_t, NameId, int, decltype(TensorShape::dims)>> seen_;
   ParameterEstimate found_;
 };
 

@@ -10,14 +10,12 @@
 #include "trace/annotate/operator_calls.h"
 #include "trace/annotate/result_shapes.h"
 #include "trace/annotate/sequence.h"
+#include "trace/annotate/tensor_lifetimes.h"
 #include "trace/annotate/tensor_owners.h"
 #include "trace/annotate/tensor_pool.h"
 
 namespace foretrace::trace {
 namespace {
-
-// The caching allocator's smallest unit (CUDACachingAllocator: kMinBlockSize).
-constexpr std::int64_t block_unit = 512;
 
 // Of one forward operator; more are not looked at.
 constexpr std::size_t most_touched = 256;
@@ -121,18 +119,11 @@ class Walk {
 
   static std::optional<TensorShape> size_asked_for(const OperatorArguments& arguments,
                                                    std::size_t type_at) {
-    static constexpr std::array<ElementType, 16> codes = {
-        // c10::ScalarType
-        ElementType::u8,  ElementType::i8,  ElementType::i16,  ElementType::i32,
-        ElementType::i64, ElementType::f16, ElementType::f32,  ElementType::f64,
-        ElementType::c64, ElementType::c64, ElementType::c128, ElementType::boolean,
-        ElementType::u8,  ElementType::u8,  ElementType::i32,  ElementType::bf16};
     const auto sizes = arguments.numbers(0);
-    const auto code = arguments.numbers(type_at);
     if (!sizes) return std::nullopt;
-    const std::int64_t number = code && code->size() == 1 ? code->front() : 6;
-    if (number < 0 || number >= static_cast<std::int64_t>(codes.size())) return std::nullopt;
-    return make_shape(*sizes, codes[static_cast<std::size_t>(number)]);
+    return make_shape(*sizes,
+                      scalar_type(type_at < arguments.values.size() ? arguments.values[type_at]
+                                                                    : std::string_view{}));
   }
 
   TensorPool::Index add(const TensorShape& shape, EventId maker, std::int32_t device) {
@@ -394,13 +385,13 @@ class Walk {
     std::uint64_t address = 0;
     for (const SeenTensor& tensor : pool_.all()) {
       if (tensor.device < 0 || tensor.shape.bytes() <= 0) continue;
-      const std::int64_t bytes = (tensor.shape.bytes() + block_unit - 1) / block_unit * block_unit;
+      const std::int64_t bytes = block_bytes(tensor.shape.bytes());
       MemoryEvent event{.time_ns = tensor.allocated_ns,
                         .track = tensor.track,
                         .device_type = device_memory,
                         .device = tensor.device,
                         .bytes = bytes,
-                        .address = ++address * static_cast<std::uint64_t>(block_unit)};
+                        .address = ++address};
       found_.memory.push_back(event);
       event.bytes = -bytes;
       if (tensor.freed_ns >= 0) {

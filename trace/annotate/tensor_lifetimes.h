@@ -12,6 +12,13 @@ namespace foretrace::trace {
 
 inline constexpr std::uint32_t no_memory_event = 0xFFFFFFFFU;
 
+/// Bytes of the block that PyTorch's caching allocator hands out: multiples of 512, at least one
+/// (CUDACachingAllocator: kMinBlockSize).
+[[nodiscard]] constexpr std::int64_t block_bytes(std::int64_t requested) {
+  constexpr std::int64_t unit = 512;
+  return requested <= unit ? unit : (requested + unit - 1) / unit * unit;
+}
+
 /// A block from its allocation to its free.
 struct TensorLifetime {
   std::uint32_t device = 0;                    ///< index of TensorLifetimes::devices
