@@ -162,9 +162,11 @@ TEST_CASE("accelerator: a figure without a source is refused") {
 
 TEST_CASE("accelerator: the environment names the config directory") {
   use_our_configs();
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
   REQUIRE(setenv("FORETRACE_CONFIGS", "/nowhere", 1) == 0);
   CHECK(foretrace::config_directory() == "/nowhere");
   CHECK(accelerator_names().empty());
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
   REQUIRE(unsetenv("FORETRACE_CONFIGS") == 0);
   CHECK(foretrace::config_directory() == FORETRACE_SOURCE_DIR "/configs");
 }

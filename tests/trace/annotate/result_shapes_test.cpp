@@ -95,7 +95,7 @@ TEST_CASE("result shapes: poolings keep indices, and may round up") {
 }
 
 TEST_CASE("result shapes: statistics, masks and indices are among the results") {
-  const auto norm =
+  const auto* const norm =
       R"(["float", "float", "float", "float", "float", "Scalar", "Scalar", "Scalar"])";
   const auto* const dims = "[[8, 16, 4, 4], [16], [16], [16], [16], [], [], []]";
   CHECK(results_of("aten::native_batch_norm", {dims, norm}) == "8x16x4x4:4 16:4 16:4");
