@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "trace/events.h"
@@ -52,6 +53,7 @@ struct DeviceMemory {
   bool is_from_shapes = false;
   std::size_t operators = 0;
   std::size_t unknown_results = 0;
+  std::vector<std::string> unknown_names{};  ///< the most frequent of them
 };
 
 struct TensorLifetimes {

@@ -9,12 +9,16 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "trace/annotate/shape_tensors.h"
 #include "trace/annotate/tensor_owners.h"
 
 namespace foretrace::trace::rules {
 namespace {
+
+// Operators that a note names; ranks of a job have the same ones.
+constexpr std::size_t most_named = 3;
 
 /// Where an instant falls in program order: the task in whose segment (or before whose call) it is.
 struct Position {
@@ -75,6 +79,9 @@ class Tensors {
       device.is_from_shapes = true;
       device.operators = shapes.operators;
       device.unknown_results = shapes.unknown;
+      for (const auto& [name, count] : shapes.unknown_names) {
+        if (device.unknown_names.size() < most_named) device.unknown_names.push_back(name);
+      }
     }
     return lifetimes;
   }
@@ -245,19 +252,24 @@ class Tensors {
 std::string memory_note(std::span<const DeviceMemory> memory) {
   std::size_t operators = 0;
   std::size_t unknown = 0;
+  std::vector<std::string> names;
   std::int32_t rank = -1;
   for (const DeviceMemory& device : memory) {
     if (!device.is_from_shapes || device.rank == rank) continue;  // devices of a rank share them
     rank = device.rank;
     operators += device.operators;
     unknown += device.unknown_results;
+    if (names.empty()) names = device.unknown_names;
   }
   if (operators == 0) return {};
   std::string text = fmt::format(
       "no memory was recorded: tensors follow from the shapes of {} operators (assumed), without "
       "scratch space of libraries and what the program holds for longer than it uses",
       operators);
-  if (unknown > 0) text += fmt::format("; what {} of them make is not known", unknown);
+  if (unknown > 0) {
+    text += fmt::format("; what {} of them make is not known ({} and the like)", unknown,
+                        fmt::join(names, ", "));
+  }
   return text;
 }
 

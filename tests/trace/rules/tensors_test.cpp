@@ -180,5 +180,20 @@ TEST_CASE("tensors: where no memory was recorded they follow from shapes, unless
   CHECK(bare->graph.context().tensors.empty());
 }
 
+TEST_CASE("tensors: the note names operators whose results are not known") {
+  std::vector<DeviceMemory> memory(2);
+  CHECK(rules::memory_note(memory).empty());
+  for (DeviceMemory& device : memory) {  // two devices of a rank share its operators
+    device.is_from_shapes = true;
+    device.operators = 10;
+    device.unknown_results = 4;
+    device.unknown_names = {"my::a", "my::b"};
+  }
+  const std::string note = rules::memory_note(memory);
+  CHECK(note.find("10 operators") != std::string::npos);
+  CHECK(note.find("what 4 of them make is not known (my::a, my::b and the like)") !=
+        std::string::npos);
+}
+
 }  // namespace
 }  // namespace foretrace::trace

@@ -94,7 +94,9 @@ void check_round_trip(const LoadedTrace& trace) {
   const Lanes want = device_starts(before.graph);
   const Lanes got = device_starts(after.graph);
   REQUIRE(want.size() == got.size());
-  for (const auto& [lane, starts] : want) {
+  for (const auto& entry : want) {  // clang 14 cannot capture structured bindings
+    const auto& lane = entry.first;
+    const auto& starts = entry.second;
     const auto found = got.find(lane);
     REQUIRE(found != got.end());
     REQUIRE(starts.size() == found->second.size());
@@ -156,7 +158,9 @@ TEST_CASE(
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (std::uint32_t at = nodes.data_offsets[i]; at < nodes.data_offsets[i + 1]; ++at) {
       const auto source = static_cast<std::size_t>(nodes.data[at]);
-      waits += nodes.place[i] == NodePlace::host && nodes.place[source] == NodePlace::device;
+      const bool is_wait =
+          nodes.place[i] == NodePlace::host && nodes.place[source] == NodePlace::device;
+      waits += is_wait ? 1 : 0;
     }
   }
   CHECK(waits > 0);
