@@ -1,29 +1,88 @@
 # Fails if a file includes what its folder may not know about: cmake -DROOT=... -P layers.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# folder -> folders of ours that it may include
-set(layers sim/core sim/graph sim/transform sim/result sim/engine trace models apps/driver apps/commands apps tests examples)
-set(sim sim/core sim/graph sim/transform sim/result sim/engine)
-set(allow_sim/core sim/core)
-set(allow_sim/graph sim/core sim/graph)
-set(allow_sim/transform sim/core sim/graph sim/transform)
-set(allow_sim/result sim/core sim/graph sim/result)
-set(allow_sim/engine sim/core sim/graph sim/result sim/engine)
-set(allow_trace sim/core sim/graph trace)
-set(allow_models sim/core sim/graph sim/transform sim/engine models)
-set(allow_apps/driver ${sim} trace models apps/driver)
-set(allow_apps/commands ${sim} trace models apps)
-set(allow_apps ${sim} trace models apps)
-set(allow_tests ${sim} trace models apps tests)
-set(allow_examples ${sim} trace models apps/driver)
+# Every folder of sources, from the ground up: a folder includes itself and what its row names. A row may name only
+# rows above it, so there is no circle and no arrow upwards. "sim/*" stands for sim and every folder below it.
+set(table
+  "sim/core                      |"
+  "sim/graph                     | sim/core"
+  "sim/graph/commit              | sim/core sim/graph"
+  "sim/edit                      | sim/core sim/graph"
+  "sim/result                    | sim/core sim/graph"
+  "sim/result/export             | sim/core sim/graph sim/result"
+  "sim/engine/release            | sim/core sim/graph sim/result"
+  "sim/engine/memory             | sim/core sim/graph sim/result"
+  "sim/engine/contention         | sim/core sim/graph sim/result"
+  "sim/engine/pull               | sim/core sim/graph sim/result sim/engine/release"
+  "sim/engine/event              | sim/core sim/graph sim/graph/commit sim/result sim/engine/release sim/engine/memory sim/engine/contention"
+  "sim/engine/path               | sim/core sim/graph sim/result sim/engine/release sim/engine/pull"
+  "sim/engine                    | sim/*"
+
+  "trace/io                      | sim/core"
+  "trace/table                   | sim/core trace/io"
+  "trace/annotate                | sim/core sim/graph trace/table"
+  "trace/annotate/collectives    | sim/core sim/graph trace/table trace/annotate"
+  "trace/annotate/tensors        | sim/core sim/graph trace/table trace/annotate"
+  "trace/graph                   | sim/core sim/graph trace/table trace/annotate/*"
+  "trace/nodes/storages          | sim/core sim/graph trace/table trace/annotate/* trace/graph"
+  "trace/nodes                   | sim/core sim/graph trace/table trace/annotate/* trace/graph trace/nodes/storages"
+  "trace/rules                   | sim/core sim/graph trace/table trace/annotate/* trace/graph"
+  "trace/assemble                | sim/core trace/table trace/graph trace/nodes trace/rules"
+  "trace/ftr                     | sim/core trace/io trace/table"
+  "trace/collect                 | sim/core trace/io trace/table trace/ftr"
+  "trace/collect/cupti           | trace/ftr trace/collect"
+  "trace/formats/json            | sim/core trace/io trace/table"
+  "trace/formats/common          | sim/core trace/io trace/table trace/formats/json"
+  "trace/formats                 | sim/core trace/io trace/table trace/formats/json trace/formats/common"
+  "trace/formats/nodes           | sim/core sim/graph trace/io trace/table trace/formats/json trace/formats/common"
+  "trace/formats/chrome          | sim/core trace/io trace/table trace/formats/json trace/formats/common trace/formats"
+  "trace/formats/xla             | sim/core trace/io trace/table trace/formats/json trace/formats/common trace/formats trace/formats/chrome"
+  "trace/formats/kineto          | sim/core trace/io trace/table trace/formats/json trace/formats/common trace/formats trace/formats/chrome trace/formats/xla"
+  "trace/formats/chakra          | sim/core sim/graph trace/io trace/table trace/formats/json trace/formats/common trace/formats trace/formats/nodes trace/graph trace/assemble"
+  "trace/formats/pytorch_et      | sim/core trace/io trace/table trace/formats/json trace/formats/common trace/formats trace/formats/nodes"
+  "trace/formats/memory          | sim/core trace/io trace/table trace/formats/json trace/formats/common trace/formats"
+  "trace/formats/nsys            | sim/core trace/io trace/table trace/formats/json trace/formats/common trace/formats"
+  "trace/formats/rocprof         | sim/core trace/io trace/table trace/formats/json trace/formats/common trace/formats"
+  "trace/formats/ftr             | sim/core trace/io trace/table trace/ftr trace/collect trace/formats"
+  "trace/link                    | sim/core trace/io trace/table trace/annotate"
+  "trace/ranks                   | sim/core sim/graph trace/io trace/table trace/annotate/* trace/graph trace/rules trace/formats/common trace/formats"
+
+  "models/catalogue              | sim/core sim/graph"
+  "models/costs                  | sim/core sim/graph models/catalogue"
+  "models/costs/calibration      | sim/core models/catalogue models/costs"
+  "models/memories               | sim/core sim/graph sim/engine/memory models/catalogue"
+  "models/editing                | sim/core sim/graph models/catalogue"
+  "models/editing/kernels        | sim/core sim/graph sim/edit models/catalogue models/costs models/editing"
+  "models/editing/copies         | sim/core sim/graph sim/edit models/editing/kernels"
+  "models/editing/tensors        | sim/core sim/graph sim/edit models/costs models/editing/kernels"
+  "models/editing/chains         | sim/core sim/graph sim/edit models/catalogue models/costs models/editing/kernels models/editing/tensors"
+  "models/policies/eviction      | sim/core sim/graph sim/engine/event models/catalogue models/costs models/editing/tensors"
+  "models/policies               | sim/core sim/graph sim/engine/event models/catalogue models/editing/copies models/policies/eviction"
+  "models/whatifs                | sim/core sim/graph models/editing"
+  "models/whatifs/precision      | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs models/memories"
+  "models/whatifs/fusion         | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
+  "models/whatifs/memory         | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
+  "models/whatifs/schedule       | sim/core sim/graph sim/edit sim/engine/pull models/whatifs models/editing/* models/costs"
+  "models/whatifs/sparsity       | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
+  "models/whatifs/communication  | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
+  "models/whatifs/hardware       | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs models/memories"
+
+  "apps/driver                   | sim/* trace/* models/*"
+  "apps/driver/answers           | sim/* trace/* models/* apps/driver"
+  "apps/driver/validate          | sim/* trace/* models/* apps/driver apps/driver/answers"
+  "apps/report                   | sim/* trace/* models/* apps/driver/*"
+  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report"
+  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report apps/cli"
+  "tests                         | sim/* trace/* models/* apps/* tests/*"
+  "examples                      | sim/* trace/* models/* apps/driver/*")
 
 # what may appear only in some files: "pattern|where (regular expression)|why"
 set(fences
   "nlohmann/json.hpp|^((sim/core|sim/result|models|apps|examples)/.*\\.cpp|tests/.*)$|json is parsed in sources of core, result, models and apps"
-  "simdjson.h|^(trace/readers/|tests/)|simdjson belongs to the readers"
+  "simdjson.h|^(trace/|tests/)|simdjson belongs to trace"
   "isa-l|^(trace/|tests/)|compressed bytes belong to trace"
   "zlib.h|^(trace/|tests/|apps/)|compressed bytes belong to trace"
-  "cupti.h|^(trace/collector/cupti/|tests/trace/collector/cupti/)|CUPTI stays in the thin part of the collector"
+  "cupti.h|^(trace/collect/cupti/|tests/trace/collect/cupti/)|CUPTI stays in the thin part of the collector"
   "boost/graph|^(sim/graph/boost_adaptor.h|tests/)|Boost.Graph stays behind its adaptor"
   "spdlog/|^apps/|only the program logs"
   "CLI/|^(apps/|tests/apps/)|only the program parses arguments"
@@ -35,6 +94,21 @@ macro(complain text)
   math(EXPR bad "${bad} + 1")
 endmacro()
 
+set(rooms "")
+foreach(row IN LISTS table)
+  string(REGEX MATCH "^([a-z_/]+) *\\|(.*)$" row "${row}")
+  set(room ${CMAKE_MATCH_1})
+  string(REGEX MATCHALL "[^ ]+" allowed "${CMAKE_MATCH_2}")
+  foreach(name IN LISTS allowed)
+    string(REGEX REPLACE "/\\*$" "" folder ${name})
+    if(NOT folder IN_LIST rooms AND NOT folder MATCHES "^(sim|trace|models|apps|tests|apps/driver|models/editing)$")
+      complain("tests/layers.cmake: the row of ${room} names ${name}, which stands in no row above it")
+    endif()
+  endforeach()
+  list(APPEND rooms ${room})
+  set(allow_${room} ${room} ${allowed})
+endforeach()
+
 file(GLOB_RECURSE files RELATIVE ${ROOT}
   ${ROOT}/sim/*.h ${ROOT}/sim/*.cpp ${ROOT}/trace/*.h ${ROOT}/trace/*.cpp ${ROOT}/models/*.h ${ROOT}/models/*.cpp
   ${ROOT}/apps/*.h ${ROOT}/apps/*.cpp ${ROOT}/tests/*.h ${ROOT}/tests/*.cpp ${ROOT}/examples/*.h ${ROOT}/examples/*.cpp)
@@ -42,23 +116,30 @@ foreach(file IN LISTS files)
   if(file MATCHES "^tests/(install|compile_fail)/")
     continue()
   endif()
-  set(layer "")
-  foreach(candidate IN LISTS layers)
-    if(NOT layer AND file MATCHES "^${candidate}/")
-      set(layer ${candidate})
-    endif()
-  endforeach()
-  if(NOT layer)
-    complain("${file}: lies in no layer; the table is in tests/layers.cmake")
+  get_filename_component(layer ${file} DIRECTORY)
+  if(layer MATCHES "^(tests|examples)/")
+    set(layer ${CMAKE_MATCH_1})
+  endif()
+  if(NOT layer IN_LIST rooms)
+    complain("${file}: ${layer} is no room; the table is in tests/layers.cmake")
     continue()
+  endif()
+  if(layer MATCHES "(^|/)detail$")
+    complain("${file}: a helper lives beside the family that uses it, not in a drawer")
   endif()
   file(STRINGS ${ROOT}/${file} lines REGEX "^#include ")
   foreach(line IN LISTS lines)
     if(line MATCHES "^#include \"([^\"]+)\"")
       set(included ${CMAKE_MATCH_1})
       set(ok FALSE)
+      get_filename_component(from ${included} DIRECTORY)
       foreach(folder IN LISTS allow_${layer})
-        if(included MATCHES "^${folder}/")
+        if(folder MATCHES "^(.*)/\\*$")
+          set(parent ${CMAKE_MATCH_1})
+          if(from STREQUAL parent OR from MATCHES "^${parent}/")
+            set(ok TRUE)
+          endif()
+        elseif(from STREQUAL folder)
           set(ok TRUE)
         endif()
       endforeach()

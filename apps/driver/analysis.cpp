@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "apps/driver/host_regions.h"
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 
 namespace foretrace::driver {

@@ -8,10 +8,10 @@
 
 #include "apps/driver/memory_report.h"
 #include "apps/driver/predict.h"
-#include "sim/engine/critical_path.h"
-#include "sim/engine/memory_tracker.h"
+#include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/path/critical_path.h"
 #include "sim/graph/task_graph.h"
-#include "sim/result/chrome_trace.h"
+#include "sim/result/export/chrome_trace.h"
 #include "sim/result/summary.h"
 
 namespace foretrace::driver {

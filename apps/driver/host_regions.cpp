@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 
 namespace foretrace::driver {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/driver/steps.h"
-#include "sim/engine/critical_path.h"
+#include "sim/engine/path/critical_path.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::driver {

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "trace/annotate/annotate.h"
-#include "trace/memory_graph.h"
-#include "trace/node_tensors.h"
+#include "trace/formats/reader.h"
+#include "trace/nodes/storages/memory_graph.h"
+#include "trace/nodes/storages/node_tensors.h"
 #include "trace/ranks/read_input.h"
-#include "trace/reader.h"
 
 namespace foretrace::driver {
 namespace {

@@ -14,9 +14,9 @@
 #include "apps/driver/steps.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
-#include "trace/memory_timeline.h"
-#include "trace/node_graph.h"
-#include "trace/reader.h"
+#include "trace/formats/reader.h"
+#include "trace/table/memory_timeline.h"
+#include "trace/table/node_graph.h"
 
 namespace foretrace::driver {
 

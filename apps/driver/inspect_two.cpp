@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "apps/driver/inspect.h"
+#include "trace/formats/reader.h"
 #include "trace/link/execution_trace.h"
 #include "trace/link/graph_capture.h"
 #include "trace/ranks/read_input.h"
-#include "trace/reader.h"
 
 namespace foretrace::driver {
 namespace {

@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "trace/memory_graph.h"
+#include "trace/formats/reader.h"
+#include "trace/nodes/storages/memory_graph.h"
 #include "trace/ranks/job_inputs.h"
 #include "trace/ranks/read_input.h"
-#include "trace/reader.h"
 
 namespace foretrace::driver {
 namespace {

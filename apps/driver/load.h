@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "models/accelerator.h"
+#include "models/catalogue/accelerator.h"
 #include "sim/core/result.h"
-#include "trace/build_graph.h"
-#include "trace/events.h"
-#include "trace/import_report.h"
+#include "trace/assemble/build_graph.h"
 #include "trace/ranks/job.h"
+#include "trace/table/events.h"
+#include "trace/table/import_report.h"
 
 namespace foretrace::driver {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "models/accelerator.h"
+#include "models/catalogue/accelerator.h"
 #include "models/memories/memory_profile.h"
 
 namespace foretrace::driver {

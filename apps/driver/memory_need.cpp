@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/memory_fits.h"
-#include "models/accelerator.h"
+#include "models/catalogue/accelerator.h"
 #include "sim/core/params.h"
 
 namespace foretrace::driver {

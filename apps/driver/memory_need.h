@@ -10,7 +10,7 @@
 #include "apps/driver/load.h"
 #include "apps/driver/memory_report.h"
 #include "sim/core/result.h"
-#include "sim/engine/memory_tracker.h"
+#include "sim/engine/memory/memory_tracker.h"
 #include "sim/graph/task_graph.h"
 #include "sim/result/timeline.h"
 

@@ -9,10 +9,10 @@
 
 #include "models/memories/allocator_replay.h"
 #include "sim/core/result.h"
-#include "sim/engine/memory_tracker.h"
+#include "sim/engine/memory/memory_tracker.h"
 #include "sim/graph/task_graph.h"
 #include "sim/result/timeline.h"
-#include "trace/build_graph.h"
+#include "trace/assemble/build_graph.h"
 
 namespace foretrace::driver {
 

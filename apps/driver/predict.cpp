@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
-#include "sim/engine/event_driven.h"
-#include "sim/engine/pull.h"
+#include "sim/engine/event/event_driven.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
 
 namespace foretrace::driver {

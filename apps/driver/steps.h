@@ -10,7 +10,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 #include "sim/result/timeline.h"
-#include "trace/build_graph.h"
+#include "trace/assemble/build_graph.h"
 
 namespace foretrace::driver {
 

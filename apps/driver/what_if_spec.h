@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/optimization.h"
+#include "models/whatifs/optimization.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
 

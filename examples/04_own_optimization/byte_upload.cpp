@@ -13,8 +13,8 @@
 #include <array>
 #include <cmath>
 
-#include <models/optimization.h>
-#include <sim/transform/selection.h>
+#include <models/whatifs/optimization.h>
+#include <sim/edit/selection.h>
 
 namespace foretrace {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "models/costs/kernel_rules.h"
+#include "models/catalogue/kernel_rules.h"
 #include "models/costs/operator_model.h"
 
 namespace foretrace {

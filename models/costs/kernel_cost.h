@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "models/catalogue/kernel_class.h"
 #include "models/costs/gemm_model.h"
-#include "models/costs/kernel_class.h"
 #include "models/costs/operator_shapes.h"
 #include "models/costs/rates.h"
 #include "sim/core/result.h"

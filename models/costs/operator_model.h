@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "models/accelerator.h"
-#include "models/costs/operator_fit.h"
+#include "models/catalogue/accelerator.h"
+#include "models/catalogue/operator_fit.h"
 
 namespace foretrace {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/costs/kernel_class.h"
+#include "models/catalogue/kernel_class.h"
 #include "models/costs/work_formulas.h"
 
 namespace foretrace {

@@ -1,8 +1,8 @@
 // What an accelerator sustains per class of kernel, and how far that may be off.
 #pragma once
 
-#include "models/accelerator.h"
-#include "models/costs/kernel_class.h"
+#include "models/catalogue/accelerator.h"
+#include "models/catalogue/kernel_class.h"
 
 namespace foretrace {
 

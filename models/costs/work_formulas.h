@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "models/costs/gemm_shape.h"
-#include "models/costs/operator_fit.h"
+#include "models/catalogue/gemm_shape.h"
+#include "models/catalogue/operator_fit.h"
 
 namespace foretrace {
 

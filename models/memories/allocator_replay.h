@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/memories/caching_allocator.h"
-#include "sim/engine/memory_tracker.h"
+#include "sim/engine/memory/memory_tracker.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/accelerator.h"
+#include "models/catalogue/accelerator.h"
 #include "sim/core/config.h"
 
 namespace foretrace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/core/result.h"
-#include "sim/engine/memory_tracker.h"
+#include "sim/engine/memory/memory_tracker.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace {

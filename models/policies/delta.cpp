@@ -22,9 +22,9 @@
 #include <string>
 #include <utility>
 
-#include "models/detail/evictor.h"
-#include "models/detail/host_link.h"
-#include "models/policy.h"
+#include "models/editing/copies/host_link.h"
+#include "models/policies/eviction/evictor.h"
+#include "models/policies/eviction/policy.h"
 
 namespace foretrace {
 namespace {

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/detail/evictor.h"
-#include "models/policy.h"
+#include "models/policies/eviction/evictor.h"
+#include "models/policies/eviction/policy.h"
 
 namespace foretrace {
 namespace {

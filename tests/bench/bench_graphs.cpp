@@ -7,8 +7,8 @@
 #include "sim/engine/reactions.h"
 #include "sim/graph/graph_builder.h"
 #include "tests/sim/engine/random_graph.h"
-#include "trace/build_graph.h"
-#include "trace/reader.h"
+#include "trace/assemble/build_graph.h"
+#include "trace/formats/reader.h"
 
 namespace foretrace::bench {
 namespace {

@@ -1,9 +1,9 @@
 // google/benchmark: the engines and what stands around them, by size and number of lanes.
 #include <benchmark/benchmark.h>
 
-#include "sim/engine/critical_path.h"
-#include "sim/engine/event_driven.h"
-#include "sim/engine/pull.h"
+#include "sim/engine/event/event_driven.h"
+#include "sim/engine/path/critical_path.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "sim/result/summary.h"
 #include "tests/bench/bench_graphs.h"

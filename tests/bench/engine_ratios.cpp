@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/engine/critical_path.h"
-#include "sim/engine/event_driven.h"
-#include "sim/engine/pull.h"
+#include "sim/engine/event/event_driven.h"
+#include "sim/engine/path/critical_path.h"
+#include "sim/engine/pull/pull.h"
 #include "tests/bench/bench_graphs.h"
 #include "tests/bench/peer_graph.h"
 

@@ -11,9 +11,9 @@
 
 #include "tests/bench/engine_ratios.h"
 #include "tests/bench/synthetic_trace.h"
-#include "trace/gzip_sink.h"
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "trace/formats/reader.h"
+#include "trace/formats/writer.h"
+#include "trace/io/gzip_sink.h"
 
 namespace foretrace::bench {
 namespace {

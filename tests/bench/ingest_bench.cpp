@@ -17,7 +17,7 @@
 
 #include "sim/core/name_table.h"
 #include "tests/bench/synthetic_trace.h"
-#include "trace/reader.h"
+#include "trace/formats/reader.h"
 
 namespace foretrace::bench {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "models/memories/allocator_replay.h"
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "tests/bench/engine_ratios.h"
-#include "trace/build_graph.h"
-#include "trace/reader.h"
+#include "trace/assemble/build_graph.h"
+#include "trace/formats/reader.h"
 
 namespace foretrace::bench {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "tests/bench/bench_graphs.h"
 #include "tests/bench/engine_ratios.h"

@@ -9,17 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "models/accelerator.h"
+#include "models/catalogue/accelerator.h"
+#include "models/catalogue/cost_file.h"
+#include "models/catalogue/kernel_rules.h"
 #include "models/costs/calibration/operator_table.h"
-#include "models/costs/cost_file.h"
 #include "models/costs/kernel_cost.h"
-#include "models/costs/kernel_rules.h"
-#include "models/optimization.h"
+#include "models/whatifs/optimization.h"
 #include "sim/core/params.h"
-#include "sim/engine/pull.h"
+#include "sim/edit/selection.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "sim/graph/graph_builder.h"
-#include "sim/transform/selection.h"
 
 namespace {
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <string>
 
-#include "sim/engine/pull.h"
+#include "sim/edit/selection.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/dot.h"
 #include "sim/graph/validate.h"
-#include "sim/transform/selection.h"
 #include "tests/sim/graph/random_change.h"
 
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "trace/formats/reader.h"
+#include "trace/formats/writer.h"
 #include "trace/ftr/container.h"
 #include "trace/ftr/texts.h"
-#include "trace/reader.h"
-#include "trace/writer.h"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "trace/ranks/argument_text.h"
+#include "trace/annotate/collectives/argument_text.h"
+#include "trace/formats/reader.h"
+#include "trace/io/tar.h"
 #include "trace/ranks/job.h"
-#include "trace/reader.h"
-#include "trace/readers/detail/manifest.h"
-#include "trace/tar.h"
+#include "trace/ranks/manifest.h"
 
 namespace {
 

@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "sim/engine/memory_tracker.h"
-#include "sim/engine/pull.h"
-#include "trace/build_graph.h"
-#include "trace/memory_graph.h"
-#include "trace/reader.h"
+#include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/pull/pull.h"
+#include "trace/assemble/build_graph.h"
+#include "trace/formats/reader.h"
+#include "trace/nodes/storages/memory_graph.h"
 
 namespace {
 

@@ -2,10 +2,10 @@
 #include <cstdio>
 #include <utility>
 
-#include <models/optimization.h>
-#include <sim/engine/pull.h>
+#include <models/whatifs/optimization.h>
+#include <sim/engine/pull/pull.h>
 #include <sim/graph/graph_builder.h>
-#include <trace/reader.h>
+#include <trace/formats/reader.h>
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/validate.h"
 #include "tests/sim/graph/random_change.h"
 

@@ -6,9 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/engine/critical_path.h"
-#include "sim/engine/event_driven.h"
-#include "sim/engine/pull.h"
+#include "sim/engine/event/event_driven.h"
+#include "sim/engine/path/critical_path.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
 #include "tests/sim/engine/random_graph.h"
 

@@ -9,12 +9,12 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/load.h"
-#include "models/optimization.h"
-#include "sim/core/config.h"
-#include "sim/engine/memory_tracker.h"
-#include "sim/engine/pull.h"
+#include "models/whatifs/optimization.h"
+#include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/validate.h"
 #include "tests/laws/training_run.h"
+#include "tests/models/whatifs/examples.h"
 
 using namespace foretrace;
 
@@ -30,19 +30,8 @@ ParamValues values_of(const OptimizationInfo& info, const Given& given) {
   return *values;
 }
 
-// The parameters of configs/optimizations/<name>.json.
 ParamValues example_of(const OptimizationInfo& info) {
-  const std::string path = std::string(FORETRACE_SOURCE_DIR "/configs/optimizations/") +
-                           std::string(info.name) + ".json";
-  auto config = read_config(path, "foretrace.what_if/1");
-  REQUIRE_MESSAGE(config.ok(), config.error().message);
-  const ConfigValue* parameters = config->find("parameters");
-  REQUIRE(parameters != nullptr);
-  Given given;
-  for (std::size_t i = 0; i < parameters->keys.size(); ++i) {
-    given.emplace_back(parameters->keys[i], parameters->items[i].text);
-  }
-  return values_of(info, given);
+  return values_of(info, test::example_of(info.name));
 }
 
 bool may_decline(ErrorCode code) {

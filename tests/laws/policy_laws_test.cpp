@@ -11,11 +11,11 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/load.h"
-#include "models/detail/tensor_uses.h"
-#include "models/policy.h"
-#include "sim/engine/event_driven.h"
-#include "sim/engine/memory_tracker.h"
-#include "sim/engine/pull.h"
+#include "models/editing/tensors/tensor_uses.h"
+#include "models/policies/eviction/policy.h"
+#include "sim/engine/event/event_driven.h"
+#include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/pull/pull.h"
 #include "tests/laws/training_run.h"
 
 namespace foretrace {

@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/optimization.h"
-#include "sim/engine/pull.h"
+#include "models/whatifs/optimization.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "sim/graph/graph_builder.h"
 

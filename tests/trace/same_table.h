@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/events.h"
+#include "trace/table/events.h"
 
 namespace foretrace::trace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/graph/task.h"
-#include "trace/events.h"
+#include "trace/table/events.h"
 
 namespace foretrace::trace {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/events.h"
+#include "trace/table/events.h"
 
 namespace foretrace::trace {
 

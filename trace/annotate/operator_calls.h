@@ -6,7 +6,7 @@
 
 #include "trace/annotate/annotate.h"
 #include "trace/annotate/nesting.h"
-#include "trace/events.h"
+#include "trace/table/events.h"
 
 namespace foretrace::trace {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/import_report.h"
+#include "trace/table/import_report.h"
 
 namespace foretrace::trace::ftr {
 

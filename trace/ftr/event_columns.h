@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "trace/events.h"
 #include "trace/ftr/container.h"
 #include "trace/ftr/read_table.h"
+#include "trace/table/events.h"
 
 namespace foretrace::trace::ftr {
 

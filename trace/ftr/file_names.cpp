@@ -4,7 +4,7 @@
 
 #include "trace/ftr/read_table.h"
 #include "trace/ftr/rows.h"
-#include "trace/readers/detail/text.h"
+#include "trace/io/text.h"
 
 namespace foretrace::trace::ftr {
 

@@ -5,7 +5,7 @@
 
 #include "trace/ftr/container.h"
 #include "trace/ftr/texts.h"
-#include "trace/reader.h"
+#include "trace/table/loaded_trace.h"
 
 namespace foretrace::trace::ftr {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "trace/events.h"
 #include "trace/ftr/rows.h"
+#include "trace/table/events.h"
 
 namespace foretrace::trace::ftr {
 

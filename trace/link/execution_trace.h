@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/core/result.h"
-#include "trace/reader.h"
+#include "trace/table/loaded_trace.h"
 
 namespace foretrace::trace {
 

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "trace/annotate/annotate.h"
-#include "trace/link/linked_operator.h"
-#include "trace/readers/detail/text.h"
+#include "trace/io/text.h"
+#include "trace/table/linked_operator.h"
 
 namespace foretrace::trace {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sim/core/result.h"
-#include "trace/events.h"
+#include "trace/table/events.h"
 
 namespace foretrace::trace {
 

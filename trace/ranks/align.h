@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/ranks/collectives.h"
+#include "trace/annotate/collectives/collectives.h"
 
 namespace foretrace::trace {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/ranks/collectives.h"
+#include "trace/annotate/collectives/collectives.h"
 #include "trace/ranks/match.h"
 
 namespace foretrace::trace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/annotate/collectives/collectives.h"
 #include "trace/ranks/align.h"
-#include "trace/ranks/collectives.h"
 #include "trace/ranks/match.h"
 
 namespace foretrace::trace {

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "sim/core/result.h"
-#include "trace/build_graph.h"
-#include "trace/events.h"
-#include "trace/import_report.h"
-#include "trace/memory_timeline.h"
-#include "trace/node_graph.h"
-#include "trace/ranks/collectives.h"
+#include "trace/annotate/collectives/collectives.h"
+#include "trace/graph/built_graph.h"
 #include "trace/ranks/match.h"
 #include "trace/ranks/read_input.h"
+#include "trace/table/events.h"
+#include "trace/table/import_report.h"
+#include "trace/table/memory_timeline.h"
+#include "trace/table/node_graph.h"
 
 namespace foretrace::trace {
 

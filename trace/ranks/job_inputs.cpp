@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "trace/ranks/argument_text.h"
-#include "trace/reader.h"
-#include "trace/readers/detail/manifest.h"
-#include "trace/readers/detail/read_all.h"
-#include "trace/tar.h"
+#include "trace/annotate/collectives/argument_text.h"
+#include "trace/formats/common/read_all.h"
+#include "trace/formats/reader.h"
+#include "trace/io/tar.h"
+#include "trace/ranks/manifest.h"
 
 namespace foretrace::trace {
 namespace {

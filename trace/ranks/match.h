@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/graph/task.h"
-#include "trace/ranks/collectives.h"
+#include "trace/annotate/collectives/collectives.h"
 
 namespace foretrace::trace {
 

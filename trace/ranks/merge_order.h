@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/build_graph.h"
+#include "trace/graph/built_graph.h"
 #include "trace/ranks/job.h"
 #include "trace/rules/assembly.h"
 

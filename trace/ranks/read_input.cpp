@@ -6,9 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "trace/formats/reader.h"
+#include "trace/io/tar.h"
 #include "trace/ranks/job_inputs.h"
-#include "trace/split_ranks.h"
-#include "trace/tar.h"
+#include "trace/table/split_ranks.h"
 
 namespace foretrace::trace {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "sim/graph/task.h"
 #include "trace/annotate/annotate.h"
-#include "trace/build_graph.h"
-#include "trace/events.h"
+#include "trace/rules/build_graph.h"
+#include "trace/table/events.h"
 
 namespace foretrace::trace::rules {
 

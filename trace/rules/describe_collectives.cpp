@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/ranks/collectives.h"
+#include "trace/annotate/collectives/collectives.h"
 #include "trace/rules/assembly.h"
 
 namespace foretrace::trace::rules {

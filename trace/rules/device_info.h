@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/graph/task_graph.h"
-#include "trace/events.h"
+#include "trace/table/events.h"
 
 namespace foretrace::trace::rules {
 

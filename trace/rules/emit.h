@@ -6,8 +6,8 @@
 
 #include "sim/core/result.h"
 #include "sim/graph/graph_builder.h"
-#include "trace/build_graph.h"
 #include "trace/rules/assembly.h"
+#include "trace/rules/build_graph.h"
 
 namespace foretrace::trace::rules {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/graph/graph_builder.h"
-#include "trace/build_graph.h"
 #include "trace/rules/assembly.h"
+#include "trace/rules/build_graph.h"
 #include "trace/rules/tensors.h"
 #include "trace/rules/work_table.h"
 

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "trace/annotate/shape_tensors.h"
-#include "trace/annotate/tensor_owners.h"
+#include "trace/annotate/tensors/shape_tensors.h"
+#include "trace/annotate/tensors/tensor_owners.h"
 
 namespace foretrace::trace::rules {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/graph/graph_builder.h"
-#include "trace/annotate/parameters.h"
-#include "trace/annotate/tensor_lifetimes.h"
+#include "trace/annotate/tensors/parameters.h"
+#include "trace/annotate/tensors/tensor_lifetimes.h"
 #include "trace/rules/assembly.h"
 #include "trace/rules/work_table.h"
 

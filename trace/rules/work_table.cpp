@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/link/linked_operator.h"
+#include "trace/table/linked_operator.h"
 
 namespace foretrace::trace::rules {
 namespace {

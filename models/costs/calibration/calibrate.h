@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/accelerator.h"
+#include "models/catalogue/accelerator.h"
+#include "models/catalogue/operator_fit.h"
 #include "models/costs/calibration/operator_table.h"
-#include "models/costs/operator_fit.h"
 #include "sim/core/result.h"
 
 namespace foretrace {

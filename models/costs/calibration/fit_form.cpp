@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "models/catalogue/kernel_class.h"
 #include "models/costs/calibration/minimize.h"
-#include "models/costs/kernel_class.h"
 
 namespace foretrace::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/accelerator.h"
+#include "models/catalogue/accelerator.h"
 #include "models/costs/calibration/calibrate.h"
 
 namespace foretrace::detail {

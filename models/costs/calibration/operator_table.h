@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/costs/operator_fit.h"
+#include "models/catalogue/operator_fit.h"
 #include "sim/core/result.h"
 
 namespace foretrace {

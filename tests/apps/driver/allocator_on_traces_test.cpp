@@ -9,9 +9,9 @@
 #include <doctest/doctest.h>
 
 #include "models/memories/allocator_replay.h"
-#include "sim/engine/pull.h"
-#include "trace/build_graph.h"
-#include "trace/reader.h"
+#include "sim/engine/pull/pull.h"
+#include "trace/assemble/build_graph.h"
+#include "trace/formats/reader.h"
 
 namespace foretrace {
 namespace {

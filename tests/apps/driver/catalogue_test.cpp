@@ -10,9 +10,9 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/what_if_spec.h"
-#include "models/optimization.h"
-#include "sim/engine/memory_tracker.h"
-#include "sim/engine/pull.h"
+#include "models/whatifs/optimization.h"
+#include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/pull/pull.h"
 
 namespace foretrace::driver {
 namespace {

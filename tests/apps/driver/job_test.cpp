@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/driver/analysis.h"
-#include "apps/driver/communication.h"
+#include "apps/driver/answers/communication.h"
 #include "apps/driver/predict.h"
 #include "tests/apps/support/json_schema.h"
 #include "tests/apps/support/program.h"

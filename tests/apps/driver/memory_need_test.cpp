@@ -3,9 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/analysis.h"
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
-#include "tests/apps/driver/answers_support.h"
+#include "tests/apps/driver/answers/answers_support.h"
 
 namespace foretrace::driver {
 namespace {

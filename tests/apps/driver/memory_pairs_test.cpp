@@ -9,8 +9,8 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
-#include "sim/engine/memory_tracker.h"
-#include "sim/engine/pull.h"
+#include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/pull/pull.h"
 
 namespace foretrace::driver {
 namespace {

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/analysis.h"
-#include "apps/driver/ranking.h"
+#include "apps/driver/answers/ranking.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace::driver {

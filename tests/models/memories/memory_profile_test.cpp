@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/accelerator.h"
+#include "models/catalogue/accelerator.h"
 
 namespace foretrace {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/graph_builder.h"
 
 namespace foretrace {

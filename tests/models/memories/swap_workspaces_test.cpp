@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/engine/memory_tracker.h"
+#include "sim/engine/memory/memory_tracker.h"
 #include "tests/models/toy_run.h"
 
 namespace foretrace {

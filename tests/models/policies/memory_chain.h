@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/policy.h"
-#include "sim/engine/event_driven.h"
+#include "models/policies/eviction/policy.h"
+#include "sim/engine/event/event_driven.h"
 #include "tests/models/toy_run.h"
 
 namespace foretrace::test {

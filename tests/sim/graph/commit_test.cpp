@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "sim/graph/validate.h"
 #include "tests/sim/graph/text_graph.h"

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "tests/sim/graph/text_graph.h"
 
 using namespace foretrace;

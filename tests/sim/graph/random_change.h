@@ -13,18 +13,18 @@
 #include <utility>
 #include <vector>
 
+#include "sim/edit/insert.h"
+#include "sim/edit/merge.h"
+#include "sim/edit/order.h"
+#include "sim/edit/relations.h"
+#include "sim/edit/remove.h"
+#include "sim/edit/replace.h"
+#include "sim/edit/replicate.h"
+#include "sim/edit/selection.h"
+#include "sim/edit/split.h"
+#include "sim/edit/weights.h"
 #include "sim/graph/change.h"
 #include "sim/graph/graph_builder.h"
-#include "sim/transform/insert.h"
-#include "sim/transform/merge.h"
-#include "sim/transform/order.h"
-#include "sim/transform/relations.h"
-#include "sim/transform/remove.h"
-#include "sim/transform/replace.h"
-#include "sim/transform/replicate.h"
-#include "sim/transform/selection.h"
-#include "sim/transform/split.h"
-#include "sim/transform/weights.h"
 
 namespace foretrace::test {
 

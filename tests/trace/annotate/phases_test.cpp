@@ -15,7 +15,7 @@
 
 #include "trace/annotate/confusion.h"
 #include "trace/annotate/device_phases.h"
-#include "trace/reader.h"
+#include "trace/formats/reader.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/trace/readers/node_helpers.h"
+#include "tests/trace/formats/node_helpers.h"
 
 namespace foretrace::trace {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/trace/readers/node_helpers.h"
-#include "trace/build_graph.h"
-#include "trace/link/linked_operator.h"
+#include "tests/trace/formats/node_helpers.h"
+#include "trace/assemble/build_graph.h"
+#include "trace/table/linked_operator.h"
 
 namespace foretrace::trace {
 namespace {

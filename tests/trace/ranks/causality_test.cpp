@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "tests/trace/ranks/real_jobs.h"
 #include "trace/ranks/job.h"

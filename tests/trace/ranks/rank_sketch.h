@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "trace/ranks/collectives.h"
+#include "trace/annotate/collectives/collectives.h"
 
 namespace foretrace::trace {
 

@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/engine/pull.h"
+#include "sim/engine/pull/pull.h"
 #include "tests/trace/rules/table_builder.h"
-#include "trace/build_graph.h"
+#include "trace/assemble/build_graph.h"
 
 namespace foretrace::trace {
 namespace {

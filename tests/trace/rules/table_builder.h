@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/events.h"
+#include "trace/table/events.h"
 
 namespace foretrace::trace {
 

@@ -8,13 +8,13 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/engine/memory_tracker.h"
-#include "sim/engine/pull.h"
+#include "sim/edit/relations.h"
+#include "sim/edit/weights.h"
+#include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
-#include "sim/transform/relations.h"
-#include "sim/transform/weights.h"
-#include "trace/build_graph.h"
-#include "trace/reader.h"
+#include "trace/assemble/build_graph.h"
+#include "trace/formats/reader.h"
 
 namespace foretrace::trace {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/costs/cost_file.h"
+#include "models/catalogue/cost_file.h"
 
 using namespace foretrace;
 

@@ -1,0 +1,53 @@
+// foretrace completion: a script that teaches the shell our names.
+#include "apps/cli/completion.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/command.h"
+#include "apps/cli/console.h"
+#include "apps/cli/help.h"
+#include "apps/cli/options.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  app::CommonOptions common;
+  std::string shell;
+};
+
+int run(const CLI::App& root, const Options& options) {
+  const app::Shell shell = options.shell == "zsh" ? app::Shell::zsh : app::Shell::bash;
+  const std::string script = app::completion_script(root, shell);
+  if (options.common.json) {
+    const nlohmann::ordered_json document = {{"shell", options.shell}, {"script", script}};
+    return app::answer(document.dump(2) + "\n");
+  }
+  return app::answer(script);
+}
+
+std::function<int()> setup(CLI::App& cli) {
+  const auto options = std::make_shared<Options>();
+  CLI::Option* const shell = cli.add_option("SHELL", options->shell, "bash or zsh")->required();
+  constexpr std::array<std::string_view, 2> shells = {"bash", "zsh"};
+  app::restrict_to(*shell, shells);
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {{"source <(foretrace completion bash)",
+                                        "completes commands, options, what-ifs in this shell"}};
+  app::add_examples(cli, examples);
+  return [options, &cli] { return run(*cli.get_parent(), *options); };
+}
+
+}  // namespace
+
+extern const CommandInfo completion;
+const CommandInfo completion = {"completion", "a script that completes names in bash or zsh",
+                                setup};
+
+}  // namespace foretrace::commands

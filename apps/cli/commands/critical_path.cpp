@@ -1,0 +1,71 @@
+// foretrace critical-path: what the time of a step was spent on, and how much each part could give.
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/command.h"
+#include "apps/cli/console.h"
+#include "apps/cli/help.h"
+#include "apps/cli/options.h"
+#include "apps/driver/analysis.h"
+#include "apps/driver/predict.h"
+#include "apps/report/documents.h"
+#include "apps/report/report.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  app::CommonOptions common;
+  app::TraceOptions trace;
+  std::size_t top = 10;
+};
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  if (!run_options.ok()) {
+    return app::failure(run_options.error());
+  }
+  const Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
+  if (!recording.ok()) {
+    return app::failure(recording.error());
+  }
+  const Result<driver::Replay> replay = driver::replay(*recording, *run_options);
+  if (!replay.ok()) {
+    return app::failure(replay.error());
+  }
+  const driver::PathReport report =
+      driver::path_report(recording->graph(), replay->run, options.top);
+  if (options.common.json) {
+    return app::answer(driver::text_of(driver::path_document(*recording, *replay, report)));
+  }
+  return app::answer(options.common.quiet ? app::path_headline(report) + "\n"
+                                          : app::path_page(*recording, *replay, report));
+}
+
+std::function<int()> setup(CLI::App& cli) {
+  const auto options = std::make_shared<Options>();
+  app::add_trace(cli, options->trace);
+  app::add_run(cli, options->trace);
+  cli.add_option("--top", options->top, "how many parts to list and to simulate without (10)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace critical-path trace.json.gz",
+       "what bounds the median step, and what each kernel and layer could give"},
+      {"foretrace critical-path trace.json.gz --json", "every piece of the path in order of time"}};
+  app::add_examples(cli, examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo critical_path;
+const CommandInfo critical_path = {
+    "critical-path", "what a step is spent on, and how much each part could give", setup};
+
+}  // namespace foretrace::commands

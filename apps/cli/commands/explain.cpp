@@ -1,0 +1,82 @@
+// foretrace explain: everything about one component, so that its answers can be judged.
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/catalogue.h"
+#include "apps/cli/command.h"
+#include "apps/cli/console.h"
+#include "apps/cli/help.h"
+#include "apps/cli/options.h"
+#include "sim/core/params.h"
+
+namespace foretrace::commands {
+namespace {
+
+using app::Component;
+
+struct Options {
+  app::CommonOptions common;
+  std::string name;
+};
+
+Result<Component> find(const std::string& name) {
+  const Result<std::vector<Component>> all = app::components("");
+  if (!all.ok()) {
+    return all.error();
+  }
+  std::vector<std::string_view> names;
+  for (const Component& component : *all) {
+    if (component.name == name) {
+      return component;
+    }
+    names.push_back(component.name);
+  }
+  return Error{ErrorCode::not_found,
+               fmt::format("explain: unknown name '{}'{}; foretrace list shows all", name,
+                           did_you_mean(name, names))};
+}
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  const Result<Component> component = find(options.name);
+  if (!component.ok()) {
+    return app::failure(component.error());
+  }
+  if (options.common.json) {
+    const Result<nlohmann::ordered_json> described = app::describe(*component);
+    return described.ok() ? app::answer(described->dump(2) + "\n")
+                          : app::failure(described.error());
+  }
+  if (options.common.quiet) {
+    return app::answer(component->summary + "\n");
+  }
+  const Result<std::string> text = app::explanation(*component);
+  return text.ok() ? app::answer(*text) : app::failure(text.error());
+}
+
+std::function<int()> setup(CLI::App& cli) {
+  const auto options = std::make_shared<Options>();
+  cli.add_option("NAME", options->name, "an optimization, a policy, an accelerator or a reader")
+      ->required();
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace explain mixed_precision",
+       "its paper, what it changes in the graph, and when not to trust it"}};
+  app::add_examples(cli, examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo explain;
+const CommandInfo explain = {
+    "explain", "paper, assumptions and parameters of a what-if; figures and sources of a product",
+    setup};
+
+}  // namespace foretrace::commands

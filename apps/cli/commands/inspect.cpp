@@ -1,0 +1,158 @@
+// foretrace inspect: what is in a trace, and where its time goes.
+#include "apps/driver/inspect.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/command.h"
+#include "apps/cli/console.h"
+#include "apps/cli/help.h"
+#include "apps/cli/options.h"
+#include "apps/report/documents.h"
+#include "apps/report/report.h"
+#include "trace/ranks/job_inputs.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  app::CommonOptions common;
+  app::TraceOptions trace;
+  std::vector<std::string> paths;
+  bool communication = false;
+  bool memory = false;
+  bool modules = false;
+  std::string allocator;
+};
+
+/// All inputs as one job: its collectives, late ranks and stalls.
+int run_communication(const Options& options) {
+  Result<driver::Recording> recording =
+      app::load_ranks(options.paths, options.trace, options.common);
+  if (!recording.ok()) {
+    return app::failure(recording.error());
+  }
+  const Result<driver::Replay> replay = driver::replay(*recording);
+  if (!replay.ok()) {
+    return app::failure(replay.error());
+  }
+  const driver::Communication communication =
+      driver::communication_of(*recording, replay->run.timeline);
+  if (options.common.json) {
+    return app::answer(
+        driver::text_of(driver::communication_document(*recording, *replay, communication)));
+  }
+  return app::answer(options.common.quiet
+                         ? app::communication_headline(*recording, communication) + "\n"
+                         : app::communication_page(*recording, *replay, communication));
+}
+
+Result<std::vector<driver::Inspection>> inspect_all(const Options& options) {
+  const Result<trace::JobFiles> listed = trace::list_job_files(options.paths);
+  if (!listed.ok()) {
+    return listed.error();
+  }
+  app::log_warnings({}, listed->warnings);
+  const std::vector<trace::JobFile>& files = listed->files;
+  const Result<AllocatorSettings> settings = parse_allocator_settings(options.allocator);
+  if (!settings.ok()) {
+    return settings.error();
+  }
+  const driver::MemoryQuestion memory{options.memory, *settings};
+  if (files.size() == 2) {  // they may complete each other
+    auto pair = driver::inspect_two(files[0].path, files[1].path,
+                                    app::load_options(files[0].path, options.trace, options.common),
+                                    memory);
+    app::clear_progress();
+    return pair;
+  }
+  std::vector<driver::Inspection> traces;
+  for (const trace::JobFile& file : files) {
+    Result<std::vector<driver::Inspection>> found = driver::inspect(
+        file.path, app::load_options(file.path, options.trace, options.common), memory);
+    app::clear_progress();
+    if (!found.ok()) {
+      return std::move(found).error();
+    }
+    std::move(found->begin(), found->end(), std::back_inserter(traces));
+  }
+  return traces;
+}
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  if (options.communication) {
+    return run_communication(options);
+  }
+  Result<std::vector<driver::Inspection>> inspected = inspect_all(options);
+  if (!inspected.ok()) {
+    return app::failure(inspected.error());
+  }
+  const std::vector<driver::Inspection>& traces = *inspected;
+  for (const driver::Inspection& found : traces) {
+    app::log_warnings(found.report,
+                      found.graph ? found.graph->warnings : std::vector<std::string>{});
+  }
+  if (options.common.json) {
+    return app::answer(driver::text_of(driver::inspect_document(traces)));
+  }
+  std::string text;
+  for (const driver::Inspection& found : traces) {
+    text += text.empty() || options.common.quiet ? "" : "\n";
+    if (options.memory) {
+      text += options.common.quiet ? app::memory_headline(found) + "\n" : app::memory_page(found);
+      continue;
+    }
+    if (options.modules) {
+      text += options.common.quiet ? app::modules_headline(found) + "\n" : app::modules_page(found);
+      continue;
+    }
+    text += options.common.quiet ? app::inspect_headline(found) + "\n" : app::inspect_page(found);
+  }
+  return app::answer(text);
+}
+
+std::function<int()> setup(CLI::App& cli) {
+  const auto options = std::make_shared<Options>();
+  cli.add_option("TRACE", options->paths,
+                 "recorded traces, plain or .gz, a folder or a .tar(.gz) of them, a run.ftr.json")
+      ->required();
+  cli.add_flag("--strict", options->trace.strict,
+               "refuse a trace with any event that must be dropped");
+  cli.add_flag("--communication", options->communication,
+               "take the traces as the ranks of one job: bytes, bandwidth, waiting, late ranks");
+  cli.add_flag("--modules", options->modules,
+               "the stages of a step and the modules below them, repeated ones folded");
+  cli.add_flag("--memory", options->memory,
+               "who holds device memory at its peak, what the allocator reserves, where it fits");
+  cli.add_option("--allocator", options->allocator,
+                 "settings of the allocator, as in PYTORCH_CUDA_ALLOC_CONF")
+      ->needs("--memory");
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace inspect trace.json.gz", "steps, devices, damage, and where the device time goes"},
+      {"foretrace inspect trace.json.gz --modules",
+       "where a step goes: forward, backward, update, layer by layer"},
+      {"foretrace inspect trace.json.gz --memory", "the peak of device memory and who holds it"},
+      {"foretrace inspect capture.json exec.json",
+       "two that complete each other are linked: graph capture and execution, ET and Kineto"},
+      {"foretrace inspect rank*.json.gz --quiet", "one line per trace"},
+      {"foretrace inspect traces/ --communication",
+       "the ranks in a folder as one job: what waits for whom, at which bandwidth"}};
+  app::add_examples(cli, examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo inspect;
+const CommandInfo inspect = {"inspect", "what is in a trace, and where its device time goes",
+                             setup};
+
+}  // namespace foretrace::commands

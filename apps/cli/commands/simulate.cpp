@@ -1,0 +1,126 @@
+// foretrace simulate: replays a trace and says how far the simulation is from it.
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/command.h"
+#include "apps/cli/console.h"
+#include "apps/cli/help.h"
+#include "apps/cli/options.h"
+#include "apps/cli/timelines.h"
+#include "apps/driver/analysis.h"
+#include "apps/driver/answers/memory_budget.h"
+#include "apps/driver/predict.h"
+#include "apps/report/documents.h"
+#include "apps/report/report.h"
+#include "sim/result/export/chrome_trace.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  app::CommonOptions common;
+  app::TraceOptions trace;
+  app::BudgetOptions budget;
+  std::string timeline;
+};
+
+int run_in_budget(const Options& options, const driver::Recording& recording,
+                  const driver::Replay& replay, const driver::Analysis& analysis,
+                  const driver::BudgetAnswer& answer) {
+  const app::ExitCode code = answer.fits ? app::exit_done : app::exit_answer_is_no;
+  const std::array<app::BudgetView, 1> views = {{{"", answer}}};
+  const Result<bool> drawn = app::write_budget_timeline(options.timeline, views);
+  if (!drawn.ok()) {
+    return app::failure(drawn.error());
+  }
+  if (options.common.json) {
+    return app::answer(driver::text_of(driver::result_document(
+                           {recording, replay, analysis, nullptr, nullptr, nullptr, &answer})),
+                       code);
+  }
+  return app::answer(options.common.quiet ? app::budget_headline(answer) + "\n"
+                                          : app::budget_page(recording, replay, answer) +
+                                                app::timeline_line(*drawn ? options.timeline : ""),
+                     code);
+}
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  if (!run_options.ok()) {
+    return app::failure(run_options.error());
+  }
+  const Result<std::optional<driver::BudgetQuestion>> question =
+      app::budget_question(options.budget);
+  if (!question.ok()) {
+    return app::failure(question.error());
+  }
+  const Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
+  if (!recording.ok()) {
+    return app::failure(recording.error());
+  }
+  const Result<driver::Replay> replay = driver::replay(*recording, *run_options);
+  if (!replay.ok()) {
+    return app::failure(replay.error());
+  }
+  Result<driver::Analysis> analysis =
+      driver::analyse(recording->graph(), replay->run, *run_options);
+  if (!analysis.ok()) {
+    return app::failure(analysis.error());
+  }
+  driver::add_reserved(*recording, recording->graph(), *analysis);
+  if (question->has_value()) {
+    const Result<driver::BudgetAnswer> answer =
+        driver::run_in_budget(recording->graph(), **question, *run_options);
+    return answer.ok() ? run_in_budget(options, *recording, *replay, *analysis, *answer)
+                       : app::failure(answer.error());
+  }
+  const std::array<ChromeTraceView, 1> views = {
+      {{"", recording->graph(), replay->run.timeline, driver::memory_counters(*analysis)}}};
+  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
+    return app::failure(written.error());
+  }
+  if (options.common.json) {
+    return app::answer(driver::text_of(driver::result_document({*recording, *replay, *analysis})));
+  }
+  if (options.common.quiet) {
+    return app::answer(app::replay_headline(*replay) + "\n");
+  }
+  const bool all_steps = run_options->step.kind == driver::StepChoice::Kind::all;
+  return app::answer(app::replay_page(*recording, *replay, *analysis, all_steps) +
+                     app::timeline_line(options.timeline));
+}
+
+std::function<int()> setup(CLI::App& cli) {
+  const auto options = std::make_shared<Options>();
+  app::add_trace(cli, options->trace);
+  app::add_run(cli, options->trace);
+  app::add_budget(cli, options->budget);
+  app::add_timeline(cli, options->timeline);
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace simulate trace.json.gz",
+       "measured beside simulated, where the step goes, what the graph does not explain"},
+      {"foretrace simulate trace.json.gz --timeline replay.json",
+       "also writes the simulated timeline with its dependencies, for ui.perfetto.dev"},
+      {"foretrace simulate trace.json.gz --memory-budget '6 GiB' --when-full dtr",
+       "whether it fits, and what recomputing evicted tensors costs"},
+      {"foretrace simulate trace.json.gz --memory-budget 80% --when-full delta --timeline t.json",
+       "and see what is evicted, copied and computed again"},
+      {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"}};
+  app::add_examples(cli, examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo simulate;
+const CommandInfo simulate = {"simulate", "replays a trace and says how close the simulation is",
+                              setup};
+
+}  // namespace foretrace::commands

@@ -1,0 +1,253 @@
+// foretrace whatif: baseline beside prediction, what-ifs ranked by their gain, what fits.
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/command.h"
+#include "apps/cli/console.h"
+#include "apps/cli/help.h"
+#include "apps/cli/options.h"
+#include "apps/cli/timelines.h"
+#include "apps/cli/what_if_answers.h"
+#include "apps/driver/analysis.h"
+#include "apps/driver/answers/memory_budget.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/what_if_spec.h"
+#include "apps/report/documents.h"
+#include "apps/report/report.h"
+#include "apps/report/style.h"
+#include "apps/report/text.h"
+#include "sim/result/export/chrome_trace.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  app::CommonOptions common;
+  app::TraceOptions trace;
+  std::vector<std::string> apply;
+  std::string accelerator;
+  app::Questions questions;
+  app::BudgetOptions budget;
+  std::string timeline;
+};
+
+/// Within a budget: the recorded run and the predicted one.
+struct Budgets {
+  driver::BudgetAnswer baseline;
+  driver::BudgetAnswer predicted;
+};
+
+/// What --apply and --accelerator ask for, checked before the trace is read.
+Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
+  Result<std::vector<driver::WhatIfSpec>> specs = driver::parse_stack(options.apply);
+  if (!specs.ok()) {
+    return specs.error();
+  }
+  if (!options.accelerator.empty()) {
+    specs->push_back(driver::swap_to(options.accelerator));
+  }
+  if (const Status asked = app::check_questions(options.questions, !specs->empty()); !asked.ok()) {
+    return asked.error();
+  }
+  return driver::check_stack(*specs);
+}
+
+/// What every answer starts from, and the budget that is asked for.
+struct Start {
+  app::WhatIfBase base;
+  std::optional<driver::BudgetQuestion> question;
+};
+
+Result<Start> start_of(const Options& options) {
+  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  if (!run_options.ok()) {
+    return run_options.error();
+  }
+  Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
+  if (!question.ok()) {
+    return question.error();
+  }
+  Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
+  if (!recording.ok()) {
+    return recording.error();
+  }
+  Result<driver::Replay> replay = driver::replay(*recording, *run_options);
+  if (!replay.ok()) {
+    return replay.error();
+  }
+  Result<driver::Analysis> analysis =
+      driver::analyse(recording->graph(), replay->run, *run_options);
+  if (!analysis.ok()) {
+    return analysis.error();
+  }
+  driver::add_reserved(*recording, recording->graph(), *analysis);
+  return Start{{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)},
+               *std::move(question)};
+}
+
+/// Nothing without a budget.
+Result<std::optional<Budgets>> budgets_of(const Start& start,
+                                          const driver::Prediction& prediction) {
+  if (!start.question) {
+    return std::optional<Budgets>{};
+  }
+  Result<driver::BudgetAnswer> baseline =
+      driver::run_in_budget(start.base.recording.graph(), *start.question, start.base.options);
+  if (!baseline.ok()) {
+    return baseline.error();
+  }
+  Result<driver::BudgetAnswer> predicted =
+      driver::run_in_budget(prediction.graph, *start.question, start.base.options);
+  if (!predicted.ok()) {
+    return predicted.error();
+  }
+  return std::optional(Budgets{*std::move(baseline), *std::move(predicted)});
+}
+
+std::string budget_text(const Budgets& budgets) {
+  return "\n" + app::strong("within the memory budget") + "\n" +
+         app::paragraph("  baseline  ", app::budget_headline(budgets.baseline)) +
+         app::paragraph("  predicted ", app::budget_headline(budgets.predicted)) +
+         app::budget_rows(budgets.predicted);
+}
+
+/// Both runs, within the budget if one is given. False if there is nothing to draw.
+Result<bool> draw(const Options& options, const app::WhatIfBase& base,
+                  const driver::Prediction& prediction, const driver::Analysis& predicted,
+                  const Budgets* within) {
+  if (within != nullptr) {
+    const std::array<app::BudgetView, 2> views = {
+        {{"baseline", within->baseline}, {"predicted", within->predicted}}};
+    return app::write_budget_timeline(options.timeline, views);
+  }
+  const std::array<ChromeTraceView, 2> views = {
+      {{"baseline", base.recording.graph(), base.replay.run.timeline,
+        driver::memory_counters(base.analysis)},
+       {"predicted", prediction.graph, prediction.run.timeline,
+        driver::memory_counters(predicted)}}};
+  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
+    return written.error();
+  }
+  return !options.timeline.empty();
+}
+
+int predict(const Options& options, const Start& start, const std::vector<driver::WhatIf>& stack) {
+  const app::WhatIfBase& base = start.base;
+  const Result<driver::Prediction> prediction =
+      driver::predict(base.recording, stack, base.options);
+  if (!prediction.ok()) {
+    return app::failure(prediction.error());
+  }
+  Result<driver::Analysis> predicted =
+      driver::analyse(prediction->graph, prediction->run, base.options);
+  if (!predicted.ok()) {
+    return app::failure(predicted.error());
+  }
+  driver::add_reserved(base.recording, prediction->graph, *predicted);
+  const Result<std::optional<Budgets>> budgets = budgets_of(start, *prediction);
+  if (!budgets.ok()) {
+    return app::failure(budgets.error());
+  }
+  const Budgets* const within = budgets->has_value() ? &**budgets : nullptr;
+  const app::ExitCode code =
+      within != nullptr && !within->predicted.fits ? app::exit_answer_is_no : app::exit_done;
+  const Result<bool> drawn = draw(options, base, *prediction, *predicted, within);
+  if (!drawn.ok()) {
+    return app::failure(drawn.error());
+  }
+  if (options.common.json) {
+    return app::answer(driver::text_of(driver::result_document(
+                           {base.recording, base.replay, base.analysis, &*prediction, &*predicted,
+                            nullptr, within == nullptr ? nullptr : &within->baseline,
+                            within == nullptr ? nullptr : &within->predicted})),
+                       code);
+  }
+  if (options.common.quiet) {
+    return app::answer(
+        app::prediction_headline(base.replay, *prediction) + "\n" +
+            (within == nullptr ? "" : app::budget_headline(within->predicted) + "\n"),
+        code);
+  }
+  return app::answer(
+      app::prediction_page({base.recording, base.replay, base.analysis, *prediction, *predicted}) +
+          (within == nullptr ? "" : budget_text(*within)) +
+          app::timeline_line(*drawn ? options.timeline : ""),
+      code);
+}
+
+/// The what-ifs as they can be written again.
+std::vector<std::string> written(const Options& options) {
+  std::vector<std::string> texts = options.apply;
+  if (!options.accelerator.empty()) {
+    texts.push_back(fmt::format("{}:to={}", driver::accelerator_swap_name, options.accelerator));
+  }
+  return texts;
+}
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  const Result<std::vector<driver::WhatIf>> stack = stack_of(options);
+  if (!stack.ok()) {
+    return app::failure(stack.error());
+  }
+  if (options.questions.any() && !options.timeline.empty()) {
+    return app::failure(
+        {ErrorCode::bad_usage, "whatif: --timeline shows one prediction, give it with --apply"});
+  }
+  if (options.questions.any() && !options.budget.size.empty()) {
+    return app::failure({ErrorCode::bad_usage,
+                         "whatif: --memory-budget judges one prediction, give it with --apply"});
+  }
+  const Result<Start> start = start_of(options);
+  if (!start.ok()) {
+    return app::failure(start.error());
+  }
+  return options.questions.any() ? app::answer_question(options.questions, options.common,
+                                                        start->base, *stack, written(options))
+                                 : predict(options, *start, *stack);
+}
+
+std::function<int()> setup(CLI::App& cli) {
+  const auto options = std::make_shared<Options>();
+  options->trace.memory_graph = true;
+  app::add_trace(cli, options->trace);
+  cli.add_option("-a,--apply", options->apply,
+                 "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated, applied in order")
+      ->type_name("WHATIF")
+      ->allow_extra_args(false);
+  cli.add_option("--accelerator", options->accelerator,
+                 "the same run on this product; foretrace list accelerators names them")
+      ->type_name("NAME");
+  app::add_questions(cli, options->questions);
+  app::add_run(cli, options->trace);
+  app::add_budget(cli, options->budget);
+  app::add_timeline(cli, options->timeline);
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
+      {"foretrace whatif trace.json.gz --apply mixed_precision --apply fused_optimizer",
+       "two at once, the second on top of the first"},
+      {"foretrace whatif trace.json.gz --pairs", "which two go together, and which get in the way"},
+      {"foretrace whatif trace.json.gz --fit 24GiB", "what to do so that it fits a smaller device"},
+      {"foretrace whatif trace.json.gz --max-batch --apply activation_checkpointing",
+       "how much larger the batch could then be"},
+      {"foretrace whatif trace.json.gz --apply \"scale:select='kind=kernel&name~gemm',factor=0.5\"",
+       "any selection of tasks by any factor; quotes where a value holds , & ~ : ="}};
+  app::add_examples(cli, examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo what_if;
+const CommandInfo what_if = {
+    "whatif", "baseline beside prediction, what-ifs ranked by gain, what fits", setup};
+
+}  // namespace foretrace::commands

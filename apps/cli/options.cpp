@@ -1,0 +1,181 @@
+// Options that commands share.
+#include "apps/cli/options.h"
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <spdlog/spdlog.h>
+
+#include "apps/cli/help.h"
+#include "apps/report/text.h"
+#include "sim/core/params.h"
+
+namespace foretrace::app {
+
+namespace {
+
+void add_node_costs(CLI::App& app, TraceOptions& options) {
+  const auto rate = [&](const char* name, std::string& value, const char* what) {
+    app.add_option(name, value, what)->type_name("RATE");
+  };
+  rate("--compute-rate", options.compute_rate,
+       "what nodes without a duration compute with, such as '312 TFLOP/s'");
+  rate("--memory-bandwidth", options.memory_bandwidth,
+       "what nodes without a duration move bytes with, such as '2 TB/s'");
+  rate("--network-bandwidth", options.network_bandwidth,
+       "what communication without a duration has, such as '50 GB/s'");
+}
+
+}  // namespace
+
+void add_common(CLI::App& app, CommonOptions& options) {
+  app.add_flag("--json", options.json, "print one JSON document instead of text");
+  app.add_flag("-q,--quiet", options.quiet, "print the answer only, log errors only");
+  constexpr std::array<std::string_view, 5> levels = {"debug", "info", "warning", "error", "off"};
+  CLI::Option* const level =
+      app.add_option("--log-level", options.log_level,
+                     "what to log on stderr: debug, info, warning (default), error, off");
+  level->type_name("LEVEL");
+  restrict_to(*level, levels);
+}
+
+void add_trace(CLI::App& app, TraceOptions& options) {
+  app.add_option(
+         "TRACE", options.paths,
+         "a recorded trace; or the ranks of a job: several, a folder, a .tar(.gz), a run.ftr.json")
+      ->required();
+  app.add_flag("--strict", options.strict, "refuse a trace with any event that must be dropped");
+  app.add_flag("--no-recorded-latency", options.no_recorded_latency,
+               "use the trace's median launch latencies and gaps instead of each recorded one");
+  add_node_costs(app, options);
+}
+
+void add_run(CLI::App& app, TraceOptions& options) {
+  app.add_option("--step", options.step,
+                 "which recorded step answers: its number, median (default) or all")
+      ->type_name("STEP");
+  constexpr std::array<std::string_view, 2> engines = {"pull", "event"};
+  CLI::Option* const engine = app.add_option(
+      "--engine", options.engine,
+      "pull (default): one pass in order; event: event queue, needed where order can change");
+  engine->type_name("ENGINE");
+  restrict_to(*engine, engines);
+}
+
+void add_budget(CLI::App& app, BudgetOptions& options) {
+  app.add_option("--memory-budget", options.size,
+                 "run within this much memory per device: '6 GiB', or '70 %' of what it needs")
+      ->type_name("SIZE");
+  app.add_option("--when-full", options.when_full,
+                 "when a request does not fit: fail (default), block, or a policy "
+                 "NAME[:key=value,...]; foretrace list policies")
+      ->type_name("POLICY");
+}
+
+Result<std::optional<driver::BudgetQuestion>> budget_question(const BudgetOptions& options) {
+  if (options.size.empty()) {
+    if (options.when_full.empty()) {
+      return std::optional<driver::BudgetQuestion>{};
+    }
+    return Error{ErrorCode::bad_usage,
+                 "--when-full: what it says needs a limit, give --memory-budget SIZE"};
+  }
+  const Result<driver::BudgetSize> size = driver::parse_budget_size(options.size);
+  if (!size.ok()) {
+    return size.error();
+  }
+  Result<driver::WhenFullChoice> choice =
+      driver::parse_when_full(options.when_full.empty() ? "fail" : options.when_full);
+  if (!choice.ok()) {
+    return choice.error();
+  }
+  return std::optional(driver::BudgetQuestion{*size, *std::move(choice)});
+}
+
+Result<driver::RunOptions> run_options(const TraceOptions& options) {
+  const Result<driver::StepChoice> step = driver::parse_step_choice(options.step);
+  if (!step.ok()) {
+    return step.error();
+  }
+  return driver::RunOptions{
+      options.engine == "event" ? driver::Engine::event : driver::Engine::pull, *step};
+}
+
+driver::LoadOptions load_options(const std::string& path, const TraceOptions& trace,
+                                 const CommonOptions& common) {
+  driver::LoadOptions options;
+  options.strict = trace.strict;
+  options.build.constant_latency = trace.no_recorded_latency;
+  const std::size_t slash = path.rfind('/');
+  options.progress = progress_bar(
+      common, "reading " + shorten(path.substr(slash == std::string::npos ? 0 : slash + 1), 40));
+  return options;
+}
+
+Result<trace::NodeCosts> node_costs(const TraceOptions& options) {
+  struct Rate {
+    const char* name;
+    const std::string& text;
+    ParamType type;
+    double& value;
+  };
+  trace::NodeCosts costs;
+  for (const Rate& rate :
+       {Rate{"--compute-rate", options.compute_rate, ParamType::flops, costs.operations_per_second},
+        Rate{"--memory-bandwidth", options.memory_bandwidth, ParamType::bandwidth,
+             costs.memory_bytes_per_second},
+        Rate{"--network-bandwidth", options.network_bandwidth, ParamType::bandwidth,
+             costs.network_bytes_per_second}}) {
+    if (rate.text.empty()) {
+      continue;
+    }
+    Result<double> value = parse_quantity(rate.text, rate.type);
+    if (!value) {
+      return std::move(value).error().with_context(rate.name);
+    }
+    rate.value = *value;
+  }
+  return costs;
+}
+
+Result<driver::Recording> load_trace(const TraceOptions& trace, const CommonOptions& common) {
+  const Result<trace::NodeCosts> costs = node_costs(trace);
+  if (!costs.ok()) {
+    return costs.error();
+  }
+  const std::string title =
+      trace.paths.size() == 1 ? trace.paths.front() : plural(trace.paths.size(), "trace");
+  driver::LoadOptions options = load_options(title, trace, common);
+  options.build.node_costs = *costs;
+  options.memory_graph = trace.memory_graph;
+  Result<driver::Recording> recording = driver::load_inputs(trace.paths, options);
+  clear_progress();
+  if (recording.ok()) {
+    log_warnings(recording->report, recording->built.warnings);
+  }
+  return recording;
+}
+
+Result<driver::Recording> load_ranks(std::span<const std::string> paths, const TraceOptions& trace,
+                                     const CommonOptions& common) {
+  Result<driver::Recording> recording =
+      driver::load_job(paths, load_options(plural(paths.size(), "trace"), trace, common));
+  clear_progress();
+  if (recording.ok()) {
+    log_warnings(recording->report, recording->built.warnings);
+  }
+  return recording;
+}
+
+void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings) {
+  for (const std::string& warning : report.warnings) {
+    spdlog::warn("{}", warning);
+  }
+  for (const std::string& warning : warnings) {
+    spdlog::warn("{}", warning);
+  }
+}
+
+}  // namespace foretrace::app

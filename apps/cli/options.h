@@ -1,0 +1,70 @@
+// Options that commands share, and the trace they all start from.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/cli/console.h"
+#include "apps/driver/answers/memory_budget.h"
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "sim/core/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace foretrace::app {
+
+/// --json, --quiet, --log-level.
+void add_common(CLI::App& app, CommonOptions& options);
+
+/// How a trace is read and which step answers.
+struct TraceOptions {
+  std::vector<std::string> paths;
+  bool strict = false;
+  bool no_recorded_latency = false;
+  bool memory_graph = false;  ///< a timeline of memory will do: the command speaks of memory
+  std::string step = "median";
+  std::string engine = "pull";
+  std::string compute_rate;  ///< of nodes without a duration; empty: not given
+  std::string memory_bandwidth;
+  std::string network_bandwidth;
+};
+/// The arguments TRACE..., --strict, --no-recorded-latency.
+void add_trace(CLI::App& app, TraceOptions& options);
+/// --step and --engine.
+void add_run(CLI::App& app, TraceOptions& options);
+
+/// A budget of device memory, as it was written.
+struct BudgetOptions {
+  std::string size;  ///< empty: none
+  std::string when_full;
+};
+/// --memory-budget and --when-full.
+void add_budget(CLI::App& app, BudgetOptions& options);
+/// None if no budget was given. Errors name what was expected.
+[[nodiscard]] Result<std::optional<driver::BudgetQuestion>> budget_question(
+    const BudgetOptions& options);
+
+/// The run that --step and --engine ask for.
+[[nodiscard]] Result<driver::RunOptions> run_options(const TraceOptions& options);
+
+/// Errors: a rate that is none.
+[[nodiscard]] Result<trace::NodeCosts> node_costs(const TraceOptions& options);
+/// Load options with a progress bar named after the file.
+[[nodiscard]] driver::LoadOptions load_options(const std::string& path, const TraceOptions& trace,
+                                               const CommonOptions& common);
+/// Reads the trace with a progress bar and logs its warnings.
+[[nodiscard]] Result<driver::Recording> load_trace(const TraceOptions& trace,
+                                                   const CommonOptions& common);
+/// Reads the inputs as the ranks of one job, even if they are one trace.
+[[nodiscard]] Result<driver::Recording> load_ranks(std::span<const std::string> paths,
+                                                   const TraceOptions& trace,
+                                                   const CommonOptions& common);
+/// Logs what the import and the graph warn about.
+void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings);
+
+}  // namespace foretrace::app

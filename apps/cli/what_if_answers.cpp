@@ -1,0 +1,207 @@
+#include "apps/cli/what_if_answers.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/help.h"
+#include "apps/driver/answers/fit.h"
+#include "apps/driver/answers/max_batch.h"
+#include "apps/report/documents.h"
+#include "apps/report/report.h"
+#include "apps/report/report_answers.h"
+
+namespace foretrace::app {
+namespace {
+
+constexpr std::array<std::string_view, 2> orders = {"time", "memory"};
+
+driver::ResultParts parts_of(const WhatIfBase& base) {
+  return {.recording = base.recording, .replay = base.replay, .baseline = base.analysis};
+}
+
+/// One of three forms: a document, the first line, a page.
+template <typename Headline, typename Page>
+int answer_as(const CommonOptions& common, const driver::ResultParts& parts, ExitCode code,
+              const Headline& headline, const Page& page) {
+  if (common.json) {
+    return answer(driver::text_of(driver::result_document(parts)), code);
+  }
+  return answer(common.quiet ? headline() + "\n" : page(), code);
+}
+
+int answer_ranking(const Questions& questions, const CommonOptions& common,
+                   const WhatIfBase& base) {
+  const auto by = questions.by == "memory" ? driver::RankBy::memory : driver::RankBy::time;
+  const auto ranking = driver::rank_all(base.recording, base.replay, base.options, by);
+  if (!ranking.ok()) {
+    return failure(ranking.error());
+  }
+  driver::ResultParts parts = parts_of(base);
+  parts.ranking = &*ranking;
+  if (!questions.pairs) {
+    return answer_as(
+        common, parts, ranking->rows.empty() ? exit_answer_is_no : exit_done,
+        [&] { return ranking_headline(base.replay, *ranking); },
+        [&] { return ranking_page(base.recording, base.replay, *ranking); });
+  }
+  const auto pairs =
+      driver::rank_pairs(base.recording, base.replay, base.options, *ranking, questions.top);
+  if (!pairs.ok()) {
+    return failure(pairs.error());
+  }
+  parts.pairs = &*pairs;
+  return answer_as(
+      common, parts, pairs->rows.empty() ? exit_answer_is_no : exit_done,
+      [&] { return pairs_headline(base.replay, *ranking, *pairs); },
+      [&] {
+        return pairs_page(base.recording, base.replay, *ranking, *pairs) +
+               (questions.rank_all ? "\n" + ranking_page(base.recording, base.replay, *ranking)
+                                   : std::string());
+      });
+}
+
+int answer_fit(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
+               std::span<const driver::WhatIf> stack, std::span<const std::string> texts) {
+  const auto accelerator = driver::accelerator_after(base.recording, stack);
+  if (!accelerator.ok()) {
+    return failure(accelerator.error());
+  }
+  const auto target = driver::parse_target(questions.fit, *accelerator);
+  if (!target.ok()) {
+    return failure(target.error());
+  }
+  const auto found = driver::fit_memory(base.recording, base.replay, stack, *target, base.options,
+                                        {}, progress_bar(common, "sets tried"));
+  clear_progress();
+  if (!found.ok()) {
+    return failure(found.error());
+  }
+  driver::ResultParts parts = parts_of(base);
+  parts.fit = &*found;
+  // The set that is the answer, in full: as if it had been asked for with --apply.
+  std::optional<driver::Prediction> prediction;
+  std::optional<driver::Analysis> predicted;
+  if (common.json && found->best) {
+    auto run = driver::predict(base.recording, driver::with_set(stack, *found, *found->best),
+                               base.options);
+    if (!run.ok()) {
+      return failure(run.error());
+    }
+    prediction = *std::move(run);
+    auto analysis = driver::analyse(prediction->graph, prediction->run, base.options);
+    if (!analysis.ok()) {
+      return failure(analysis.error());
+    }
+    predicted = *std::move(analysis);
+    driver::add_reserved(base.recording, prediction->graph, *predicted);
+    parts.prediction = &*prediction;
+    parts.predicted = &*predicted;
+  }
+  return answer_as(
+      common, parts, found->best || found->fits_now() ? exit_done : exit_answer_is_no,
+      [&] { return fit_headline(*found); },
+      [&] { return fit_page(base.recording, base.replay, *found, texts); });
+}
+
+Result<driver::MemoryTarget> batch_target(const Questions& questions, const WhatIfBase& base,
+                                          std::span<const driver::WhatIf> stack) {
+  const auto accelerator = driver::accelerator_after(base.recording, stack);
+  if (!accelerator.ok()) {
+    return accelerator.error();
+  }
+  if (!questions.fit.empty()) {
+    return driver::parse_target(questions.fit, *accelerator);
+  }
+  if (!*accelerator) {
+    return Error{ErrorCode::bad_usage,
+                 "--max-batch: the accelerator of the recording is not known, expected --fit SIZE "
+                 "with the size of its memory or the name of an accelerator"};
+  }
+  return driver::target_of(**accelerator);
+}
+
+int answer_max_batch(const Questions& questions, const CommonOptions& common,
+                     const WhatIfBase& base, std::span<const driver::WhatIf> stack) {
+  const auto target = batch_target(questions, base, stack);
+  if (!target.ok()) {
+    return failure(target.error());
+  }
+  const auto found = driver::find_max_batch(base.recording, base.replay, stack, *target,
+                                            base.options, progress_bar(common, "batches tried"));
+  clear_progress();
+  if (!found.ok()) {
+    return failure(found.error());
+  }
+  driver::ResultParts parts = parts_of(base);
+  parts.max_batch = &*found;
+  return answer_as(
+      common, parts, found->max_batch > 0 ? exit_done : exit_answer_is_no,
+      [&] { return batch_headline(*found); },
+      [&] { return batch_page(base.recording, base.replay, *found); });
+}
+
+}  // namespace
+
+void add_questions(CLI::App& cli, Questions& questions) {
+  cli.add_flag("--rank-all", questions.rank_all,
+               "try every what-if that applies, alone and with its defaults; largest gain first");
+  restrict_to(
+      *cli.add_option("--by", questions.by, "rank by time or by memory: the peak of live bytes")
+           ->type_name("ORDER"),
+      orders);
+  auto* const pairs =
+      cli.add_flag("--pairs", questions.pairs,
+                   "try two of the best what-ifs together; says where gains do not add up");
+  cli.add_option("--top", questions.top, "how many of the best what-ifs --pairs combines")
+      ->type_name("N")
+      ->check(CLI::Range(2, 64))
+      ->needs(pairs);
+  cli.add_option("--fit", questions.fit,
+                 "find what-ifs that bring memory under SIZE at least time; a size such as 24GiB "
+                 "or the name of an accelerator")
+      ->type_name("SIZE");
+  cli.add_flag("--max-batch", questions.max_batch,
+               "find the largest batch that fits the accelerator's memory, or SIZE of --fit");
+}
+
+Status check_questions(const Questions& questions, bool has_stack) {
+  const auto refused = [](std::string message) {
+    return Error{ErrorCode::bad_usage, std::move(message)};
+  };
+  if (questions.ranks() && (questions.max_batch || !questions.fit.empty())) {
+    return refused(fmt::format("whatif: {} and {} are two questions, ask one at a time",
+                               questions.pairs ? "--pairs" : "--rank-all",
+                               questions.max_batch ? "--max-batch" : "--fit"));
+  }
+  if (questions.ranks() && has_stack) {
+    return refused(
+        fmt::format("whatif: {} tries what-ifs alone, leave out --apply and "
+                    "--accelerator",
+                    questions.rank_all ? "--rank-all" : "--pairs"));
+  }
+  if (questions.by != "time" && !questions.ranks()) {
+    return refused("whatif: --by orders a ranking, give it with --rank-all or --pairs");
+  }
+  if (!questions.any() && !has_stack) {
+    return refused(
+        "whatif: give --apply NAME, --accelerator NAME, --rank-all, --pairs, --fit SIZE or "
+        "--max-batch");
+  }
+  return ok_status();
+}
+
+int answer_question(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
+                    std::span<const driver::WhatIf> stack, std::span<const std::string> texts) {
+  if (questions.ranks()) {
+    return answer_ranking(questions, common, base);
+  }
+  return questions.max_batch ? answer_max_batch(questions, common, base, stack)
+                             : answer_fit(questions, common, base, stack, texts);
+}
+
+}  // namespace foretrace::app

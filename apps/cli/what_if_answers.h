@@ -1,0 +1,54 @@
+// What `whatif` answers beyond one prediction: rankings, pairs, what fits, the largest batch.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/cli/console.h"
+#include "apps/driver/analysis.h"
+#include "apps/driver/answers/ranking.h"
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/what_if_spec.h"
+#include "sim/core/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace foretrace::app {
+
+/// Questions of which at most one is asked, and how.
+struct Questions {
+  bool rank_all = false;
+  bool pairs = false;
+  bool max_batch = false;
+  std::string fit;
+  std::string by = "time";
+  std::size_t top = 8;
+
+  [[nodiscard]] bool any() const { return rank_all || pairs || max_batch || !fit.empty(); }
+  /// Those that try what-ifs from a list of their own, alone.
+  [[nodiscard]] bool ranks() const { return rank_all || pairs; }
+};
+/// --rank-all, --by, --pairs, --top, --fit, --max-batch.
+void add_questions(CLI::App& cli, Questions& questions);
+/// Refuses questions that exclude each other. `has_stack`: --apply or --accelerator is given.
+[[nodiscard]] Status check_questions(const Questions& questions, bool has_stack);
+
+/// What every answer starts from.
+struct WhatIfBase {
+  driver::Recording recording;
+  driver::RunOptions options;
+  driver::Replay replay;
+  driver::Analysis analysis;
+};
+
+/// Answers the question on stdout; the exit code. `texts` are the what-ifs of `stack` as written.
+[[nodiscard]] int answer_question(const Questions& questions, const CommonOptions& common,
+                                  const WhatIfBase& base, std::span<const driver::WhatIf> stack,
+                                  std::span<const std::string> texts);
+
+}  // namespace foretrace::app

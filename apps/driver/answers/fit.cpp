@@ -1,0 +1,351 @@
+#include "apps/driver/answers/fit.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/driver/answers/ranking.h"
+#include "apps/driver/answers/what_if_tree.h"
+#include "apps/driver/what_if_stack.h"
+#include "sim/core/parallel.h"
+
+namespace foretrace::driver {
+namespace {
+
+constexpr std::size_t most_next = 5;
+
+// Steps that differ by less are the same to a user, even where no scatter is recorded.
+constexpr double least_tolerance = 0.001;
+
+/// "steps=2;batch_size:factor=0.5" of gradient_accumulation, as --apply takes it.
+std::vector<std::string> texts_of(const OptimizationInfo& info, std::string_view setting) {
+  std::vector<std::string> texts;
+  const std::string_view own = setting.substr(0, setting.find(';'));
+  texts.push_back(fmt::format("{}{}{}", info.name, own.empty() ? "" : ":", own));
+  while (setting.find(';') != std::string_view::npos) {
+    setting.remove_prefix(setting.find(';') + 1);
+    texts.emplace_back(setting.substr(0, setting.find(';')));
+  }
+  return texts;
+}
+
+Result<FitChoice> choice_of(const OptimizationInfo& info, std::string_view setting) {
+  FitChoice choice{&info, texts_of(info, setting), {}};
+  Result<std::vector<WhatIf>> parts = stack_of(choice.texts);
+  if (!parts.ok()) {
+    return parts.error();
+  }
+  choice.parts = *std::move(parts);
+  return choice;
+}
+
+/// Every setting to look at, earlier stages first.
+Result<std::vector<FitChoice>> all_choices() {
+  std::vector<FitChoice> choices;
+  for (const OptimizationInfo* const info : optimizations::all()) {
+    std::vector<std::string_view> settings(info->memory_settings.begin(),
+                                           info->memory_settings.end());
+    const bool has_defaults =
+        std::none_of(info->params.begin(), info->params.end(),
+                     [](const ParamInfo& param) { return param.default_text.empty(); });
+    if (has_defaults) {
+      settings.insert(settings.begin(), "");
+    }
+    for (const std::string_view setting : settings) {
+      Result<FitChoice> choice = choice_of(*info, setting);
+      if (!choice.ok()) {
+        return Error(choice.error()).with_context(fmt::format("settings of {}", info->name));
+      }
+      choices.push_back(*std::move(choice));
+    }
+  }
+  std::stable_sort(choices.begin(), choices.end(), [](const FitChoice& a, const FitChoice& b) {
+    return a.optimization->stage < b.optimization->stage;
+  });
+  return choices;
+}
+
+/// Puts the parts of a set around what is applied already.
+template <typename Element, typename PartsOf>
+std::vector<Element> ordered(std::span<const Element> stack, const FitAnswer& answer,
+                             const FitSet& set, const PartsOf& parts_of) {
+  std::vector<std::pair<Stage, Element>> parts;
+  for (const std::size_t number : set.choices) {
+    const FitChoice& choice = answer.choices[number];
+    for (std::size_t i = 0; i < choice.parts.size(); ++i) {
+      parts.emplace_back(choice.parts[i].optimization->stage, parts_of(choice)[i]);
+    }
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Element> all(stack.begin(), stack.end());
+  const auto is_workload = [](const auto& part) { return part.first == Stage::workload; };
+  const auto first_later = std::find_if_not(parts.begin(), parts.end(), is_workload);
+  for (auto part = first_later; part != parts.end(); ++part) {
+    all.push_back(part->second);
+  }
+  std::size_t at = 0;
+  for (auto part = parts.begin(); part != first_later; ++part) {
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(at++), part->second);
+  }
+  return all;
+}
+
+class Fitter {
+ public:
+  Fitter(const Recording& recording, const Replay& baseline, std::span<const WhatIf> stack,
+         const RunOptions& options, const Progress& progress)
+      : recording_(recording),
+        stack_(stack),
+        options_(options),
+        memory_(recording, baseline.run.timeline),
+        progress_(progress) {}
+
+  Result<FitAnswer> run(const MemoryTarget& target, const SetLimits& limits) {
+    answer_.target = target;
+    answer_.tolerance = limits.tolerance;
+    answer_.most_members = limits.most_members;
+    Result<FitSet> now = simulated({});
+    if (!now.ok()) {
+      return now.error();
+    }
+    answer_.now = *std::move(now);
+    if (answer_.fits_now()) {
+      return std::move(answer_);
+    }
+    Result<std::vector<FitChoice>> choices = all_choices();
+    if (!choices.ok()) {
+      return choices.error();
+    }
+    keep_those_that_edit_tensors(*std::move(choices));
+    if (const Status searched = search(limits); !searched.ok()) {
+      return searched.error();
+    }
+    return std::move(answer_);
+  }
+
+ private:
+  /// A set with everything that an answer says of it.
+  [[nodiscard]] Result<FitSet> simulated(std::vector<std::size_t> choices) const {
+    FitSet set;
+    set.choices = std::move(choices);
+    const std::vector<WhatIf> stack = with_set(stack_, answer_, set);
+    const Result<Prediction> prediction = predict_if_possible(recording_, stack, options_);
+    if (!prediction.ok()) {
+      return prediction.error();
+    }
+    set.step_ns = prediction->run.answer.step_ns;
+    set.low_ns = prediction->low_ns;
+    set.high_ns = prediction->high_ns;
+    set.need = memory_.need(prediction->graph, prediction->run.timeline).value_or(MemoryNeed{});
+    set.fits = answer_.target.fits(set.need);
+    return set;
+  }
+
+  /// Numbers of `steps_`: what a set is applied as.
+  [[nodiscard]] std::vector<std::size_t> path_of(const std::vector<std::size_t>& choices) const {
+    FitSet set;
+    set.choices = choices;
+    std::vector<std::size_t> path(stack_.size());
+    std::iota(path.begin(), path.end(), std::size_t{0});
+    return ordered(std::span<const std::size_t>(path), answer_, set, [&](const FitChoice& choice) {
+      const auto number = static_cast<std::size_t>(&choice - answer_.choices.data());
+      std::vector<std::size_t> parts(choice.parts.size());
+      std::iota(parts.begin(), parts.end(), first_step_[number]);
+      return parts;
+    });
+  }
+
+  /// Sets without ranges, as fast as can be.
+  [[nodiscard]] std::vector<SetTrial> trials(std::span<const std::vector<std::size_t>> sets) {
+    std::vector<std::vector<std::size_t>> paths;
+    paths.reserve(sets.size());
+    for (const std::vector<std::size_t>& set : sets) {
+      paths.push_back(path_of(set));
+    }
+    std::vector<SetTrial> trials(sets.size());
+    for_each_stack(recording_, steps_, paths, [&](std::size_t i, const WhatIfStack* changed) {
+      if (changed != nullptr) {
+        trials[i] = trial(changed->graph());
+      }
+      progress_.one_more();
+    });
+    return trials;
+  }
+
+  [[nodiscard]] SetTrial trial(const TaskGraph& graph) const {
+    const Result<Run> run = simulate_run(graph, options_);
+    if (!run.ok()) {
+      return {};
+    }
+    const auto need = memory_.need(graph, run->timeline);
+    return {true, run->answer.step_ns, need ? answer_.target.needed_bytes(*need) : 0};
+  }
+
+  /// What sets are made of: the stack, then the parts of every choice.
+  void number_steps() {
+    steps_.assign(stack_.begin(), stack_.end());
+    for (const FitChoice& choice : answer_.choices) {
+      first_step_.push_back(steps_.size());
+      steps_.insert(steps_.end(), choice.parts.begin(), choice.parts.end());
+    }
+  }
+
+  /// Another setting of what is applied already, or in conflict with it, is no choice.
+  [[nodiscard]] bool meets_stack(const FitChoice& choice) const {
+    return std::any_of(stack_.begin(), stack_.end(), [&](const WhatIf& applied) {
+      return std::any_of(choice.parts.begin(), choice.parts.end(), [&](const WhatIf& part) {
+        return part.optimization == applied.optimization ||
+               in_conflict(*part.optimization, *applied.optimization);
+      });
+    });
+  }
+
+  [[nodiscard]] bool edits_tensors(const FitAnswer& alone, std::size_t choice) const {
+    FitSet set;
+    set.choices = {choice};
+    WhatIfStack changed(recording_);
+    for (const WhatIf& what_if : with_set(stack_, alone, set)) {
+      if (!changed.push(what_if).ok()) {
+        return false;
+      }
+    }
+    const std::vector<WhatIf>& parts = alone.choices[choice].parts;
+    return std::any_of(changed.applied().begin(), changed.applied().end(),
+                       [&](const Applied& applied) {
+                         return applied.tensors_changed > 0 &&
+                                std::any_of(parts.begin(), parts.end(), [&](const WhatIf& part) {
+                                  return part.optimization == applied.optimization;
+                                });
+                       });
+  }
+
+  void keep_those_that_edit_tensors(std::vector<FitChoice> all) {
+    std::erase_if(all, [&](const FitChoice& choice) { return meets_stack(choice); });
+    FitAnswer alone;
+    alone.choices = std::move(all);
+    std::vector<char> is_kept(alone.choices.size(), 0);
+    for_each_index(is_kept.size(),
+                   [&](std::size_t i) { is_kept[i] = static_cast<char>(edits_tensors(alone, i)); });
+    for (std::size_t i = 0; i < is_kept.size(); ++i) {
+      if (is_kept[i] != 0) answer_.choices.push_back(std::move(alone.choices[i]));
+    }
+  }
+
+  Status add_sets(const SetOutcome& outcome) {
+    std::vector<std::size_t> wanted;
+    for (std::size_t i = 0; i < outcome.tried.size(); ++i) {
+      if (outcome.tried[i].choices.size() == 1) wanted.push_back(i);
+    }
+    const std::size_t singles = wanted.size();
+    std::vector<std::size_t> listed;
+    if (outcome.best) listed.push_back(*outcome.best);
+    for (std::size_t i = 0; i < outcome.fitting && wanted.size() < singles + most_next; ++i) {
+      // A listed set with something superfluous is no other way to fit.
+      const std::vector<std::size_t>& set = outcome.tried[i].choices;
+      const bool adds = std::none_of(listed.begin(), listed.end(), [&](std::size_t other) {
+        const std::vector<std::size_t>& part = outcome.tried[other].choices;
+        return std::includes(set.begin(), set.end(), part.begin(), part.end());
+      });
+      if (adds) {
+        wanted.push_back(i);
+        listed.push_back(i);
+      }
+    }
+    const std::size_t next_end = wanted.size();
+    if (outcome.smallest) wanted.push_back(*outcome.smallest);
+    if (outcome.best) wanted.push_back(*outcome.best);
+    std::vector<Result<FitSet>> sets(wanted.size(), FitSet{});
+    for_each_index(wanted.size(),
+                   [&](std::size_t i) { sets[i] = simulated(outcome.tried[wanted[i]].choices); });
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      if (!sets[i].ok()) {
+        return sets[i].error();
+      }
+      if (i < singles) {
+        answer_.singles.push_back(*std::move(sets[i]));
+      } else if (i < next_end) {
+        answer_.next.push_back(*std::move(sets[i]));
+      } else {
+        (i == next_end ? answer_.smallest : answer_.best) = *std::move(sets[i]);
+      }
+    }
+    std::stable_sort(answer_.singles.begin(), answer_.singles.end(),
+                     [&](const FitSet& a, const FitSet& b) {
+                       return a.need.reserved_bytes() < b.need.reserved_bytes();
+                     });
+    return ok_status();
+  }
+
+  Status search(SetLimits limits) {
+    SetProblem problem;
+    std::vector<const OptimizationInfo*> groups;
+    for (const FitChoice& choice : answer_.choices) {
+      const auto found = std::find(groups.begin(), groups.end(), choice.optimization);
+      problem.group.push_back(static_cast<std::size_t>(found - groups.begin()));
+      if (found == groups.end()) groups.push_back(choice.optimization);
+    }
+    problem.excludes = [&](std::size_t a, std::size_t b) {
+      return in_conflict(*answer_.choices[a].optimization, *answer_.choices[b].optimization);
+    };
+    problem.try_sets = [&](std::span<const std::vector<std::size_t>> sets) { return trials(sets); };
+    problem.expect = [&](std::size_t sets) { progress_.expect(sets); };
+    number_steps();
+    progress_.expect(limits.most_trials);
+    problem.nothing = {true, answer_.now.step_ns, answer_.target.needed_bytes(answer_.now.need)};
+    problem.capacity_bytes = answer_.target.capacity_bytes;
+    const SetOutcome outcome = search_sets(problem, limits);
+    answer_.sets = outcome.sets;
+    answer_.trials = outcome.trials;
+    answer_.fitting = outcome.fitting;
+    answer_.is_complete = outcome.is_complete;
+    return add_sets(outcome);
+  }
+
+  const Recording& recording_;
+  std::span<const WhatIf> stack_;
+  const RunOptions& options_;
+  MemoryModel memory_;
+  ProgressCount progress_;
+  FitAnswer answer_;
+  std::vector<WhatIf> steps_;
+  std::vector<std::size_t> first_step_;  // per choice: number of its first part
+};
+
+}  // namespace
+
+Status check_tensors(const Recording& recording, std::string_view what) {
+  if (recording.graph().context().tensors.empty()) {
+    return Error{ErrorCode::missing_cost,
+                 fmt::format("{}: {} records neither device memory nor shapes of tensors, expected "
+                             "a trace recorded with "
+                             "profile_memory=True (or record_shapes=True)",
+                             what, recording.path)};
+  }
+  return ok_status();
+}
+
+std::vector<WhatIf> with_set(std::span<const WhatIf> stack, const FitAnswer& answer,
+                             const FitSet& set) {
+  return ordered(stack, answer, set, [](const FitChoice& choice) { return choice.parts; });
+}
+
+std::vector<std::string> with_set(std::span<const std::string> stack, const FitAnswer& answer,
+                                  const FitSet& set) {
+  return ordered(stack, answer, set, [](const FitChoice& choice) { return choice.texts; });
+}
+
+Result<FitAnswer> fit_memory(const Recording& recording, const Replay& baseline,
+                             std::span<const WhatIf> stack, const MemoryTarget& target,
+                             const RunOptions& options, SetLimits limits,
+                             const Progress& progress) {
+  if (const Status has_tensors = check_tensors(recording, "--fit"); !has_tensors.ok()) {
+    return has_tensors.error();
+  }
+  limits.tolerance = std::max({limits.tolerance, least_tolerance, baseline.scatter});
+  return Fitter(recording, baseline, stack, options, progress).run(target, limits);
+}
+
+}  // namespace foretrace::driver

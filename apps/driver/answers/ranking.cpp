@@ -1,0 +1,98 @@
+// Every what-if alone.
+#include "apps/driver/answers/ranking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "apps/driver/what_if_stack.h"
+#include "sim/core/parallel.h"
+
+namespace foretrace::driver {
+namespace {
+
+using Tried = std::variant<Ranked, Unranked>;
+
+Tried try_alone(const OptimizationInfo& info, const Recording& recording, const Replay& baseline,
+                const RunOptions& options, const MemoryModel& memory) {
+  const std::optional<WhatIf> what_if = with_defaults(info);
+  if (!what_if) {
+    return Unranked{info.name, Unranked::Cause::needs_parameter,
+                    "needs a parameter, see foretrace explain"};
+  }
+  const Result<Prediction> prediction = predict(recording, {&*what_if, 1}, options);
+  if (!prediction.ok()) {
+    const Error& error = prediction.error();
+    return Unranked{
+        info.name,
+        error.code == ErrorCode::no_match ? Unranked::Cause::finds_nothing : Unranked::Cause::error,
+        reason_of(error, info.name)};
+  }
+  const auto before = static_cast<double>(baseline.run.answer.step_ns);
+  const std::int64_t step = prediction->run.answer.step_ns;
+  const double gain = 1 - static_cast<double>(step) / std::max(1.0, before);
+  return Ranked{&info,
+                step,
+                prediction->low_ns,
+                prediction->high_ns,
+                before / std::max(1.0, static_cast<double>(step)),
+                baseline.scatter > 0 && std::abs(gain) <= baseline.scatter,
+                memory.need(prediction->graph, prediction->run.timeline)};
+}
+
+bool goes_before(const Ranked& a, const Ranked& b, RankBy by) {
+  if (by == RankBy::memory && a.memory->live_bytes != b.memory->live_bytes) {
+    return a.memory->live_bytes < b.memory->live_bytes;
+  }
+  return a.step_ns < b.step_ns;
+}
+
+}  // namespace
+
+bool in_conflict(const OptimizationInfo& a, const OptimizationInfo& b) {
+  const auto names = [](const OptimizationInfo& one, const OptimizationInfo& other) {
+    return std::find(one.conflicts.begin(), one.conflicts.end(), other.name) != one.conflicts.end();
+  };
+  return names(a, b) || names(b, a);
+}
+
+std::optional<WhatIf> with_defaults(const OptimizationInfo& info) {
+  if (std::any_of(info.params.begin(), info.params.end(),
+                  [](const ParamInfo& param) { return param.default_text.empty(); })) {
+    return std::nullopt;
+  }
+  Result<WhatIf> what_if = check_what_if({std::string(info.name), {}});
+  FORETRACE_CHECK(what_if.ok());  // defaults are checked by the tests of the catalogue
+  return *std::move(what_if);
+}
+
+Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
+                         const RunOptions& options, RankBy by) {
+  const MemoryModel memory(recording, baseline.run.timeline);
+  if (by == RankBy::memory && !memory.is_known()) {
+    return Error{ErrorCode::missing_cost,
+                 "--by memory: the trace records neither device memory nor shapes of tensors, "
+                 "expected one recorded with "
+                 "profile_memory=True (or record_shapes=True)"};
+  }
+  const auto all = optimizations::all();
+  std::vector<Tried> tried(all.size());
+  for_each_index(all.size(), [&](std::size_t i) {
+    tried[i] = try_alone(*all[i], recording, baseline, options, memory);
+  });
+  Ranking ranking;
+  ranking.by = by;
+  ranking.memory = memory.need(recording.graph(), baseline.run.timeline);
+  for (Tried& one : tried) {
+    if (auto* const row = std::get_if<Ranked>(&one)) {
+      ranking.rows.push_back(*row);
+    } else {
+      ranking.left_out.push_back(std::get<Unranked>(std::move(one)));
+    }
+  }
+  std::stable_sort(ranking.rows.begin(), ranking.rows.end(),
+                   [by](const Ranked& a, const Ranked& b) { return goes_before(a, b, by); });
+  return ranking;
+}
+
+}  // namespace foretrace::driver

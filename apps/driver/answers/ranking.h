@@ -1,0 +1,93 @@
+// What-ifs ranked by what they give: each alone, and two together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apps/driver/load.h"
+#include "apps/driver/memory_need.h"
+#include "apps/driver/predict.h"
+#include "models/whatifs/optimization.h"
+#include "sim/core/result.h"
+
+namespace foretrace::driver {
+
+enum class RankBy : std::uint8_t { time, memory };
+
+/// One row of a ranking.
+struct Ranked {
+  const OptimizationInfo* optimization = nullptr;
+  std::int64_t step_ns = 0;
+  std::int64_t low_ns = 0;
+  std::int64_t high_ns = 0;
+  double speedup = 1;
+  bool is_noise = false;             ///< the gain is smaller than the trace's own scatter
+  std::optional<MemoryNeed> memory;  ///< where tensors are recorded
+};
+/// An optimization that a ranking leaves out.
+struct Unranked {
+  enum class Cause : std::uint8_t { needs_parameter, finds_nothing, error };
+  std::string_view name;
+  Cause cause = Cause::error;
+  std::string reason;
+};
+struct Ranking {
+  RankBy by = RankBy::time;
+  std::optional<MemoryNeed> memory;  ///< of the run as it was
+  std::vector<Ranked> rows;          ///< largest gain first
+  std::vector<Unranked> left_out;
+};
+/// Tries every optimization that needs no parameter against `baseline`, on several threads. By
+/// memory: lowest peak of live bytes first, equal ones by time; an error without recorded tensors.
+[[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
+                                       const RunOptions& options = {}, RankBy by = RankBy::time);
+
+/// Two what-ifs, the second on top of the first.
+struct RankedPair {
+  const OptimizationInfo* first = nullptr;
+  const OptimizationInfo* second = nullptr;
+  std::int64_t step_ns = 0;
+  std::int64_t low_ns = 0;
+  std::int64_t high_ns = 0;
+  double speedup = 1;
+  std::int64_t added_ns = 0;  ///< the step if both gains added up
+  /// The step in the other order; none if it is not tried (stages decide) or finds nothing.
+  std::optional<std::int64_t> other_order_ns;
+  std::optional<MemoryNeed> memory;
+  std::int64_t added_live_bytes = 0;  ///< the live peak if both savings added up
+};
+/// Two what-ifs that cannot be together.
+struct IllegalPair {
+  std::string_view first;
+  std::string_view second;
+  std::string reason;
+};
+struct PairRanking {
+  std::size_t most_singles = 0;           ///< at most so many of the best singles are combined
+  std::vector<std::string_view> singles;  ///< those that were
+  std::size_t tried = 0;                  ///< pairs, in one order or in both
+  std::vector<RankedPair> rows;           ///< largest gain first
+  std::vector<IllegalPair> illegal;
+  /// What is nearer to the sum of both gains counts as the same.
+  std::int64_t tolerance_ns = 0;
+  std::int64_t tolerance_bytes = 0;
+};
+/// Combines the best singles of a ranking that gain something. A pair is legal if neither declares
+/// a conflict with the other and the second finds something to change in what the first left.
+/// Stages decide the order; within one both orders are tried and the better one is kept.
+[[nodiscard]] Result<PairRanking> rank_pairs(const Recording& recording, const Replay& baseline,
+                                             const RunOptions& options, const Ranking& ranking,
+                                             std::size_t most_singles);
+
+/// True if one of the two declares that it acts on the same thing as the other.
+[[nodiscard]] bool in_conflict(const OptimizationInfo& a, const OptimizationInfo& b);
+
+/// The optimization with its defaults; nothing if it has a parameter that must be given.
+[[nodiscard]] std::optional<WhatIf> with_defaults(const OptimizationInfo& info);
+
+}  // namespace foretrace::driver

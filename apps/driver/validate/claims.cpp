@@ -1,0 +1,220 @@
+#include "apps/driver/validate/claims.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/driver/predict.h"
+#include "models/catalogue/accelerator.h"
+#include "sim/edit/selection.h"
+#include "sim/engine/memory/memory_tracker.h"
+
+namespace foretrace::driver {
+namespace {
+
+struct Claim {
+  std::string recording;
+  std::vector<std::string> apply;
+  std::string select;
+  ClaimRow row;
+};
+
+Result<GainOf> gain_of(std::string_view text) {
+  for (const GainOf of : {GainOf::step, GainOf::kernels, GainOf::peak}) {
+    if (text == to_string(of)) {
+      return of;
+    }
+  }
+  return Error{ErrorCode::bad_config,
+               fmt::format("of: got '{}', expected step, kernels or peak", text)};
+}
+
+Result<Claim> read_claim(const nlohmann::json& entry) {
+  Claim claim;
+  ClaimRow& row = claim.row;
+  row.name = entry.value("name", "");
+  row.source = entry.value("source", "");
+  row.published = entry.value("published", "");
+  row.workload = entry.value("workload", "");
+  row.why = entry.value("why", "");
+  row.failure = entry.value("not_predicted", "");
+  claim.recording = entry.value("recording", "");
+  claim.apply = entry.value("apply", std::vector<std::string>{});
+  claim.select = entry.value("select", "kind=kernel");
+  Result<GainOf> of = gain_of(entry.value("of", "step"));
+  if (!of) {
+    return std::move(of).error();
+  }
+  row.of = *of;
+  if (const auto gain = entry.find("gain"); gain != entry.end()) {
+    row.published_gain = Gain{gain->at(0).get<double>(), gain->at(1).get<double>()};
+  }
+  row.applied = fmt::format("{}", fmt::join(claim.apply, " + "));
+  if (claim.apply.empty() == row.failure.empty()) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: expected either apply or not_predicted", row.name)};
+  }
+  return claim;
+}
+
+Result<std::vector<Claim>> read_claims() {
+  const std::string path = config_directory() + "/validation/claims.json";
+  std::ifstream file(path);
+  const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
+  if (document.is_discarded() || !document.contains("claims")) {
+    return Error{ErrorCode::bad_config, fmt::format("{}: not a list of claims", path)};
+  }
+  std::vector<Claim> claims;
+  try {
+    for (const nlohmann::json& entry : document["claims"]) {
+      Result<Claim> claim = read_claim(entry);
+      if (!claim) {
+        return Error{ErrorCode::bad_config, fmt::format("{}: {}", path, claim.error().message)};
+      }
+      claims.push_back(std::move(claim).value());
+    }
+  } catch (const nlohmann::json::exception& wrong) {
+    return Error{ErrorCode::bad_config, fmt::format("{}: {}", path, wrong.what())};
+  }
+  return claims;
+}
+
+Result<std::int64_t> selected_ns(const TaskGraph& graph, const std::string& selection) {
+  Result<std::vector<TaskId>> tasks = select(graph, selection);
+  if (!tasks) {
+    return std::move(tasks).error();
+  }
+  std::int64_t sum = 0;
+  for (const TaskId task : *tasks) {
+    sum += graph.duration_ns(task);
+  }
+  return sum;
+}
+
+std::int64_t peak_of(const TaskGraph& graph, const Timeline& timeline) {
+  std::int64_t peak = 0;
+  for (const MemoryCurve& curve : track_memory(graph, timeline)) {
+    peak = std::max(peak, curve.peak_bytes);
+  }
+  return peak;
+}
+
+double ratio(std::int64_t before, std::int64_t after) {
+  return after > 0 ? static_cast<double>(before) / static_cast<double>(after) : 1;
+}
+
+/// Sets the predicted gain of the row.
+Status compare(const Claim& claim, const Recording& recording, const Run& before,
+               const Prediction& after, ClaimRow& row) {
+  if (row.of == GainOf::step) {
+    row.predicted_gain = ratio(before.answer.step_ns, after.run.answer.step_ns);
+    row.predicted = {ratio(before.answer.step_ns, after.high_ns),
+                     ratio(before.answer.step_ns, after.low_ns)};
+    return ok_status();
+  }
+  if (row.of == GainOf::kernels) {
+    const Result<std::int64_t> was = selected_ns(recording.graph(), claim.select);
+    const Result<std::int64_t> is = selected_ns(after.graph, claim.select);
+    if (!was || !is) {
+      return was ? is.error() : was.error();
+    }
+    row.predicted_gain = ratio(*was, *is);
+  } else {
+    const std::int64_t was = peak_of(recording.graph(), before.timeline);
+    if (was == 0) {
+      return Error{ErrorCode::no_match, "the recording holds no tensors"};
+    }
+    row.predicted_gain = ratio(was, peak_of(after.graph, after.run.timeline));
+  }
+  row.predicted = {row.predicted_gain, row.predicted_gain};
+  return ok_status();
+}
+
+Status predict_claim(const std::string& folder, Claim& claim) {
+  const std::string path = folder + "/" + claim.recording;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return Error{ErrorCode::not_found, "recording not found"};
+  }
+  Result<Recording> recording = load_inputs(std::vector<std::string>{path});
+  if (!recording) {
+    return std::move(recording).error();
+  }
+  Result<std::vector<WhatIf>> stack = stack_of(claim.apply);
+  if (!stack) {
+    return std::move(stack).error();
+  }
+  Result<Run> before = simulate_run(recording->graph());
+  if (!before) {
+    return std::move(before).error();
+  }
+  Result<Prediction> after = predict(*recording, *stack);
+  if (!after) {
+    return std::move(after).error();
+  }
+  return compare(claim, *recording, *before, *after, claim.row);
+}
+
+constexpr double no_change = 0.01;
+
+}  // namespace
+
+std::string_view to_string(GainOf of) {
+  switch (of) {
+    case GainOf::step: return "step";
+    case GainOf::kernels: return "kernels";
+    case GainOf::peak: break;
+  }
+  return "peak";
+}
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::inside: return "inside";
+    case Verdict::below: return "below";
+    case Verdict::above: return "above";
+    case Verdict::opposite: return "opposite";
+    case Verdict::not_compared: break;
+  }
+  return "-";
+}
+
+Verdict compare_gains(const Gain& published, const Gain& predicted) {
+  if (predicted.high < published.low) {
+    return published.low > 1 && predicted.high < 1 - no_change ? Verdict::opposite : Verdict::below;
+  }
+  if (predicted.low > published.high) {
+    return published.high < 1 && predicted.low > 1 + no_change ? Verdict::opposite : Verdict::above;
+  }
+  return Verdict::inside;
+}
+
+Verdict ClaimRow::verdict() const {
+  return !failure.empty() || !published_gain ? Verdict::not_compared
+                                             : compare_gains(*published_gain, predicted);
+}
+
+Result<std::vector<ClaimRow>> claim_table(const std::string& folder) {
+  Result<std::vector<Claim>> claims = read_claims();
+  if (!claims) {
+    return std::move(claims).error();
+  }
+  std::vector<ClaimRow> rows;
+  for (Claim& claim : *claims) {
+    if (claim.row.failure.empty()) {
+      if (Status done = predict_claim(folder, claim); !done) {
+        claim.row.failure = done.error().message;
+      }
+    }
+    rows.push_back(std::move(claim.row));
+  }
+  return rows;
+}
+
+}  // namespace foretrace::driver

@@ -1,0 +1,245 @@
+#include "apps/driver/validate/validation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/driver/load.h"
+#include "apps/driver/what_if_spec.h"
+#include "models/catalogue/accelerator.h"
+
+namespace foretrace::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Regular files below a folder, relative and sorted.
+Result<std::vector<std::string>> files_below(const std::string& folder) {
+  std::error_code failed;
+  std::vector<std::string> list;
+  for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    const std::string name = at->path().lexically_relative(folder).generic_string();
+    const bool trace = name.ends_with(".json") || name.ends_with(".json.gz");
+    if (at->is_regular_file(failed) && trace) {
+      list.push_back(name);
+    }
+  }
+  if (failed) {
+    return Error{ErrorCode::io, fmt::format("{}: cannot list: {}", folder, failed.message())};
+  }
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+bool has_device_work(const trace::EventTable& events) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events.is_device_event(make_id<EventId>(i))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool has_host_calls(const trace::EventTable& events) {
+  return std::find(events.kind.begin(), events.kind.end(), trace::EventKind::runtime) !=
+         events.kind.end();
+}
+
+double error_of(std::int64_t simulated, std::int64_t measured) {
+  return measured > 0 ? static_cast<double>(simulated) / static_cast<double>(measured) - 1.0 : 0.0;
+}
+
+Result<ReplayRow> replay_row(const Recording& recording) {
+  Result<Replay> replayed = replay(recording);
+  if (!replayed) {
+    return std::move(replayed).error();
+  }
+  trace::BuildOptions constant;
+  constant.constant_latency = true;
+  Recording again{.path = recording.path,
+                  .events = recording.events,
+                  .report = recording.report,
+                  .built = {},
+                  .accelerator = {}};
+  Result<trace::BuiltGraph> rebuilt = trace::build_graph(recording.events, constant);
+  if (!rebuilt) {
+    return std::move(rebuilt).error();
+  }
+  again.built = std::move(rebuilt).value();
+  Result<Replay> without_recorded = replay(again);
+  if (!without_recorded) {
+    return std::move(without_recorded).error();
+  }
+  ReplayRow row;
+  row.events = recording.report.events;
+  row.tasks = recording.graph().size();
+  if (!replayed->measured.host_ns.empty()) {
+    row.measured_step_ns = replayed->measured_answer.step_ns;
+    row.simulated_step_ns = replayed->run.answer.step_ns;
+    row.step_error = replayed->error;
+  }
+  row.measured_span_ns = recording.built.honesty.span_ns;
+  row.span_error = replayed->span_error;
+  row.worst_step_error = replayed->worst_step_error;
+  row.constant_span_error = without_recorded->span_error;
+  row.constant_worst_step_error = without_recorded->worst_step_error;
+  row.reactions = replayed->reactions;
+  row.honesty = recording.built.honesty;
+  return row;
+}
+
+struct Pair {
+  std::vector<std::string> base;  // several: the ranks of a job
+  std::vector<std::string> changed;
+  std::vector<std::string> apply;
+  PairRow row;
+};
+
+/// A text, or a list of them.
+std::vector<std::string> texts_of(const nlohmann::json& entry, const char* key) {
+  const auto found = entry.find(key);
+  if (found == entry.end()) {
+    return {};
+  }
+  return found->is_string() ? std::vector<std::string>{found->get<std::string>()}
+                            : found->get<std::vector<std::string>>();
+}
+
+Result<std::vector<Pair>> read_pairs() {
+  const std::string path = config_directory() + "/validation/pairs.json";
+  std::ifstream file(path);
+  const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
+  if (document.is_discarded() || !document.contains("pairs") || !document["pairs"].is_array()) {
+    return Error{ErrorCode::bad_config, fmt::format("{}: not a list of pairs", path)};
+  }
+  std::vector<Pair> pairs;
+  for (const nlohmann::json& entry : document["pairs"]) {
+    Pair pair;
+    pair.row.id = entry.value("id", "");
+    pair.row.changed_what = entry.value("changed_what", "");
+    pair.row.why = entry.value("why", "");
+    pair.base = texts_of(entry, "base");
+    pair.changed = texts_of(entry, "changed");
+    pair.apply = entry.value("apply", std::vector<std::string>{});
+    pairs.push_back(std::move(pair));
+  }
+  return pairs;
+}
+
+/// Fills a row from the two recordings. Only the step time of the changed one is used.
+Status predict_pair(Pair& pair) {
+  Result<Recording> base = load_inputs(pair.base);
+  if (!base) {
+    return std::move(base).error();
+  }
+  Result<Recording> changed = load_inputs(pair.changed);
+  if (!changed) {
+    return std::move(changed).error();
+  }
+  Result<Replay> before = replay(*base);
+  Result<Replay> after = replay(*changed);
+  if (!before || !after) {
+    return before ? std::move(after).error() : std::move(before).error();
+  }
+  pair.row.base_ns = before->measured_answer.step_ns;
+  pair.row.measured_ns = after->measured_answer.step_ns;
+  const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
+  if (!stack) {
+    return stack.error();
+  }
+  pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
+  if (stack->size() == 1 && stack->front().optimization->name == accelerator_swap_name) {
+    Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack->front());
+    if (!kernels) {
+      return std::move(kernels).error();
+    }
+    pair.row.kernels = std::move(kernels).value();
+  }
+  Result<Prediction> predicted = predict(*base, *stack);
+  if (!predicted) {
+    return std::move(predicted).error();
+  }
+  pair.row.predicted_ns = predicted->run.answer.step_ns;
+  pair.row.low_ns = predicted->low_ns;
+  pair.row.high_ns = predicted->high_ns;
+  return ok_status();
+}
+
+}  // namespace
+
+double ReplayRow::unexplained_share() const {
+  return measured_span_ns > 0
+             ? static_cast<double>(honesty.unexplained_device_ns + honesty.unexplained_launch_ns) /
+                   static_cast<double>(measured_span_ns)
+             : 0.0;
+}
+
+double PairRow::error() const { return error_of(predicted_ns, measured_ns); }
+
+Result<ReplayTable> replay_table(const std::string& folder) {
+  Result<std::vector<std::string>> files = files_below(folder);
+  if (!files) {
+    return std::move(files).error();
+  }
+  ReplayTable table;
+  for (const std::string& name : *files) {
+    const auto begin = std::chrono::steady_clock::now();
+    Result<Recording> recording = load(fmt::format("{}/{}", folder, name));
+    if (!recording) {
+      table.left_out.push_back({name, recording.error().message});
+      continue;
+    }
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+    if (!has_device_work(recording->events) || !has_host_calls(recording->events)) {
+      table.left_out.push_back({name, has_device_work(recording->events)
+                                          ? "device work without host calls"
+                                          : "no device work"});
+      continue;
+    }
+    Result<ReplayRow> row = replay_row(*recording);
+    if (!row) {
+      table.left_out.push_back({name, row.error().message});
+      continue;
+    }
+    row->trace = name;
+    row->simulate_ms = time.count();
+    table.rows.push_back(std::move(row).value());
+  }
+  return table;
+}
+
+Result<std::vector<PairRow>> pair_table(const std::string& folder) {
+  Result<std::vector<Pair>> pairs = read_pairs();
+  if (!pairs) {
+    return std::move(pairs).error();
+  }
+  std::vector<PairRow> rows;
+  for (Pair& pair : *pairs) {
+    bool there = !pair.base.empty() && !pair.changed.empty();
+    for (std::vector<std::string>* const files : {&pair.base, &pair.changed}) {
+      for (std::string& file : *files) {
+        file = fmt::format("{}/{}", folder, file);
+        std::error_code ignored;
+        there = there && fs::exists(file, ignored);
+      }
+    }
+    if (!there) {
+      pair.row.failure = "recordings not found";
+    } else if (Status done = predict_pair(pair); !done) {
+      pair.row.failure = done.error().message;
+    }
+    rows.push_back(std::move(pair.row));
+  }
+  return rows;
+}
+
+}  // namespace foretrace::driver

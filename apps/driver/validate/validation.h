@@ -1,0 +1,71 @@
+// Accuracy on real recordings: replays of a folder of traces, and pairs of recordings.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/driver/predict.h"
+#include "apps/driver/validate/kernel_errors.h"
+#include "sim/core/result.h"
+
+namespace foretrace::driver {
+
+/// One trace, replayed with and without what it recorded per operation.
+struct ReplayRow {
+  std::string trace;  ///< relative to the folder
+  std::size_t events = 0;
+  std::size_t tasks = 0;
+  std::int64_t measured_step_ns = -1;  ///< -1: no steps recorded
+  std::int64_t simulated_step_ns = -1;
+  std::int64_t measured_span_ns = 0;
+  double span_error = 0;           ///< simulated / measured - 1
+  double step_error = 0;           ///< of the median step
+  double worst_step_error = 0;     ///< the step farthest from 0
+  double constant_span_error = 0;  ///< with per-trace constant latencies and gaps only
+  double constant_worst_step_error = 0;
+  Reactions reactions;
+  trace::Honesty honesty;
+  double simulate_ms = 0;  ///< wall time of load, build and simulate
+
+  [[nodiscard]] bool flagged() const { return !honesty.flags.empty(); }
+  [[nodiscard]] double unexplained_share() const;
+};
+
+/// Why a file is not in the table.
+struct LeftOut {
+  std::string trace;
+  std::string reason;
+};
+
+struct ReplayTable {
+  std::vector<ReplayRow> rows;  ///< sorted by name
+  std::vector<LeftOut> left_out;
+};
+
+/// Replays every readable trace below a folder that has device work and a host side.
+[[nodiscard]] Result<ReplayTable> replay_table(const std::string& folder);
+
+/// A recorded run before and after one change, and what was predicted from the first.
+struct PairRow {
+  std::string id;
+  std::string changed_what;
+  std::string applied;
+  std::string why;
+  std::int64_t base_ns = 0;
+  std::int64_t predicted_ns = 0;
+  std::int64_t low_ns = 0;
+  std::int64_t high_ns = 0;
+  std::int64_t measured_ns = 0;
+  std::string failure;   ///< not empty: why there is no prediction
+  KernelErrors kernels;  ///< of pairs on two accelerators
+
+  [[nodiscard]] double error() const;
+  [[nodiscard]] bool covered() const { return low_ns <= measured_ns && measured_ns <= high_ns; }
+};
+
+/// Predicts every pair of configs/validation/pairs.json whose files are below the folder.
+[[nodiscard]] Result<std::vector<PairRow>> pair_table(const std::string& folder);
+
+}  // namespace foretrace::driver

@@ -1,0 +1,248 @@
+// Typography of the program.
+#include "apps/report/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace foretrace::app {
+namespace {
+
+// Columns lie this far apart.
+constexpr std::size_t column_gap = 2;
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// Characters on the terminal, as far as one code point is one column.
+std::size_t width_of(std::string_view text) {
+  return text.size() -
+         static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
+}
+
+/// Bytes of the first `width` characters.
+std::size_t bytes_of(std::string_view text, std::size_t width) {
+  std::size_t at = 0;
+  while (at < text.size() && width > 0) {
+    ++at;
+    while (at < text.size() && is_continuation(text[at])) {
+      ++at;
+    }
+    --width;
+  }
+  return at;
+}
+
+/// Leaves out what stands in brackets right behind a name: "f<g(int)>(x)" -> "f<g>".
+std::string without_arguments(std::string_view name) {
+  constexpr std::string_view anonymous = "(anonymous namespace)";
+  std::string text;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (depth == 0 && c == '(' && !text.empty() && text.back() != ' ' && text.back() != ',' &&
+        name.substr(i, anonymous.size()) != anonymous) {
+      depth = 1;
+    } else if (depth > 0) {
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    } else {
+      text += c;
+    }
+  }
+  return depth == 0 ? text : std::string(name);
+}
+
+void erase_all(std::string& text, std::string_view part) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
+    text.erase(at, part.size());
+  }
+}
+
+std::string padded(const std::string& cell, std::size_t width, Table::Align align) {
+  const std::string space(width - std::min(width, width_of(cell)), ' ');
+  return align == Table::Align::left ? cell + space : space + cell;
+}
+
+}  // namespace
+
+std::string time_text(std::int64_t ns, std::int64_t scale_ns) {
+  const double scale = std::abs(static_cast<double>(scale_ns));
+  const auto value = static_cast<double>(ns);
+  if (scale < 1e6) {
+    return fmt::format("{:.1f} us", value / 1e3);
+  }
+  const int decimals = scale < 1e7 ? 3 : scale < 1e8 ? 2 : 1;
+  return fmt::format("{:.{}f} ms", value / 1e6, decimals);
+}
+
+std::string time_text(std::int64_t ns) { return time_text(ns, ns); }
+
+std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string signed_percent_text(double share) {
+  const int decimals = std::abs(share) < 0.0095 ? 2 : 1;
+  // A share that rounds to zero has no sign.
+  return std::abs(share) < 0.5e-4 ? std::string("0.00 %")
+                                  : fmt::format("{:+.{}f} %", 100 * share, decimals);
+}
+
+std::string count_text(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3; at -= 3) {
+    text.insert(at - 3, ",");
+  }
+  return text;
+}
+
+std::string plural(std::uint64_t count, std::string_view word) {
+  if (count == 1) {
+    return fmt::format("1 {}", word);
+  }
+  return word.back() == 'y'
+             ? fmt::format("{} {}ies", count_text(count), word.substr(0, word.size() - 1))
+             : fmt::format("{} {}s", count_text(count), word);
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (std::abs(value) < 1024.0 * 1024.0) {
+    return std::abs(value) < 1024.0 ? fmt::format("{} B", bytes)
+                                    : fmt::format("{:.1f} KiB", value / 1024.0);
+  }
+  const double mebibytes = value / (1024.0 * 1024.0);
+  return std::abs(mebibytes) < 1024.0 ? fmt::format("{:.1f} MiB", mebibytes)
+                                      : fmt::format("{:.1f} GiB", mebibytes / 1024.0);
+}
+
+namespace {
+
+/// Both with their unit, or once if it is the same.
+std::string range_of(std::string low, const std::string& high) {
+  const std::size_t unit = low.find(' ');
+  const bool is_same = unit != std::string::npos && high.find(' ') != std::string::npos &&
+                       low.substr(unit) == high.substr(high.find(' '));
+  if (is_same) {
+    low.resize(unit);
+  }
+  return fmt::format("{} .. {}", low, high);
+}
+
+}  // namespace
+
+std::string bytes_range_text(std::int64_t low, std::int64_t high) {
+  return range_of(bytes_text(low), bytes_text(high));
+}
+
+std::string time_range_text(std::int64_t low_ns, std::int64_t high_ns, std::int64_t scale_ns) {
+  return range_of(time_text(low_ns, scale_ns), time_text(high_ns, scale_ns));
+}
+
+std::string factor_text(double factor) {
+  return factor < 10 ? fmt::format("{:.2f}x", factor) : fmt::format("{:.1f}x", factor);
+}
+
+std::string shorten(std::string_view text, std::size_t width) {
+  std::string clean(text);
+  std::replace_if(
+      clean.begin(), clean.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; }, '?');
+  const std::size_t length = width_of(clean);
+  if (length <= width) {
+    return clean;
+  }
+  if (width < 8) {
+    return clean.substr(0, bytes_of(clean, width));
+  }
+  // The front says what it is, the end which variant: three fifths and the rest.
+  const std::size_t front = (width - 3) * 3 / 5;
+  const std::size_t back = width - 3 - front;
+  return clean.substr(0, bytes_of(clean, front)) + "..." +
+         clean.substr(bytes_of(clean, length - back));
+}
+
+std::string function_text(std::string_view name) {
+  if (name.rfind("void ", 0) == 0) {
+    name.remove_prefix(5);
+  }
+  std::string text = without_arguments(name);
+  for (const std::string_view common :
+       {"at::native::", "(anonymous namespace)::", "{anonymous}::", "at::detail::",
+        "::operator const", "::operator", ", Array<char*, 2>", ", Array<char*, 3>",
+        ", Array<char*, 4>", " const"}) {
+    erase_all(text, common);
+  }
+  // Lambdas are numbered by the compiler; the function around them says what they do.
+  for (std::size_t at = text.find("::{lambda"); at != std::string::npos;
+       at = text.find("::{lambda", at)) {
+    const std::size_t end = text.find('}', at);
+    text.erase(at, end == std::string::npos ? end : end - at + 1);
+  }
+  for (std::size_t at = text.find(" >"); at != std::string::npos; at = text.find(" >", at)) {
+    text.erase(at, 1);
+  }
+  return text;
+}
+
+std::string paragraph(std::string_view first, std::string_view text) {
+  std::string out(first);
+  std::size_t column = width_of(first);
+  const std::string indent(column, ' ');
+  bool line_is_empty = true;
+  while (!text.empty()) {
+    const std::size_t start = text.find_first_not_of(" \n");
+    if (start == std::string_view::npos) {
+      break;
+    }
+    text.remove_prefix(start);
+    const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+    text.remove_prefix(word.size());
+    if (!line_is_empty && column + 1 + width_of(word) > page_width) {
+      out += "\n" + indent;
+      column = indent.size();
+      line_is_empty = true;
+    }
+    if (!line_is_empty) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += width_of(word);
+    line_is_empty = false;
+  }
+  return out + "\n";
+}
+
+std::string Table::text(std::size_t indent) const {
+  std::vector<std::size_t> widths(columns_.size(), 0);
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], width_of(row[i]));
+    }
+  }
+  std::size_t total = indent + column_gap * (widths.size() - 1);
+  std::size_t widest = columns_.size();
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    total += widths[i];
+    if (columns_[i] == Align::left && (widest == columns_.size() || widths[i] > widths[widest])) {
+      widest = i;
+    }
+  }
+  if (total > page_width && widest < columns_.size()) {
+    const std::size_t excess = total - page_width;
+    widths[widest] = widths[widest] > excess + 8 ? widths[widest] - excess : 8;
+  }
+  std::string out;
+  for (const auto& row : rows_) {
+    std::string line(indent, ' ');
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += i == 0 ? "" : std::string(column_gap, ' ');
+      line += padded(shorten(row[i], widths[i]), widths[i], columns_[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace foretrace::app

@@ -1,0 +1,249 @@
+// Reads accelerator files and finds them by name or by the device name of a trace.
+#include "models/catalogue/accelerator.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "models/catalogue/cost_file.h"
+#include "sim/core/config.h"
+#include "sim/core/params.h"
+
+namespace foretrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view schema = "foretrace.accelerator/1";
+
+// Set by the application before first use; libraries never look for files on their own.
+std::string& chosen_directory() {
+  static std::string directory;
+  return directory;
+}
+
+std::string accelerator_directory() {
+  return (fs::path(config_directory()) / "accelerators").string();
+}
+
+std::string cost_directory() { return (fs::path(config_directory()) / "costs").string(); }
+
+// Rates by precision: {"fp16": "312 TFLOP/s"}; what is absent stays 0 (unknown).
+void read_rates(ConfigFields& fields, std::string_view key, const ConfigValue* object,
+                std::array<double, precision_count>& rates) {
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of(key));
+  for (std::size_t i = 1; i < precision_count; ++i) {
+    inner.optional_quantity(to_string(static_cast<Precision>(i)), ParamType::flops, rates[i]);
+    if (rates[i] < 0) inner.mistake(to_string(static_cast<Precision>(i)), "is negative");
+  }
+  fields.take(inner.finish());
+}
+
+double read_positive(ConfigFields& fields, std::string_view key, ParamType type) {
+  double value = 0;
+  fields.quantity(key, type, value);
+  if (fields.has(key) && !(value > 0 && value < 1e18)) {
+    fields.mistake(key,
+                   fmt::format("got a value that is not positive, expected {}", expectation(type)));
+    value = 1;
+  }
+  return value;
+}
+
+// Within int64 and 32-bit fields whatever the file says.
+double read_bounded(ConfigFields& fields, std::string_view key, ParamType type, double most) {
+  double value = 0;
+  fields.quantity(key, type, value);
+  if (value >= 0 && value <= most) return value;
+  fields.mistake(key, fmt::format("got {:g}, expected a value from 0 to {:g}", value, most));
+  return 0;
+}
+
+void read_clock(ConfigFields& fields, SustainedClock& clock) {
+  const ConfigValue* object = fields.optional_object("sustained_clock");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("sustained_clock"));
+  inner.quantity("typical", ParamType::number, clock.typical);
+  inner.quantity("low", ParamType::number, clock.low);
+  inner.quantity("high", ParamType::number, clock.high);
+  fields.take(inner.finish());
+  if (clock.low >= 0.1 && clock.low <= clock.typical && clock.typical <= clock.high &&
+      clock.high <= 10) {
+    return;
+  }
+  fields.mistake("sustained_clock", fmt::format("got low {:g}, typical {:g}, high {:g}, expected "
+                                                "0.1 <= low <= typical <= high <= 10",
+                                                clock.low, clock.typical, clock.high));
+  clock = {};
+}
+
+// Every figure needs a source: its own key ("peak_flops/fp8") or that of its group ("peak_flops").
+void read_sources(ConfigFields& fields, const ConfigValue& root, const ConfigValue* object,
+                  std::vector<std::pair<std::string, std::string>>& sources) {
+  if (object == nullptr) return;
+  std::vector<std::string> figures;
+  std::vector<std::string_view> valid;
+  for (std::size_t i = 0; i < root.keys.size(); ++i) {
+    const std::string& key = root.keys[i];
+    if (key == "schema" || key == "product" || key == "trace_names" || key == "sources") continue;
+    figures.push_back(key);
+    for (const std::string& part : root.items[i].keys) {
+      figures.push_back(key);
+      figures.back().append("/").append(part);
+    }
+  }
+  valid.assign(figures.begin(), figures.end());
+
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("sources"));
+  for (const std::string& key : object->keys) {
+    std::string text;
+    inner.text(key, text);
+    if (std::find(figures.begin(), figures.end(), key) == figures.end()) {
+      inner.mistake(
+          key, fmt::format("source for something that is not in the file{}, expected one of {}",
+                           did_you_mean(key, valid), fmt::join(figures, ", ")));
+    }
+    sources.emplace_back(key, std::move(text));
+  }
+  for (const std::string& figure : figures) {
+    const ConfigValue* group = root.find(figure);
+    const bool is_group = group != nullptr && group->kind == ConfigValue::Kind::object;
+    const std::string parent = figure.substr(0, figure.find('/'));
+    if (is_group || object->find(figure) != nullptr || object->find(parent) != nullptr) continue;
+    inner.mistake(figure, "missing source of this figure, expected where it is from and the year");
+  }
+  fields.take(inner.finish());
+}
+
+Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string& path) {
+  constexpr double longest = 1e12;  // ns; a launch latency of 1000 s is a mistake
+  Accelerator accelerator;
+  accelerator.name = fs::path(path).stem().string();
+  ConfigFields fields(root, path);
+  fields.text("product", accelerator.product);
+  fields.texts("trace_names", accelerator.trace_names);
+  read_rates(fields, "peak_flops", fields.object("peak_flops"), accelerator.peak_flops);
+  read_rates(fields, "sustained_flops", fields.optional_object("sustained_flops"),
+             accelerator.sustained_flops);
+  read_clock(fields, accelerator.sustained_clock);
+  accelerator.vector_fp32_flops = read_positive(fields, "vector_fp32_flops", ParamType::flops);
+  accelerator.memory_bytes =
+      static_cast<std::int64_t>(read_positive(fields, "memory_size", ParamType::bytes));
+  accelerator.memory_bandwidth = read_positive(fields, "memory_bandwidth", ParamType::bandwidth);
+  accelerator.multiprocessors =
+      static_cast<std::int32_t>(read_bounded(fields, "multiprocessors", ParamType::integer, 1e6));
+  fields.optional_quantity("link_bandwidth", ParamType::bandwidth, accelerator.link_bandwidth);
+  accelerator.launch_latency_ns =
+      static_cast<std::int64_t>(read_bounded(fields, "launch_latency", ParamType::time, longest));
+  accelerator.kernel_gap_ns =
+      static_cast<std::int64_t>(read_bounded(fields, "kernel_gap", ParamType::time, longest));
+  double shortest = 0;
+  fields.optional_quantity("shortest_kernel", ParamType::time, shortest);
+  if (!(shortest >= 0 && shortest <= longest)) {
+    fields.mistake("shortest_kernel",
+                   fmt::format("got {:g}, expected a value from 0 to {:g}", shortest, longest));
+    shortest = 0;
+  }
+  accelerator.shortest_kernel_ns = static_cast<std::int64_t>(shortest);
+  accelerator.queue_depth =
+      static_cast<std::uint32_t>(read_bounded(fields, "queue_depth", ParamType::integer, 1e9));
+  read_sources(fields, root, fields.object("sources"), accelerator.sources);
+  if (accelerator.link_bandwidth < 0) fields.mistake("link_bandwidth", "is negative");
+  if (auto status = fields.finish(); !status) return std::move(status).error();
+  return accelerator;
+}
+
+Error unknown_accelerator(std::string_view name) {
+  const std::vector<std::string> names = accelerator_names();
+  const std::vector<std::string_view> valid(names.begin(), names.end());
+  return Error{
+      ErrorCode::not_found,
+      fmt::format("accelerator {}: not found in {}{}, expected {}", in_quotes(name),
+                  accelerator_directory(), did_you_mean(name, valid),
+                  names.empty() ? std::string("a path to a .json file (no accelerators are there)")
+                                : fmt::format("a path to a .json file or one of {}",
+                                              fmt::join(names, ", ")))};
+}
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+}
+
+}  // namespace
+
+Result<Accelerator> read_accelerator(const std::string& path) {
+  auto root = read_config(path, schema);
+  if (!root) return std::move(root).error();
+  return accelerator_from(*root, path);
+}
+
+Result<Accelerator> parse_accelerator(std::string_view text, const std::string& where) {
+  auto root = parse_config_document(text, where, schema);
+  if (!root) return std::move(root).error();
+  return accelerator_from(*root, where);
+}
+
+Result<Accelerator> find_accelerator(std::string_view name) {
+  if (!is_plain_name(name)) {
+    if (name.ends_with(".json")) return read_accelerator(std::string(name));
+    return unknown_accelerator(name);
+  }
+  const fs::path path = fs::path(accelerator_directory()) / (std::string(name) + ".json");
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return unknown_accelerator(name);
+  auto accelerator = read_accelerator(path.string());
+  if (!accelerator) return accelerator;
+  auto fits = fits_in(cost_directory(), name);
+  if (!fits) return std::move(fits).error();
+  accelerator->fits = std::move(*fits);
+  return accelerator;
+}
+
+std::optional<Accelerator> accelerator_of_device(std::string_view device_name,
+                                                 std::int64_t memory_bytes) {
+  if (device_name.empty()) return std::nullopt;
+  std::optional<Accelerator> best;
+  for (const std::string& name : accelerator_names()) {
+    const fs::path path = fs::path(accelerator_directory()) / (name + ".json");
+    auto candidate = read_accelerator(path.string());
+    if (!candidate) continue;
+    const auto& names = candidate->trace_names;
+    if (std::find(names.begin(), names.end(), device_name) == names.end()) continue;
+    const auto distance = [&](const Accelerator& a) {
+      return std::abs(a.memory_bytes - memory_bytes);
+    };
+    if (!best || distance(*candidate) < distance(*best)) best = std::move(*candidate);
+  }
+  if (!best) return best;
+  if (auto fits = fits_in(cost_directory(), best->name); fits) best->fits = std::move(*fits);
+  return best;
+}
+
+std::vector<std::string> accelerator_names() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(accelerator_directory(), error), end; !error && at != end;
+       at.increment(error)) {
+    if (at->path().extension() == ".json") names.push_back(at->path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void set_config_directory(std::string path) { chosen_directory() = std::move(path); }
+
+std::string config_directory() {
+  const char* const environment =
+      std::getenv("FORETRACE_CONFIGS");  // NOLINT(concurrency-mt-unsafe)
+  if (environment != nullptr && *environment != '\0') return environment;
+  return chosen_directory().empty() ? "configs" : chosen_directory();
+}
+
+}  // namespace foretrace

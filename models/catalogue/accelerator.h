@@ -1,0 +1,70 @@
+// Accelerator: the datasheet and host-side figures of a device, read from configs/accelerators.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/catalogue/operator_fit.h"
+#include "sim/core/result.h"
+#include "sim/graph/task.h"
+
+namespace foretrace {
+
+/// The clock of long runs of matrix products against that of the slowest source that measured one:
+/// power and temperature decide it, not the program.
+struct SustainedClock {
+  double typical = 1;
+  double low = 1;
+  double high = 1;
+};
+
+/// All rates dense peak in FLOP/s and B/s; memory in bytes; times in ns.
+struct Accelerator {
+  std::string name;                      ///< file stem, e.g. "a100_sxm_80gb"
+  std::string product;                   ///< "NVIDIA A100-SXM4-80GB"
+  std::vector<std::string> trace_names;  ///< device names in traces that mean this product
+  std::array<double, precision_count> peak_flops{};  ///< matrix units where they exist; 0: unknown
+  /// Rate of large matrix products in long runs at clock 1; 0: unknown, then a share of the peak.
+  std::array<double, precision_count> sustained_flops{};
+  SustainedClock sustained_clock;  ///< multiplies the rates of matrix units (tf32, fp16, ...)
+  double vector_fp32_flops = 0;    ///< non-matrix fp32
+  double memory_bandwidth = 0;
+  std::int64_t memory_bytes = 0;
+  std::int32_t multiprocessors = 0;
+  double link_bandwidth = 0;            ///< one direction, all links together; 0 unknown
+  std::int64_t launch_latency_ns = 0;   ///< call end to kernel start on an idle stream
+  std::int64_t kernel_gap_ns = 0;       ///< between back-to-back kernels of a stream
+  std::int64_t shortest_kernel_ns = 0;  ///< of a kernel with next to nothing to do; 0: not measured
+  std::uint32_t queue_depth = 0;        ///< launch queue entries per stream; 0: no limit
+  std::vector<std::pair<std::string, std::string>> sources;  ///< key -> where the figure is from
+  std::vector<OperatorFit> fits;  ///< fitted constants of configs/costs, if it was found by name
+
+  [[nodiscard]] double flops(Precision precision) const {
+    return peak_flops[static_cast<std::size_t>(precision)];
+  }
+};
+
+/// Reads one accelerator file. Errors name file, JSON pointer, what was got and what is expected.
+[[nodiscard]] Result<Accelerator> read_accelerator(const std::string& path);
+/// The same from text; `where` stands in messages and its stem is the name.
+[[nodiscard]] Result<Accelerator> parse_accelerator(std::string_view text,
+                                                    const std::string& where);
+/// Finds configs/accelerators/<name>.json in the config path and reads it.
+[[nodiscard]] Result<Accelerator> find_accelerator(std::string_view name);
+/// The accelerator whose trace_names contain this device name, if any.
+[[nodiscard]] std::optional<Accelerator> accelerator_of_device(std::string_view device_name,
+                                                               std::int64_t memory_bytes);
+/// Names of every accelerator found, sorted.
+[[nodiscard]] std::vector<std::string> accelerator_names();
+
+/// Where configs live: $FORETRACE_CONFIGS, then beside the executable's prefix, then the source
+/// tree. Set once by the application before first use.
+void set_config_directory(std::string path);
+[[nodiscard]] std::string config_directory();
+
+}  // namespace foretrace

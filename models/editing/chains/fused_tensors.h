@@ -1,0 +1,41 @@
+// Tensors that a fused kernel never allocates: what one of its parts writes for the next.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "models/editing/chains/fusion_chain.h"
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/tensors/tensor_edits.h"
+
+namespace foretrace::detail {
+
+/// What becomes of intermediates that the backward pass reads.
+enum class Stashed : bool { stays, goes };
+
+/// Collects chains while a what-if fuses them, then edits the tensors.
+class FusedTensors {
+ public:
+  void add(const FusionChain& chain, Stashed stashed);
+  /// Drops the results of inner kernels that are freed before anything after the chain is launched,
+  /// so that only kernels of the chain can read them; where `goes` was said, also those that a
+  /// backward pass frees, but for the chain's output (in-place kernels may follow the one that made
+  /// it), masks and statistics. Nothing without recorded tensors.
+  void edit(const KernelEditor& editor, TensorEditor& tensors) const;
+
+ private:
+  struct Inner {
+    TaskId last_call{};
+    Stashed stashed = Stashed::stays;
+  };
+  [[nodiscard]] std::set<std::size_t> find_outputs(const std::vector<TaskId>& makers,
+                                                   const std::vector<Tensor>& tensors,
+                                                   const std::vector<bool>& side) const;
+
+  std::map<TaskId, Inner> inner_;  // by kernel, all but the last of each chain
+  std::map<TaskId, TaskId> last_;  // the last kernel of each chain, and its call
+};
+
+}  // namespace foretrace::detail

@@ -1,0 +1,139 @@
+// What may follow what in a fused kernel, and its bytes.
+#include "models/editing/chains/fusion_chain.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace foretrace::detail {
+namespace {
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// Pointwise: every output number depends on inputs at its own place.
+bool is_pointwise(const TaskGraph& graph, TaskId kernel, KernelClass kernel_class) {
+  if (kernel_class == KernelClass::elementwise) return !has(graph.name(kernel), "pool");
+  // Casts and copies of views are pointwise kernels too; layout changes of cuDNN are not.
+  return kernel_class == KernelClass::copy && has(graph.name(kernel), "elementwise");
+}
+
+bool reduces(KernelClass kernel_class) {
+  return kernel_class == KernelClass::normalization || kernel_class == KernelClass::softmax ||
+         kernel_class == KernelClass::reduction;
+}
+
+class ChainFinder {
+ public:
+  ChainFinder(const TaskGraph& graph, const GraphView& view,
+              const std::vector<KernelDescription>& kernels, const std::vector<bool>& selected,
+              const FusionSettings& settings)
+      : graph_(graph), view_(view), kernels_(kernels), selected_(selected), settings_(settings) {}
+
+  std::vector<FusionChain> run() {
+    for (std::size_t l = 0; l < graph_.context().lanes.size(); ++l) {
+      if (graph_.context().lanes[l].kind != LaneKind::host_thread) continue;
+      for (TaskId task = view_.first_of(make_id<LaneId>(l)); task != none<TaskId>;
+           task = view_.next(task)) {
+        visit(task);
+      }
+      close();
+    }
+    return std::move(chains_);
+  }
+
+ private:
+  [[nodiscard]] const KernelDescription& of(TaskId kernel) const {
+    return kernels_[index(graph_.work_id(kernel))];
+  }
+
+  [[nodiscard]] TaskId fusable_kernel(TaskId call) const {
+    if (!view_.is_plain_launch(call)) return none<TaskId>;
+    const auto work = view_.launched(call);
+    if (work.size() != 1 || graph_.kind(work.front()) != TaskKind::kernel) return none<TaskId>;
+    const TaskId kernel = work.front();
+    if (!selected_[index(kernel)]) return none<TaskId>;
+    const KernelClass kernel_class = of(kernel).traits.kernel_class;
+    const bool fits = is_pointwise(graph_, kernel, kernel_class) || reduces(kernel_class);
+    return fits ? kernel : none<TaskId>;
+  }
+
+  // True if the kernel can join the open chain.
+  [[nodiscard]] bool joins(TaskId call, TaskId kernel) const {
+    if (open_.kernels.empty() || open_.kernels.size() >= settings_.max_length) return false;
+    const TaskId last = open_.kernels.back();
+    if (view_.previous(kernel) != last || graph_.phase(kernel) != graph_.phase(last)) return false;
+    if (graph_.segment_ns(call) > settings_.max_segment_ns || view_.hands_over(call)) return false;
+    if (reduces(of(kernel).traits.kernel_class) && has_reduction_) return false;
+    const double size = of(kernel).amount.output;
+    const double last_size = of(last).amount.output;
+    if (size <= 0 || last_size <= 0) return true;  // shapes not recorded
+    return std::abs(size - last_size) <= 0.01 * std::max(size, last_size);
+  }
+
+  void visit(TaskId call) {
+    const TaskId kernel = fusable_kernel(call);
+    if (kernel == none<TaskId> || !joins(call, kernel)) close();
+    if (kernel == none<TaskId>) return;
+    open_.calls.push_back(call);
+    open_.kernels.push_back(kernel);
+    has_reduction_ = has_reduction_ || reduces(of(kernel).traits.kernel_class);
+  }
+
+  void close() {
+    if (open_.kernels.size() > 1) chains_.push_back(std::move(open_));
+    open_ = {};
+    has_reduction_ = false;
+  }
+
+  const TaskGraph& graph_;
+  const GraphView& view_;
+  const std::vector<KernelDescription>& kernels_;
+  const std::vector<bool>& selected_;
+  const FusionSettings& settings_;
+  FusionChain open_;
+  bool has_reduction_ = false;
+  std::vector<FusionChain> chains_;
+};
+
+// Part of a kernel's bytes that one pass over the chained tensor makes up.
+double pass_share(const KernelDescription& kernel, double side_inputs) {
+  if (kernel.amount.numbers > 0 && kernel.amount.output > 0) {
+    return std::min(0.5, kernel.amount.output / kernel.amount.numbers);
+  }
+  return 1 / (2 + side_inputs);  // one read, one write, and the other inputs
+}
+
+}  // namespace
+
+std::vector<FusionChain> find_chains(const TaskGraph& graph, const GraphView& view,
+                                     const std::vector<KernelDescription>& kernels,
+                                     const std::vector<bool>& selected,
+                                     const FusionSettings& settings) {
+  return ChainFinder(graph, view, kernels, selected, settings).run();
+}
+
+std::int64_t fused_ns(const TaskGraph& graph, const FusionChain& chain,
+                      const std::vector<KernelDescription>& kernels,
+                      const FusionSettings& settings) {
+  double moving = 0;
+  double ramp_up = 0;
+  double saved = 0;
+  double last_pass = 0;
+  for (std::size_t i = 0; i < chain.kernels.size(); ++i) {
+    const KernelDescription& kernel = kernels[index(graph.work_id(chain.kernels[i]))];
+    const auto duration = static_cast<double>(graph.duration_ns(chain.kernels[i]));
+    const double fixed = std::min(duration, shortest_kernel_ns(kernel.traits.kernel_class));
+    const double pass = (duration - fixed) * pass_share(kernel, settings.side_inputs);
+    ramp_up = std::max(ramp_up, fixed);
+    moving += duration - fixed;
+    // What passes on is the smaller of both: a large kernel next to a small one has other tensors.
+    if (i > 0) {
+      saved += std::min(pass, last_pass) * (2 - settings.kept_writes + settings.recomputed);
+    }
+    last_pass = pass;
+  }
+  return std::llround(ramp_up + std::max(0.0, moving - saved));
+}
+
+}  // namespace foretrace::detail

@@ -1,0 +1,99 @@
+// From each softmax outwards: one batched product on each side forward, two backward.
+#include "models/editing/kernels/attention_core.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace foretrace::detail {
+namespace {
+
+// Mask, scale, dropout, casts and the sum of a backward: more than this is not one attention.
+constexpr std::size_t most_between = 8;
+
+bool is_batched_product(const KernelEditor& editor, TaskId task) {
+  if (editor.class_of(task) != KernelClass::gemm) return false;
+  const auto& gemm = editor.about(task).amount.gemm;
+  const std::string_view op = editor.operator_of(task);
+  if (op.find("bmm") != std::string_view::npos) return true;
+  return gemm && gemm->batch > 1;
+}
+
+bool may_stand_between(KernelClass kernel_class) {
+  return kernel_class == KernelClass::elementwise || kernel_class == KernelClass::copy ||
+         kernel_class == KernelClass::reduction;
+}
+
+class Search {
+ public:
+  Search(const KernelEditor& editor, std::vector<bool>& taken) : editor_(editor), taken_(taken) {}
+
+  // Walks from the softmax in one direction up to and with `products` batched products.
+  [[nodiscard]] std::vector<TaskId> walk(TaskId softmax, bool forwards,
+                                         std::size_t products) const {
+    std::vector<TaskId> found;
+    std::size_t between = 0;
+    TaskId task = softmax;
+    while (products > 0) {
+      task = forwards ? editor_.view().next(task) : editor_.view().previous(task);
+      if (task == none<TaskId> || taken_[index(task)] ||
+          editor_.graph().kind(task) != TaskKind::kernel) {
+        return {};
+      }
+      found.push_back(task);
+      if (is_batched_product(editor_, task)) {
+        --products;
+      } else if (!may_stand_between(editor_.class_of(task)) || ++between > most_between) {
+        return {};
+      }
+    }
+    return found;
+  }
+
+ private:
+  const KernelEditor& editor_;
+  const std::vector<bool>& taken_;
+};
+
+// The product that makes one number per query and key: the first one forward; backward, where the
+// order of the gradients is the framework's, the one with the largest result per head.
+std::optional<GemmShape> scores_of(const KernelEditor& editor, const AttentionCore& core) {
+  std::optional<GemmShape> best;
+  for (const TaskId kernel : core.kernels) {
+    const auto& gemm = editor.about(kernel).amount.gemm;
+    if (!gemm || !is_batched_product(editor, kernel)) continue;
+    if (!core.backward) return gemm;
+    if (!best || gemm->m * gemm->n > best->m * best->n) best = gemm;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<AttentionCore> find_attention_cores(const KernelEditor& editor) {
+  std::vector<bool> taken(editor.graph().size(), false);
+  std::vector<AttentionCore> cores;
+  const Search search(editor, taken);
+  for (const TaskId softmax : editor.kernels()) {
+    if (editor.class_of(softmax) != KernelClass::softmax || taken[index(softmax)]) continue;
+    AttentionCore core;
+    core.backward = editor.graph().phase(softmax) == Phase::backward;
+    const std::size_t products = core.backward ? 2 : 1;
+    std::vector<TaskId> before = search.walk(softmax, false, products);
+    const std::vector<TaskId> after = search.walk(softmax, true, products);
+    if (before.empty() || after.empty()) continue;
+    core.kernels.assign(before.rbegin(), before.rend());
+    core.kernels.push_back(softmax);
+    core.kernels.insert(core.kernels.end(), after.begin(), after.end());
+    for (const TaskId kernel : core.kernels) {
+      taken[index(kernel)] = true;
+      if (is_batched_product(editor, kernel)) {
+        core.products_ns += editor.graph().duration_ns(kernel);
+      }
+    }
+    core.scores = scores_of(editor, core);
+    cores.push_back(std::move(core));
+  }
+  return cores;
+}
+
+}  // namespace foretrace::detail

@@ -1,0 +1,112 @@
+// What most what-ifs on kernels do: look at kernels, give them new times, remove, add and copy them
+// together with their launches, and keep the sums that the note states.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/costs/kernel_cost.h"
+#include "models/editing/kernels/change_builder.h"
+#include "models/editing/kernels/graph_view.h"
+#include "models/editing/scenario.h"
+
+namespace foretrace::detail {
+
+/// A kernel that no recording shows.
+struct ExtraKernel {
+  std::string_view name;
+  Cost cost;
+  std::int64_t host_ns = 0;  ///< host time of the framework before its launch call
+};
+
+class KernelEditor {
+ public:
+  explicit KernelEditor(const Scenario& scenario);
+
+  [[nodiscard]] const TaskGraph& graph() const { return graph_; }
+  [[nodiscard]] const Accelerator* accelerator() const { return accelerator_; }
+  [[nodiscard]] const GraphView& view() const { return view_; }
+  [[nodiscard]] ChangeBuilder& builder() { return builder_; }
+
+  /// Kernels (not collectives, copies or sets) in program order.
+  [[nodiscard]] const std::vector<TaskId>& kernels() const { return kernels_; }
+  [[nodiscard]] const KernelDescription& about(TaskId task) const {
+    return descriptions_[index(graph_.work_id(task))];
+  }
+  [[nodiscard]] KernelClass class_of(TaskId task) const { return about(task).traits.kernel_class; }
+  [[nodiscard]] std::string_view operator_of(TaskId task) const {
+    return graph_.names()[graph_.work(task).operator_name];
+  }
+  [[nodiscard]] OperatorInputs inputs_of(TaskId task) const {
+    return parse_inputs(graph_.names()[graph_.work(task).shapes]);
+  }
+  /// Bytes of one number of this kernel's data; 4 where its precision is not known.
+  [[nodiscard]] double number_bytes(TaskId task) const;
+  /// The call that launches this kernel and nothing else; none for graph launches.
+  [[nodiscard]] TaskId own_call(TaskId kernel) const;
+
+  /// Time to move bytes by a kernel of this class, with its ramp-up. Without an accelerator the
+  /// bandwidth is the one that the graph's largest elementwise kernels reach; missing_cost if
+  /// neither is known.
+  [[nodiscard]] Result<Cost> moving_cost(double bytes, KernelClass kernel_class) const;
+
+  void set(TaskId kernel, const Cost& cost);
+  /// The kernel goes, and its call once all that it launches goes. `host`: whether the host time
+  /// before the call goes with it.
+  void remove(TaskId kernel, SegmentOf host);
+  /// A kernel with its launch before or after an existing one on the same thread and stream.
+  TaskId add(TaskId neighbour, Place place, const ExtraKernel& extra);
+  /// Share of the host time between replaced launches that stays; 0 at first.
+  void keep_host(double share) { kept_host_ = share; }
+  /// One kernel instead of several: at the place of the first, whose host time stays, with the kept
+  /// share of what lay between them.
+  TaskId replace(std::span<const TaskId> kernels, const ExtraKernel& extra);
+  /// A copy of a kernel and of its launch call with the host time before it, on the thread of
+  /// `anchor` (a host task). None for kernels without a call of their own. The first kernel of a
+  /// pass has what came before the pass in its host time: `host_time` false leaves that out.
+  TaskId copy(TaskId kernel, TaskId anchor, Place place, bool host_time = true);
+
+  /// The call of a kernel that add(), replace() or copy() put in; the kernel itself if it has none.
+  [[nodiscard]] TaskId call_of_new(TaskId kernel) const;
+
+  struct Sums {
+    std::int64_t before_ns = 0;  ///< device time of kernels that changed or went
+    std::int64_t after_ns = 0;   ///< of what they became and what was added
+    std::size_t changed = 0;
+    std::size_t removed = 0;
+    std::size_t added = 0;
+  };
+  [[nodiscard]] const Sums& sums() const { return sums_; }
+  [[nodiscard]] bool untouched() const { return sums_.changed + sums_.removed + sums_.added == 0; }
+  /// "12 kernels 3.40 ms -> 2.10 ms".
+  [[nodiscard]] std::string sums_text() const;
+
+  /// The change with calls removed that launch nothing any more.
+  [[nodiscard]] Change finish(std::string note);
+
+ private:
+  TaskId insert_pair(TaskId like, TaskId anchor, Place place, const ExtraKernel& extra);
+  void remember_launches();
+
+  const TaskGraph& graph_;
+  const Accelerator* accelerator_;
+  std::vector<KernelDescription> descriptions_;
+  GraphView view_;
+  ChangeBuilder builder_;
+  std::vector<TaskId> kernels_;
+  std::vector<bool> gone_;  // per task
+  double kept_host_ = 0;
+  std::int64_t launch_ns_ = -1;
+  std::int64_t lag_ns_ = 0;
+  Sums sums_;
+};
+
+[[nodiscard]] inline double to_ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+/// measured x factor with a range, the ramp-up of its class kept.
+[[nodiscard]] Cost moved_share(std::int64_t measured_ns, KernelClass kernel_class, double factor);
+
+}  // namespace foretrace::detail

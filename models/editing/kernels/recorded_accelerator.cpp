@@ -1,0 +1,28 @@
+// Errors here name the device of the trace, so that people know what to add.
+#include "models/editing/kernels/recorded_accelerator.h"
+
+#include <fmt/format.h>
+
+#include "sim/core/params.h"
+
+namespace foretrace::detail {
+
+Result<const Accelerator*> recorded_accelerator(const Scenario& scenario, const std::string& named,
+                                                std::optional<Accelerator>& owned) {
+  if (named != "recording") {
+    auto found = find_accelerator(named);
+    if (!found) return std::move(found).error();
+    owned = std::move(*found);
+    return &*owned;
+  }
+  if (scenario.accelerator != nullptr) return scenario.accelerator;
+  const auto& devices = scenario.graph.context().devices;
+  const std::string device = devices.empty() ? std::string() : devices.front().name;
+  return Error{
+      ErrorCode::unsupported,
+      fmt::format("the accelerator of the recording is not known (device name {}), expected "
+                  "a file in configs/accelerators with this trace name, or accelerator=NAME",
+                  device.empty() ? std::string("missing") : in_quotes(device))};
+}
+
+}  // namespace foretrace::detail

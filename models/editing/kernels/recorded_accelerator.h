@@ -1,0 +1,19 @@
+// The accelerator of a recording: known from its device, or named by a parameter.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "models/catalogue/accelerator.h"
+#include "models/editing/scenario.h"
+#include "sim/core/result.h"
+
+namespace foretrace::detail {
+
+/// `named` is the parameter's text: "recording", or the name of an accelerator file, which is then
+/// kept in `owned`. unsupported, with the way out, if the recording's is not known.
+[[nodiscard]] Result<const Accelerator*> recorded_accelerator(const Scenario& scenario,
+                                                              const std::string& named,
+                                                              std::optional<Accelerator>& owned);
+
+}  // namespace foretrace::detail

@@ -1,0 +1,15 @@
+// Scenario: what a what-if looks at.
+#pragma once
+
+#include "models/catalogue/accelerator.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace {
+
+/// What an optimization may look at. Nothing in it is mutable.
+struct Scenario {
+  const TaskGraph& graph;
+  const Accelerator* accelerator = nullptr;  ///< of the recording; null if it is not known
+};
+
+}  // namespace foretrace

@@ -1,0 +1,183 @@
+// A forward kernel after a backward one begins the next pass.
+#include "models/editing/tensors/training_pass.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace foretrace::detail {
+namespace {
+
+std::int64_t time_of(const TaskGraph& graph, const std::vector<TaskId>& kernels, std::size_t begin,
+                     std::size_t end) {
+  std::int64_t ns = 0;
+  for (std::size_t i = begin; i < end; ++i) ns += graph.duration_ns(kernels[i]);
+  return ns;
+}
+
+// Child of `root` on the path from the root of modules to `layer`; none if root is not on it.
+LayerId child_towards(const std::vector<Layer>& layers, LayerId layer, LayerId root) {
+  LayerId child = none<LayerId>;
+  // Parents come first, so that the path cannot be longer than the list.
+  for (std::size_t step = 0; step <= layers.size(); ++step) {
+    if (layer == root) return child;
+    if (layer == none<LayerId> || index(layer) == 0 || index(layer) >= layers.size()) break;
+    child = layer;
+    layer = layers[index(layer)].parent;
+  }
+  return root == none<LayerId> || index(root) == 0 ? child : none<LayerId>;
+}
+
+// The child of `root` for every forward kernel, and the time in each.
+struct Children {
+  std::vector<LayerId> of_kernel;
+  std::map<LayerId, std::int64_t> time;
+};
+
+Children children_of(const TaskGraph& graph, const std::vector<TaskId>& kernels, LayerId root) {
+  Children children;
+  for (const TaskId kernel : kernels) {
+    const LayerId child = child_towards(graph.context().layers, graph.layer(kernel), root);
+    children.of_kernel.push_back(child);
+    if (child != none<LayerId>) children.time[child] += graph.duration_ns(kernel);
+  }
+  return children;
+}
+
+// Descends while one child holds more than half of the time.
+Children find_blocks(const TaskGraph& graph, const std::vector<TaskId>& kernels) {
+  const std::int64_t half = time_of(graph, kernels, 0, kernels.size()) / 2;
+  Children children = children_of(graph, kernels, LayerId{0});
+  for (std::size_t depth = 0; depth < graph.context().layers.size(); ++depth) {
+    const auto heavy = std::find_if(children.time.begin(), children.time.end(),
+                                    [&](const auto& entry) { return entry.second > half; });
+    if (heavy == children.time.end()) break;
+    Children below = children_of(graph, kernels, heavy->first);
+    if (below.time.empty()) break;
+    children = std::move(below);
+  }
+  return children;
+}
+
+}  // namespace
+
+std::vector<TrainingPass> find_passes(const KernelEditor& editor) {
+  const TaskGraph& graph = editor.graph();
+  std::map<std::pair<std::int32_t, std::int32_t>, TrainingPass> open;
+  std::vector<TrainingPass> passes;
+  const auto close = [&](TrainingPass& pass) {
+    if (!pass.forward.empty() && !pass.backward.empty()) passes.push_back(std::move(pass));
+    pass = {};
+  };
+  for (const TaskId kernel : editor.kernels()) {
+    const Lane& lane = graph.lane(kernel);
+    TrainingPass& pass = open[{lane.rank, lane.device}];
+    if (graph.phase(kernel) == Phase::forward) {
+      if (!pass.backward.empty()) close(pass);
+      pass.forward.push_back(kernel);
+    } else if (graph.phase(kernel) == Phase::backward) {
+      pass.backward.push_back(kernel);
+    }
+  }
+  for (auto& [device, pass] : open) close(pass);
+  return passes;
+}
+
+TaskId mirror_of(const KernelEditor& editor, const TrainingPass& pass, std::size_t position) {
+  const TaskGraph& graph = editor.graph();
+  const std::int64_t whole = time_of(graph, pass.forward, 0, pass.forward.size());
+  const std::int64_t after = time_of(graph, pass.forward, position + 1, pass.forward.size());
+  const std::int64_t backward = time_of(graph, pass.backward, 0, pass.backward.size());
+  const double share = whole == 0 ? 0 : static_cast<double>(after) / static_cast<double>(whole);
+  const double until = share * static_cast<double>(backward);
+  double passed = 0;
+  for (const TaskId kernel : pass.backward) {
+    passed += static_cast<double>(graph.duration_ns(kernel));
+    if (passed > until && editor.own_call(kernel) != none<TaskId>) return kernel;
+  }
+  return none<TaskId>;
+}
+
+std::vector<PassSegment> equal_segments(const KernelEditor& editor, const TrainingPass& pass,
+                                        std::size_t count) {
+  const TaskGraph& graph = editor.graph();
+  const std::int64_t whole = time_of(graph, pass.forward, 0, pass.forward.size());
+  std::vector<PassSegment> segments;
+  std::size_t begin = 0;
+  std::int64_t passed = 0;
+  for (std::size_t i = 0; i < pass.forward.size(); ++i) {
+    passed += graph.duration_ns(pass.forward[i]);
+    const auto due = static_cast<double>(whole) * static_cast<double>(segments.size() + 1) /
+                     static_cast<double>(std::max<std::size_t>(count, 1));
+    const bool last = i + 1 == pass.forward.size();
+    if (!last && (static_cast<double>(passed) < due || segments.size() + 1 == count)) continue;
+    segments.push_back({begin, i + 1, mirror_of(editor, pass, i)});
+    begin = i + 1;
+  }
+  return segments;
+}
+
+std::vector<PassSegment> block_segments(const KernelEditor& editor, const TrainingPass& pass) {
+  const TaskGraph& graph = editor.graph();
+  const std::vector<Layer>& layers = graph.context().layers;
+  const Children blocks = find_blocks(graph, pass.forward);
+  std::vector<PassSegment> segments;
+  std::vector<LayerId> block;  // of each segment
+  for (std::size_t i = 0; i < pass.forward.size(); ++i) {
+    const LayerId child = blocks.of_kernel[i];
+    const bool continues = !block.empty() && block.back() == child && segments.back().end == i;
+    if (continues) {
+      segments.back().end = i + 1;
+    } else if (child != none<LayerId>) {
+      segments.push_back({i, i + 1, none<TaskId>});
+      block.push_back(child);
+    }
+  }
+  if (segments.size() < 2) return {};  // one wrapper around everything is no block
+  std::map<LayerId, TaskId> first_use;
+  for (const TaskId kernel : pass.backward) {
+    if (editor.own_call(kernel) == none<TaskId>) continue;
+    for (LayerId layer = graph.layer(kernel); layer != none<LayerId> && index(layer) != 0;
+         layer = layers[index(layer)].parent) {
+      first_use.try_emplace(layer, kernel);
+    }
+  }
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    const auto use = first_use.find(block[s]);
+    segments[s].needed_by =
+        use != first_use.end() ? use->second : mirror_of(editor, pass, segments[s].end - 1);
+  }
+  return segments;
+}
+
+std::size_t count_products(const KernelEditor& editor, const std::vector<TaskId>& kernels) {
+  return static_cast<std::size_t>(std::count_if(kernels.begin(), kernels.end(), [&](TaskId kernel) {
+    const KernelClass kernel_class = editor.class_of(kernel);
+    return kernel_class == KernelClass::gemm || kernel_class == KernelClass::convolution ||
+           kernel_class == KernelClass::attention;
+  }));
+}
+
+double stashed_bytes(const KernelEditor& editor, const TrainingPass& pass, std::size_t begin,
+                     std::size_t end) {
+  const TaskGraph& graph = editor.graph();
+  if (graph.context().tensors.empty() || begin >= end)
+    return graph.context().tensors.empty() ? -1 : 0;
+  // A tensor is allocated in the host time before the call that launches its first kernel. Host
+  // tasks of all threads are numbered in the order of their calls.
+  const TaskId first = editor.view().launcher(pass.forward[begin]);
+  const TaskId last = editor.view().launcher(pass.forward[end - 1]);
+  const TaskId backward = editor.view().launcher(pass.backward.front());
+  if (first == none<TaskId> || last == none<TaskId> || backward == none<TaskId>) return -1;
+  double bytes = 0;
+  for (const Tensor& tensor : graph.context().tensors) {
+    if (tensor.allocated_in == none<TaskId> || tensor.allocated_in < first ||
+        tensor.allocated_in > last || tensor.freed_in < backward) {
+      continue;  // freed_in is none, the largest id, for tensors that outlive the window
+    }
+    bytes += static_cast<double>(tensor.bytes);
+  }
+  return bytes;
+}
+
+}  // namespace foretrace::detail

@@ -1,0 +1,52 @@
+// Forward passes with the backward passes that undo them, and how a forward pass divides into
+// segments or blocks of layers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/editing/kernels/kernel_editor.h"
+
+namespace foretrace::detail {
+
+/// Kernels of one forward pass and of the backward pass after it, in program order, on one device.
+struct TrainingPass {
+  std::vector<TaskId> forward;
+  std::vector<TaskId> backward;
+};
+
+/// Passes that have both parts, in program order of their ends.
+[[nodiscard]] std::vector<TrainingPass> find_passes(const KernelEditor& editor);
+
+/// A run of the forward kernels [begin, end) and the first backward kernel that needs it.
+struct PassSegment {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  TaskId needed_by = none<TaskId>;
+};
+
+/// `count` runs of about the same device time. The backward pass undoes them in reverse order, and
+/// spends on each the share of time that the forward pass does.
+[[nodiscard]] std::vector<PassSegment> equal_segments(const KernelEditor& editor,
+                                                      const TrainingPass& pass, std::size_t count);
+
+/// One run per block: per child of the innermost module that holds most of the forward pass, e.g.
+/// per transformer layer. Empty without at least two recorded modules.
+[[nodiscard]] std::vector<PassSegment> block_segments(const KernelEditor& editor,
+                                                      const TrainingPass& pass);
+
+/// The backward kernel at which the backward pass comes to the forward kernel at `position`.
+[[nodiscard]] TaskId mirror_of(const KernelEditor& editor, const TrainingPass& pass,
+                               std::size_t position);
+
+/// Matrix products and convolutions among these kernels: how deep a pass is.
+[[nodiscard]] std::size_t count_products(const KernelEditor& editor,
+                                         const std::vector<TaskId>& kernels);
+
+/// Bytes of recorded tensors that forward[begin, end) allocates and that live on into the backward
+/// pass; -1 if the trace records no tensors.
+[[nodiscard]] double stashed_bytes(const KernelEditor& editor, const TrainingPass& pass,
+                                   std::size_t begin, std::size_t end);
+
+}  // namespace foretrace::detail

@@ -1,0 +1,59 @@
+#include "models/editing/tensors/weight_tensors.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace foretrace::detail {
+namespace {
+
+// Weights are rounded to blocks, products are not.
+constexpr double rounding = 1.001;
+
+bool is_weight_of(const Tensor& tensor, std::int32_t rank, std::int32_t device) {
+  return tensor.category == TensorCategory::weight && tensor.allocated_in == none<TaskId> &&
+         tensor.bytes > 0 && tensor.device == device && (tensor.rank < 0 || tensor.rank == rank);
+}
+
+}  // namespace
+
+void WeightTensors::add(TaskId kernel, double before, double after) {
+  const Lane& lane = editor_.graph().lane(kernel);
+  Bytes& step = by_step_[{lane.rank, lane.device, editor_.graph().step(kernel)}];
+  step.before += before;
+  step.after += after;
+}
+
+std::map<WeightTensors::Device, WeightTensors::Bytes> WeightTensors::largest_step() const {
+  std::map<Device, Bytes> largest;
+  for (const auto& [key, bytes] : by_step_) {
+    const auto [rank, device, step] = key;
+    Bytes& most = largest[{rank, device}];
+    if (bytes.before > most.before) most = bytes;
+  }
+  return largest;
+}
+
+std::string WeightTensors::edit(TensorEditor& tensors) const {
+  const std::vector<Tensor>& all = editor_.graph().context().tensors;
+  std::string note;
+  for (const auto& [key, bytes] : largest_step()) {
+    const auto [rank, device] = key;
+    double recorded = 0;
+    for (const Tensor& tensor : all) {
+      if (is_weight_of(tensor, rank, device)) recorded += static_cast<double>(tensor.bytes);
+    }
+    if (recorded == 0) continue;
+    if (bytes.before > recorded * rounding) {
+      note = "; recorded weights keep their size, since a step reads more than they are";
+      continue;
+    }
+    const double share = std::max(0.0, 1 - (bytes.before - bytes.after) / recorded);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!is_weight_of(all[i], rank, device)) continue;
+      tensors.resize(i, static_cast<double>(all[i].bytes) * share);
+    }
+  }
+  return note;
+}
+
+}  // namespace foretrace::detail

@@ -1,0 +1,249 @@
+// Compress communication: collectives move fewer bytes; kernels encode before and decode after.
+//
+//   before   compute  [produce]                            [use]
+//            network           [all-to-all 12 ms          ]
+//   after    compute  [produce][encode]                 [decode][use]
+//            network                   [all-to-all 6 ms]               ratio=0.5
+//   The codec runs on the stream that produces and uses the data, so it takes time from
+//   computation.
+//
+// paper     quantized collectives of TorchRec (D. Ivchenko et al., RecSys 2022); Y. Lin et al.,
+// Deep
+//           Gradient Compression, ICLR 2018; the recipe: H. Zhu et al., Daydream, USENIX ATC 2020.
+// assumes   - transfer time follows bytes, but for latency
+//           - codecs are bound by memory bandwidth
+// ignores   accuracy; error feedback buffers; slower transfers while codec kernels run beside them
+// calibrate encode_cost, decode_cost from the codec's kernels at one size.
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/whatifs/communication/transfers.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+struct Settings {
+  double ratio = 1;
+  double encode_cost = 0;
+  double decode_cost = 0;
+  double link_bandwidth = 0;  // 0: sizes come from the trace only
+  std::int64_t latency_ns = 0;
+  std::int64_t at_least_ns = 0;
+};
+
+class Compressor {
+ public:
+  Compressor(const Scenario& scenario, const Settings& settings)
+      : editor_(scenario), graph_(scenario.graph), settings_(settings) {}
+
+  Result<Change> run(const std::vector<detail::Transfer>& transfers) {
+    find_users(transfers);
+    for (const detail::Transfer& transfer : transfers) {
+      if (graph_.duration_ns(transfer.task) < settings_.at_least_ns) continue;
+      if (auto status = compress(transfer); !status) return std::move(status).error();
+    }
+    if (compressed_ == 0) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("no selected collective transfers for {:.0f} us or longer "
+                               "(parameter at_least)",
+                               static_cast<double>(settings_.at_least_ns) * 1e-3)};
+    }
+    return editor_.finish(fmt::format(
+        "{} transfers, {:.2f} ms -> {:.2f} ms; {} encoding and {} decoding kernels, {:.2f} ms",
+        compressed_, detail::to_ms(before_), detail::to_ms(after_), encoders_, decoders_,
+        detail::to_ms(codec_)));
+  }
+
+ private:
+  /// The first kernel of another stream that waits for each transfer.
+  void find_users(const std::vector<detail::Transfer>& transfers) {
+    for (const detail::Transfer& transfer : transfers) user_[transfer.task] = none<TaskId>;
+    for (const TaskId kernel : editor_.kernels()) {
+      for (const Dependency& dependency : dependencies_of(graph_, kernel)) {
+        const auto found = user_.find(task_of(dependency.source));
+        if (dependency.kind == DependencyKind::event_wait && found != user_.end() &&
+            found->second == none<TaskId>) {
+          found->second = kernel;
+        }
+      }
+    }
+  }
+
+  /// The kernel that the collective waits for; none if that is not recorded.
+  [[nodiscard]] TaskId producer(TaskId arrival) const {
+    TaskId latest = none<TaskId>;
+    for (const Dependency& dependency : dependencies_of(graph_, arrival)) {
+      const TaskId source = task_of(dependency.source);
+      if (dependency.kind == DependencyKind::event_wait &&
+          graph_.kind(source) == TaskKind::kernel && (latest == none<TaskId> || source > latest)) {
+        latest = source;
+      }
+    }
+    return latest;
+  }
+
+  void wait_for(TaskId source, TaskId task) {
+    editor_.builder().change.new_dependencies.push_back(
+        {.source = end_of(source), .task = task, .kind = DependencyKind::event_wait});
+  }
+
+  Status compress(const detail::Transfer& transfer) {
+    const std::int64_t old = graph_.duration_ns(transfer.task);
+    const std::int64_t latency = std::min(old, settings_.latency_ns);
+    const std::int64_t now =
+        latency + std::llround(static_cast<double>(old - latency) * settings_.ratio);
+    editor_.builder().change.durations.push_back(
+        {transfer.task, now, Provenance::scaled, 0.9F, 1.2F});
+    before_ += old;
+    after_ += now;
+    ++compressed_;
+    if (settings_.encode_cost + settings_.decode_cost <= 0) return ok_status();
+    const std::int64_t recorded = graph_.work(transfer.task).bytes;
+    const double bytes = recorded >= 0 ? static_cast<double>(recorded)
+                                       : static_cast<double>(old) * 1e-9 * settings_.link_bandwidth;
+    if (bytes <= 0 && recorded != 0) {
+      return Error{ErrorCode::missing_cost,
+                   "the trace does not say how many bytes the collectives move, expected "
+                   "link_bandwidth (bytes then follow from the transfer's time), or encode_cost=0 "
+                   "and decode_cost=0 for a codec that costs nothing"};
+    }
+    return add_codec(transfer, bytes);
+  }
+
+  Status add_codec(const detail::Transfer& transfer, double bytes) {
+    const TaskId arrival = transfer.met ? editor_.view().previous(transfer.task) : transfer.task;
+    const TaskId from = producer(arrival);
+    if (settings_.encode_cost > 0 && from != none<TaskId> &&
+        editor_.own_call(from) != none<TaskId>) {
+      auto cost = editor_.moving_cost(bytes * settings_.encode_cost, KernelClass::elementwise);
+      if (!cost) return std::move(cost).error();
+      const TaskId encode = editor_.add(from, Place::after, {"encode for transfer", *cost, 0});
+      wait_for(encode, arrival);
+      codec_ += cost->duration_ns;
+      ++encoders_;
+    }
+    const TaskId to = user_.at(transfer.task);
+    if (settings_.decode_cost > 0 && to != none<TaskId> && editor_.own_call(to) != none<TaskId>) {
+      auto cost = editor_.moving_cost(bytes * settings_.decode_cost, KernelClass::elementwise);
+      if (!cost) return std::move(cost).error();
+      const TaskId decode = editor_.add(to, Place::before, {"decode after transfer", *cost, 0});
+      editor_.builder().change.new_dependencies.push_back(
+          {.source = end_of(transfer.task), .task = decode, .kind = DependencyKind::event_wait});
+      codec_ += cost->duration_ns;
+      ++decoders_;
+    }
+    return ok_status();
+  }
+
+  detail::KernelEditor editor_;
+  const TaskGraph& graph_;
+  const Settings& settings_;
+  std::map<TaskId, TaskId> user_;
+  std::int64_t before_ = 0;
+  std::int64_t after_ = 0;
+  std::int64_t codec_ = 0;
+  std::size_t compressed_ = 0;
+  std::size_t encoders_ = 0;
+  std::size_t decoders_ = 0;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  auto transfers = detail::find_transfers(scenario.graph, params.text("select"));
+  if (!transfers) return std::move(transfers).error();
+  const Settings settings{.ratio = params.number("ratio"),
+                          .encode_cost = params.number("encode_cost"),
+                          .decode_cost = params.number("decode_cost"),
+                          .link_bandwidth = params.number("link_bandwidth"),
+                          .latency_ns = params.integer("latency"),
+                          .at_least_ns = params.integer("at_least")};
+  return Compressor(scenario, settings).run(*transfers);
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "Transfer time is a latency that stays and a part that follows the bytes.",
+    "Encoding (clamp and cast: 14 bytes per fp32 number) and decoding (6 bytes) are kernels bound "
+    "by "
+    "memory bandwidth.",
+    "The kernel that a collective waits for makes its data; the first kernel that waits for the "
+    "collective uses it. Where neither is recorded no codec kernel is added (see the note).",
+    "A kernel whose other ranks are not recorded is all transfer."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "accuracy, and buffers of error feedback",
+    "transfers that get slower while memory-bound codec kernels run beside them",
+    "indices of sparse codes: put them into ratio"};
+constexpr std::array params = {
+    ParamInfo{.name = "ratio",
+              .unit = "x",
+              .default_text = "0.5",
+              .doc = "Bytes moved afterwards / before: 0.5 for fp16 instead of fp32.",
+              .minimum = 0,
+              .maximum = 10},
+    ParamInfo{.name = "select",
+              .type = ParamType::selection,
+              .default_text = "kind=collective",
+              .doc = "Which collectives, e.g. 'kind=collective&phase=forward'."},
+    ParamInfo{.name = "at_least",
+              .type = ParamType::time,
+              .unit = "us",
+              .default_text = "100 us",
+              .doc = "Shorter transfers stay as they are.",
+              .minimum = 0,
+              .maximum = 1e12},
+    ParamInfo{.name = "encode_cost",
+              .unit = "1",
+              .default_text = "3.5",
+              .doc = "Bytes of device memory that encoding moves per byte of the collective.",
+              .minimum = 0,
+              .maximum = 1000,
+              .optimistic = "1.5"},
+    ParamInfo{.name = "decode_cost",
+              .unit = "1",
+              .default_text = "1.5",
+              .doc = "Bytes of device memory that decoding moves per byte of the collective.",
+              .minimum = 0,
+              .maximum = 1000},
+    ParamInfo{.name = "latency",
+              .type = ParamType::time,
+              .unit = "us",
+              .default_text = "20 us",
+              .doc = "Part of a transfer that does not follow its bytes.",
+              .minimum = 0,
+              .maximum = 1e9},
+    ParamInfo{.name = "link_bandwidth",
+              .type = ParamType::bandwidth,
+              .unit = "GB/s",
+              .default_text = "0 GB/s",
+              .doc = "Per rank, to know the bytes where the trace has none; 0: not known.",
+              .minimum = 0,
+              .maximum = 1e15}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo compress_communication;
+constinit const OptimizationInfo compress_communication = {
+    .name = "compress_communication",
+    .summary = "Collectives move fewer bytes; kernels encode before and decode after.",
+    .paper =
+        "Y. Lin, S. Han, H. Mao, Y. Wang, W. Dally, Deep Gradient Compression, ICLR 2018; "
+        "quantized collectives of TorchRec, D. Ivchenko et al., RecSys 2022",
+    .recipe =
+        "The transfer of every selected collective keeps its latency and takes ratio x the "
+        "rest. An encoding kernel follows the kernel that the collective waits for, a "
+        "decoding kernel precedes the first kernel that waits for the collective.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "encode_cost, decode_cost: the codec's kernels at one size; ratio: its format.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

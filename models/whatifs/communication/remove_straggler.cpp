@@ -1,0 +1,112 @@
+// Remove straggler: host stalls that only one rank has become as short as on the other ranks.
+//
+//   before   rank 0  [fwd][all-to-all: waits 1000 ms      ][bwd]
+//            rank 2  [fwd][stall 1001 ms     ][all-to-all][bwd]
+//   after    rank 0  [fwd][all-to-all][bwd]
+//            rank 2  [fwd][all-to-all][bwd]
+//   A stall is a silence of a host thread that the same place of the other ranks does not have.
+//   Only the host time goes; who waits for whom afterwards is simulated.
+//
+// paper     the last arriver makes a collective late: P. Patarasuk, X. Yuan, Efficient MPI_Bcast
+//           across different process arrival patterns, IPDPS 2008; stalls found by comparing like
+//           places of the ranks of one job.
+// assumes   - what the rank did in the silence is not needed by anybody
+// ignores   why it stalled; whether another rank becomes the straggler for the same reason
+// calibrate to: the silence of the same place in a run without the cause.
+#include <array>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  const TaskGraph& graph = scenario.graph;
+  const std::int64_t rank = params.integer("rank");
+  const std::int64_t at_least = params.integer("at_least");
+  std::map<TaskId, std::int64_t> shorter;  // by task
+  std::map<std::int32_t, std::pair<std::size_t, std::int64_t>> by_rank;
+  for (const Stall& stall : graph.context().stalls) {
+    const std::int32_t own = graph.lane(stall.task).rank;
+    if (stall.excess_ns < at_least || (rank >= 0 && own != rank)) continue;
+    const std::int64_t less =
+        params.given("to") ? stall.duration_ns - params.integer("to") : stall.excess_ns;
+    shorter[stall.task] += less;
+    ++by_rank[own].first;
+    by_rank[own].second += less;
+  }
+  if (shorter.empty()) {
+    return Error{ErrorCode::no_match,
+                 "no stall that one rank has and the others have not, expected the traces of "
+                 "several ranks of one job (a lower at_least finds shorter ones)"};
+  }
+  Change change;
+  for (const auto& [task, less] : shorter) {
+    change.segments.push_back(
+        {task, std::max<std::int64_t>(0, graph.segment_ns(task) - less), Provenance::assumed});
+  }
+  for (const auto& [own, sum] : by_rank) {
+    change.notes.push_back(fmt::format("rank {}: {} stalls, {:.1f} ms less in all", own, sum.first,
+                                       static_cast<double>(sum.second) * 1e-6));
+  }
+  return change;
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "What the rank did during the stall is needed by nobody: it can go without a trace.",
+    "The rank would then be as fast as the median of the others at the same place, or as `to` "
+    "says.",
+    "A silence above 1 ms and three times that of the others is a stall; shorter ones stay."};
+constexpr std::array<std::string_view, 2> ignores = {
+    "why the rank stalled, and whether another one would stall instead",
+    "slow kernels on one device: only host stalls are found"};
+constexpr std::array params = {
+    ParamInfo{.name = "to",
+              .type = ParamType::time,
+              .unit = "ms",
+              .default_text = "0 ms",
+              .doc = "Length of every stall afterwards; not given: that of the other ranks.",
+              .minimum = 0,
+              .maximum = 3.6e12},
+    ParamInfo{.name = "at_least",
+              .type = ParamType::time,
+              .unit = "ms",
+              .default_text = "1 ms",
+              .doc = "Stalls that exceed the other ranks by less are left.",
+              .minimum = 0,
+              .maximum = 3.6e12},
+    ParamInfo{.name = "rank",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "-1",
+              .doc = "Only stalls of this rank; -1: of every rank.",
+              .minimum = -1,
+              .maximum = 1e9}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo remove_straggler;
+constinit const OptimizationInfo remove_straggler = {
+    .name = "remove_straggler",
+    .summary = "Take away host stalls that one rank has and the others have not.",
+    .paper =
+        "none; P. Patarasuk, X. Yuan, Efficient MPI_Bcast across Different Process Arrival "
+        "Patterns, IPDPS 2008, shows what late arrivals cost",
+    .recipe =
+        "The host time before the task that ends a stall becomes that of the other ranks, or "
+        "`to`. Arrivals at collectives and waiting follow.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "to: the length of the same silence in a run without the cause.",
+    .params = params,
+    .apply = apply,
+    .stage = Stage::schedule};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,183 @@
+// Replicate: the job on more (or fewer) ranks that do what the recorded ranks do.
+//
+//   before   4 recorded ranks meet in [all-reduce 1.0 ms]
+//   after    64 ranks of the same roles meet in [all-reduce 1.3 ms]     ranks=64
+//   A rank that does exactly what a recorded one does arrives when that one arrives, so it need not
+//   be simulated again: only the transfers depend on how many take part.
+//
+// paper     ring and tree costs: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective
+//           Communication Operations in MPICH, IJHPCA 2005; NCCL 2.4 release notes (double trees).
+// assumes   - weak scaling: every rank keeps its work and its bytes
+//           - all communicators grow by the same factor
+// ignores   more ranks have a later last arriver (noise of the host); other topology of the links
+// calibrate step_latency and bandwidth_factor from a collective benchmark at the new size.
+#include <array>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "models/whatifs/communication/transfers.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+/// How a collective's time depends on the number of ranks: a share of bytes / bandwidth, and steps
+/// that each cost a latency. Rings for gathers and scatters, trees for reductions to all.
+struct Dependence {
+  double share = 1;
+  double steps = 0;
+};
+
+Dependence dependence(CollectiveKind kind, double ranks) {
+  const double ring = (ranks - 1) / ranks;
+  switch (kind) {
+    case CollectiveKind::all_reduce: return {2 * ring, 2 * std::ceil(std::log2(ranks))};
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_to_all: return {ring, ranks - 1};
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+    case CollectiveKind::barrier: return {1, std::ceil(std::log2(ranks))};
+    default: return {1, 0};  // between two ranks, however many there are
+  }
+}
+
+class Replicator {
+ public:
+  Replicator(const TaskGraph& graph, const ParamValues& params)
+      : graph_(graph),
+        step_latency_ns_(static_cast<double>(params.integer("step_latency"))),
+        bandwidth_factor_(params.number("bandwidth_factor")) {
+    for (const RankClass& ranks : graph.context().rank_classes) {
+      recorded_ += ranks.multiplicity;
+    }
+    growth_ = static_cast<double>(params.integer("ranks")) / static_cast<double>(job_size());
+  }
+
+  Result<Change> run(std::int64_t ranks, const std::vector<detail::Transfer>& transfers) {
+    Change change;
+    std::int64_t before = 0;
+    std::int64_t after = 0;
+    std::size_t unknown = 0;
+    for (const detail::Transfer& transfer : transfers) {
+      const std::int64_t old = graph_.duration_ns(transfer.task);
+      const std::int64_t now = time_of(transfer.task, unknown);
+      before += old;
+      after += now;
+      change.durations.push_back({transfer.task, now, Provenance::scaled, 0.8F, 1.2F});
+    }
+    change.notes.push_back(fmt::format(
+        "{} ranks ({} recorded) become {} of the same roles: {} transfers, {:.2f} ms -> {:.2f} ms; "
+        "ranks that do the same are simulated once",
+        job_size(), recorded_, ranks, transfers.size(), static_cast<double>(before) * 1e-6,
+        static_cast<double>(after) * 1e-6));
+    if (unknown > 0) {
+      change.notes.push_back(
+          fmt::format("{} transfers of a communicator of unknown size stay as measured", unknown));
+    }
+    return change;
+  }
+
+ private:
+  /// Ranks of the whole recorded job: the largest communicator knows, if more than are here.
+  [[nodiscard]] std::size_t job_size() const {
+    std::size_t size = recorded_;
+    for (const Communicator& communicator : graph_.context().communicators) {
+      size = std::max<std::size_t>(size, communicator.size);
+    }
+    return std::max<std::size_t>(1, size);
+  }
+
+  [[nodiscard]] std::int64_t time_of(TaskId task, std::size_t& unknown) const {
+    const Work& work = graph_.work(task);
+    const std::int64_t old = graph_.duration_ns(task);
+    const auto& communicators = graph_.context().communicators;
+    const std::size_t size =
+        work.communicator < communicators.size() ? communicators[work.communicator].size : 0;
+    if (size < 2) {
+      ++unknown;
+      return old;
+    }
+    const Dependence then = dependence(work.collective, static_cast<double>(size));
+    const double ranks = std::max(2.0, std::round(static_cast<double>(size) * growth_));
+    const Dependence now = dependence(work.collective, ranks);
+    // The recorded latency part cannot be told from the bytes; it is at most the whole.
+    const double latency = std::min(static_cast<double>(old), then.steps * step_latency_ns_);
+    const double bytes = (static_cast<double>(old) - latency) * now.share / then.share;
+    return std::llround(bytes / bandwidth_factor_ +
+                        (then.steps > 0 ? latency * now.steps / then.steps : latency));
+  }
+
+  const TaskGraph& graph_;
+  double step_latency_ns_ = 0;
+  double bandwidth_factor_ = 1;
+  double growth_ = 1;
+  std::size_t recorded_ = 0;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  auto transfers = detail::find_transfers(scenario.graph, "kind=collective");
+  if (!transfers) return std::move(transfers).error();
+  return Replicator(scenario.graph, params).run(params.integer("ranks"), *transfers);
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "Weak scaling: every rank keeps its work, and every collective its bytes per rank.",
+    "All communicators grow by the factor by which the job grows.",
+    "Reductions to all run as rings for their bytes and double trees for their latency; gathers, "
+    "scatters and all-to-alls take a step per peer.",
+    "The links per rank are as fast as recorded times bandwidth_factor."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "the last of more ranks arrives later: host noise of ranks that were not recorded",
+    "the boundary between nodes: give its bandwidth as bandwidth_factor",
+    "waiting inside kernels whose other ranks are not recorded: it stays as measured"};
+constexpr std::array params = {
+    ParamInfo{.name = "ranks",
+              .type = ParamType::integer,
+              .unit = "1",
+              .doc = "Ranks of the whole job afterwards.",
+              .minimum = 2,
+              .maximum = 1e7},
+    ParamInfo{.name = "step_latency",
+              .type = ParamType::time,
+              .unit = "us",
+              .default_text = "3 us",
+              .doc = "Latency of one step of a collective between two ranks.",
+              .minimum = 0,
+              .maximum = 1e9,
+              .optimistic = "1 us",
+              .pessimistic = "10 us"},
+    ParamInfo{.name = "bandwidth_factor",
+              .unit = "x",
+              .default_text = "1",
+              .doc = "Bandwidth per rank at the new size / recorded.",
+              .minimum = 1e-4,
+              .maximum = 1e4}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo replicate;
+constinit const OptimizationInfo replicate = {
+    .name = "replicate",
+    .summary = "The job on more ranks that do what the recorded ones do.",
+    .paper =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations "
+        "in MPICH, IJHPCA 2005",
+    .recipe =
+        "Transfers take the share of bytes and the steps of the new number of ranks. Copies "
+        "of a recorded rank arrive when it arrives, so they are not simulated again.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "step_latency, bandwidth_factor: a collective benchmark at the new size.",
+    .params = params,
+    .apply = apply,
+    .stage = Stage::schedule};
+
+}  // namespace optimizations
+}  // namespace foretrace

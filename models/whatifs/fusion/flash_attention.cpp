@@ -1,0 +1,153 @@
+// Flash attention: scores, softmax and weighted values become one kernel that never writes scores.
+//
+//   before   launch -> q k^T, launch -> scale, launch -> softmax, launch -> dropout, launch -> p v
+//   after    launch -> flash attention          (backward: five kernels or more become one)
+//   Every softmax between batched products goes with them, with the launches and the host time
+//   between them. Bytes: queries, keys, values and the result once, instead of the square of the
+//   sequence several times.
+//
+// paper     T. Dao et al., FlashAttention: Fast and Memory-Efficient Exact Attention with
+//           IO-Awareness, NeurIPS 2022; T. Dao, FlashAttention-2, ICLR 2024.
+// assumes   - a softmax between batched products is attention with a supported head size and mask
+//           - 4 b q k d FLOPs forward and 2.5 times that backward (scores are recomputed)
+//           - the fused kernel reaches attention's share of the sustained rate
+// ignores   skipped blocks of causal masks, changes of layout that the caller may drop or need
+// calibrate efficiency: time of scaled_dot_product_attention at the model's shape.
+// memory    the scores and probabilities, b q k numbers each, are no longer kept for backward; one
+//           number per query (the log-sum-exp) is.
+#include <array>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/attention_core.h"
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/tensors/tensor_edits.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+// b heads of q x k x d; forward reads q, k, v and writes o, backward twice that. At efficiency 1
+// the kernel runs at attention's usual share of the sustained rate.
+Result<Cost> fused_cost(const detail::KernelEditor& editor, const detail::AttentionCore& core,
+                        double efficiency) {
+  // Without shapes the arithmetic stays as long as it was, and the rest vanishes.
+  const Cost by_products{core.products_ns, Provenance::assumed, 0.5F, 1.5F};
+  if (!core.scores || editor.accelerator() == nullptr) return by_products;
+  const GemmShape& s = *core.scores;
+  KernelDescription fused;
+  fused.traits = editor.about(core.kernels.front()).traits;
+  fused.traits.kernel_class = KernelClass::attention;
+  fused.traits.compute_bound = true;
+  const double passes = core.backward ? 2.5 : 1.0;
+  fused.amount.flops = 4 * s.batch * s.m * s.n * s.k * passes;
+  fused.amount.numbers = (2 * s.m + 2 * s.n) * s.batch * s.k * (core.backward ? 2 : 1);
+  auto cost = roofline_cost(fused, {editor.accelerator(), fused.traits.precision, efficiency},
+                            "the fused attention kernel");
+  return cost ? cost : Result<Cost>(by_products);
+}
+
+// What is allocated for any kernel but the last is scores, probabilities or masks: forward only,
+// since the order of the gradients is not known.
+void drop_scores(detail::KernelEditor& editor, const std::set<TaskId>& calls,
+                 detail::TensorEditor& tensors) {
+  const auto& all = editor.graph().context().tensors;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (calls.contains(all[i].allocated_in)) tensors.drop(i);
+  }
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::KernelEditor editor(scenario);
+  const bool backward = params.boolean("backward");
+  std::size_t shapes = 0;
+  std::size_t cores = 0;
+  double kept_bytes = 0;
+  std::set<TaskId> inner_calls;
+  for (const detail::AttentionCore& core : detail::find_attention_cores(editor)) {
+    if (core.backward && !backward) continue;
+    auto cost = fused_cost(editor, core, params.number("efficiency"));
+    if (!cost) return std::move(cost).error();
+    ++cores;
+    for (std::size_t i = 0; !core.backward && i + 1 < core.kernels.size(); ++i) {
+      inner_calls.insert(editor.own_call(core.kernels[i]));
+    }
+    if (core.scores) {
+      ++shapes;
+      const GemmShape& s = *core.scores;
+      const double numbers = s.batch * s.m * s.n;
+      if (!core.backward) kept_bytes += numbers * editor.number_bytes(core.kernels.front());
+    }
+    editor.replace(core.kernels,
+                   {core.backward ? "flash attention backward" : "flash attention", *cost, 0});
+  }
+  if (editor.untouched()) {
+    return Error{ErrorCode::no_match,
+                 "no softmax between batched matrix products, expected attention that is made of "
+                 "single operators (fused attention is left as it is)"};
+  }
+  std::string note =
+      fmt::format("{} attentions, {} with known shapes: {}", cores, shapes, editor.sums_text());
+  if (kept_bytes > 0) {
+    note += fmt::format("; {:.1f} MB of probabilities are no longer written in the forward passes",
+                        kept_bytes * 1e-6);
+  }
+  inner_calls.erase(none<TaskId>);
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  drop_scores(editor, inner_calls, tensors);
+  return editor.finish(note + tensors.note());
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "A softmax between batched matrix products, with nothing but pointwise kernels between them, "
+    "is attention with a head size and a mask that the fused kernel supports.",
+    "The fused kernel does 4 b q k d FLOPs forward and 2.5 times that backward, moves queries, "
+    "keys, values and result once, and reaches 0.60 of the rate of large products (30 to 73 % of "
+    "the peak in the papers).",
+    "Masks and dropout cost nothing inside the fused kernel.",
+    "Without known shapes its time is that of the matrix products it replaces."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "blocks that a causal mask skips: up to half of the work",
+    "transposes before and after that another layout would save or add",
+    "split kernels and extra launches of the backward"};
+constexpr std::array params = {
+    ParamInfo{.name = "efficiency",
+              .unit = "x",
+              .default_text = "1",
+              .doc = "Rate of the fused kernel / 0.60 of the sustained rate of large products.",
+              .minimum = 0.01,
+              .maximum = 2,
+              .optimistic = "1.4",
+              .pessimistic = "0.5"},
+    ParamInfo{.name = "backward",
+              .type = ParamType::boolean,
+              .default_text = "true",
+              .doc = "Fuse the backward of attention, too."}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo flash_attention;
+constinit const OptimizationInfo flash_attention = {
+    .name = "flash_attention",
+    .summary = "Fuse scores, softmax and weighted values into one kernel.",
+    .paper =
+        "T. Dao et al., FlashAttention: Fast and Memory-Efficient Exact Attention with "
+        "IO-Awareness, NeurIPS 2022; T. Dao, FlashAttention-2, ICLR 2024",
+    .recipe =
+        "Every run of kernels from the batched product of the scores over its softmax to the "
+        "batched product with the values is replaced by one launch and one kernel whose time "
+        "is a roofline over 4 b q k d FLOPs and the bytes of queries, keys, values and "
+        "result; backward likewise with 2.5 times the work.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "efficiency: time of scaled_dot_product_attention at the shape of the model.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

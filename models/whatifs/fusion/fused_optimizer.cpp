@@ -1,0 +1,251 @@
+// Fused optimizer: multi-tensor kernels replace the update's kernels, tensor by tensor.
+//
+//   before   [py][mul_][py][add_][py][add_] ... per tensor       160 tensors x 3 launches
+//   after    [py + what is left][multi-tensor update] x ceil(tensors / 36)
+//   Elementwise kernels of the update phase and their launches go, with the host time between them;
+//   zeroing of gradients, copies, products and synchronizations stay where they are.
+//
+// paper     Apex FusedAdam (NVIDIA, 2018) and torch.optim fused=True; the recipe: H. Zhu, A.
+//           Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020.
+// assumes   - every elementwise kernel of the update belongs to the optimizer's formula
+//           - the fused kernel is bound by bytes: it reads gradients, parameters and states once
+//           - the host loop over parameters vanishes but for kept_host of it
+// ignores   other numerics, gradient clipping between the tensors, foreach overheads
+// calibrate kept_host and bytes_per_parameter from one step of the same optimizer with fused=True.
+// memory    (where tensors are recorded) what replaced launches wrote and the update freed is never
+//           allocated.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/costs/kernel_cost.h"
+#include "models/editing/chains/fusion_chain.h"
+#include "models/editing/kernels/change_builder.h"
+#include "models/editing/kernels/graph_view.h"
+#include "models/editing/kernels/update_phase.h"
+#include "models/editing/tensors/tensor_edits.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+struct Settings {
+  double kernel_factor = 1;
+  double kept_host = 0;
+  double bytes_per_parameter = 0;  // 0: by the operators of the update
+  std::size_t tensors_per_launch = 36;
+};
+
+class Fuser {
+ public:
+  Fuser(const Scenario& scenario, const Settings& settings)
+      : graph_(scenario.graph),
+        accelerator_(scenario.accelerator),
+        settings_(settings),
+        kernels_(describe_works(scenario.graph, scenario.accelerator)),
+        view_(scenario.graph),
+        builder_(scenario.graph) {}
+
+  Result<Change> run() {
+    const auto updates = detail::find_updates(graph_, view_, kernels_);
+    for (const detail::Update& update : updates) fuse(update);
+    if (removed_ == 0) {
+      return Error{ErrorCode::no_match,
+                   updates.empty()
+                       ? std::string("no elementwise kernels in an update phase, expected an "
+                                     "Optimizer.step range in the trace whose update is not "
+                                     "multi-tensor already")
+                       : std::string("every update has no more launches than a fused one would")};
+    }
+    detail::TensorEditor tensors(builder_.change, graph_);
+    drop_temporaries(tensors);
+    builder_.change.notes.push_back(fmt::format(
+        "{} launches of {} updates become {}; device time {:.2f} ms -> {:.2f} ms ({}), host time "
+        "between launches {:.2f} ms -> {:.2f} ms{}",
+        removed_, fused_, inserted_, ms(device_before_), ms(device_after_),
+        from_bytes_ ? "bytes at the achieved bandwidth"
+                    : "sum of the replaced kernels x kernel_factor",
+        ms(host_before_), ms(host_after_), tensors.note()));
+    return std::move(builder_.change);
+  }
+
+ private:
+  static double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+  struct Duration {
+    std::int64_t ns = 0;
+    Provenance provenance = Provenance::assumed;
+  };
+
+  // All numbers once at the achieved bandwidth where shapes are recorded, else the sum of what is
+  // replaced (Daydream). Never longer than what is replaced.
+  [[nodiscard]] Duration fused_time(const detail::Update& update, std::size_t launches) {
+    const Duration sum{
+        std::llround(static_cast<double>(update.device_ns) * settings_.kernel_factor),
+        Provenance::assumed};
+    if (accelerator_ == nullptr || update.parameters <= 0) return sum;
+    const double bytes =
+        update.parameters * (settings_.bytes_per_parameter > 0 ? settings_.bytes_per_parameter
+                                                               : update.bytes_per_parameter);
+    const double bandwidth =
+        accelerator_->memory_bandwidth * bandwidth_share(KernelClass::optimizer);
+    const double ns = static_cast<double>(launches) * shortest_kernel_ns(KernelClass::optimizer) +
+                      bytes / bandwidth * 1e9;
+    from_bytes_ = true;
+    return {std::min(std::llround(ns), static_cast<long long>(update.device_ns)),
+            Provenance::roofline};
+  }
+
+  // What a replaced launch was given to write, and the update freed again: sums, roots, quotients.
+  void drop_temporaries(detail::TensorEditor& tensors) const {
+    const std::vector<Tensor>& all = graph_.context().tensors;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].category == TensorCategory::temporary && all[i].phase == Phase::update &&
+          replaced_.contains(all[i].allocated_in)) {
+        tensors.drop(i);
+      }
+    }
+  }
+
+  void fuse(const detail::Update& update) {
+    const std::size_t per_launch = settings_.tensors_per_launch;
+    const std::size_t launches =
+        per_launch == 0 ? 1
+                        : std::max<std::size_t>(1, (update.tensors + per_launch - 1) / per_launch);
+    if (update.calls.size() <= launches) return;
+    const Duration time = fused_time(update, launches);
+    insert(update, launches, time);
+    for (const TaskId call : update.calls) {
+      for (const TaskId kernel : view_.launched(call)) {
+        builder_.change.removed.push_back({kernel, SegmentOf::take});
+      }
+      builder_.change.removed.push_back({call, SegmentOf::take});
+    }
+    replaced_.insert(update.calls.begin(), update.calls.end());
+    removed_ += update.calls.size();
+    inserted_ += launches;
+    ++fused_;
+    device_before_ += update.device_ns;
+    device_after_ += time.ns;
+  }
+
+  void insert(const detail::Update& update, std::size_t launches, const Duration& time) {
+    const TaskId first = update.calls.front();
+    std::int64_t between = 0;
+    for (const TaskId call : update.calls) between += graph_.segment_ns(call);
+    between -= graph_.segment_ns(first);
+    const std::int64_t kept = std::llround(static_cast<double>(between) * settings_.kept_host);
+    host_before_ += between;
+    host_after_ += kept;
+    const auto count = static_cast<std::int64_t>(launches);
+    for (std::int64_t i = 0; i < count; ++i) {
+      detail::ChangeBuilder::NewCall call{"launch of the fused update", launch_ns_, 0, lag_ns_};
+      if (i == 0) call.segment_ns = graph_.segment_ns(first) + kept;
+      builder_.insert_launch(first, Place::before, call,
+                             {.name = "multi-tensor update",
+                              .duration_ns = time.ns / count + (i < time.ns % count ? 1 : 0),
+                              .provenance = time.provenance,
+                              .low = time.provenance == Provenance::roofline ? 0.9F : 1.0F,
+                              .high = time.provenance == Provenance::roofline ? 1.1F : 1.0F,
+                              .stream = update.stream,
+                              .gap_ns = accelerator_ != nullptr ? accelerator_->kernel_gap_ns : 0});
+    }
+  }
+
+  const TaskGraph& graph_;
+  const Accelerator* accelerator_;
+  const Settings& settings_;
+  std::vector<KernelDescription> kernels_;
+  detail::GraphView view_;
+  detail::ChangeBuilder builder_;
+  std::int64_t launch_ns_ = view_.median_launch_ns();
+  std::int64_t lag_ns_ = view_.median_launch_lag_ns();
+  std::set<TaskId> replaced_;
+  std::int64_t device_before_ = 0;
+  std::int64_t device_after_ = 0;
+  std::int64_t host_before_ = 0;
+  std::int64_t host_after_ = 0;
+  std::size_t removed_ = 0;
+  std::size_t inserted_ = 0;
+  std::size_t fused_ = 0;
+  bool from_bytes_ = false;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  Settings settings;
+  settings.kernel_factor = params.number("kernel_factor");
+  settings.kept_host = params.number("kept_host");
+  settings.bytes_per_parameter = params.number("bytes_per_parameter");
+  settings.tensors_per_launch = static_cast<std::size_t>(params.integer("tensors_per_launch"));
+  return Fuser(scenario, settings).run();
+}
+
+constexpr std::array<std::string_view, 5> assumptions = {
+    "Every elementwise kernel of the update phase belongs to the optimizer's formula and can be "
+    "fused; gradient clipping or a moving average of weights inside the same range is taken along.",
+    "The fused kernel reads gradients, parameters and states once and writes parameters and "
+    "states once: 28 bytes per parameter for Adam, 20 for SGD with momentum, 12 for plain SGD in "
+    "fp32, at 0.80 of the bandwidth.",
+    "Without recorded shapes it takes as long as the kernels it replaces (Daydream), times "
+    "kernel_factor.",
+    "Of the host time between the replaced launches kept_host stays (collecting lists of tensors).",
+    "All tensors are on one stream per update and have no wait between them."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "different rounding of the fused formula",
+    "products and norms inside the update (LAMB, Muon, Shampoo): they stay as measured",
+    "a host that then runs further ahead than memory allows"};
+
+constexpr std::array params = {
+    ParamInfo{
+        .name = "tensors_per_launch",
+        .type = ParamType::integer,
+        .unit = "1",
+        .default_text = "36",
+        .doc =
+            "Tensors that one multi-tensor launch takes (PyTorch and Apex: 36 for Adam); 0: all.",
+        .minimum = 0,
+        .maximum = 1e6},
+    ParamInfo{.name = "bytes_per_parameter",
+              .unit = "B",
+              .default_text = "0",
+              .doc = "Bytes read and written per parameter; 0: 28, 20 or 12 by the operators seen.",
+              .minimum = 0,
+              .maximum = 1000},
+    ParamInfo{.name = "kernel_factor",
+              .unit = "x",
+              .default_text = "1",
+              .doc = "Without shapes: time of the fused kernels / sum of the replaced ones.",
+              .minimum = 0,
+              .maximum = 10,
+              .optimistic = "0.4"},
+    detail::kept_host_param};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo fused_optimizer;
+constinit const OptimizationInfo fused_optimizer = {
+    .name = "fused_optimizer",
+    .summary = "Update all parameters with a few multi-tensor kernels.",
+    .paper =
+        "NVIDIA Apex FusedAdam, 2018; H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream: Accurately "
+        "Estimating the Efficacy of Optimizations for DNN Training, USENIX ATC 2020",
+    .recipe =
+        "In every run of update-phase calls, the launches of elementwise kernels and these "
+        "kernels are removed with the host time between them; ceil(tensors / tensors_per_launch) "
+        "launches and kernels take their place at the first of them.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "kept_host, bytes_per_parameter: one step of the same optimizer with fused=True.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,107 @@
+// HyperGef: the two steps of hypergraph message passing become one kernel.
+//
+//   before   [vertices -> hyperedges: SpMM][hyperedges -> vertices: SpMM]
+//   after    [vertices -> vertices, hyperedge by hyperedge]
+//   Neighbouring sparse products fuse; the hyperedges' features are neither written nor read.
+//
+// paper     Z. Yu, G. Dai, S. Yang et al., HyperGef: A Framework Enabling Efficient Fusion for
+//           Hypergraph Neural Network on GPUs, MLSys 2023.
+// assumes   - without the hyperedges 1 / (1 + E/V) of the bytes are left
+//           - two neighbouring sparse products are one layer
+// ignores   partitioning, backward with other kernels in between
+// calibrate imbalance: slowest partition / mean; edges: hyperedges / vertices of the data.
+// memory    features of hyperedges are not stored.
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+bool is_sparse_product(const detail::KernelEditor& editor, TaskId kernel) {
+  const auto has = [](std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  };
+  const std::string_view name = editor.graph().name(kernel);
+  const std::string_view op = editor.operator_of(kernel);
+  return has(name, "spmm") || has(name, "SpMM") || has(name, "csrmm") || has(name, "Spmm") ||
+         has(op, "_sparse_mm") || has(op, "spmm");
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::KernelEditor editor(scenario);
+  const double factor = params.number("imbalance") / (1 + params.number("edges"));
+  std::vector<bool> taken(scenario.graph.size(), false);
+  for (const TaskId first : editor.kernels()) {
+    const TaskId second = editor.view().next(first);
+    if (second == none<TaskId> || taken[index(first)] ||
+        scenario.graph.kind(second) != TaskKind::kernel || !is_sparse_product(editor, first) ||
+        !is_sparse_product(editor, second)) {
+      continue;
+    }
+    const std::int64_t both =
+        scenario.graph.duration_ns(first) + scenario.graph.duration_ns(second);
+    taken[index(second)] = true;
+    const std::array<TaskId, 2> pair = {first, second};
+    editor.replace(
+        pair, {"fused message passing", detail::moved_share(both, KernelClass::gather, factor), 0});
+  }
+  if (editor.untouched()) {
+    return Error{ErrorCode::no_match, "no two sparse products next to each other on a stream"};
+  }
+  return editor.finish(fmt::format("{} layers: {}", editor.sums().removed / 2, editor.sums_text()));
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "Both products move vertex features and hyperedge features once each: without "
+    "the latter 2 V of 2 V + 2 E rows are left.",
+    "The work per partition is uneven by `imbalance`, atomic additions included.",
+    "Two sparse products next to each other on a stream are one layer."};
+constexpr std::array<std::string_view, 2> ignores = {
+    "partitioning of the hypergraph",
+    "backward through the fused kernel, if its products do not stand next to each "
+    "other"};
+constexpr std::array params = {
+    ParamInfo{.name = "edges",
+              .unit = "1",
+              .default_text = "1",
+              .doc = "Hyperedges per vertex.",
+              .minimum = 0,
+              .maximum = 1000000.0},
+    ParamInfo{.name = "imbalance",
+              .unit = "x",
+              .default_text = "1.3",
+              .doc = "Time of the slowest partition / mean, with conflicts of atomic additions.",
+              .minimum = 1,
+              .maximum = 100,
+              .optimistic = "1",
+              .pessimistic = "2"}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo hypergraph_fusion;
+constinit const OptimizationInfo hypergraph_fusion = {
+    .name = "hypergraph_fusion",
+    .summary = "Fuse the two sparse products of a hypergraph layer.",
+    .paper =
+        "Z. Yu, G. Dai, S. Yang et al., HyperGef: A Framework Enabling Efficient Fusion "
+        "for Hypergraph Neural Network on GPUs, MLSys 2023",
+    .recipe =
+        "Each pair of neighbouring sparse products on a stream is replaced by one "
+        "launch and one kernel that takes imbalance / (1 + edges) of their time beyond "
+        "the ramp-up, for `edges` hyperedges per vertex.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "imbalance: slowest partition / mean; edges: hyperedges / vertices of the data.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

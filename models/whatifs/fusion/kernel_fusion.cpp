@@ -1,0 +1,221 @@
+// Kernel fusion: neighbouring pointwise and normalization kernels become one.
+//
+//   before   launch -> add (20 us), launch -> gelu (16 us), launch -> layer norm (18 us)
+//   after    launch -> fused kernel of 3 (26 us)
+//   The fused kernel reads the inputs of the chain and writes its output; what passed from one
+//   kernel to the next is neither written (kept_writes apart) nor read. The removed launches go
+//   with the host time between them.
+//
+// paper     A. Ivanov et al., Data Movement Is All You Need, MLSys 2021; compilers: J. Ansel
+//           et al., PyTorch 2 (TorchInductor), ASPLOS 2024; removal as in Daydream, USENIX ATC
+//           2020.
+// assumes   - neighbours on a stream, launched one after the other, depend on each other in a line
+//           - pointwise kernels fuse with at most one normalization, softmax or reduction
+//           - the fused kernel reaches the bandwidth that its parts reached
+// ignores   fusion into products, recomputation, register pressure, compile time, guards, other
+//           order
+// calibrate kept_writes and side_inputs from bytes of a compiled kernel; kept_host from a compiled
+//           run.
+// memory    recorded tensors that an inner kernel writes and that are freed before anything after
+//           the chain is launched.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/costs/kernel_cost.h"
+#include "models/editing/chains/fused_tensors.h"
+#include "models/editing/chains/fusion_chain.h"
+#include "models/editing/kernels/change_builder.h"
+#include "models/editing/kernels/graph_view.h"
+#include "models/whatifs/optimization.h"
+#include "sim/edit/selection.h"
+
+namespace foretrace {
+namespace {
+
+bool has_backward(const TaskGraph& graph) {
+  const auto& phases = graph.columns().phase;
+  return std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
+}
+
+class Fusion {
+ public:
+  Fusion(const TaskGraph& graph, const Accelerator* accelerator)
+      : graph_(graph),
+        accelerator_(accelerator),
+        kernels_(describe_works(graph, accelerator)),
+        view_(graph),
+        builder_(graph) {
+    gap_ns_ = accelerator != nullptr ? accelerator->kernel_gap_ns : 0;
+  }
+
+  Result<Change> run(const std::vector<TaskId>& selection, const detail::FusionSettings& settings,
+                     double kept_host) {
+    std::vector<bool> selected(graph_.size(), false);
+    for (const TaskId task : selection) selected[index(task)] = true;
+    const auto chains = detail::find_chains(graph_, view_, kernels_, selected, settings);
+    if (chains.empty()) {
+      return Error{ErrorCode::no_match,
+                   "no two pointwise or normalization kernels stand next to each other on a stream "
+                   "and follow each other in launch order"};
+    }
+    const bool training = has_backward(graph_);
+    for (const detail::FusionChain& chain : chains) fuse(chain, settings, kept_host, training);
+    detail::TensorEditor tensors(builder_.change, graph_);
+    if (!graph_.context().tensors.empty()) {
+      fused_.edit(detail::KernelEditor({graph_, accelerator_}), tensors);
+    }
+    builder_.change.notes.push_back(fmt::format(
+        "{} kernels in {} chains: device time {:.2f} ms -> {:.2f} ms, {} launches and {:.2f} ms "
+        "of host time between them removed; shapes recorded for {:.0f} % of that device time{}",
+        removed_, chains.size(), ms(before_), ms(after_), removed_ - chains.size(), ms(host_),
+        before_ == 0 ? 0.0 : 100.0 * static_cast<double>(known_) / static_cast<double>(before_),
+        tensors.note()));
+    return std::move(builder_.change);
+  }
+
+ private:
+  static double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+  void fuse(const detail::FusionChain& chain, detail::FusionSettings settings, double kept_host,
+            bool training) {
+    const TaskId first = chain.calls.front();
+    const TaskId first_kernel = chain.kernels.front();
+    // Only what backward needs later has to be written.
+    const bool saves = training && graph_.phase(first_kernel) != Phase::backward;
+    if (!saves) settings.kept_writes = 0;
+    const std::int64_t fused = detail::fused_ns(graph_, chain, kernels_, settings);
+    fused_.add(chain, detail::Stashed::stays);
+    std::int64_t between = 0;
+    for (std::size_t i = 0; i < chain.calls.size(); ++i) {
+      const TaskId kernel = chain.kernels[i];
+      if (i > 0) between += graph_.segment_ns(chain.calls[i]);
+      before_ += graph_.duration_ns(kernel);
+      if (kernels_[index(graph_.work_id(kernel))].amount.known()) {
+        known_ += graph_.duration_ns(kernel);
+      }
+      builder_.change.removed.push_back({kernel, SegmentOf::take});
+      builder_.change.removed.push_back({chain.calls[i], SegmentOf::take});
+    }
+    const std::int64_t kept = std::llround(static_cast<double>(between) * kept_host);
+    const std::string name = fmt::format("fused kernel of {}", chain.kernels.size());
+    builder_.insert_launch(first, Place::before,
+                           {"launch of a fused kernel", graph_.duration_ns(first),
+                            graph_.segment_ns(first) + kept, view_.launch_lag(first_kernel)},
+                           {.name = name,
+                            .duration_ns = fused,
+                            .provenance = Provenance::scaled,
+                            .low = 0.9F,
+                            .high = 1.1F,
+                            .stream = graph_.lane_id(first_kernel),
+                            .gap_ns = view_.previous(first_kernel) == none<TaskId> ? 0 : gap_ns_});
+    removed_ += chain.kernels.size();
+    after_ += fused;
+    host_ += between - kept;
+  }
+
+  const TaskGraph& graph_;
+  const Accelerator* accelerator_;
+  std::vector<KernelDescription> kernels_;
+  detail::GraphView view_;
+  detail::ChangeBuilder builder_;
+  detail::FusedTensors fused_;
+  std::int64_t gap_ns_ = 0;
+  std::int64_t before_ = 0;
+  std::int64_t after_ = 0;
+  std::int64_t known_ = 0;
+  std::int64_t host_ = 0;
+  std::size_t removed_ = 0;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  auto selected = select(scenario.graph, params.text("select"));
+  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  detail::FusionSettings settings;
+  settings.max_segment_ns = params.integer("max_segment");
+  settings.max_length = static_cast<std::size_t>(params.integer("max_length"));
+  settings.side_inputs = params.number("side_inputs");
+  settings.kept_writes = params.number("kept_writes");
+  return Fusion(scenario.graph, scenario.accelerator)
+      .run(*selected, settings, params.number("kept_host"));
+}
+
+constexpr std::array<std::string_view, 7> assumptions = {
+    "Kernels next to each other on a stream, launched one after the other, work on one chain of "
+    "tensors; where shapes are recorded, sizes must agree, where not, this is a guess.",
+    "Pointwise kernels fuse with each other and with at most one normalization, softmax or "
+    "reduction; a compiler may refuse (in-place views, random numbers, long rows) or fuse further.",
+    "The fused kernel moves its bytes at the bandwidth its parts reached.",
+    "In forward of a training run kept_writes of the intermediates are still written for backward.",
+    "Of the host time between the removed launches kept_host stays.",
+    "Recorded tensors that a chain makes and that are freed before anything after it is launched "
+    "are never allocated; what is freed later is still written.",
+    "More than max_segment of host time before a launch means that Python did something else "
+    "there."};
+constexpr std::array<std::string_view, 4> ignores = {
+    "fusion into the epilogue of products", "recomputation instead of saving intermediates",
+    "compile time, guards and recompilation",
+    "register pressure and occupancy of large fused kernels"};
+
+constexpr std::array params = {
+    ParamInfo{.name = "select",
+              .type = ParamType::selection,
+              .default_text = "kind=kernel",
+              .doc = "Which kernels may be fused, e.g. 'phase=forward' or 'layer~encoder'."},
+    ParamInfo{.name = "max_length",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "16",
+              .doc = "Longest chain.",
+              .minimum = 2,
+              .maximum = 1000},
+    detail::max_segment_param,
+    ParamInfo{.name = "side_inputs",
+              .unit = "1",
+              .default_text = "0.5",
+              .doc = "Without shapes: other inputs of a kernel in sizes of the chained tensor.",
+              .minimum = 0,
+              .maximum = 10,
+              .optimistic = "0.25",
+              .pessimistic = "1"},
+    ParamInfo{.name = "kept_writes",
+              .unit = "1",
+              .default_text = "0.5",
+              .doc = "Share of forward intermediates that backward needs (training runs only).",
+              .minimum = 0,
+              .maximum = 1,
+              .optimistic = "0",
+              .pessimistic = "1"},
+    detail::kept_host_param};
+constexpr std::array<std::string_view, 2> conflicts = {"data_movement",
+                                                       "fusion_aware_checkpointing"};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo kernel_fusion;
+constinit const OptimizationInfo kernel_fusion = {
+    .name = "kernel_fusion",
+    .summary = "Fuse chains of pointwise and normalization kernels.",
+    .paper =
+        "A. Ivanov, N. Dryden, T. Ben-Nun, S. Li, T. Hoefler, Data Movement Is All You Need, "
+        "MLSys 2021; J. Ansel et al., PyTorch 2, ASPLOS 2024",
+    .recipe =
+        "Chains of pointwise kernels with at most one normalization, softmax or reduction, "
+        "adjacent on a stream and in launch order, become one launch and one kernel. Its time is "
+        "the sum of its parts without the passes over what they handed on and with one ramp-up.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate =
+        "kept_writes, side_inputs: bytes of compiled kernels from a profiler. kept_host: host "
+        "time between launches of a compiled run.",
+    .params = params,
+    .apply = apply,
+    .conflicts = conflicts};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,186 @@
+// MetaFlow's rules: products that share an input merge, epilogues take what follows a product.
+//
+//   before   [q = x Wq][k = x Wk][v = x Wv]      [convolution][batch norm][relu]
+//   after    [q k v = x (Wq Wk Wv)     ]         [convolution               ]
+//   merge: neighbouring products of the same input become one. fold: in inference, batch norm goes
+//   into the weights. epilogue: ReLU, GELU and bias behind a product or convolution go into it.
+//
+// paper     Z. Jia, J. Thomas, T. Warszawski, M. Gao, M. Zaharia, A. Aiken, Optimizing DNN
+//           Computation with Relaxed Graph Substitutions, MLSys 2019.
+// assumes   - sibling modules whose products stand next to each other read the same input
+//           - an epilogue costs the product nothing
+// ignores   enlarged kernels of convolutions, search over orders of rules
+// calibrate merge: time of one product with the summed width.
+// memory    intermediates between a product and its epilogue; batch norm's output in inference.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/chains/parallel_products.h"
+#include "models/editing/kernels/kernel_names.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+class Rules {
+ public:
+  explicit Rules(const Scenario& scenario)
+      : editor_(scenario), used_(scenario.graph.size(), false) {
+    const auto& phases = scenario.graph.columns().phase;
+    training_ = std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
+  }
+
+  Status merge(double kept_host) {
+    editor_.keep_host(kept_host);
+    for (const auto& group : detail::find_parallel_products(editor_)) {
+      auto cost = detail::merged_cost(editor_, group);
+      if (!cost) return std::move(cost).error();
+      std::int64_t sum = 0;
+      for (const TaskId kernel : group.kernels) sum += editor_.graph().duration_ns(kernel);
+      if (cost->duration_ns >= sum) continue;
+      editor_.replace(group.kernels, {"merged product", *cost, 0});
+      for (const TaskId kernel : group.kernels) used_[index(kernel)] = true;
+      ++merged_;
+    }
+    return ok_status();
+  }
+
+  // Batch norm of inference is a scale and a shift per channel, which weights can hold.
+  void fold() {
+    if (training_) return;
+    for (const TaskId kernel : editor_.kernels()) {
+      if (!detail::is_batch_norm(editor_, kernel) || !follows_product(kernel)) continue;
+      editor_.remove(kernel, SegmentOf::take);
+      used_[index(kernel)] = true;
+      ++folded_;
+    }
+  }
+
+  void epilogues() {
+    for (const TaskId kernel : editor_.kernels()) {
+      if (used_[index(kernel)] || editor_.graph().phase(kernel) == Phase::backward ||
+          editor_.graph().phase(kernel) == Phase::update) {
+        continue;
+      }
+      if (!is_epilogue(kernel) || !follows_product(kernel)) continue;
+      editor_.remove(kernel, SegmentOf::take);
+      used_[index(kernel)] = true;
+      ++epilogues_;
+    }
+  }
+
+  Result<Change> finish() {
+    if (editor_.untouched()) {
+      return Error{ErrorCode::no_match,
+                   "no products of one input next to each other, and no activation or batch norm "
+                   "behind a product or convolution that could go into it"};
+    }
+    return editor_.finish(
+        fmt::format("{} groups of products merged, {} batch norms folded, {} "
+                    "activations in epilogues: {}",
+                    merged_, folded_, epilogues_, editor_.sums_text()));
+  }
+
+ private:
+  // Through what went into it already.
+  [[nodiscard]] bool follows_product(TaskId kernel) const {
+    TaskId before = editor_.view().previous(kernel);
+    while (before != none<TaskId> && used_[index(before)] &&
+           editor_.class_of(before) != KernelClass::gemm) {
+      before = editor_.view().previous(before);
+    }
+    if (before == none<TaskId> || editor_.graph().kind(before) != TaskKind::kernel) return false;
+    const KernelClass kernel_class = editor_.class_of(before);
+    return kernel_class == KernelClass::gemm || kernel_class == KernelClass::convolution;
+  }
+
+  [[nodiscard]] bool is_epilogue(TaskId kernel) const {
+    if (editor_.class_of(kernel) != KernelClass::elementwise) return false;
+    if (detail::is_relu(editor_, kernel) || detail::is_gelu(editor_, kernel)) return true;
+    // A bias: an addition launched by the product's own operator.
+    const std::string_view op = editor_.operator_of(kernel);
+    return op.find("convolution") != std::string_view::npos ||
+           op.find("linear") != std::string_view::npos ||
+           op.find("addmm") != std::string_view::npos;
+  }
+
+  detail::KernelEditor editor_;
+  std::vector<bool> used_;
+  bool training_ = false;
+  std::size_t merged_ = 0;
+  std::size_t folded_ = 0;
+  std::size_t epilogues_ = 0;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  Rules rules(scenario);
+  if (params.boolean("merge") && scenario.accelerator != nullptr) {
+    if (auto status = rules.merge(params.number("kept_host")); !status)
+      return std::move(status).error();
+  }
+  if (params.boolean("fold")) rules.fold();
+  if (params.boolean("epilogue")) rules.epilogues();
+  return rules.finish();
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "Linear layers that are siblings in the module tree, of equal rows and inner size, with "
+    "nothing "
+    "between them on the stream, read the same input.",
+    "A merged product takes the measured time x the model time of the summed width / the sum of "
+    "the "
+    "model times.",
+    "ReLU, GELU and bias right behind a product or convolution cost nothing in its epilogue; in "
+    "training their inputs are recomputed or kept as before.",
+    "Without a backward pass batch norm can be folded into the weights before it."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "convolutions of one input merged by enlarging kernels", "a search over orders of rules",
+    "views and copies that split the merged result"};
+constexpr std::array params = {
+    ParamInfo{.name = "merge",
+              .type = ParamType::boolean,
+              .default_text = "true",
+              .doc = "Merge products of one input (needs the accelerator)."},
+    ParamInfo{.name = "fold",
+              .type = ParamType::boolean,
+              .default_text = "true",
+              .doc = "In inference, fold batch norm into the weights before it."},
+    ParamInfo{.name = "epilogue",
+              .type = ParamType::boolean,
+              .default_text = "true",
+              .doc = "Move activations and bias of forward into the product before them."},
+    ParamInfo{.name = "kept_host",
+              .unit = "1",
+              .default_text = "0.1",
+              .doc = "Share of the host time between merged launches that stays.",
+              .minimum = 0,
+              .maximum = 1,
+              .optimistic = "0",
+              .pessimistic = "0.3"}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo metaflow_rules;
+constinit const OptimizationInfo metaflow_rules = {
+    .name = "metaflow_rules",
+    .summary = "Merge products of one input, fold batch norm, use epilogues.",
+    .paper =
+        "Z. Jia, J. Thomas, T. Warszawski, M. Gao, M. Zaharia, A. Aiken, Optimizing DNN "
+        "Computation with Relaxed Graph Substitutions, MLSys 2019",
+    .recipe =
+        "Groups of neighbouring linear products with one input are replaced by one product of "
+        "the summed width; batch norms of inference behind a convolution and activations "
+        "behind a product are removed with their launches and the host time before them.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "time of one product with the summed width, beside those of the parts.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,198 @@
+// SIRIUS: everything between two products becomes one kernel, host code included.
+//
+//   before   [gemm][py][add][py][norm][py][gelu][py][sum][gemm]
+//   after    [gemm][one kernel                         ][gemm]
+//   Regions of pointwise, normalization, softmax, reduction and copy kernels, launched one after
+//   the other without a wait, fuse across reductions (a grid synchronization each); their host time
+//   goes.
+//
+// paper     Y. Li, J. Zhao, Q. Sun et al., SIRIUS: Harvesting Whole-Program Optimization
+//           Opportunities for DNNs, MLSys 2023.
+// assumes   - host code between launches only launches
+//           - a reduction inside costs a grid synchronization
+// ignores   products inside regions, registers, compile time
+// calibrate sync: time of one grid synchronization; kept_host: a compiled run.
+// memory    intermediates of a region, but for what backward needs: recorded tensors that are freed
+//           before anything after the region is launched.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/chains/fused_tensors.h"
+#include "models/editing/chains/fusion_chain.h"
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+class Program {
+ public:
+  explicit Program(const Scenario& scenario, double kept_host)
+      : editor_(scenario), kernels_(describe_works(scenario.graph, scenario.accelerator)) {
+    editor_.keep_host(kept_host);
+  }
+
+  Result<Change> run(std::int64_t sync_ns, double kept_writes, std::size_t longest) {
+    settings_.kept_writes = kept_writes;
+    const auto& lanes = editor_.graph().context().lanes;
+    for (std::size_t l = 0; l < lanes.size(); ++l) {
+      if (lanes[l].kind != LaneKind::host_thread) continue;
+      for (TaskId task = editor_.view().first_of(make_id<LaneId>(l)); task != none<TaskId>;
+           task = editor_.view().next(task)) {
+        visit(task, sync_ns, longest);
+      }
+      close(sync_ns);
+    }
+    if (editor_.untouched()) {
+      return Error{ErrorCode::no_match,
+                   "no two kernels other than products are launched one after the other"};
+    }
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    fused_.edit(editor_, tensors);
+    return editor_.finish(fmt::format("{} regions, {} grid synchronizations inside: {}{}", regions_,
+                                      syncs_, editor_.sums_text(), tensors.note()));
+  }
+
+ private:
+  [[nodiscard]] bool fusable(TaskId kernel) const {
+    switch (editor_.class_of(kernel)) {
+      case KernelClass::elementwise:
+      case KernelClass::normalization:
+      case KernelClass::softmax:
+      case KernelClass::reduction:
+      case KernelClass::copy: return true;
+      default: return false;
+    }
+  }
+
+  void visit(TaskId call, std::int64_t sync_ns, std::size_t longest) {
+    const auto work = editor_.view().launched(call);
+    const bool plain = editor_.view().is_plain_launch(call) && work.size() == 1 &&
+                       editor_.graph().kind(work.front()) == TaskKind::kernel &&
+                       fusable(work.front());
+    if (!plain) return close(sync_ns);
+    const TaskId kernel = work.front();
+    if (!open_.kernels.empty()) {
+      const TaskId last = open_.kernels.back();
+      if (editor_.view().previous(kernel) != last || open_.kernels.size() >= longest ||
+          editor_.graph().phase(kernel) != editor_.graph().phase(last) ||
+          editor_.view().hands_over(call)) {
+        close(sync_ns);
+      }
+    }
+    open_.calls.push_back(call);
+    open_.kernels.push_back(kernel);
+  }
+
+  void close(std::int64_t sync_ns) {
+    const detail::FusionChain chain = std::move(open_);
+    open_ = {};
+    if (chain.kernels.size() < 2) return;
+    std::int64_t reductions = 0;
+    std::int64_t sum = 0;
+    for (const TaskId kernel : chain.kernels) {
+      const KernelClass kernel_class = editor_.class_of(kernel);
+      if (kernel_class != KernelClass::elementwise && kernel_class != KernelClass::copy) {
+        ++reductions;
+      }
+      sum += editor_.graph().duration_ns(kernel);
+    }
+    const std::int64_t ns =
+        detail::fused_ns(editor_.graph(), chain, kernels_, settings_) + reductions * sync_ns;
+    if (ns >= sum) return;
+    ++regions_;
+    fused_.add(chain, detail::Stashed::stays);
+    syncs_ += static_cast<std::size_t>(reductions);
+    editor_.replace(chain.kernels, {"fused region", {ns, Provenance::scaled, 0.8F, 1.25F}, 0});
+  }
+
+  detail::KernelEditor editor_;
+  std::vector<KernelDescription> kernels_;
+  detail::FusionSettings settings_;
+  detail::FusionChain open_;
+  detail::FusedTensors fused_;
+  std::size_t regions_ = 0;
+  std::size_t syncs_ = 0;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  return Program(scenario, params.number("kept_host"))
+      .run(params.integer("sync"), params.number("kept_writes"),
+           static_cast<std::size_t>(params.integer("longest")));
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "The compiler sees the whole program: host code between the launches has no "
+    "effect but launching.",
+    "Neighbours depend on each other in a line, and the fused kernel reaches the "
+    "bandwidth that its parts reached.",
+    "A reduction inside a region costs one synchronization of the grid.",
+    "Products stay as they are and end a region."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "products inside a region", "code size, registers and compile time",
+    "data-dependent control flow on the host: waits end a region"};
+constexpr std::array params = {
+    ParamInfo{.name = "sync",
+              .type = ParamType::time,
+              .unit = "us",
+              .default_text = "3 us",
+              .doc = "One synchronization of all thread blocks inside a kernel.",
+              .minimum = 0,
+              .maximum = 1000000000.0,
+              .optimistic = "1.5 us",
+              .pessimistic = "6 us"},
+    ParamInfo{.name = "kept_writes",
+              .unit = "1",
+              .default_text = "0.25",
+              .doc = "Share of intermediates that are still written.",
+              .minimum = 0,
+              .maximum = 1,
+              .optimistic = "0",
+              .pessimistic = "1"},
+    ParamInfo{.name = "kept_host",
+              .unit = "1",
+              .default_text = "0.1",
+              .doc = "Share of the host time between replaced launches that stays.",
+              .minimum = 0,
+              .maximum = 1,
+              .optimistic = "0",
+              .pessimistic = "0.5"},
+    ParamInfo{.name = "longest",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "64",
+              .doc = "Kernels in one region at most.",
+              .minimum = 2,
+              .maximum = 1000000.0}};
+constexpr std::array<std::string_view, 3> conflicts = {
+    "data_movement", "fusion_aware_checkpointing", "kernel_fusion"};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo whole_program_fusion;
+constinit const OptimizationInfo whole_program_fusion = {
+    .name = "whole_program_fusion",
+    .summary = "Fuse all kernels between products, together with the host code.",
+    .paper =
+        "Y. Li, J. Zhao, Q. Sun et al., SIRIUS: Harvesting Whole-Program Optimization "
+        "Opportunities for DNNs, MLSys 2023",
+    .recipe =
+        "Maximal runs of calls that launch one pointwise, normalization, softmax, "
+        "reduction or copy kernel each on one stream, in one phase, are replaced by one "
+        "launch and one kernel: the sum of their times without what passes between "
+        "them, one ramp-up, and `sync` per reduction inside.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "sync: time of one grid synchronization; kept_host: a compiled run.",
+    .params = params,
+    .apply = apply,
+    .conflicts = conflicts};
+
+}  // namespace optimizations
+}  // namespace foretrace

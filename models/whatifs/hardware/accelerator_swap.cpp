@@ -1,0 +1,287 @@
+// Accelerator swap: every kernel takes the time it would on another device; the host stays.
+//
+//   before   A100:   call -1.5 us-> gemm (100 us) -1.2 us-> relu (20 us)
+//   after    MI300X: call -14 us->  gemm ( 41 us) -0 us->   relu ( 7 us)
+//   Kernels scale by the ratio of model times on both devices: arithmetic by the sustained rate,
+//   bytes by the bandwidth, start and end by what each device needs for them. Launch latencies and
+//   gaps shift by the difference of both files, launch queues get the new depth, host time is
+//   divided by host_speed.
+//
+// paper     G. X. Yu, Y. Gao, P. Golikov, G. Pekhimenko, Habitat: A Runtime-Based Computational
+//           Performance Predictor for Deep Neural Network Training, USENIX ATC 2021 (scaling
+//           measured kernels between GPUs); roofline: S. Williams et al., Communications of the
+//           ACM, 2009.
+// assumes   - the new device has an equally good kernel for every recorded one, in its precision
+//           - kernels reach the same share of bandwidth and of the sustained rate on both
+//           - host code and its speed are the same, up to host_speed
+// ignores   caches, other kernel choices and fusions, copies to and from the host, collectives,
+//           clocks that throttle, memory that does not fit
+// calibrate host_speed: any host-bound part of a run on both machines; sustained_flops,
+//           sustained_clock and shortest_kernel of the files; foretrace calibrate for operators.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/costs/cost_book.h"
+#include "models/editing/kernels/graph_view.h"
+#include "models/editing/kernels/recorded_accelerator.h"
+#include "models/memories/swap_workspaces.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+// Precision in which a kernel runs on the new device: TF32 falls back to fp32 where it is missing.
+Precision precision_on(const Accelerator& to, Precision recorded) {
+  const bool no_tf32 = recorded == Precision::tf32 && to.flops(Precision::tf32) <= 0;
+  return no_tf32 ? Precision::fp32 : recorded;
+}
+
+bool moves_in_memory(const TaskGraph& graph, TaskId task) {
+  if (graph.kind(task) == TaskKind::set) return true;
+  const std::string_view name = graph.name(task);
+  return graph.kind(task) == TaskKind::copy &&
+         (name.find("DtoD") != std::string_view::npos ||
+          name.find("DeviceToDevice") != std::string_view::npos);
+}
+
+class Swap {
+ public:
+  Swap(const TaskGraph& graph, const Accelerator& from, const Accelerator& to)
+      : graph_(graph), from_(from), to_(to), kernels_(describe_works(graph, &from)), view_(graph) {}
+
+  Result<Change> run(double host_speed) {
+    if (auto status = supported(); !status) return std::move(status).error();
+    if (auto status = ask(); !status) return std::move(status).error();
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      const auto task = make_id<TaskId>(i);
+      if (is_device(graph_.kind(task))) {
+        device_task(task);
+      } else if (host_speed != 1.0) {
+        host_task(task, 1 / host_speed);
+      }
+    }
+    if (device_before_ == 0) {
+      return Error{ErrorCode::no_match, "the trace has no kernel to move to another accelerator"};
+    }
+    for (std::size_t i = 0; i < graph_.context().lanes.size(); ++i) {
+      const Lane& lane = graph_.context().lanes[i];
+      if (lane.kind == LaneKind::stream && lane.queue_depth != to_.queue_depth) {
+        change_.queues.push_back({make_id<LaneId>(i), to_.queue_depth});
+      }
+    }
+    add_notes();
+    if (std::string note = move_workspaces(change_, graph_, from_.name, to_.name); !note.empty()) {
+      change_.notes.push_back(std::move(note));
+    }
+    return std::move(change_);
+  }
+
+ private:
+  static double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+  // A precision that the new device has no units for cannot be guessed.
+  [[nodiscard]] Status supported() const {
+    std::array<std::size_t, precision_count> lacking{};
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      const auto task = make_id<TaskId>(i);
+      const KernelTraits& traits = kernels_[index(graph_.work_id(task))].traits;
+      if (graph_.kind(task) != TaskKind::kernel || !traits.compute_bound) continue;
+      const Precision precision = precision_on(to_, traits.precision);
+      if (precision == Precision::unknown || to_.flops(precision) > 0) continue;
+      ++lacking[static_cast<std::size_t>(precision)];
+    }
+    for (std::size_t p = 0; p < precision_count; ++p) {
+      if (lacking[p] == 0) continue;
+      return Error{ErrorCode::unsupported,
+                   fmt::format("{} has no {} units, which {} products of the recording use",
+                               to_.name, to_string(static_cast<Precision>(p)), lacking[p])};
+    }
+    return ok_status();
+  }
+
+  // Every kernel and every copy within the device, asked for at once.
+  Status ask() {
+    std::vector<CostQuery> queries;
+    costs_of_.assign(graph_.size(), none_asked);
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      const auto task = make_id<TaskId>(i);
+      const bool kernel = graph_.kind(task) == TaskKind::kernel;
+      if (!is_device(graph_.kind(task)) || (!kernel && !moves_in_memory(graph_, task))) continue;
+      const KernelDescription& description = kernels_[index(graph_.work_id(task))];
+      const Precision precision = kernel ? description.traits.precision : Precision::unknown;
+      costs_of_[i] = static_cast<std::uint32_t>(queries.size());
+      queries.push_back({.what = graph_.name(task),
+                         .kernel = &description,
+                         .measured_ns = graph_.duration_ns(task),
+                         .from = {&from_, precision},
+                         .to = {&to_, precision_on(to_, precision)}});
+    }
+    costs_.resize(queries.size());
+    return CostBook().costs(queries, costs_);
+  }
+
+  void device_task(TaskId task) {
+    const std::int64_t measured = graph_.duration_ns(task);
+    device_before_ += measured;
+    if (graph_.kind(task) == TaskKind::kernel) {
+      const KernelDescription& kernel = kernels_[index(graph_.work_id(task))];
+      const KernelBound bound =
+          kernel_bound_of(measured, kernel, {&from_, kernel.traits.precision});
+      by_bound_[static_cast<std::size_t>(bound)] += measured;
+    }
+    if (const std::uint32_t at = costs_of_[index(task)]; at != none_asked) {
+      const Cost& cost = costs_[at];
+      device_after_ += cost.duration_ns;
+      change_.durations.push_back({task, cost.duration_ns, cost.provenance, cost.low, cost.high});
+    } else {
+      device_after_ += measured;
+      kept_ += measured;
+    }
+    shift_latencies(task);
+  }
+
+  void shift_latencies(TaskId task) {
+    const std::int64_t latency = to_.launch_latency_ns - from_.launch_latency_ns;
+    const std::int64_t gap = to_.kernel_gap_ns - from_.kernel_gap_ns;
+    if (latency != 0 && view_.launcher(task) != none<TaskId>) {
+      change_.lags.push_back({task, DependencyKind::launch,
+                              std::max<std::int64_t>(0, view_.launch_lag(task) + latency)});
+    }
+    if (gap != 0 && view_.previous(task) != none<TaskId>) {
+      change_.segments.push_back({task, std::max<std::int64_t>(0, graph_.segment_ns(task) + gap),
+                                  graph_.provenance(task)});
+    }
+  }
+
+  void host_task(TaskId task, double factor) {
+    const auto times = [factor](std::int64_t ns) {
+      return std::llround(static_cast<double>(ns) * factor);
+    };
+    change_.durations.push_back({task, times(graph_.duration_ns(task)), Provenance::assumed});
+    change_.segments.push_back({task, times(graph_.segment_ns(task)), Provenance::assumed});
+    if (!view_.hands_over(task)) return;
+    for (const Dependency& dependency : dependencies_of(graph_, task)) {
+      if (dependency.kind != DependencyKind::hand_over) continue;
+      change_.lags.push_back({task, DependencyKind::hand_over, times(dependency.lag_ns)});
+      break;
+    }
+  }
+
+  // "arithmetic 52 %, bytes 40 %, ...": what the answer follows.
+  [[nodiscard]] std::string bounds() const {
+    constexpr std::array<std::string_view, kernel_bound_count> words = {
+        "their start and end", "arithmetic", "bytes", "arithmetic or bytes (no shapes)"};
+    std::int64_t all = 0;
+    for (const std::int64_t part : by_bound_) all += part;
+    std::string text;
+    for (std::size_t i = 0; i < kernel_bound_count; ++i) {
+      if (by_bound_[i] == 0) continue;
+      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", words[i],
+                          100 * ms(by_bound_[i]) / ms(std::max<std::int64_t>(all, 1)));
+    }
+    return text.empty() ? "nothing" : text;
+  }
+
+  void add_notes() {
+    change_.notes.push_back(
+        fmt::format("{} -> {}: device time {:.2f} ms -> {:.2f} ms; copies with the host and "
+                    "collectives keep {:.2f} ms",
+                    from_.name, to_.name, ms(device_before_), ms(device_after_), ms(kept_)));
+    change_.notes.push_back(fmt::format("on {} kernels are bound by {}", from_.name, bounds()));
+    if (to_.memory_bytes < from_.memory_bytes) {
+      change_.notes.push_back(fmt::format("{} has {:.0f} GiB, {} had {:.0f}: check that it fits",
+                                          to_.name, static_cast<double>(to_.memory_bytes) / 0x1p30,
+                                          from_.name,
+                                          static_cast<double>(from_.memory_bytes) / 0x1p30));
+    }
+  }
+
+  const TaskGraph& graph_;
+  const Accelerator& from_;
+  const Accelerator& to_;
+  std::vector<KernelDescription> kernels_;
+  detail::GraphView view_;
+  Change change_;
+  static constexpr std::uint32_t none_asked = 0xFFFFFFFFU;
+  std::vector<std::uint32_t> costs_of_;  // by task: number of its cost
+  std::vector<Cost> costs_;
+  std::int64_t device_before_ = 0;
+  std::int64_t device_after_ = 0;
+  std::int64_t kept_ = 0;
+  std::array<std::int64_t, kernel_bound_count> by_bound_{};  // measured time
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  std::optional<Accelerator> owned;
+  auto from = detail::recorded_accelerator(scenario, params.text("from"), owned);
+  if (!from) return std::move(from).error();
+  auto to = find_accelerator(params.text("to"));
+  if (!to) return std::move(to).error();
+  return Swap(scenario.graph, **from, *to).run(params.number("host_speed"));
+}
+
+constexpr std::array<std::string_view, 6> assumptions = {
+    "The library of the new device has a kernel as good for every shape as the recorded one; "
+    "vendors differ, and young devices are worse than their files say.",
+    "Large products run at the sustained rate of the accelerator file; kernels bound by bytes "
+    "reach the same share of the bandwidth on both devices.",
+    "A product without recorded shapes lies between arithmetic and bytes, an unknown kernel "
+    "follows the bandwidth.",
+    "Launch latency and gaps between kernels differ by the difference of both files.",
+    "The host runs the same code at host_speed times the speed; nothing in a trace tells the "
+    "speed of another host, so the range is 0.9 to 1.1.",
+    "Synchronizing calls, copies with the host and collectives take as long as recorded."};
+constexpr std::array<std::string_view, 4> ignores = {
+    "caches of another size", "other kernels, fusions or TF32 defaults of another software stack",
+    "PCIe and network of the other machine", "power limits below those of the file's source"};
+
+constexpr std::array params = {
+    ParamInfo{.name = "to",
+              .type = ParamType::text,
+              .doc = "Accelerator to move to: a name of configs/accelerators or a .json file."},
+    ParamInfo{.name = "from",
+              .type = ParamType::text,
+              .default_text = "recording",
+              .doc = "Accelerator of the recording, if its device name is not known."},
+    ParamInfo{.name = "host_speed",
+              .unit = "x",
+              .default_text = "1",
+              .doc = "Speed of the new host relative to the recorded one, for one thread.",
+              .minimum = 0.01,
+              .maximum = 100,
+              .optimistic = "1.1",
+              .pessimistic = "0.9"}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo accelerator_swap;
+constinit const OptimizationInfo accelerator_swap = {
+    .name = "accelerator_swap",
+    .summary = "Run the same program on another accelerator, host unchanged.",
+    .paper =
+        "G. X. Yu, Y. Gao, P. Golikov, G. Pekhimenko, Habitat: A Runtime-Based Computational "
+        "Performance Predictor for Deep Neural Network Training, USENIX ATC 2021; S. Williams, A. "
+        "Waterman, D. Patterson, Roofline, Communications of the ACM, 2009",
+    .recipe =
+        "Kernel time = measured x model time on the new device / model time on the old one, from "
+        "shapes where recorded: arithmetic follows the sustained rate, bytes the bandwidth, start "
+        "and end of a kernel what each device needs for them. Launch latencies and gaps shift by "
+        "the difference of the two "
+        "files, queues get the new depth, host time is divided by host_speed.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate =
+        "host_speed: time of any host-bound part on both machines. sustained_flops of both files: "
+        "a GEMM benchmark.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

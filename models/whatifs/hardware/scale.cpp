@@ -1,0 +1,112 @@
+// Scale: any selection of tasks takes another time, all else stays.
+//
+//   before   gemm (100 us) -> relu (20 us)
+//   after    gemm ( 50 us) -> relu (20 us)        select=name~gemm, factor=0.5
+//   A selected host task scales with the host time before it on its thread (segments=true), because
+//   that is where Python and the framework spend it; launch latencies, device gaps and the wait of
+//   a synchronization never scale: they follow from the rest.
+//
+// paper     none: the primitive of H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020
+//           ("shrink/scale"), for a factor that people bring themselves.
+// assumes   - the factor holds for every selected task
+//           - nothing else changes: not the order, not what runs beside it
+// ignores   where the factor comes from; limits of the hardware
+// calibrate factor from a micro-benchmark of the selected kernels before and after.
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/whatifs/optimization.h"
+#include "sim/edit/selection.h"
+
+namespace foretrace {
+namespace {
+
+std::int64_t times(std::int64_t ns, double factor) {
+  return std::llround(static_cast<double>(ns) * factor);
+}
+
+// Hand-overs carry host time of the thread in their lag.
+void scale_hand_overs(const TaskGraph& graph, TaskId task, double factor, Change& change) {
+  for (const Dependency& dependency : dependencies_of(graph, task)) {
+    if (dependency.kind != DependencyKind::hand_over || dependency.lag_ns == 0) continue;
+    change.lags.push_back({task, DependencyKind::hand_over, times(dependency.lag_ns, factor)});
+    return;
+  }
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  const TaskGraph& graph = scenario.graph;
+  auto selected = select(graph, params.text("select"));
+  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  if (selected->empty()) {
+    return Error{ErrorCode::no_match,
+                 fmt::format("no task matches {}", in_quotes(params.text("select")))};
+  }
+  const double factor = params.number("factor");
+  const bool segments = params.boolean("segments");
+  Change change;
+  std::int64_t before = 0;
+  for (const TaskId task : *selected) {
+    const std::int64_t duration = graph.duration_ns(task);
+    before += duration;
+    change.durations.push_back({task, times(duration, factor), Provenance::assumed});
+    if (!segments || !is_host(graph.kind(task))) continue;
+    before += graph.segment_ns(task);
+    change.segments.push_back({task, times(graph.segment_ns(task), factor), Provenance::assumed});
+    scale_hand_overs(graph, task, factor, change);
+  }
+  const double total_ms = static_cast<double>(before) * 1e-6;
+  change.notes.push_back(fmt::format("{} tasks with {:.3f} ms in all become {:.3f} ms",
+                                     selected->size(), total_ms, total_ms * factor));
+  return change;
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "The factor holds for every selected task, short or long.",
+    "Nothing else changes: not the order of launches, not the work that runs beside it.",
+    "For host tasks the time before the call on its thread scales with the call (segments=true)."};
+constexpr std::array<std::string_view, 2> ignores = {
+    "where the factor comes from, and whether any hardware reaches it",
+    "waits, launch latencies and device gaps: they are simulated or stay as measured"};
+
+constexpr std::array params = {
+    ParamInfo{.name = "factor",
+              .unit = "x",
+              .doc = "New time / old time: 0.5 is twice as fast, 0 takes the work away.",
+              .minimum = 0,
+              .maximum = 1e4},
+    ParamInfo{
+        .name = "select",
+        .type = ParamType::selection,
+        .default_text = "kind=kernel",
+        .doc = "Which tasks, e.g. 'kind=kernel&name~gemm&phase=backward' or 'resource=host'."},
+    ParamInfo{.name = "segments",
+              .type = ParamType::boolean,
+              .default_text = "true",
+              .doc = "Selected host tasks scale with the host time before them on their thread."}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo scale;
+constinit const OptimizationInfo scale = {
+    .name = "scale",
+    .summary = "Multiply the time of any selection of tasks by a factor.",
+    .paper =
+        "none; the shrink primitive of H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX "
+        "ATC 2020",
+    .recipe =
+        "Every selected task takes factor x its time. A host task takes the host time before it "
+        "along, hand-overs between threads likewise. Waiting is simulated anew.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "factor: a micro-benchmark of the selected kernels before and after.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

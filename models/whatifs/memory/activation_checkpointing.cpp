@@ -1,0 +1,222 @@
+// Activation checkpointing: parts of the forward pass run again before their backward.
+//
+//   before   forward: [block 1][block 2][block 3]   backward:        [3]        [2]        [1]
+//   after    forward: [block 1][block 2][block 3]   backward: [3 again][3][2 again][2][1 again][1]
+//   Copies of the forward kernels, with their launches and the host time before them, are put on
+//   the backward's thread in front of the first backward kernel that needs them.
+//
+// paper     T. Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016 (segments, sqrt n);
+//           V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models,
+//           MLSys 2023 (selective: the attention core only).
+// assumes   - the second forward takes as long as the first, on the host, too
+//           - backward undoes forward in reverse order
+// ignores   stopping early inside a segment, random number state, collectives inside a block (not
+//           repeated), fewer allocations
+// calibrate segments: the model's own use of torch.utils.checkpoint.
+// memory    kept: what enters each segment, and the inside of one segment at a time.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/attention_core.h"
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/tensors/stash.h"
+#include "models/editing/tensors/tensor_edits.h"
+#include "models/editing/tensors/training_pass.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+class Checkpointing {
+ public:
+  explicit Checkpointing(const Scenario& scenario)
+      : editor_(scenario), passes_(detail::find_passes(editor_)) {}
+
+  Result<Change> run(const std::string& mode, std::size_t segments) {
+    if (passes_.empty()) {
+      return Error{ErrorCode::no_match,
+                   "no forward kernels with a backward pass after them, expected a training step"};
+    }
+    if (mode == "selective") {
+      recompute_attention();
+    } else {
+      for (const detail::TrainingPass& pass : passes_) recompute(pass, mode == "block", segments);
+    }
+    if (editor_.untouched()) {
+      return Error{ErrorCode::no_match,
+                   mode == "block"
+                       ? "forward kernels are not in two or more recorded modules, expected a "
+                         "trace with with_modules or with_stack, or mode=segments"
+                   : mode == "selective"
+                       ? "no attention that is made of single operators in forward and backward"
+                       : "no forward kernel that is launched by a call of its own is needed by a "
+                         "later part of the backward pass"};
+    }
+    return editor_.finish(note());
+  }
+
+ private:
+  [[nodiscard]] std::string note() const {
+    std::string text = fmt::format(
+        "{} forward kernels of {} parts in {} passes run again: {:.2f} ms "
+        "of device time",
+        editor_.sums().added, parts_, passes_.size(), detail::to_ms(editor_.sums().after_ns));
+    if (all_bytes_ > 0) {
+      text += fmt::format(
+          "; by recorded shapes, what the forward pass writes is {:.0f} MB, and "
+          "{:.0f} MB of it are not kept until the backward",
+          all_bytes_ * 1e-6, freed_bytes_ * 1e-6);
+    }
+    return text;
+  }
+
+  // Copies by the kernel that they repeat.
+  std::map<TaskId, TaskId> again(const std::vector<TaskId>& kernels, TaskId needed_by) {
+    std::map<TaskId, TaskId> copies;
+    const TaskId call = needed_by == none<TaskId> ? none<TaskId> : editor_.own_call(needed_by);
+    if (call == none<TaskId>) return copies;
+    ++parts_;
+    for (const TaskId kernel : kernels) {
+      const TaskId twin = editor_.copy(kernel, call, Place::before, !first_of_pass(kernel));
+      if (twin != none<TaskId>) copies.emplace(kernel, twin);
+    }
+    return copies;
+  }
+
+  // What a part leaves for the backward goes when the part is done and comes when it runs again.
+  void forget(const detail::TrainingPass& pass, const std::vector<detail::Stash>& stashes,
+              const detail::PassSegment& segment, const std::map<TaskId, TaskId>& copies) {
+    if (segment.end >= pass.forward.size()) return;
+    const TaskId gone = editor_.own_call(pass.forward[segment.end]);
+    if (gone == none<TaskId>) return;
+    for (const detail::Stash& stash : stashes) {
+      const auto twin = copies.find(pass.forward[stash.made]);
+      // The last result of a part enters the next one and is kept.
+      if (!stash.recorded() || twin == copies.end() || stash.made + 1 >= segment.end) continue;
+      if (stash.needed_by < segment.needed_by) continue;  // read before the part runs again
+      tensors_.leave(stash.tensor, gone, editor_.call_of_new(twin->second));
+    }
+  }
+
+  [[nodiscard]] bool first_of_pass(TaskId kernel) const {
+    return std::any_of(passes_.begin(), passes_.end(), [&](const detail::TrainingPass& pass) {
+      return pass.forward.front() == kernel;
+    });
+  }
+
+  // Of sequential segments the last one is still there when its backward begins.
+  void recompute(const detail::TrainingPass& pass, bool blocks, std::size_t count) {
+    if (count == 0) {
+      const auto depth = static_cast<double>(detail::count_products(editor_, pass.forward));
+      count = static_cast<std::size_t>(std::max(1.0, std::round(std::sqrt(depth))));
+    }
+    auto segments = blocks ? detail::block_segments(editor_, pass)
+                           : detail::equal_segments(editor_, pass, count);
+    if (!blocks && !segments.empty()) segments.pop_back();
+    const auto stashes = detail::find_stashes(editor_, pass, 1);
+    for (const detail::PassSegment& segment : segments) {
+      const auto begin = pass.forward.begin();
+      const auto copies = again({begin + static_cast<std::ptrdiff_t>(segment.begin),
+                                 begin + static_cast<std::ptrdiff_t>(segment.end)},
+                                segment.needed_by);
+      forget(pass, stashes, segment, copies);
+      // The last output of a segment enters the next one and is kept.
+      freed_bytes_ +=
+          std::max(0.0, detail::stashed_bytes(editor_, pass, segment.begin, segment.end - 1));
+    }
+    all_bytes_ += std::max(0.0, detail::stashed_bytes(editor_, pass, 0, pass.forward.size()));
+  }
+
+  // The k-th attention of the backward undoes the k-th last of the forward.
+  void recompute_attention() {
+    std::vector<detail::AttentionCore> open;
+    for (const detail::AttentionCore& core : detail::find_attention_cores(editor_)) {
+      if (!core.backward) {
+        open.push_back(core);
+      } else if (!open.empty()) {
+        const auto& kernels = open.back().kernels;
+        // The last product's result is the input of the next layer; it is not needed again.
+        again({kernels.begin(), kernels.end() - 1}, core.kernels.front());
+        open.pop_back();
+      }
+    }
+  }
+
+  detail::KernelEditor editor_;
+  std::vector<detail::TrainingPass> passes_;
+  detail::TensorEditor tensors_{editor_.builder().change, editor_.graph()};
+  std::size_t parts_ = 0;
+  double all_bytes_ = 0;
+  double freed_bytes_ = 0;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  return Checkpointing(scenario).run(params.text("mode"),
+                                     static_cast<std::size_t>(params.integer("segments")));
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "The second forward of a part takes as long as the first, on the device and on the host.",
+    "The backward pass undoes the forward pass in reverse order; without recorded modules it is at "
+    "the same share of its time.",
+    "In segments mode the last segment is not run again; in block mode every block is.",
+    "In selective mode everything between the scores and the product with the values runs again, "
+    "the scores included."};
+constexpr std::array<std::string_view, 4> ignores = {
+    "stopping a segment early once everything needed is there",
+    "saving and restoring the state of random number generators",
+    "collectives and copies inside a block: they are not repeated",
+    "a host that waits for memory less often"};
+constexpr std::array params = {
+    ParamInfo{.name = "mode",
+              .type = ParamType::text,
+              .default_text = "segments",
+              .doc =
+                  "segments: equal parts of the pass; block: every repeated module (a transformer "
+                  "layer); selective: the attention core only.",
+              .choices = "segments|block|selective"},
+    ParamInfo{.name = "segments",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "0",
+              .doc = "Parts of a forward pass; 0: square root of its number of matrix products and "
+                     "convolutions; 1 keeps everything.",
+              .minimum = 0,
+              .maximum = 1e5}};
+constexpr std::array<std::string_view, 5> memory_settings = {
+    "mode=block", "mode=selective", "segments=2", "segments=4", "segments=8"};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo activation_checkpointing;
+constinit const OptimizationInfo activation_checkpointing = {
+    .name = "activation_checkpointing",
+    .summary = "Run parts of the forward pass again instead of keeping their results.",
+    .paper =
+        "T. Chen, B. Xu, C. Zhang, C. Guestrin, Training Deep Nets with Sublinear Memory Cost, "
+        "2016; V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer "
+        "Models, MLSys 2023",
+    .recipe =
+        "Copies of the forward kernels of every part, with their launch calls and the host "
+        "time before these, are inserted on the thread of the backward pass in front of the "
+        "first backward kernel that needs the part.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate =
+        "segments: from the model's own use of torch.utils.checkpoint; the host time of a "
+        "recomputed block from any trace with it.",
+    .params = params,
+    .apply = apply,
+    .stage = Stage::storage,
+    .memory_settings = memory_settings};
+
+}  // namespace optimizations
+}  // namespace foretrace

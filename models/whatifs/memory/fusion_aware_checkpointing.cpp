@@ -1,0 +1,144 @@
+// Fusion-aware checkpointing: a fused chain keeps its input only and is recomputed inside its
+// backward.
+//
+//   before   [gemm] -> add -> gelu -> dropout -> [gemm]      keeps four tensors for the backward
+//   after    [gemm] -> fused chain            -> [gemm]      keeps what enters and leaves the chain
+//            backward: one kernel that recomputes what it needs from there
+//   Matrix products and convolutions are never recomputed: of a chain between two of them the
+//   minimum cut is its input.
+//
+// paper     H. He, S. Yu, Transcending Runtime-Memory Tradeoffs in Checkpointing by being Fusion
+//           Aware, MLSys 2023.
+// assumes   - the minimum cut of a chain between products is its input
+//           - recomputing pointwise operators in a fused kernel is free
+// ignores   residual branches as a whole, registers, compile time
+// calibrate kept_host: a compiled run; fused kernels of it for the bytes.
+// memory    all intermediates of forward chains but their input and output are not kept: recorded
+//           tensors of inner kernels that the chain or the backward pass frees.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/chains/fused_tensors.h"
+#include "models/editing/chains/fusion_chain.h"
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+class Fusion {
+ public:
+  explicit Fusion(const Scenario& scenario)
+      : editor_(scenario), kernels_(describe_works(scenario.graph, scenario.accelerator)) {}
+
+  Result<Change> run(const detail::FusionSettings& limits, double kept_host) {
+    editor_.keep_host(kept_host);
+    const std::vector<bool> all(editor_.graph().size(), true);
+    for (const auto& chain :
+         detail::find_chains(editor_.graph(), editor_.view(), kernels_, all, limits)) {
+      const Phase phase = editor_.graph().phase(chain.kernels.front());
+      if (phase == Phase::forward) fuse(chain, limits, false);
+      if (phase == Phase::backward) fuse(chain, limits, true);
+    }
+    if (chains_[0] == 0 || chains_[1] == 0) {
+      return Error{
+          ErrorCode::no_match,
+          "no chains of pointwise kernels in both forward and backward, expected a training "
+          "step that is not compiled already"};
+    }
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    fused_.edit(editor_, tensors);
+    std::string note = fmt::format("{} forward and {} backward chains: {}", chains_[0], chains_[1],
+                                   editor_.sums_text());
+    if (editor_.graph().context().tensors.empty()) {
+      note += fmt::format("; {} intermediates ({:.0f} MB by shapes) are not kept for the backward",
+                          tensors_, bytes_ * 1e-6);
+    }
+    return editor_.finish(note + tensors.note());
+  }
+
+ private:
+  void fuse(const detail::FusionChain& chain, detail::FusionSettings settings, bool backward) {
+    settings.kept_writes = 0;
+    settings.recomputed = backward ? 1 : 0;
+    const std::int64_t ns = detail::fused_ns(editor_.graph(), chain, kernels_, settings);
+    if (!backward) {
+      for (std::size_t i = 0; i + 1 < chain.kernels.size(); ++i) {
+        // What the next operator overwrites was never kept.
+        if (editor_.operator_of(chain.kernels[i + 1]).ends_with('_')) continue;
+        ++tensors_;
+        const WorkAmount& amount = editor_.about(chain.kernels[i]).amount;
+        bytes_ += std::max(0.0, amount.output) * editor_.number_bytes(chain.kernels[i]);
+      }
+    }
+    fused_.add(chain, detail::Stashed::goes);
+    editor_.replace(chain.kernels, {backward ? "fused backward chain" : "fused chain",
+                                    {ns, Provenance::scaled, 0.8F, 1.25F},
+                                    0});
+    ++chains_[backward ? 1 : 0];
+  }
+
+  detail::KernelEditor editor_;
+  std::vector<KernelDescription> kernels_;
+  detail::FusedTensors fused_;
+  std::array<std::size_t, 2> chains_{};
+  std::size_t tensors_ = 0;
+  double bytes_ = 0;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::FusionSettings limits;
+  limits.max_segment_ns = params.integer("max_segment");
+  limits.max_length = static_cast<std::size_t>(params.integer("longest"));
+  return Fusion(scenario).run(limits, params.number("kept_host"));
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "Neighbours on a stream depend on each other in a line; between two products "
+    "such a chain has one input, which is the smallest set of tensors that "
+    "everything inside can be computed from.",
+    "Recomputing pointwise operators inside a kernel that reads their input anyway "
+    "costs nothing.",
+    "Each backward kernel of a chain reads one saved tensor of the size that passes "
+    "through.",
+    "Masks of dropout are computed again from the state of the generator."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "graphs that are no chains: residual branches are cut at their additions",
+    "registers and compile time", "products that would be worth recomputing"};
+constexpr std::array params = {ParamInfo{.name = "longest",
+                                         .type = ParamType::integer,
+                                         .unit = "1",
+                                         .default_text = "32",
+                                         .doc = "Kernels in one chain at most.",
+                                         .minimum = 2,
+                                         .maximum = 1e6},
+                               detail::max_segment_param, detail::kept_host_param};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo fusion_aware_checkpointing;
+constinit const OptimizationInfo fusion_aware_checkpointing = {
+    .name = "fusion_aware_checkpointing",
+    .summary = "Fuse chains and recompute their inside in the backward: less memory and time.",
+    .paper =
+        "H. He, S. Yu, Transcending Runtime-Memory Tradeoffs in Checkpointing by being "
+        "Fusion Aware, MLSys 2023",
+    .recipe =
+        "Chains of pointwise kernels with at most one normalization, softmax or "
+        "reduction are replaced by one launch and one kernel each: forward without any "
+        "write between, backward without what passes between its kernels and without "
+        "reading one saved tensor for each kernel but the first.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "kept_host: a compiled run; fused kernels of it for the bytes.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

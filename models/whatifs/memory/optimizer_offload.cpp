@@ -1,0 +1,247 @@
+// Optimizer offload: gradients go to the host, the CPU updates, parameters come back.
+//
+//   before   device: [backward        ][update]
+//   after    device: [backward        ]
+//            to host:   [g][g][g][g]
+//            host:                   [update 1][update 2] ...
+//            to device:                        [p 1][p 2] ...      -> next forward
+//   The update's kernels go with their launches. Gradients leave in chunks while the backward runs.
+//
+// paper     J. Ren et al., ZeRO-Offload: Democratizing Billion-Scale Model Training, USENIX ATC
+// 2021. assumes   - the CPU update is bound by host memory: 28 bytes per parameter and 2 more for
+// the
+//             16-bit copy
+//           - updated parameters return chunk by chunk while the next chunk is updated
+// ignores   clipping that needs all gradients first, a one-step delayed update, several devices per
+//           host
+// calibrate host_bandwidth: any host copy; bandwidth: a pinned copy in a trace of the machine.
+// memory    optimizer states and fp32 parameters leave the device.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/copies/copy_engine.h"
+#include "models/editing/copies/host_link.h"
+#include "models/editing/kernels/update_phase.h"
+#include "models/editing/tensors/tensor_edits.h"
+#include "models/editing/tensors/training_pass.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+using detail::CopyEngine;
+
+struct Settings {
+  double bandwidth = 0;
+  double host_bandwidth = 0;
+  double bytes = 0;  // of one parameter or gradient on the link
+  double parameters = 0;
+  std::int64_t chunks = 1;
+};
+
+constexpr double update_bytes = 30;  // Adam: 16 read, 12 written, and 2 for the 16-bit copy
+
+class Offload {
+ public:
+  Offload(const Scenario& scenario, const Settings& settings)
+      : editor_(scenario), engine_(editor_, settings.bandwidth), settings_(settings) {}
+
+  Result<Change> run() {
+    const auto passes = detail::find_passes(editor_);
+    if (settings_.parameters == 0) settings_.parameters = parameters_by_shapes();
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      const TaskId last = passes[i].backward.back();
+      const TaskId next = i + 1 < passes.size() ? passes[i + 1].forward.front() : none<TaskId>;
+      const std::vector<TaskId> update = update_after(last, next);
+      if (update.empty()) continue;
+      if (settings_.parameters == 0) {
+        return missing_cost("the update on the host (parameters=COUNT)");
+      }
+      offload(passes[i], update, next);
+    }
+    if (offloaded_ == 0) {
+      return Error{ErrorCode::no_match,
+                   "no update kernels after a backward pass, expected training steps with an "
+                   "Optimizer.step range"};
+    }
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    const auto& all = editor_.graph().context().tensors;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].category == TensorCategory::optimizer_state) tensors.drop(i);
+    }
+    return editor_.finish(fmt::format(
+        "{} updates of {:.1f} M parameters on the host: {:.2f} ms of CPU time and {:.2f} ms of "
+        "copies each way per step; {} update kernels go{}",
+        offloaded_, settings_.parameters * 1e-6, detail::to_ms(cpu_ns()),
+        detail::to_ms(engine_.copy_ns(settings_.parameters * settings_.bytes)),
+        editor_.sums().removed, tensors.note()));
+  }
+
+ private:
+  [[nodiscard]] std::int64_t cpu_ns() const {
+    return std::llround(settings_.parameters * update_bytes / settings_.host_bandwidth * 1e9);
+  }
+
+  [[nodiscard]] double parameters_by_shapes() const {
+    const auto kernels = describe_works(editor_.graph(), editor_.accelerator());
+    double most = 0;
+    for (const detail::Update& update :
+         detail::find_updates(editor_.graph(), editor_.view(), kernels)) {
+      most = std::max(most, update.parameters);
+    }
+    return most;
+  }
+
+  [[nodiscard]] std::vector<TaskId> update_after(TaskId last, TaskId next) const {
+    std::vector<TaskId> kernels;
+    for (const TaskId kernel : editor_.kernels()) {
+      if (kernel < last || kernel > next) continue;  // next is none, the largest id, at the end
+      const KernelClass kernel_class = editor_.class_of(kernel);
+      if (editor_.graph().phase(kernel) == Phase::update &&
+          editor_.own_call(kernel) != none<TaskId> &&
+          (kernel_class == KernelClass::optimizer || kernel_class == KernelClass::elementwise)) {
+        kernels.push_back(kernel);
+      }
+    }
+    return kernels;
+  }
+
+  void offload(const detail::TrainingPass& pass, const std::vector<TaskId>& update, TaskId next) {
+    const double chunk_bytes =
+        settings_.parameters * settings_.bytes / static_cast<double>(settings_.chunks);
+    TaskId last_out = none<TaskId>;
+    const auto count = static_cast<std::int64_t>(pass.backward.size());
+    for (std::int64_t c = 1; c <= settings_.chunks; ++c) {
+      const auto at =
+          static_cast<std::size_t>(std::max<std::int64_t>(0, count * c / settings_.chunks - 1));
+      const TaskId made = pass.backward[at];
+      const TaskId anchor = editor_.own_call(made) != none<TaskId> ? made : none<TaskId>;
+      if (anchor == none<TaskId> && c < settings_.chunks) continue;
+      const TaskId out =
+          engine_.copy({.direction = CopyEngine::Direction::to_host,
+                        .bytes = chunk_bytes,
+                        .anchor = anchor != none<TaskId> ? anchor : update.front(),
+                        .place = anchor != none<TaskId> ? Place::after : Place::before,
+                        .after = made});
+      if (out != none<TaskId>) last_out = out;
+    }
+    update_on_host(update.front(), last_out, next);
+    for (const TaskId kernel : update) editor_.remove(kernel, SegmentOf::take);
+    ++offloaded_;
+  }
+
+  // The thread of the update waits for the gradients, then updates chunk by chunk.
+  void update_on_host(TaskId first, TaskId gradients, TaskId next) {
+    const TaskGraph& graph = editor_.graph();
+    const TaskId call = editor_.own_call(first);
+    TaskSpec spec;
+    spec.lane = graph.lane_id(call);
+    spec.work = editor_.builder().work("optimizer update on the CPU", TaskKind::host);
+    spec.kind = TaskKind::host;
+    spec.duration_ns = cpu_ns() / settings_.chunks;
+    spec.phase = Phase::update;
+    spec.step = graph.step(call);
+    spec.provenance = Provenance::roofline;
+    TaskId last_in = none<TaskId>;
+    for (std::int64_t c = 0; c < settings_.chunks; ++c) {
+      const TaskId chunk = editor_.builder().insert(spec, call, Place::before);
+      if (c == 0 && gradients != none<TaskId>) engine_.wait(chunk, gradients);
+      last_in = engine_.copy(
+          {.direction = CopyEngine::Direction::to_device,
+           .bytes = settings_.parameters * settings_.bytes / static_cast<double>(settings_.chunks),
+           .anchor = call,
+           .place = Place::before,
+           .after = chunk});
+    }
+    if (next != none<TaskId> && last_in != none<TaskId>) engine_.wait(next, last_in);
+  }
+
+  detail::KernelEditor editor_;
+  CopyEngine engine_;
+  Settings settings_;
+  std::size_t offloaded_ = 0;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  Settings settings;
+  settings.bandwidth = params.number("bandwidth");
+  settings.host_bandwidth = params.number("host_bandwidth");
+  settings.bytes = params.number("bytes");
+  settings.parameters = params.number("parameters");
+  settings.chunks = params.integer("chunks");
+  return Offload(scenario, settings).run();
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "The CPU update is bound by host memory: 30 bytes per parameter (Adam in fp32, and its 16-bit "
+    "copy) at host_bandwidth, all cores at work.",
+    "Gradients leave in chunks as the backward pass makes them, evenly over its kernels.",
+    "The update begins when all gradients are there; updated parameters return chunk by chunk.",
+    "The next forward pass begins when all parameters are back."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "gradients that are sharded over several devices of one host",
+    "the delayed update that hides all of it behind the next step",
+    "casts on the device between 16-bit and 32-bit gradients"};
+constexpr std::array params = {
+    ParamInfo{.name = "parameters",
+              .unit = "1",
+              .default_text = "0",
+              .doc = "Number of parameters; 0: from the shapes of the update.",
+              .minimum = 0,
+              .maximum = 1e13},
+    ParamInfo{.name = "bytes",
+              .unit = "B",
+              .default_text = "4",
+              .doc = "Bytes of a gradient and of a parameter on the link: 4, or 2 in 16 bit.",
+              .minimum = 0.5,
+              .maximum = 8},
+    detail::host_link_param,
+    ParamInfo{
+        .name = "host_bandwidth",
+        .type = ParamType::bandwidth,
+        .unit = "GB/s",
+        .default_text = "80 GB/s",
+        .doc = "Of host memory in the update; one socket has 4 to 8 channels of 21 to 38 GB/s.",
+        .minimum = 1e6,
+        .maximum = 1e13,
+        .optimistic = "200 GB/s",
+        .pessimistic = "40 GB/s"},
+    ParamInfo{.name = "chunks",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "16",
+              .doc = "Pieces in which gradients and parameters travel.",
+              .minimum = 1,
+              .maximum = 1024}};
+constexpr std::array<std::string_view, 2> conflicts = {"eight_bit_optimizer", "fused_optimizer"};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo optimizer_offload;
+constinit const OptimizationInfo optimizer_offload = {
+    .name = "optimizer_offload",
+    .summary = "Update parameters on the host; gradients go there, parameters return.",
+    .paper =
+        "J. Ren et al., ZeRO-Offload: Democratizing Billion-Scale Model Training, USENIX ATC "
+        "2021",
+    .recipe =
+        "Update kernels are removed with their launches. Copies of gradients to the host are "
+        "inserted along the backward pass, host tasks for the update after it, and a copy of "
+        "parameters to the device after each of these; the next forward kernel waits for the "
+        "last one.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "bandwidth and host_bandwidth: copies of some hundred MB on the machine.",
+    .params = params,
+    .apply = apply,
+    .stage = Stage::storage,
+    .conflicts = conflicts};
+
+}  // namespace optimizations
+}  // namespace foretrace

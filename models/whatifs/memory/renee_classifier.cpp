@@ -1,0 +1,144 @@
+// Renee: a classifier over very many labels without stored logits and without optimizer states.
+//
+//   before   [logits = x W][softmax, loss, ... over b x L][dW][dx] ... [update of W with states]
+//   after    [tile of logits, loss, dW with its update, dx]  tile by tile, in 16 bit
+//   The widest linear layer is the classifier. Its products run in 16 bit, kernels over b x L
+//   numbers and the update of its weight go.
+//
+// paper     V. Jain, J. Prakash, D. Saini, J. Jiao, R. Ramjee, M. Varma, Renee: End-To-End
+//           Training of Extreme Classification Models, MLSys 2023.
+// assumes   - the widest linear layer is the classifier
+//           - loss and update fit into its products
+// ignores   sharding of labels, accuracy, a master copy
+// calibrate one step of the tiled classifier beside the recorded one.
+// memory    logits and their gradient (2 b L numbers) and states (8 bytes per weight) are not
+//           stored; the weight takes 2 bytes.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_names.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+class Classifier {
+ public:
+  explicit Classifier(const Scenario& scenario) : editor_(scenario) {}
+
+  Result<Change> run(double least_labels) {
+    for (const TaskId kernel : editor_.kernels()) {
+      if (editor_.graph().phase(kernel) != Phase::forward || !detail::is_linear(editor_, kernel) ||
+          editor_.about(kernel).shape_from_grid) {
+        continue;
+      }
+      const GemmShape& shape = *editor_.about(kernel).amount.gemm;
+      if (shape.n > layer_.n) layer_ = shape;
+    }
+    if (layer_.n < least_labels) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("the widest linear layer of forward has {:.0f} outputs, expected at "
+                               "least {:.0f} (least_labels)",
+                               layer_.n, least_labels)};
+    }
+    for (const TaskId kernel : editor_.kernels()) visit(kernel);
+    if (editor_.untouched()) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("the classifier of {:.0f} labels runs in 16 bit and no other kernel "
+                               "of known size works on its logits or weight",
+                               layer_.n)};
+    }
+    const double weight = layer_.n * layer_.k;
+    return editor_.finish(fmt::format(
+        "classifier of {:.0f} labels, width {:.0f}: {}; {:.1f} MB of logits and gradients not "
+        "stored, weight and states {:.1f} MB -> {:.1f} MB",
+        layer_.n, layer_.k, editor_.sums_text(), 2 * layer_.m * layer_.n * 4e-6, weight * 16e-6,
+        weight * 2e-6));
+  }
+
+ private:
+  [[nodiscard]] bool has_labels(const GemmShape& shape) const {
+    return shape.m == layer_.n || shape.n == layer_.n || shape.k == layer_.n;
+  }
+
+  void visit(TaskId kernel) {
+    const KernelDescription& known = editor_.about(kernel);
+    const Phase phase = editor_.graph().phase(kernel);
+    if (known.traits.kernel_class == KernelClass::gemm) {
+      if (known.amount.gemm && !known.shape_from_grid && has_labels(*known.amount.gemm)) {
+        product(kernel, known);
+      }
+      return;
+    }
+    const double numbers = known.amount.output;
+    const bool logits = phase != Phase::update && numbers == layer_.m * layer_.n;
+    const bool weights = phase == Phase::update && numbers == layer_.n * layer_.k;
+    if (logits || weights) editor_.remove(kernel, SegmentOf::take);
+  }
+
+  void product(TaskId kernel, const KernelDescription& known) {
+    const Accelerator* on = editor_.accelerator();
+    const Precision old = known.traits.precision;
+    if (on == nullptr || is_half(old) || bytes_per_number(old) == 0) return;
+    const Precision half = on->flops(Precision::bf16) > 0 ? Precision::bf16 : Precision::fp16;
+    Cost cost =
+        scaled_cost(editor_.graph().duration_ns(kernel), known, {on, old, 1}, {on, half, 1});
+    cost.duration_ns = std::min(cost.duration_ns, editor_.graph().duration_ns(kernel));
+    editor_.set(kernel, cost);
+  }
+
+  detail::KernelEditor editor_;
+  GemmShape layer_;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  return Classifier(scenario).run(params.number("least_labels"));
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "The widest linear layer of the forward pass is the classifier, and no other "
+    "layer has its number of labels.",
+    "Softmax or sigmoid, loss and their gradients are done on tiles of logits "
+    "inside the products at no further cost.",
+    "The gradient of the weight is applied where it is made, by plain SGD without "
+    "states.",
+    "Kernels over logits are known by their recorded shapes."};
+constexpr std::array<std::string_view, 3> ignores = {"sharding of labels over devices",
+                                                     "accuracy with SGD and 16 bit",
+                                                     "the master copy of weights, if one is kept"};
+constexpr std::array params = {
+    ParamInfo{.name = "least_labels",
+              .unit = "1",
+              .default_text = "32768",
+              .doc = "A widest layer with fewer outputs is no extreme classifier.",
+              .minimum = 2,
+              .maximum = 1000000000000000.0}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo renee_classifier;
+constinit const OptimizationInfo renee_classifier = {
+    .name = "renee_classifier",
+    .summary = "Train a huge classifier in tiles: no logits, no optimizer states.",
+    .paper =
+        "V. Jain, J. Prakash, D. Saini, J. Jiao, R. Ramjee, M. Varma, Renee: End-To-End "
+        "Training of Extreme Classification Models, MLSys 2023",
+    .recipe =
+        "The forward product with most columns is taken as the classifier. Products "
+        "with that many labels among their sizes take the ratio of 16-bit to recorded "
+        "model times; kernels of forward and backward that work on rows x labels "
+        "numbers and kernels of the update on labels x width numbers are removed with "
+        "their launches.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "one step of the tiled classifier beside the recorded one.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

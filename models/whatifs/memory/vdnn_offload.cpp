@@ -1,0 +1,173 @@
+// vDNN: feature maps go to the host after their use in forward and come back before backward.
+//
+//   before   compute: [conv 1][conv 2][conv 3] ... [conv 3'][conv 2'][conv 1']
+//   after    compute: [conv 1][conv 2][conv 3] ... [conv 3'][conv 2'][conv 1']
+//            to host:         [x1    ][x2    ]
+//            to device:                        [x2     ][x1     ]
+//   Copies run on streams of their own. The layer after the next waits until a map has left
+//   (safe=true), and the backward kernel that needs it until it is back.
+//
+// paper     M. Rhu et al., vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient
+//           Neural Network Design, MICRO 2016.
+// assumes   - pinned host memory is large enough, and the link is not shared
+//           - a prefetch starts when the backward kernel of the map that is needed before starts
+// ignores   kernels slowed by the copies' memory traffic; allocation and freeing on the device
+// calibrate bandwidth: any pinned copy of some MB in a trace of the machine.
+// memory    of the offloaded maps only those that are in use or on their way are on the device.
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/copies/copy_engine.h"
+#include "models/editing/copies/host_link.h"
+#include "models/editing/tensors/stash.h"
+#include "models/editing/tensors/tensor_edits.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+using detail::CopyEngine;
+
+struct Offload {
+  detail::KernelEditor& editor;
+  CopyEngine& engine;
+  detail::TensorEditor tensors;
+  bool safe = true;
+
+  void run(const detail::TrainingPass& pass, std::vector<detail::Stash> stashes);
+};
+
+void Offload::run(const detail::TrainingPass& pass, std::vector<detail::Stash> stashes) {
+  // In the order of the backward pass; normally the last map made is the first one needed.
+  std::stable_sort(stashes.begin(), stashes.end(),
+                   [](const auto& a, const auto& b) { return a.needed_by < b.needed_by; });
+  TaskId previous_need = none<TaskId>;
+  for (const detail::Stash& stash : stashes) {
+    const TaskId out = engine.copy({.direction = CopyEngine::Direction::to_host,
+                                    .bytes = stash.bytes,
+                                    .anchor = pass.forward[stash.last_use],
+                                    .after = pass.forward[stash.made]});
+    if (out == none<TaskId>) continue;
+    if (safe && stash.last_use + 1 < pass.forward.size()) {
+      engine.wait(pass.forward[stash.last_use + 1], out);
+    }
+    const TaskId issue = previous_need != none<TaskId> ? previous_need : pass.backward.front();
+    const TaskId anchor = editor.own_call(issue) != none<TaskId> ? issue : stash.needed_by;
+    const TaskId in = engine.copy({.direction = CopyEngine::Direction::to_device,
+                                   .bytes = stash.bytes,
+                                   .anchor = anchor,
+                                   .place = Place::before,
+                                   .after = out});
+    previous_need = stash.needed_by;
+    if (in == none<TaskId>) continue;
+    engine.wait(stash.needed_by, in);
+    if (stash.recorded()) {
+      tensors.leave(stash.tensor, editor.call_of_new(out), editor.call_of_new(in));
+    }
+  }
+}
+
+// Within three kernels of its making, for ReLU and bias may stand between.
+bool feeds_convolution(const detail::KernelEditor& editor, const detail::TrainingPass& pass,
+                       const detail::Stash& stash) {
+  const std::size_t end = std::min(stash.made + 4, pass.forward.size());
+  for (std::size_t i = stash.made + 1; i < end; ++i) {
+    if (editor.class_of(pass.forward[i]) == KernelClass::convolution) return true;
+  }
+  return false;
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::KernelEditor editor(scenario);
+  CopyEngine engine(editor, params.number("bandwidth"));
+  const bool convolutions = params.text("policy") == "conv";
+  Offload offload{
+      editor, engine, {editor.builder().change, scenario.graph}, params.boolean("safe")};
+  std::size_t maps = 0;
+  for (const detail::TrainingPass& pass : detail::find_passes(editor)) {
+    auto stashes = detail::find_stashes(editor, pass, params.number("least"));
+    if (convolutions) {
+      std::erase_if(stashes, [&](const detail::Stash& stash) {
+        return !feeds_convolution(editor, pass, stash);
+      });
+    }
+    maps += stashes.size();
+    offload.run(pass, std::move(stashes));
+  }
+  const double bytes = engine.bytes(CopyEngine::Direction::to_host);
+  if (editor.builder().change.inserted.empty()) {
+    return Error{
+        ErrorCode::no_match,
+        "no feature map of that size is kept from forward to backward, expected a training "
+        "step with recorded memory events or shapes"};
+  }
+  return editor.finish(fmt::format(
+      "{} feature maps, {:.0f} MB, leave the device and return over the recorded window: {:.2f} ms "
+      "of copies each way{}",
+      maps, bytes * 1e-6, bytes / params.number("bandwidth") * 1e3, offload.tensors.note()));
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "Host memory is pinned, large enough, and the link to it is not shared with other devices.",
+    "A feature map is read by the kernel after the one that writes it, and then not until its "
+    "backward.",
+    "A prefetch is issued when the backward comes to the map that is needed before; both "
+    "directions of the link work at the same time.",
+    "With safe=true the forward pass waits until a map has left before it goes on after its use, "
+    "as "
+    "vDNN does; without it, memory must last."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "kernels that get slower while copies use the same memory",
+    "time to allocate and free on the device",
+    "feature maps that several layers share: by shapes, they are counted once per layer"};
+constexpr std::array params = {
+    detail::host_link_param,
+    ParamInfo{.name = "least",
+              .type = ParamType::bytes,
+              .unit = "B",
+              .default_text = "1 MiB",
+              .doc = "Smaller feature maps stay on the device.",
+              .minimum = 1,
+              .maximum = 1e15},
+    ParamInfo{.name = "policy",
+              .type = ParamType::text,
+              .default_text = "all",
+              .doc = "all: every feature map; conv: those that a convolution reads.",
+              .choices = "all|conv"},
+    ParamInfo{.name = "safe",
+              .type = ParamType::boolean,
+              .default_text = "true",
+              .doc = "The forward pass waits for each map to have left."}};
+constexpr std::array<std::string_view, 3> memory_settings = {"policy=conv", "least=16MiB",
+                                                             "least=256MiB"};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo vdnn_offload;
+constinit const OptimizationInfo vdnn_offload = {
+    .name = "vdnn_offload",
+    .summary = "Keep feature maps in host memory between forward and backward.",
+    .paper =
+        "M. Rhu et al., vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient "
+        "Neural Network Design, MICRO 2016",
+    .recipe =
+        "For every feature map that lives from forward to backward, a copy to the host is "
+        "inserted after its use and a copy back before the backward of the map that is needed "
+        "before it, on one stream per direction, with their calls. The next forward kernel "
+        "and the backward kernel that needs the map wait for them.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "bandwidth: a pinned copy of some MB in any trace of the machine.",
+    .params = params,
+    .apply = apply,
+    .stage = Stage::storage,
+    .memory_settings = memory_settings};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,47 @@
+// What a file in models/whatifs/<family>/ exports: a what-if with its paper, parameters and recipe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "models/editing/scenario.h"
+#include "sim/core/params.h"
+#include "sim/core/result.h"
+#include "sim/graph/change.h"
+
+namespace foretrace {
+
+/// What a what-if is about; of several together, those of an earlier stage are applied first.
+enum class Stage : std::uint8_t {
+  workload,  ///< what a step has to do: batch, trained layers
+  kernels,   ///< which kernels do it, and how fast
+  storage,   ///< where tensors are between their uses
+  schedule   ///< when and how often: repetition, launches, waits, loading
+};
+
+struct OptimizationInfo {
+  std::string_view name;
+  std::string_view summary;                       ///< one line
+  std::string_view paper;                         ///< authors, title, venue, year
+  std::string_view recipe;                        ///< what changes in the graph, a few lines
+  std::span<const std::string_view> assumptions;  ///< each a thing that could be false
+  std::span<const std::string_view> ignores;      ///< what is left out
+  std::string_view calibrate;                     ///< which parameter, from which measurement
+  std::span<const ParamInfo> params;
+  /// ErrorCode::no_match if it finds nothing to change.
+  Result<Change> (*apply)(const Scenario& scenario, const ParamValues& params);
+  Stage stage = Stage::kernels;
+  /// What-ifs that act on the same thing in another way: combinations of the two are not tried.
+  std::span<const std::string_view> conflicts = {};
+  /// Settings, "key=value,...", that a search for what fits into memory tries besides the defaults.
+  /// What follows a ';' is a what-if of its own that goes with the setting.
+  std::span<const std::string_view> memory_settings = {};
+};
+
+namespace optimizations {
+/// Every optimization, sorted by name (generated from the files of models/whatifs).
+[[nodiscard]] std::span<const OptimizationInfo* const> all();
+}  // namespace optimizations
+
+}  // namespace foretrace

@@ -1,0 +1,180 @@
+// LLM.int8(): linear layers multiply in int8, but for the few columns with outliers.
+//
+//   before   [linear fp16]
+//   after    [row maxima, quantize][int8 product][fp16 product of outliers][dequantize, add]
+//   Only products with a recorded or derived shape in forward or inference.
+//
+// paper     T. Dettmers et al., LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale,
+//           NeurIPS 2022.
+// assumes   - weights are quantized once, activations on every call
+//           - int8 products reach the share of their peak that 16-bit ones reach
+// ignores   weights copied between layouts, sorting out the columns, accuracy
+// calibrate outliers: share of feature columns beyond the threshold, from the model's activations.
+// memory    weights of these layers take 1 byte per number (outlier rows 2 more), recorded ones as
+//           long as one step reads each once.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_names.h"
+#include "models/editing/kernels/recorded_accelerator.h"
+#include "models/editing/tensors/weight_tensors.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+class Int8 {
+ public:
+  Int8(const Scenario& scenario, double outliers, std::int64_t host_ns)
+      : editor_(scenario), outliers_(outliers), host_ns_(host_ns) {}
+
+  Result<Change> run(double least_columns) {
+    for (const TaskId kernel : editor_.kernels()) {
+      const Phase phase = editor_.graph().phase(kernel);
+      if (phase == Phase::backward || phase == Phase::update) continue;
+      if (!detail::is_linear(editor_, kernel)) continue;
+      const GemmShape& shape = *editor_.about(kernel).amount.gemm;
+      const Precision precision = editor_.about(kernel).traits.precision;
+      if (shape.k < least_columns || precision == Precision::int8 ||
+          bytes_per_number(precision) == 0 || !editor_.about(kernel).traits.compute_bound) {
+        continue;
+      }
+      if (auto status = replace(kernel, shape); !status) return std::move(status).error();
+    }
+    if (editor_.untouched()) {
+      return Error{
+          ErrorCode::no_match,
+          "no linear product of known shape in forward or inference, expected a trace with "
+          "record_shapes=True"};
+    }
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    const std::string kept = weights_.edit(tensors);
+    return editor_.finish(
+        fmt::format("{} products in int8, {} kernels around them: {}; weights of "
+                    "these calls {:.0f} MB -> {:.0f} MB{}{}",
+                    editor_.sums().changed, editor_.sums().added, editor_.sums_text(),
+                    weights_before_ * 1e-6, weights_after_ * 1e-6, tensors.note(), kept));
+  }
+
+ private:
+  Status replace(TaskId kernel, const GemmShape& shape) {
+    const Setting from{editor_.accelerator(), editor_.about(kernel).traits.precision, 1};
+    const Setting to{editor_.accelerator(), Precision::int8, 1};
+    const double bytes = editor_.number_bytes(kernel);
+    editor_.set(kernel,
+                scaled_cost(editor_.graph().duration_ns(kernel), editor_.about(kernel), from, to));
+    // Reads the activations for their row maxima and again to write them in one byte.
+    auto quantize =
+        editor_.moving_cost(shape.m * shape.k * (2 * bytes + 1), KernelClass::reduction);
+    // Reads the 32-bit sums, and reads and writes 16-bit results.
+    auto dequantize =
+        editor_.moving_cost(shape.m * shape.n * (4 + 2 + 2), KernelClass::elementwise);
+    if (!quantize) return std::move(quantize).error();
+    if (!dequantize) return std::move(dequantize).error();
+    editor_.add(kernel, Place::before, {"quantize rows to int8", *quantize, host_ns_});
+    if (outliers_ > 0) {
+      const GemmShape few{1, shape.m, shape.n, std::max(1.0, std::ceil(shape.k * outliers_))};
+      const double ns = gemm_ns(*editor_.accelerator(), Precision::fp16, few);
+      if (!(ns > 0)) return missing_cost("the fp16 product of outliers");
+      const Spread spread = class_spread(KernelClass::gemm);
+      const Cost cost{std::llround(ns), Provenance::roofline, static_cast<float>(spread.low),
+                      static_cast<float>(spread.high)};
+      editor_.add(kernel, Place::after, {"product of outlier columns", cost, host_ns_});
+    }
+    editor_.add(kernel, Place::after, {"dequantize and add", *dequantize, host_ns_});
+    const double weights = shape.k * shape.n;
+    weights_before_ += weights * bytes;
+    weights_after_ += weights * (1 + 2 * outliers_);
+    weights_.add(kernel, weights * bytes, weights * std::min(bytes, 1 + 2 * outliers_));
+    return ok_status();
+  }
+
+  detail::KernelEditor editor_;
+  double outliers_ = 0;
+  std::int64_t host_ns_ = 0;
+  double weights_before_ = 0;
+  double weights_after_ = 0;
+  detail::WeightTensors weights_{editor_};
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  if (scenario.graph.size() == 0) return Error{ErrorCode::no_match, "no linear product"};
+  std::optional<Accelerator> owned;
+  auto found = detail::recorded_accelerator(scenario, params.text("accelerator"), owned);
+  if (!found) return std::move(found).error();
+  if ((*found)->flops(Precision::int8) <= 0) {
+    return Error{ErrorCode::unsupported, fmt::format("{} has no int8 units", (*found)->name)};
+  }
+  return Int8({scenario.graph, *found}, params.number("outliers"), params.integer("host"))
+      .run(params.number("least_columns"));
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "Every linear layer of forward or inference with at least least_columns inputs is replaced; "
+    "attention and backward stay.",
+    "The int8 product takes the measured time x its model time / that of the recorded precision.",
+    "Activations are read twice to be quantized, 32-bit sums are read once to be scaled and added.",
+    "A share `outliers` of the columns is multiplied in fp16; its cost follows the model of "
+    "tiles."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "weights that are converted between layouts, and bias kernels",
+    "finding and gathering the outlier columns", "accuracy"};
+constexpr std::array params = {
+    ParamInfo{.name = "outliers",
+              .unit = "1",
+              .default_text = "0.001",
+              .doc = "Share of the input columns that stay in fp16; 0 leaves their product out.",
+              .minimum = 0,
+              .maximum = 1},
+    ParamInfo{.name = "least_columns",
+              .unit = "1",
+              .default_text = "512",
+              .doc = "Layers with fewer inputs stay as they are.",
+              .minimum = 1,
+              .maximum = 1e9},
+    ParamInfo{.name = "host",
+              .type = ParamType::time,
+              .unit = "us",
+              .default_text = "10 us",
+              .doc = "Host time of each added kernel before its launch call.",
+              .minimum = 0,
+              .maximum = 1e9,
+              .optimistic = "3 us",
+              .pessimistic = "20 us"},
+    ParamInfo{.name = "accelerator",
+              .type = ParamType::text,
+              .default_text = "recording",
+              .doc = "Accelerator of the recording, if its device name is not known."}};
+constexpr std::array<std::string_view, 1> conflicts = {"mixed_precision"};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo int8_matmul;
+constinit const OptimizationInfo int8_matmul = {
+    .name = "int8_matmul",
+    .summary = "Multiply linear layers in int8, outlier columns in fp16.",
+    .paper =
+        "T. Dettmers, M. Lewis, Y. Belkada, L. Zettlemoyer, LLM.int8(): 8-bit Matrix "
+        "Multiplication for Transformers at Scale, NeurIPS 2022",
+    .recipe =
+        "Every linear product of known shape in forward or inference takes the time of the "
+        "int8 product, and gets a kernel that quantizes before it, a small fp16 product and "
+        "a kernel that dequantizes and adds after it, each with its launch.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate =
+        "outliers: share of feature columns beyond the threshold; host: dispatch time of "
+        "an operator in the trace.",
+    .params = params,
+    .apply = apply,
+    .conflicts = conflicts};
+
+}  // namespace optimizations
+}  // namespace foretrace

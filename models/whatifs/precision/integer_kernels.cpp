@@ -1,0 +1,111 @@
+// Integer kernels: softmax, GELU and layer norm in integer arithmetic.
+//
+//   before   [softmax fp32][gelu fp32][layer norm fp32]
+//   after    [softmax int ][gelu int ][layer norm int ]      each `factor` of its time
+//   Kernels of a device that is weak in floating point; products keep their time.
+//
+// paper     Z. Zhang, B. He, Z. Zhang, Practical Edge Kernels for Integer-Only Vision
+//           Transformers Under Post-training Quantization, MLSys 2023.
+// assumes   - the device is slow in floating point
+//           - every such kernel has an integer twin
+// ignores   conversions, accuracy
+// calibrate factor: both kernels on the target device.
+// memory    activations between integer kernels take 1 instead of 4 bytes.
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_names.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool is_covered(const detail::KernelEditor& editor, TaskId kernel) {
+  const Phase phase = editor.graph().phase(kernel);
+  if (phase == Phase::backward || phase == Phase::update) return false;
+  if (editor.class_of(kernel) == KernelClass::softmax || detail::is_gelu(editor, kernel)) {
+    return true;
+  }
+  return editor.class_of(kernel) == KernelClass::normalization &&
+         !detail::is_batch_norm(editor, kernel);
+}
+
+// A run on the CPU has these operators as parts of its host time.
+std::int64_t shorten_host(const TaskGraph& graph, double factor, Change& change) {
+  std::map<TaskId, std::int64_t> less;
+  std::int64_t total = 0;
+  for (const SegmentPart& part : graph.context().segment_parts) {
+    const std::string_view label = graph.names()[part.label];
+    if (!has(label, "softmax") && !has(label, "gelu") && !has(label, "layer_norm")) continue;
+    const auto saved = std::llround(static_cast<double>(part.duration_ns) * (1 - factor));
+    less[part.task] += saved;
+    total += saved;
+  }
+  for (const auto& [task, saved] : less) {
+    change.segments.push_back(
+        {task, std::max<std::int64_t>(graph.segment_ns(task) - saved, 0), Provenance::assumed});
+  }
+  return total;
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::KernelEditor editor(scenario);
+  const double factor = params.number("factor");
+  for (const TaskId kernel : editor.kernels()) {
+    if (!is_covered(editor, kernel)) continue;
+    const auto measured = static_cast<double>(scenario.graph.duration_ns(kernel));
+    editor.set(kernel, {std::llround(measured * factor), Provenance::assumed, 0.8F, 1.25F});
+  }
+  const std::int64_t host = shorten_host(scenario.graph, factor, editor.builder().change);
+  if (editor.untouched() && editor.builder().change.segments.empty()) {
+    return Error{ErrorCode::no_match, "no softmax, GELU or layer norm in forward or inference"};
+  }
+  return editor.finish(
+      fmt::format("{}; {:.2f} ms less of host time", editor.sums_text(), detail::to_ms(host)));
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "The device computes exponentials and roots slowly in floating point, as small "
+    "ARM cores do; on a GPU bound by bytes factor is the ratio of bytes.",
+    "Every softmax, GELU and layer norm has an integer kernel.",
+    "Products run on 8-bit data already or keep their time."};
+constexpr std::array<std::string_view, 2> ignores = {
+    "conversion between integer and floating point", "accuracy"};
+constexpr std::array params = {
+    ParamInfo{.name = "factor",
+              .unit = "x",
+              .doc = "New time / old time of these kernels; the paper reports 1/5 on two ARM CPUs.",
+              .minimum = 0,
+              .maximum = 10}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo integer_kernels;
+constinit const OptimizationInfo integer_kernels = {
+    .name = "integer_kernels",
+    .summary = "Run softmax, GELU and layer norm in integer arithmetic.",
+    .paper =
+        "Z. Zhang, B. He, Z. Zhang, Practical Edge Kernels for Integer-Only Vision "
+        "Transformers Under Post-training Quantization, MLSys 2023",
+    .recipe =
+        "Kernels of softmax, GELU and layer normalization in forward or inference, and "
+        "the parts of host time that regions of these names cover, take `factor` of "
+        "their time.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "factor: both kernels on the target device.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

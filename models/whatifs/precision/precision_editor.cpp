@@ -1,0 +1,204 @@
+// Every kernel once, in program order.
+#include "models/whatifs/precision/precision_editor.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/kernels/kernel_names.h"
+#include "models/whatifs/precision/loss_scaling.h"
+#include "models/whatifs/precision/precision_memory.h"
+
+namespace foretrace::detail {
+namespace {
+
+class PrecisionEditor {
+ public:
+  PrecisionEditor(const Scenario& scenario, const PrecisionChoice& choice)
+      : choice_(choice), editor_(scenario), memory_(editor_, choice_) {
+    const auto& phases = scenario.graph.columns().phase;
+    trains_ = std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
+  }
+
+  Result<Change> run() {
+    for (const TaskId kernel : editor_.kernels()) {
+      if (auto status = change_kernel(kernel); !status) return std::move(status).error();
+    }
+    if (editor_.untouched()) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("no {} to change; device time: {}", wanted(), shares())};
+    }
+    std::string scaling;
+    if (choice_.loss_scaling && trains_) {
+      auto inserted = insert_loss_scaling(editor_, choice_);
+      if (!inserted) return std::move(inserted).error();
+      scaling = *std::move(inserted);
+    }
+    const std::string memory = memory_.finish(!any_half_);
+    Change change = editor_.finish(fmt::format("device time before: {}", shares()));
+    change.notes.push_back(changed_note() + memory);
+    if (casts_ > 0) change.notes.push_back(fmt::format("{} weight casts inserted", casts_));
+    if (fp8_products_ > 0) change.notes.push_back(fp8_note());
+    if (!scaling.empty()) change.notes.push_back(std::move(scaling));
+    return change;
+  }
+
+ private:
+  static double percent(std::int64_t part, std::int64_t whole) {
+    return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  }
+
+  [[nodiscard]] std::string_view wanted() const {
+    return choice_.tf32  ? "fp32 product"
+           : choice_.fp8 ? "linear product of known shape and no fp32 kernel"
+                         : "fp32 kernel";
+  }
+
+  [[nodiscard]] std::string shares() const {
+    std::int64_t total = 0;
+    for (const std::int64_t ns : time_by_fate_) total += ns;
+    std::string text;
+    for (std::size_t i = 0; i < precision_fate_count; ++i) {
+      if (time_by_fate_[i] == 0 && i != 0) continue;
+      text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ",
+                          fate_name(static_cast<PrecisionFate>(i), choice_),
+                          percent(time_by_fate_[i], total));
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string changed_note() const {
+    return fmt::format(
+        "changed kernels {:.2f} ms -> {:.2f} ms in {}; shapes recorded for {:.0f} %, derived from "
+        "tiles for {:.0f} %, unknown for {:.0f} % of the time in products",
+        to_ms(before_), to_ms(after_),
+        choice_.tf32  ? "tf32"
+        : choice_.fp8 ? fmt::format("fp8 and {}", to_string(choice_.half))
+                      : std::string(to_string(choice_.half)),
+        percent(recorded_, products_), percent(derived_, products_),
+        percent(products_ - recorded_ - derived_, products_));
+  }
+
+  [[nodiscard]] std::string fp8_note() const {
+    return fmt::format(
+        "{} linear products in fp8, {:.0f} % of the time of products that change; {} casts to fp8 "
+        "take {:.2f} ms",
+        fp8_products_, percent(fp8_before_, products_), fp8_casts_, to_ms(fp8_cast_ns_));
+  }
+
+  Status change_kernel(TaskId task) {
+    const KernelDescription& kernel = editor_.about(task);
+    const std::int64_t measured = editor_.graph().duration_ns(task);
+    const Phase phase = editor_.graph().phase(task);
+    const bool product = is_product(kernel.traits.kernel_class);
+    any_half_ = any_half_ || (product && is_half(kernel.traits.precision));
+    const bool to_fp8 =
+        choice_.fp8 && phase != Phase::update && is_linear(editor_, task) && fits_fp8(kernel);
+    const PrecisionFate fate =
+        to_fp8 ? PrecisionFate::changed : precision_fate(kernel.traits, phase, choice_);
+    time_by_fate_[static_cast<std::size_t>(fate)] += measured;
+    if (fate != PrecisionFate::changed) return ok_status();
+    const Precision to = to_fp8 ? Precision::fp8 : choice_.tf32 ? Precision::tf32 : choice_.half;
+    const Cost cost = lowered_cost(measured, kernel, to, choice_, editor_.accelerator());
+    editor_.set(task, cost);
+    before_ += measured;
+    after_ += cost.duration_ns;
+    if (!choice_.tf32) memory_.shrink_results(task);
+    if (!product) return ok_status();
+    products_ += measured;
+    if (kernel.shape_from_grid) {
+      derived_ += measured;
+    } else if (kernel.amount.known()) {
+      recorded_ += measured;
+    }
+    if (to_fp8) {
+      fp8_before_ += measured;
+      return cast_to_fp8(task, *kernel.amount.gemm);
+    }
+    if (!choice_.tf32) cast_weight(task);
+    return ok_status();
+  }
+
+  void cast_weight(TaskId task) {
+    const Phase phase = editor_.graph().phase(task);
+    const bool forward = phase == Phase::forward || phase == Phase::unknown;
+    if (!choice_.casts || !choice_.autocast || !forward || editor_.accelerator() == nullptr ||
+        editor_.own_call(task) == none<TaskId>) {
+      return;
+    }
+    const std::string_view op = editor_.operator_of(task);
+    memory_.copy_weight(task, 2 * convolution_weight_numbers(op, editor_.inputs_of(task)));
+    const double numbers = linear_weight_numbers(editor_.about(task), op);
+    if (!(numbers > 0)) return;
+    const Cost cost{weight_cast_ns(numbers, *editor_.accelerator()), Provenance::roofline, 0.9F,
+                    1.1F};
+    editor_.add(task, Place::before, {"weight cast to 16 bit", cost, choice_.cast_host_ns});
+    memory_.copy_weight(task, 2 * numbers);
+    ++casts_;
+  }
+
+  // Forward casts the activations and the weight, backward the gradient of the output once for the
+  // two products that read it: they multiply the same sizes in another order.
+  Status cast_to_fp8(TaskId task, const GemmShape& shape) {
+    ++fp8_products_;
+    const double copies = trains_ ? choice_.fp8_copies : 1;
+    if (editor_.graph().phase(task) == Phase::backward) {
+      std::array<double, 3> sizes = {shape.m, shape.n, shape.k};
+      std::sort(sizes.begin(), sizes.end());
+      const bool has_gradient = sizes == gradient_of_;
+      gradient_of_ = has_gradient ? std::array<double, 3>{} : sizes;
+      if (has_gradient) return ok_status();
+      return insert_fp8_cast(task, "gradient cast to fp8", shape.m * shape.k, 2 + copies);
+    }
+    if (choice_.casts) {
+      const bool from_fp32 =
+          choice_.autocast && bytes_per_number(editor_.about(task).traits.precision) == 4;
+      const double numbers = shape.k * shape.n;
+      auto status =
+          insert_fp8_cast(task, "weight cast to fp8", numbers, (from_fp32 ? 4 : 2) + copies);
+      if (!status) return status;
+      memory_.copy_weight(task, copies * numbers);
+    }
+    return insert_fp8_cast(task, "activation cast to fp8", shape.m * shape.k, 2 + copies);
+  }
+
+  // Delayed scaling: one pass that casts with the old scale and finds the maximum for the next.
+  Status insert_fp8_cast(TaskId task, std::string_view name, double numbers, double bytes_each) {
+    auto cost = editor_.moving_cost(numbers * bytes_each, KernelClass::elementwise);
+    if (!cost) return std::move(cost).error();
+    editor_.add(task, Place::before, {name, *cost, choice_.cast_host_ns});
+    fp8_cast_ns_ += cost->duration_ns;
+    ++fp8_casts_;
+    return ok_status();
+  }
+
+  const PrecisionChoice& choice_;
+  KernelEditor editor_;
+  PrecisionMemory memory_;
+  bool trains_ = false;
+  bool any_half_ = false;
+  std::array<std::int64_t, precision_fate_count> time_by_fate_{};
+  std::int64_t before_ = 0;
+  std::int64_t after_ = 0;
+  std::int64_t products_ = 0;
+  std::int64_t recorded_ = 0;
+  std::int64_t derived_ = 0;
+  std::int64_t fp8_before_ = 0;
+  std::int64_t fp8_cast_ns_ = 0;
+  std::array<double, 3> gradient_of_{};
+  std::size_t fp8_products_ = 0;
+  std::size_t fp8_casts_ = 0;
+  std::size_t casts_ = 0;
+};
+
+}  // namespace
+
+Result<Change> lower_precision(const Scenario& scenario, const PrecisionChoice& choice) {
+  return PrecisionEditor(scenario, choice).run();
+}
+
+}  // namespace foretrace::detail

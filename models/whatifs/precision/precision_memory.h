@@ -1,0 +1,41 @@
+// What a lower precision does to recorded tensors: smaller results, copies of weights.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/kernels/precision_choice.h"
+
+namespace foretrace::detail {
+
+class PrecisionMemory {
+ public:
+  PrecisionMemory(KernelEditor& editor, const PrecisionChoice& choice);
+
+  /// What a kernel that changed writes is now 16 bit, or a share of it is.
+  void shrink_results(TaskId kernel);
+  /// A copy of a weight lives from the call of this kernel to the end of the backward pass that
+  /// follows, or of the step.
+  void copy_weight(TaskId kernel, double bytes);
+
+  /// Edits the tensors, if any are recorded, and says so for the note. `all_fp32`: no product of
+  /// the recording ran in 16 bit, so that its parameters are fp32.
+  [[nodiscard]] std::string finish(bool all_fp32);
+
+ private:
+  void find_ends();
+
+  KernelEditor& editor_;
+  const PrecisionChoice& choice_;
+  bool recorded_;
+  std::vector<float> share_;  // per task: of the bytes of its results that stay
+  std::vector<TaskId> end_;   // per task: call of the last kernel of its pass; empty: not yet found
+  struct Copy {
+    TaskId kernel{};
+    double bytes = 0;
+  };
+  std::vector<Copy> copies_;
+};
+
+}  // namespace foretrace::detail

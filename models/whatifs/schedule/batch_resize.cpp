@@ -1,0 +1,162 @@
+// The batch is the leading dimension of activations; parameters are known from products.
+#include "models/whatifs/schedule/batch_resize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+namespace foretrace::detail {
+namespace {
+
+bool in_forward(const TaskGraph& graph, TaskId kernel) {
+  return graph.phase(kernel) == Phase::forward || graph.phase(kernel) == Phase::unknown;
+}
+
+double count(const Dims& dims) {
+  double product = 1;
+  for (const std::int64_t size : dims) product *= static_cast<double>(size);
+  return product;
+}
+
+// Index of the activation and of the weight among the inputs; -1: the operator has none.
+struct Operands {
+  int activation = -1;
+  int weight = -1;
+};
+Operands operands_of(std::string_view name) {
+  if (name == "aten::addmm") return {1, 2};
+  if (name == "aten::linear" || name == "aten::mm") return {0, 1};
+  if (name.find("convolution") != std::string_view::npos &&
+      name.find("backward") == std::string_view::npos) {
+    return {0, 1};
+  }
+  return {};
+}
+
+const Dims* shape_at(const OperatorInputs& inputs, int i) {
+  return i < 0 ? nullptr : inputs.shape(static_cast<std::size_t>(i));
+}
+
+}  // namespace
+
+BatchResizer::BatchResizer(const KernelEditor& editor, std::int64_t batch)
+    : editor_(editor), batch_(batch) {
+  if (batch_ == 0) find_batch();
+  if (batch_ > 0) learn_shapes();
+}
+
+// Tensors of three and more dimensions are activations; two may be weights.
+void BatchResizer::find_batch() {
+  std::map<std::int64_t, std::int64_t> time;
+  std::map<std::int64_t, std::int64_t> flat_time;
+  for (const TaskId kernel : editor_.kernels()) {
+    if (!in_forward(editor_.graph(), kernel)) continue;
+    const std::string_view op = editor_.operator_of(kernel);
+    if (op.find("bmm") != std::string_view::npos) continue;  // leads with batch x heads
+    const Operands at = operands_of(op);
+    const OperatorInputs inputs = editor_.inputs_of(kernel);
+    const Dims* dims = at.activation < 0 ? inputs.shape(0) : shape_at(inputs, at.activation);
+    if (dims == nullptr || dims->size() < 2 || dims->front() < 1) continue;
+    auto& votes = dims->size() > 2 ? time : flat_time;
+    votes[dims->front()] += editor_.graph().duration_ns(kernel);
+  }
+  const auto& votes = time.empty() ? flat_time : time;
+  const auto best = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (best != votes.end()) batch_ = best->first;
+}
+
+void BatchResizer::learn_shapes() {
+  for (const TaskId kernel : editor_.kernels()) {
+    if (!in_forward(editor_.graph(), kernel)) continue;
+    const Operands at = operands_of(editor_.operator_of(kernel));
+    const OperatorInputs inputs = editor_.inputs_of(kernel);
+    const Dims* activation = shape_at(inputs, at.activation);
+    const Dims* weight = shape_at(inputs, at.weight);
+    if (activation == nullptr || weight == nullptr || activation->empty()) continue;
+    if (activation->front() % batch_ != 0) continue;
+    const auto& gemm = editor_.about(kernel).amount.gemm;
+    if (gemm) rows_.insert(gemm->m);
+    weights_.insert(*weight);
+    weights_.insert(Dims(weight->rbegin(), weight->rend()));
+  }
+}
+
+bool BatchResizer::holds_batch(const Dims& dims) const {
+  if (dims.size() < 2 || dims.front() == 0 || weights_.contains(dims)) return false;
+  return dims.front() % batch_ == 0;
+}
+
+// Forward and the gradient of the input have the rows as m, the gradient of the weight as k.
+GemmShape BatchResizer::resized_gemm(const GemmShape& shape, double factor, bool& grows) const {
+  GemmShape result = shape;
+  grows = true;
+  if (shape.batch > 1 && std::fmod(shape.batch, static_cast<double>(batch_)) == 0) {
+    result.batch *= factor;
+  } else if (rows_.contains(shape.m)) {
+    result.m *= factor;
+  } else if (rows_.contains(shape.k)) {
+    result.k *= factor;
+  } else if (rows_.contains(shape.n)) {
+    result.n *= factor;
+  } else {
+    grows = false;
+  }
+  result.batch = std::max(1.0, std::round(result.batch));
+  return result;
+}
+
+// Share of the numbers moved that are activations; -1 without shapes.
+double BatchResizer::growing_share(TaskId kernel) const {
+  double all = 0;
+  double growing = 0;
+  for (const auto& tensors : editor_.inputs_of(kernel).tensors) {
+    for (const Dims& dims : tensors) {
+      if (dims.empty()) continue;
+      all += count(dims);
+      if (holds_batch(dims)) growing += count(dims);
+    }
+  }
+  return all > 0 ? growing / all : -1;
+}
+
+BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const {
+  const std::int64_t measured = editor_.graph().duration_ns(kernel);
+  const KernelDescription& known = editor_.about(kernel);
+  const KernelClass kernel_class = known.traits.kernel_class;
+  const double share = batch_ > 0 ? growing_share(kernel) : -1;
+  if (share < 0) return {Growth::assumed, moved_share(measured, kernel_class, factor)};
+  if (share == 0 && !known.amount.gemm) {
+    return {Growth::fixed, {measured, editor_.graph().provenance(kernel), 1.0F, 1.0F}};
+  }
+  KernelDescription larger = known;
+  const double numbers_factor = 1 + share * (factor - 1);
+  if (larger.amount.numbers > 0) larger.amount.numbers *= numbers_factor;
+  if (larger.amount.flops > 0) larger.amount.flops *= factor;
+  if (larger.amount.rows) larger.amount.rows->rows *= factor;
+  if (known.amount.gemm && !known.shape_from_grid) {
+    bool grows = false;
+    larger.amount.gemm = resized_gemm(*known.amount.gemm, factor, grows);
+    if (!grows) return {Growth::assumed, moved_share(measured, kernel_class, factor)};
+    larger.amount.flops = larger.amount.gemm->flops();
+    larger.amount.numbers = larger.amount.gemm->numbers();
+  }
+  const Setting setting{editor_.accelerator(), known.traits.precision, 1};
+  const auto before = roofline_cost(known, setting, "a kernel");
+  const auto after = roofline_cost(larger, setting, "a kernel");
+  // The arithmetic of a convolution grows with the batch, whatever its weight does.
+  const double plain = known.traits.compute_bound ? factor : numbers_factor;
+  if (!before || !after || before->duration_ns <= 0) {
+    return {Growth::grows, moved_share(measured, kernel_class, plain)};
+  }
+  const double ratio =
+      static_cast<double>(after->duration_ns) / static_cast<double>(before->duration_ns);
+  const Spread spread = class_spread(kernel_class);
+  const double ns = std::min(static_cast<double>(measured) * ratio, 1e17);
+  return {Growth::grows,
+          {std::llround(ns), Provenance::scaled, static_cast<float>(spread.low),
+           static_cast<float>(spread.high)}};
+}
+
+}  // namespace foretrace::detail

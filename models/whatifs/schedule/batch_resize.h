@@ -1,0 +1,47 @@
+// How the work of a kernel grows with the batch: which dimension of its operator is the batch.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "models/editing/kernels/kernel_editor.h"
+
+namespace foretrace::detail {
+
+enum class Growth : std::uint8_t {
+  fixed,   ///< no input holds the batch: parameters and their gradients
+  grows,   ///< known from shapes
+  assumed  ///< shapes are not recorded or not understood: taken to grow in proportion
+};
+
+class BatchResizer {
+ public:
+  /// `batch` is the recorded batch size; 0: the leading dimension that most forward time has.
+  BatchResizer(const KernelEditor& editor, std::int64_t batch);
+
+  /// 0 if no shape shows it.
+  [[nodiscard]] std::int64_t batch() const { return batch_; }
+
+  struct Resized {
+    Growth growth = Growth::assumed;
+    Cost cost;
+  };
+  /// The time of a forward or backward kernel when the batch is `factor` times as large: measured
+  /// time x model time of the new shape / model time of the recorded one.
+  [[nodiscard]] Resized resized(TaskId kernel, double factor) const;
+
+ private:
+  void find_batch();
+  void learn_shapes();
+  [[nodiscard]] bool holds_batch(const Dims& dims) const;
+  [[nodiscard]] GemmShape resized_gemm(const GemmShape& shape, double factor, bool& grows) const;
+  [[nodiscard]] double growing_share(TaskId kernel) const;
+
+  const KernelEditor& editor_;
+  std::int64_t batch_ = 0;
+  std::set<double> rows_;   // batch x positions, as products have it
+  std::set<Dims> weights_;  // shapes of parameters, and of their gradients
+};
+
+}  // namespace foretrace::detail

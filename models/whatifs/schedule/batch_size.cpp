@@ -1,0 +1,154 @@
+// Batch size: every kernel works on more or fewer samples, the host does what it did.
+//
+//   before   launch -> gemm [32 x 128, 768] (100 us)   launch -> add (20 us)
+//   after    launch -> gemm [64 x 128, 768] (190 us)   launch -> add (38 us)          factor=2
+//   Forward and backward kernels scale by the model of their shapes with the batch dimension
+//   changed; kernels on parameters only, the update and collectives stay; copies of input data
+//   grow.
+//
+// paper     G. Yu, T. Grossman, G. Pekhimenko, Skyline: Interactive In-Editor Computational
+//           Performance Profiling for Deep Neural Network Training, UIST 2020.
+// assumes   - the batch is the leading dimension of activations
+//           - the library picks kernels as good for the new shape as its model says
+// ignores   host work per sample (loading, collating), padding, other algorithms, memory limits
+// calibrate batch, and two further recorded batch sizes: the kernels' slope.
+// memory    activations x factor; parameters, gradients and states stay.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/tensors/tensor_edits.h"
+#include "models/whatifs/optimization.h"
+#include "models/whatifs/schedule/batch_resize.h"
+
+namespace foretrace {
+namespace {
+
+double percent(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Input data grows with the batch, parameters do not come from the host.
+void resize_copies(const TaskGraph& graph, double factor, Change& change) {
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (graph.kind(task) != TaskKind::copy || graph.phase(task) != Phase::data_loading) continue;
+    const Cost cost = detail::moved_share(graph.duration_ns(task), KernelClass::copy, factor);
+    change.durations.push_back({task, cost.duration_ns, cost.provenance, cost.low, cost.high});
+  }
+}
+
+std::string note(const detail::KernelEditor& editor, const detail::BatchResizer& resizer,
+                 double factor, const std::array<std::int64_t, 3>& time) {
+  const std::int64_t all = time[0] + time[1] + time[2];
+  const auto before = static_cast<double>(editor.sums().before_ns);
+  const auto after = static_cast<double>(editor.sums().after_ns);
+  std::string text = resizer.batch() > 0
+                         ? fmt::format("batch {} -> {:g}: ", resizer.batch(),
+                                       static_cast<double>(resizer.batch()) * factor)
+                         : std::string("batch size not known from shapes: ");
+  text += fmt::format(
+      "{}; growth known from shapes for {:.0f} % of their time, taken as "
+      "proportional for {:.0f} %, none for {:.0f} %",
+      editor.sums_text(), percent(time[1], all), percent(time[2], all), percent(time[0], all));
+  if (factor != 1 && resizer.batch() > 0) {
+    // Two points of Skyline's line: device time = slope x batch + offset.
+    const auto batch = static_cast<double>(resizer.batch());
+    const double slope = (after - before) / (batch * (factor - 1));
+    text += fmt::format("; device time = {:.4f} ms x batch + {:.2f} ms", slope * 1e-6,
+                        (before - slope * batch) * 1e-6);
+  }
+  return text;
+}
+
+// Parameters, gradients, states and workspaces stay as large as they are.
+void resize_tensors(const TaskGraph& graph, double factor, detail::TensorEditor& edits) {
+  const auto& tensors = graph.context().tensors;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    switch (tensors[i].category) {
+      case TensorCategory::activation:
+      case TensorCategory::activation_gradient:
+      case TensorCategory::input:
+      case TensorCategory::temporary:
+        edits.resize(i, static_cast<double>(tensors[i].bytes) * factor);
+        break;
+      default: break;
+    }
+  }
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::KernelEditor editor(scenario);
+  const double factor = params.number("factor");
+  const detail::BatchResizer resizer(editor, params.integer("batch"));
+  std::array<std::int64_t, 3> time{};
+  for (const TaskId kernel : editor.kernels()) {
+    const Phase phase = scenario.graph.phase(kernel);
+    if (phase == Phase::update || phase == Phase::communication) continue;
+    const auto resized = resizer.resized(kernel, factor);
+    time[static_cast<std::size_t>(resized.growth)] += scenario.graph.duration_ns(kernel);
+    if (resized.growth != detail::Growth::fixed) editor.set(kernel, resized.cost);
+  }
+  if (editor.untouched()) {
+    return Error{ErrorCode::no_match, "no forward or backward kernel works on a batch"};
+  }
+  resize_copies(scenario.graph, factor, editor.builder().change);
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  resize_tensors(scenario.graph, factor, tensors);
+  return editor.finish(note(editor, resizer, factor, time) + tensors.note());
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "The batch is the leading dimension of activations, alone or times positions; it is the most "
+    "common one of the forward pass unless batch says otherwise.",
+    "Kernels without recorded shapes grow in proportion, but for their ramp-up.",
+    "Host calls take what they took: a host-bound run gets more samples for the same time.",
+    "Times of products follow tiles in waves over the multiprocessors; others follow bytes."};
+constexpr std::array<std::string_view, 4> ignores = {
+    "host work per sample: decoding, collating, copying into pinned memory",
+    "sequence lengths and padding that change with the batch",
+    "other kernels that libraries pick for other sizes, beyond the model of tiles",
+    "whether the larger batch fits into memory, and steps to converge"};
+constexpr std::array params = {
+    ParamInfo{.name = "factor",
+              .unit = "x",
+              .doc = "New batch size / recorded one; 1 changes nothing.",
+              .minimum = 0.001,
+              .maximum = 4096},
+    ParamInfo{.name = "batch",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "0",
+              .doc = "Recorded batch size; 0: the leading dimension with most forward time.",
+              .minimum = 0,
+              .maximum = 1e9}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo batch_size;
+constinit const OptimizationInfo batch_size = {
+    .name = "batch_size",
+    .summary = "Change the batch size; kernels scale by their shapes, the host stays.",
+    .paper =
+        "G. Yu, T. Grossman, G. Pekhimenko, Skyline: Interactive In-Editor Computational "
+        "Performance Profiling for Deep Neural Network Training, UIST 2020",
+    .recipe =
+        "Every forward and backward kernel takes its measured time x the model time with the "
+        "batch dimension changed / the model time of the recorded shape. Kernels without "
+        "activations among their inputs, the update and collectives stay; copies of input "
+        "data grow in proportion.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "batch; and recordings at two further batch sizes for the slope of device time.",
+    .params = params,
+    .apply = apply,
+    .stage = Stage::workload};
+
+}  // namespace optimizations
+}  // namespace foretrace

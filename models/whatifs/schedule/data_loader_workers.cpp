@@ -1,0 +1,295 @@
+// Data-loader workers: batches are made by W other processes while the step runs.
+//
+//   before   main:   [load batch 70 ms][step 106 ms][load batch 70 ms][step 106 ms]
+//   after    main:   [get][step 106 ms][get][step 106 ms]
+//            worker: [load batch n+2W ......] each on its own lane, at most 2W batches ahead
+//   The loader's part of the host time before a task is cut; the task then waits for its batch. All
+//   other host time of the rank is stretched by `host_contention`: workers use cores and memory.
+//
+// paper     PyTorch DataLoader (A. Paszke et al., PyTorch, NeurIPS 2019) as the mechanism; removal
+// of
+//           host work as in H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020.
+// assumes   - the region of the loader in the trace is what workers take over, all of it
+//           - a batch takes a worker as long as it took the main process (x worker_slowdown)
+//           - the host has a core for every worker; if not, raise host_contention
+//           - the window begins in a steady state: a loader that keeps up has filled its queue
+// ignores   start of the workers, pinned memory, slower copies from shared memory, disk and network
+//           that saturate, order of batches that differs
+// calibrate host_contention: host time per step (host_only_ns) with and without workers; queue_get:
+//           length of __next__ in any run with workers.
+#include <array>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/change_builder.h"
+#include "models/whatifs/optimization.h"
+#include "sim/edit/text_pattern.h"
+#include "sim/engine/pull/pull.h"
+
+namespace foretrace {
+namespace {
+
+// A task before which the main process made one batch.
+struct Batch {
+  TaskId consumer{};
+  std::int64_t loading_ns = 0;
+};
+
+struct Settings {
+  std::size_t workers = 1;
+  std::size_t ahead = 2;  // batches in flight
+  double slowdown = 1;
+  double contention = 1;
+  std::int64_t get_ns = 0;
+};
+
+std::int64_t times(std::int64_t ns, double factor) {
+  return std::llround(static_cast<double>(ns) * factor);
+}
+
+// Loader regions by rank, one batch per task; only regions that make batches in the main process.
+std::map<std::int32_t, std::vector<Batch>> batches_of(const TaskGraph& graph,
+                                                      const detail::TextPattern& pattern) {
+  std::map<std::int32_t, std::vector<Batch>> batches;
+  for (const SegmentPart& part : graph.context().segment_parts) {
+    if (!pattern.found_in(graph.names()[part.label])) continue;
+    std::vector<Batch>& of_rank = batches[graph.lane(part.task).rank];
+    if (of_rank.empty() || of_rank.back().consumer != part.task) {
+      of_rank.push_back({part.task, 0});
+    }
+    of_rank.back().loading_ns += part.duration_ns;
+  }
+  return batches;
+}
+
+class Loader {
+ public:
+  Loader(const TaskGraph& graph, const Settings& settings)
+      : graph_(graph), settings_(settings), timeline_(simulate(graph)), builder_(graph) {}
+
+  void add_rank(std::int32_t rank, const std::vector<Batch>& batches) {
+    const auto first_lane = add_lanes(rank);
+    std::int64_t total = 0;
+    for (const Batch& batch : batches) total += batch.loading_ns;
+    const std::int64_t mean = total / static_cast<std::int64_t>(batches.size());
+    const std::int64_t supply =
+        times(mean, settings_.slowdown) / static_cast<std::int64_t>(settings_.workers);
+    const std::int64_t demand = interval(batches) - mean;
+    const bool keeps_up = batches.size() < 2 || supply <= demand;
+    for (std::size_t n = 0; n < batches.size(); ++n) {
+      add_batch(batches, n, make_id<LaneId>(index(first_lane) + n % settings_.workers),
+                first_duration(n, supply, keeps_up, batches[n]));
+    }
+    stretch_host(rank, batches);
+    builder_.change.notes.push_back(fmt::format(
+        "rank {}: {} batches of {:.2f} ms; {} workers give one every {:.2f} ms, the rest of a "
+        "step takes {:.2f} ms: the loader {}",
+        rank, batches.size(), ms(mean), settings_.workers, ms(supply), ms(demand),
+        keeps_up ? "keeps up" : "is the limit"));
+  }
+
+  [[nodiscard]] Change take() { return std::move(builder_.change); }
+
+ private:
+  static double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+  // Distance between batches in the recording.
+  [[nodiscard]] std::int64_t interval(const std::vector<Batch>& batches) const {
+    if (batches.size() < 2) return 0;
+    const std::int64_t span =
+        timeline_.start_ns(batches.back().consumer) - timeline_.start_ns(batches.front().consumer);
+    return span / static_cast<std::int64_t>(batches.size() - 1);
+  }
+
+  LaneId add_lanes(std::int32_t rank) {
+    LaneId first{};
+    for (std::size_t w = 0; w < settings_.workers; ++w) {
+      Lane lane;
+      lane.kind = LaneKind::host_thread;
+      lane.rank = rank;
+      lane.number = static_cast<std::int64_t>(w);
+      lane.name = fmt::format("data loader worker {}", w);
+      const LaneId id = builder_.add_lane(std::move(lane));
+      if (w == 0) first = id;
+    }
+    return first;
+  }
+
+  // What is in flight when the window begins: a full queue, or workers at even distances.
+  [[nodiscard]] std::int64_t first_duration(std::size_t n, std::int64_t supply, bool keeps_up,
+                                            const Batch& batch) const {
+    if (keeps_up && n < settings_.ahead) return 0;
+    if (!keeps_up && n < settings_.workers) return supply * static_cast<std::int64_t>(n);
+    return times(batch.loading_ns, settings_.slowdown);
+  }
+
+  void add_batch(const std::vector<Batch>& batches, std::size_t n, LaneId lane,
+                 std::int64_t duration_ns) {
+    const TaskId consumer = batches[n].consumer;
+    TaskSpec spec;
+    spec.lane = lane;
+    spec.work = builder_.work("load batch", TaskKind::host);
+    spec.kind = TaskKind::host;
+    spec.duration_ns = duration_ns;
+    spec.phase = Phase::data_loading;
+    spec.step = graph_.step(consumer);
+    spec.provenance = Provenance::scaled;
+    const TaskId worker = builder_.insert(spec, consumer, Place::before);
+    if (n >= settings_.ahead) {
+      builder_.change.new_dependencies.push_back(
+          {.source = end_of(batches[n - settings_.ahead].consumer),
+           .task = worker,
+           .kind = DependencyKind::control});
+    }
+    const std::int64_t segment = graph_.segment_ns(consumer);
+    const std::int64_t rest =
+        times(std::max<std::int64_t>(0, segment - batches[n].loading_ns), settings_.contention);
+    builder_.change.segments.push_back({consumer, rest + settings_.get_ns, Provenance::assumed});
+    builder_.change.new_dependencies.push_back({.source = end_of(worker),
+                                                .task = consumer,
+                                                .kind = DependencyKind::data,
+                                                .lag_ns = rest + settings_.get_ns});
+  }
+
+  void stretch_host(std::int32_t rank, const std::vector<Batch>& batches) {
+    if (settings_.contention == 1.0) return;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      const auto task = make_id<TaskId>(i);
+      if (!is_host(graph_.kind(task)) || graph_.lane(task).rank != rank) continue;
+      while (next < batches.size() && batches[next].consumer < task) ++next;
+      const bool is_consumer = next < batches.size() && batches[next].consumer == task;
+      if (!is_consumer) {
+        builder_.change.segments.push_back(
+            {task, times(graph_.segment_ns(task), settings_.contention), Provenance::assumed});
+      }
+      builder_.change.durations.push_back(
+          {task, times(graph_.duration_ns(task), settings_.contention), Provenance::assumed});
+      for (const Dependency& d : dependencies_of(graph_, task)) {
+        if (d.kind != DependencyKind::hand_over) continue;
+        builder_.change.lags.push_back(
+            {task, DependencyKind::hand_over, times(d.lag_ns, settings_.contention)});
+        break;
+      }
+    }
+  }
+
+  const TaskGraph& graph_;
+  const Settings& settings_;
+  Timeline timeline_;
+  detail::ChangeBuilder builder_;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  auto pattern = detail::TextPattern::compile(params.text("loader"));
+  if (!pattern) return std::move(pattern).error().with_context("parameter 'loader'");
+  Settings settings;
+  settings.workers = static_cast<std::size_t>(params.integer("workers"));
+  settings.ahead = settings.workers * static_cast<std::size_t>(params.integer("prefetch"));
+  settings.slowdown = params.number("worker_slowdown");
+  settings.contention = params.number("host_contention");
+  settings.get_ns = params.integer("queue_get");
+
+  const auto batches = batches_of(scenario.graph, *pattern);
+  if (batches.empty()) {
+    return Error{ErrorCode::no_match,
+                 "no host time is labelled as a loader in the main process (regions such as "
+                 "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__), expected a trace "
+                 "with num_workers=0, or loader=EXPRESSION for your own region"};
+  }
+  Loader loader(scenario.graph, settings);
+  for (const auto& [rank, of_rank] : batches) loader.add_rank(rank, of_rank);
+  return loader.take();
+}
+
+constexpr std::array<std::string_view, 5> assumptions = {
+    "The labelled region is work that workers can take over, all of it (decoding, augmentation, "
+    "collation), and nothing in it is needed by the main process.",
+    "A batch takes a worker as long as it took the main process, times worker_slowdown.",
+    "The host has a free core for every worker. Where it has not, the main process gets slower: "
+    "host_contention, from 1.0 (the point) to 1.2; two recordings of one machine showed 1.07 and "
+    "1.19.",
+    "At the start of the window the queue is full if the loader keeps up, else workers stand at "
+    "even distances.",
+    "Getting a batch from the queue costs queue_get, whatever its size."};
+constexpr std::array<std::string_view, 5> ignores = {
+    "start and end of the workers, and the first epoch's warm-up", "pinned memory and its thread",
+    "slower uploads from the workers' shared memory", "disks and networks that saturate",
+    "caches that workers do not share"};
+
+constexpr std::array params = {
+    ParamInfo{.name = "workers",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "4",
+              .doc = "Worker processes (num_workers).",
+              .minimum = 1,
+              .maximum = 1024},
+    ParamInfo{.name = "prefetch",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "2",
+              .doc = "Batches in flight per worker (prefetch_factor).",
+              .minimum = 1,
+              .maximum = 1024},
+    ParamInfo{.name = "queue_get",
+              .type = ParamType::time,
+              .unit = "ms",
+              .default_text = "0.3 ms",
+              .doc = "Host time to take a finished batch from the queue.",
+              .minimum = 0,
+              .maximum = 1e10,
+              .optimistic = "0.1 ms",
+              .pessimistic = "1 ms"},
+    ParamInfo{
+        .name = "host_contention",
+        .unit = "x",
+        .default_text = "1",
+        .doc = "Factor on all other host time of the rank, because workers share its processor.",
+        .minimum = 0.1,
+        .maximum = 100,
+        .optimistic = "1",
+        .pessimistic = "1.2"},
+    ParamInfo{.name = "worker_slowdown",
+              .unit = "x",
+              .default_text = "1",
+              .doc = "Time of a batch in a worker / in the main process.",
+              .minimum = 0.01,
+              .maximum = 100,
+              .pessimistic = "1.5"},
+    ParamInfo{.name = "loader",
+              .type = ParamType::text,
+              .default_text = "SingleProcessDataLoaderIter|data_loading",
+              .doc = "Expression for the names of regions in which batches are made."}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo data_loader_workers;
+constinit const OptimizationInfo data_loader_workers = {
+    .name = "data_loader_workers",
+    .summary = "Make batches in worker processes instead of the main one.",
+    .paper =
+        "A. Paszke et al., PyTorch: An Imperative Style, High-Performance Deep Learning Library, "
+        "NeurIPS 2019 (DataLoader); host work as in H. Zhu, A. Phanishayee, G. Pekhimenko, "
+        "Daydream, USENIX ATC 2020",
+    .recipe =
+        "The loader's share of the host time before a task is cut and becomes a task of a worker "
+        "lane; batch n is made by worker n mod W, not earlier than batch n - W x prefetch was "
+        "taken; its consumer waits for it plus queue_get. All other host time of the rank is "
+        "multiplied by host_contention.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate =
+        "host_contention: host time per step with and without workers on the same machine. "
+        "queue_get: length of __next__ in a run with workers that keep up.",
+    .params = params,
+    .apply = apply,
+    .stage = Stage::schedule};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,138 @@
+// Gradient accumulation: several forward and backward passes, then one update.
+//
+//   before   [load][forward][backward][all-reduce][update]
+//   after    [load][forward][backward] [load][forward][backward][all-reduce][update]     steps=2
+//   Copies of the kernels of a pass, with their launches and the host time before them, come before
+//   the pass; what is communicated and the update stay once. A step then does `steps` times the
+//   samples.
+//
+// paper     M. Ott et al., Scaling Neural Machine Translation, WMT 2018; the academic cluster
+// recipe:
+//           P. Izsak et al., How to Train BERT with an Academic Budget, EMNLP 2021.
+// assumes   - every pass takes as long as the recorded one, loading its data included
+//           - gradients are added where they are written: no kernels of its own
+// ignores   collectives inside a pass (tensor parallel), a learning rate that fits the larger batch
+// calibrate steps only: it is the user's choice.
+// memory    none: activations of one pass at a time; gradients live through all passes, as they do
+//           when they are zeroed and not freed.
+#include <array>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/tensors/training_pass.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+// Time to load the data of one step: host time of the loading phase, and copies that block.
+std::map<std::int32_t, std::int64_t> loading_time(const TaskGraph& graph) {
+  std::map<std::int32_t, std::int64_t> ns;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (graph.phase(task) != Phase::data_loading) continue;
+    const bool host = is_host(graph.kind(task));
+    ns[graph.step(task)] += graph.duration_ns(task) + (host ? graph.segment_ns(task) : 0);
+  }
+  return ns;
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::KernelEditor editor(scenario);
+  const std::int64_t steps = params.integer("steps");
+  const auto passes = detail::find_passes(editor);
+  if (passes.empty()) {
+    return Error{ErrorCode::no_match,
+                 "no forward kernels with a backward pass after them, expected a training step"};
+  }
+  const bool load = params.boolean("load");
+  const auto loading = loading_time(scenario.graph);
+  std::int64_t loaded_ns = 0;
+  for (const detail::TrainingPass& pass : passes) {
+    TaskId anchor = none<TaskId>;
+    for (const TaskId kernel : pass.forward) {
+      if (anchor == none<TaskId>) anchor = editor.own_call(kernel);
+    }
+    if (anchor == none<TaskId>) continue;
+    const auto found = loading.find(scenario.graph.step(anchor));
+    const std::int64_t wait = load && found != loading.end() ? found->second : 0;
+    for (std::int64_t copy = 1; copy < steps; ++copy) {
+      const std::size_t first = editor.builder().change.inserted.size();
+      for (const auto* kernels : {&pass.forward, &pass.backward}) {
+        for (const TaskId kernel : *kernels) {
+          editor.copy(kernel, anchor, Place::before, kernel != pass.forward.front());
+        }
+      }
+      // The recorded loading serves the first copy; later ones and the pass itself load anew.
+      if (copy > 1) editor.builder().change.inserted[first].task.segment_ns += wait;
+      loaded_ns += wait;
+    }
+    if (steps > 1 && wait > 0) {
+      editor.builder().change.segments.push_back(
+          {anchor, scenario.graph.segment_ns(anchor) + wait, Provenance::assumed});
+    }
+  }
+  if (steps > 1 && editor.untouched()) {
+    return Error{ErrorCode::no_match, "no kernel of a pass is launched by a call of its own"};
+  }
+  return editor.finish(fmt::format(
+      "{} kernels of {} passes run {} times: {:.2f} ms of device time and {:.2f} ms of loading are "
+      "added; a step now does {} times the samples, so compare step time / {}",
+      editor.sums().added, passes.size(), steps, detail::to_ms(editor.sums().after_ns),
+      detail::to_ms(loaded_ns), steps, steps));
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "Every further pass takes as long as the recorded one, on the device and on the host, and runs "
+    "on the thread of the forward pass.",
+    "Loading the data of a further pass takes the host time and the copies that the recorded step "
+    "spends on it, one after the other (load=true).",
+    "Gradients are added where they are written, as they are when they are zeroed in place."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "collectives inside a pass (tensor and pipeline parallel): they are not repeated",
+    "one more read and write of every gradient where the first pass would only store it",
+    "accuracy and the number of steps to reach it"};
+constexpr std::array params = {
+    ParamInfo{.name = "steps",
+              .type = ParamType::integer,
+              .unit = "1",
+              .doc = "Forward and backward passes per update; 1 changes nothing.",
+              .minimum = 1,
+              .maximum = 64},
+    ParamInfo{.name = "load",
+              .type = ParamType::boolean,
+              .default_text = "true",
+              .doc = "Every pass loads data of its own before it begins."}};
+constexpr std::array<std::string_view, 3> memory_settings = {
+    "steps=2,load=false;batch_size:factor=0.5", "steps=4,load=false;batch_size:factor=0.25",
+    "steps=8,load=false;batch_size:factor=0.125"};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo gradient_accumulation;
+constinit const OptimizationInfo gradient_accumulation = {
+    .name = "gradient_accumulation",
+    .summary = "Run several forward and backward passes before each update.",
+    .paper =
+        "M. Ott, S. Edunov, D. Grangier, M. Auli, Scaling Neural Machine Translation, WMT "
+        "2018; P. Izsak, M. Berchansky, O. Levy, How to Train BERT with an Academic Budget, "
+        "EMNLP 2021",
+    .recipe =
+        "Copies of all forward and backward kernels with their launch calls and the host time "
+        "before these are inserted in front of each pass, steps - 1 times. Collectives, the "
+        "update and everything else stay once.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "nothing: steps is the user's choice; load=false for a loader that keeps up.",
+    .params = params,
+    .apply = apply,
+    .stage = Stage::schedule,
+    .memory_settings = memory_settings};
+
+}  // namespace optimizations
+}  // namespace foretrace

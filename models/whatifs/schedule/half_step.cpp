@@ -1,0 +1,132 @@
+// Everything stays on the recorded streams: their order is that in which kernels end.
+#include "models/whatifs/schedule/half_step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace foretrace::detail {
+namespace {
+
+// How far the published pairs of kernels are from the co-running model.
+constexpr float pair_error = 0.21F;
+
+// Per kernel the first one from there on that has a call; at the end the last one that has.
+std::vector<TaskId> next_with_call(const KernelEditor& editor, const std::vector<TaskId>& kernels) {
+  std::vector<TaskId> with_call(kernels.size(), none<TaskId>);
+  TaskId next = none<TaskId>;
+  for (std::size_t i = kernels.size(); i-- > 0;) {
+    if (editor.own_call(kernels[i]) != none<TaskId>) next = kernels[i];
+    with_call[i] = next;
+  }
+  TaskId last = none<TaskId>;
+  for (TaskId& task : with_call) {
+    if (task == none<TaskId>) task = last;
+    last = task;
+  }
+  return with_call;
+}
+
+}  // namespace
+
+Cost HalfStep::fused(TaskId kernel, double models) const {
+  const std::int64_t measured = editor_.graph().duration_ns(kernel);
+  if (models <= 1) return {measured, editor_.graph().provenance(kernel)};
+  const KernelDescription& about = editor_.about(kernel);
+  if (editor_.accelerator() != nullptr && about.amount.gemm) {
+    GemmShape shape = *about.amount.gemm;
+    const double one = gemm_ns(*editor_.accelerator(), about.traits.precision, shape);
+    shape.batch *= models;
+    const double all = gemm_ns(*editor_.accelerator(), about.traits.precision, shape);
+    if (one > 0 && all > 0) {
+      const Spread spread = class_spread(about.traits.kernel_class);
+      const double ns = static_cast<double>(measured) * std::min(all / one, models);
+      return {std::llround(std::min(ns, 1e17)), Provenance::scaled, static_cast<float>(spread.low),
+              static_cast<float>(spread.high)};
+    }
+  }
+  return moved_share(measured, about.traits.kernel_class, models);
+}
+
+bool HalfStep::share(const std::vector<TaskId>& own, const std::vector<TaskId>& other) {
+  const std::vector<TaskId> with_call = next_with_call(editor_, own);
+  if (own.empty() || with_call.front() == none<TaskId>) return false;
+  std::vector<QueuedKernel> queues[2];
+  std::vector<Cost> alone[2];
+  std::vector<TaskId> tasks[2];
+  const auto queue = [&](std::size_t side, TaskId kernel, double models) {
+    const Cost cost = fused(kernel, models);
+    queues[side].push_back(
+        {bottleneck_of(editor_.about(kernel).traits), static_cast<double>(cost.duration_ns)});
+    alone[side].push_back(cost);
+    tasks[side].push_back(kernel);
+  };
+  for (const TaskId kernel : own) {
+    one_ns_ += editor_.graph().duration_ns(kernel);
+    queue(0, kernel, first_);
+  }
+  for (const TaskId kernel : other) {
+    const bool has_twin = second_ > 0 && editor_.own_call(kernel) != none<TaskId>;
+    if (has_twin) queue(1, kernel, second_);
+  }
+  std::size_t next = 0;  // of own
+  for (const EndedKernel& end : run_beside(model_, queues[0], queues[1], conflict_)) {
+    all_ns_ += end.ns;
+    if (!end.second) {
+      set(tasks[0][end.index], end.ns, alone[0][end.index], end.beside);
+      next = end.index + 1;
+      continue;
+    }
+    const TaskId kernel = tasks[1][end.index];
+    std::size_t place = std::min(next, own.size() - 1);
+    const TaskId beside = with_call[place];
+    while (place > 0 && with_call[place] == beside) --place;
+    const TaskId earlier = with_call[place] != beside ? with_call[place] : none<TaskId>;
+    const TaskId twin = add(kernel, beside, kernel != other.front(), end.ns);
+    bound(twin, end.ns, alone[1][end.index], end.beside);
+    twins_[kernel] = {twin, beside, earlier};
+  }
+  return true;
+}
+
+void HalfStep::repeat(TaskId kernel) {
+  one_ns_ += editor_.graph().duration_ns(kernel);
+  const Cost own = fused(kernel, first_);
+  set(kernel, own.duration_ns, own, false);
+  all_ns_ += own.duration_ns;
+  if (!(second_ > 0) || editor_.own_call(kernel) == none<TaskId>) return;
+  const Cost other = fused(kernel, second_);
+  const TaskId twin = add(kernel, kernel, true, other.duration_ns);
+  bound(twin, other.duration_ns, other, false);
+  all_ns_ += other.duration_ns;
+}
+
+const Twin* HalfStep::twin(TaskId kernel) const {
+  const auto found = twins_.find(kernel);
+  return found == twins_.end() ? nullptr : &found->second;
+}
+
+void HalfStep::set(TaskId kernel, std::int64_t ns, const Cost& alone, bool beside) {
+  if (ns == editor_.graph().duration_ns(kernel) && !beside) return;
+  bound(kernel, ns, alone, beside);
+}
+
+TaskId HalfStep::add(TaskId kernel, TaskId beside, bool host_time, std::int64_t ns) {
+  const TaskId twin = editor_.copy(kernel, editor_.own_call(beside), Place::before, host_time);
+  auto& inserted = editor_.builder().change.inserted;
+  const std::size_t row = index(twin) - editor_.graph().size();
+  inserted[row].task.duration_ns = ns;
+  for (const std::size_t i : {row - 1, row}) {  // the call, and what it launches
+    inserted[i].task.phase = editor_.graph().phase(kernel);
+  }
+  return twin;
+}
+
+void HalfStep::bound(TaskId task, std::int64_t ns, const Cost& alone, bool beside) {
+  const float error = beside ? pair_error : 0.0F;
+  editor_.builder().change.durations.push_back(
+      {task, ns, beside ? Provenance::assumed : alone.provenance,
+       std::max(alone.low * (1 - error), 0.0F), alone.high * (1 + error)});
+}
+
+}  // namespace foretrace::detail

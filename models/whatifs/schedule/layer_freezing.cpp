@@ -1,0 +1,163 @@
+// Layer freezing: the first layers are not trained, so that nothing of their backward runs.
+//
+//   before   forward [1][2][3][4]   backward [4][3][2][1]   update [1][2][3][4]
+//   after    forward [1][2][3][4]   backward [4][3]         update [3][4]            share=0.5
+//   Backward kernels of the frozen part go with their launches and the host time before them, and
+//   with them the same share of the update.
+//
+// paper     A. Brock et al., FreezeOut: Accelerate Training by Progressively Freezing Layers, 2017;
+//           Y. Wang et al., Egeria: Efficient DNN Training with Knowledge-Guided Layer Freezing,
+//           EuroSys 2023.
+// assumes   - frozen layers are the first ones, so that no gradient passes through them
+//           - the backward pass undoes the forward pass in reverse order, at the same share of time
+// ignores   caching the frozen part's results (Egeria), fewer gradients in collectives, accuracy
+// calibrate parameters: share of parameters in the frozen layers.
+// memory    activations of the frozen layers are not kept; no gradients and no optimizer states for
+//           their parameters.
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/tensors/stash.h"
+#include "models/editing/tensors/tensor_edits.h"
+#include "models/editing/tensors/training_pass.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+// Number of forward kernels in the first `share` of the pass's time.
+std::size_t frozen_kernels(const TaskGraph& graph, const detail::TrainingPass& pass, double share) {
+  double whole = 0;
+  for (const TaskId kernel : pass.forward) whole += static_cast<double>(graph.duration_ns(kernel));
+  double passed = 0;
+  std::size_t count = 0;
+  for (const TaskId kernel : pass.forward) {
+    passed += static_cast<double>(graph.duration_ns(kernel));
+    if (passed > share * whole * (1 + 1e-9)) break;
+    ++count;
+  }
+  return count;
+}
+
+// A map of the frozen part is free after the kernel that reads it.
+void forget(detail::KernelEditor& editor, const detail::TrainingPass& pass, std::size_t frozen,
+            detail::TensorEditor& tensors) {
+  for (const detail::Stash& stash : detail::find_stashes(editor, pass, 1)) {
+    const std::size_t free_at = stash.last_use + 1;
+    if (!stash.recorded() || stash.made + 1 >= frozen || free_at >= pass.forward.size()) continue;
+    const TaskId call = editor.own_call(pass.forward[free_at]);
+    if (call != none<TaskId>) tensors.free_early(stash.tensor, call);
+  }
+}
+
+void freeze(detail::KernelEditor& editor, const detail::TrainingPass& pass, double share,
+            detail::TensorEditor& tensors) {
+  const std::size_t frozen = frozen_kernels(editor.graph(), pass, share);
+  if (frozen == 0) return;
+  forget(editor, pass, frozen, tensors);
+  const TaskId from = detail::mirror_of(editor, pass, frozen - 1);
+  bool gone = false;
+  for (const TaskId kernel : pass.backward) {
+    gone = gone || kernel == from;
+    if (gone) editor.remove(kernel, SegmentOf::take);
+  }
+}
+
+// Tensor by tensor: the first ones go. Multi-tensor kernels get shorter.
+void shrink_update(detail::KernelEditor& editor, double share) {
+  std::vector<TaskId> single;
+  for (const TaskId kernel : editor.kernels()) {
+    if (editor.graph().phase(kernel) != Phase::update) continue;
+    const KernelClass kernel_class = editor.class_of(kernel);
+    if (kernel_class == KernelClass::optimizer) {
+      editor.set(kernel,
+                 detail::moved_share(editor.graph().duration_ns(kernel), kernel_class, 1 - share));
+    } else if (kernel_class == KernelClass::elementwise) {
+      single.push_back(kernel);
+    }
+  }
+  // Spread over the whole list, since it may hold several updates.
+  double due = 0;
+  for (const TaskId kernel : single) {
+    due += share;
+    if (due < 1 - 1e-9) continue;
+    due -= 1;
+    editor.remove(kernel, SegmentOf::take);
+  }
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::KernelEditor editor(scenario);
+  const double share = params.number("share");
+  const auto passes = detail::find_passes(editor);
+  if (passes.empty()) {
+    return Error{ErrorCode::no_match,
+                 "no forward kernels with a backward pass after them, expected a training step"};
+  }
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  for (const detail::TrainingPass& pass : passes) freeze(editor, pass, share, tensors);
+  const std::size_t backward = editor.sums().removed;
+  const double parameters = params.given("parameters") ? params.number("parameters") : share;
+  if (parameters > 0) shrink_update(editor, parameters);
+  if (share > 0 && editor.untouched()) {
+    return Error{ErrorCode::no_match,
+                 fmt::format("no forward kernel lies in the first {} of a pass", share)};
+  }
+  return editor.finish(fmt::format("{} backward kernels of {} passes go; {}{}", backward,
+                                   passes.size(), editor.sums_text(), tensors.note()));
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "The frozen layers are the first ones of the model, so that no gradient has to pass through "
+    "them.",
+    "The backward pass undoes the forward pass in reverse order and spends on each layer the share "
+    "of its time that the forward pass does.",
+    "Frozen parameters are a share of the tensors that the update walks through."};
+constexpr std::array<std::string_view, 4> ignores = {
+    "keeping the results of frozen layers from one epoch to the next",
+    "fewer gradients in collectives: buckets stay as recorded",
+    "normalization layers that still update their statistics",
+    "accuracy, and when freezing may begin"};
+constexpr std::array params = {
+    ParamInfo{.name = "share",
+              .unit = "1",
+              .doc = "Part of the forward pass, by device time from its start, that is frozen.",
+              .minimum = 0,
+              .maximum = 1},
+    ParamInfo{.name = "parameters",
+              .unit = "1",
+              .default_text = "0",
+              .doc = "Share of parameters in the frozen layers; if not given, the same as share.",
+              .minimum = 0,
+              .maximum = 1}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo layer_freezing;
+constinit const OptimizationInfo layer_freezing = {
+    .name = "layer_freezing",
+    .summary = "Do not train the first layers: their backward and update vanish.",
+    .paper =
+        "A. Brock et al., FreezeOut: Accelerate Training by Progressively Freezing Layers, "
+        "2017; Y. Wang et al., Egeria: Efficient DNN Training with Knowledge-Guided Layer "
+        "Freezing, EuroSys 2023",
+    .recipe =
+        "The last kernels of every backward pass, from the one that undoes the last frozen "
+        "forward kernel on, are removed with their launches and the host time before them. "
+        "The same share of the update's tensors is removed, or its multi-tensor kernels get "
+        "shorter.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "parameters: the share of parameters in the frozen layers, from the model.",
+    .params = params,
+    .apply = apply,
+    .stage = Stage::workload};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,179 @@
+// mu-TWO: several models train together, one half of them in forward while the other is in
+// backward.
+//
+//   before   [forward 1        ][backward 1              ][update 1]            one model
+//   after    [forward 1 and backward 2][backward 1 and forward 2][update 1][update 2]   models=2
+//            to host    [maps of 1 ...]    [maps of 2 ...]                              swap=1
+//            to device         [maps of 2 ...]    [maps of 1 ...]
+//   The models are two sub-arrays. Within one, the same kernel of all its models is one kernel with
+//   one launch; of the two sub-arrays, the second is half a step behind. What runs together shares
+//   the device as the published pairs of kernels do. A step then does a step of every model.
+//
+// paper     S. Purandare et al., mu-TWO: 3x Faster Multi-Model Training with Orchestration and
+//           Memory Optimization, MLSys 2023.
+// assumes   - models of one architecture, and all read the same samples: data is loaded once
+//           - two kernels share the device as in the pairs of HFuse (off by 21 % on average)
+//           - the window is the middle of a run: the second sub-array comes in with its forward
+//           done
+// ignores   collectives, copies and sets: they stay once; recomputing; kernels slowed by the swap
+// calibrate conflict: both passes on two streams; bandwidth: a pinned copy of some MB.
+// memory    weights, gradients, states of all models; activations of the second sub-array, half a
+//           step later; swapped ones are on the device only around their use.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/copies/host_link.h"
+#include "models/whatifs/optimization.h"
+#include "models/whatifs/schedule/half_step_maps.h"
+
+namespace foretrace {
+namespace {
+
+using detail::TrainingPass;
+
+class MuTwo {
+ public:
+  MuTwo(const Scenario& scenario, const ParamValues& params)
+      : editor_(scenario),
+        models_(params.integer("models")),
+        second_(std::floor(static_cast<double>(models_) / 2)),
+        first_(static_cast<double>(models_) - second_),
+        step_(editor_, first_, second_, params.number("conflict")),
+        maps_(editor_, step_, params.number("bandwidth"), params.number("swap"),
+              params.number("least")) {}
+
+  Result<Change> run();
+
+ private:
+  [[nodiscard]] std::string note(std::size_t passes) const;
+
+  detail::KernelEditor editor_;
+  std::int64_t models_ = 1;
+  double second_ = 0;  // models in the sub-array beside the recorded kernels
+  double first_ = 1;   // in theirs
+  detail::HalfStep step_;
+  detail::HalfStepMaps maps_;
+};
+
+std::string MuTwo::note(std::size_t passes) const {
+  const double one = detail::to_ms(step_.one_ns());
+  const double all = detail::to_ms(step_.all_ns());
+  std::string text = fmt::format(
+      "{} models, {} and {} at once, {} passes: {:.2f} ms of device time per model become {:.2f} "
+      "ms for all, {:.2f} ms per model; a step now is one of every model, so compare step time / "
+      "{}",
+      models_, first_, second_, passes, one, all, all / static_cast<double>(models_), models_);
+  const double bytes = maps_.moved_bytes();
+  if (bytes > 0) text += fmt::format("; {:.0f} MB of maps leave and return", bytes * 1e-6);
+  return text + maps_.note();
+}
+
+Result<Change> MuTwo::run() {
+  const auto launched = [&](const std::vector<TaskId>& kernels) {
+    return std::any_of(kernels.begin(), kernels.end(),
+                       [&](TaskId kernel) { return editor_.own_call(kernel) != none<TaskId>; });
+  };
+  std::size_t passes = 0;
+  for (const TrainingPass& pass : detail::find_passes(editor_)) {
+    if (!launched(pass.forward) || !launched(pass.backward)) continue;
+    ++passes;
+    step_.share(pass.forward, pass.backward);
+    step_.share(pass.backward, pass.forward);
+    maps_.keep(pass);
+  }
+  if (passes == 0) {
+    return Error{ErrorCode::no_match,
+                 "no forward pass with a backward pass after it, both launched by calls of their "
+                 "own, expected a training step"};
+  }
+  for (const TaskId kernel : editor_.kernels()) {
+    if (editor_.graph().phase(kernel) == Phase::update) step_.repeat(kernel);
+  }
+  maps_.finish();
+  return editor_.finish(note(passes));
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  return MuTwo(scenario, params).run();
+}
+
+constexpr std::array<std::string_view, 5> assumptions = {
+    "The models have one architecture, and all read the same samples: data is loaded once.",
+    "Half of the models (of an odd number, one more) run each kernel as one for all of them: "
+    "ramp-up "
+    "once, matrix products in waves where the accelerator is known, one launch.",
+    "Kernels of the two halves that run at once both slow down by 1 + conflict: by bottlenecks, "
+    "the mean of the pairs of HFuse (0.83 for two bound by bytes, 0.33 for different ones; two "
+    "bound "
+    "by arithmetic take turns), which is off by 21 % on average.",
+    "The recorded window is the middle of a run: the second half enters it with its forward done.",
+    "The models are launched from one process, the second half's kernels with the host time of "
+    "the recorded ones."};
+constexpr std::array<std::string_view, 5> ignores = {
+    "collectives, copies and sets: they stay once, so use it on a job of one device",
+    "recomputing, with which mu-TWO also saves memory, and its search for what to swap: what is "
+    "made first is swapped first",
+    "kernels that get slower while copies use the same memory",
+    "temporaries of the second half's kernels, and the order in which updates could run beside "
+    "the passes",
+    "kernels that already overlap on several streams: a pass is taken as one after the other"};
+constexpr std::array params = {
+    ParamInfo{.name = "models",
+              .type = ParamType::integer,
+              .unit = "1",
+              .doc = "Models that train at once; 1 changes nothing.",
+              .minimum = 1,
+              .maximum = 64},
+    ParamInfo{.name = "conflict",
+              .unit = "x",
+              .default_text = "-1",
+              .doc = "Part of a kernel's time that adds to one beside it; -1: by bottlenecks.",
+              .minimum = -1,
+              .maximum = 10},
+    ParamInfo{.name = "swap",
+              .unit = "1",
+              .default_text = "0",
+              .doc = "Share of the activations' bytes that leave between forward and backward.",
+              .minimum = 0,
+              .maximum = 1},
+    detail::host_link_param,
+    ParamInfo{.name = "least",
+              .type = ParamType::bytes,
+              .unit = "B",
+              .default_text = "1 MiB",
+              .doc = "Smaller activations stay on the device.",
+              .minimum = 1,
+              .maximum = 1e15}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo mu_two;
+constinit const OptimizationInfo mu_two = {
+    .name = "mu_two",
+    .summary = "Train several models at once, half of them in forward beside the other's backward.",
+    .paper =
+        "S. Purandare, A. Wasay, S. Idreos, A. Jain, mu-TWO: 3x Faster Multi-Model Training with "
+        "Orchestration and Memory Optimization, MLSys 2023",
+    .recipe =
+        "Each kernel of a pass takes the time of the first half of the models. Copies of the "
+        "backward kernels with their calls are inserted among the forward kernels, and of forward "
+        "kernels among the backward ones, where they end when both share the device. Updates run "
+        "for each half. Swapped activations get copies to the host and back, on a stream per "
+        "direction, for which the kernels that need them wait.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate =
+        "conflict: (both - longer) / shorter of a forward and a backward pass on two streams; "
+        "bandwidth: a pinned copy of some MB.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,138 @@
+// Remove synchronization: selected calls that wait for the device are gone.
+//
+//   before   launch k1 -> cudaStreamSynchronize [waits for k1] -> launch k2
+//   after    launch k1 -> launch k2                              (k2 queues behind k1)
+//   Begin and finish of the call go, with its own cost; the host time before it stays with the next
+//   call. Blocking copies stay: they move data that the host needs.
+//
+// paper     none: the usual advice (PyTorch performance tuning guide, "avoid unnecessary CPU-GPU
+//           synchronization"); removal with splicing as in Daydream, USENIX ATC 2020.
+// assumes   - the program is still right without the wait
+//           - a wait right after a copy to the host reads its result and must stay (keep_reads)
+//           - host and device run ahead of each other as far as the launch queue allows
+// ignores   memory that is freed later, errors that surface later, timing code that needs the wait
+// calibrate nothing; compare with a run in which the calls are taken out.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/graph_view.h"
+#include "models/whatifs/optimization.h"
+#include "sim/edit/selection.h"
+
+namespace foretrace {
+namespace {
+
+bool is_call_that_waits(const TaskGraph& graph, TaskId task) {
+  return graph.kind(task) == TaskKind::synchronization &&
+         graph.work(task).part == TaskPart::begin &&
+         graph.name(task).find("ynchronize") != std::string_view::npos;
+}
+
+bool copies_to_host(const TaskGraph& graph, TaskId task) {
+  const std::string_view name = graph.name(task);
+  return graph.kind(task) == TaskKind::copy &&
+         (name.find("DtoH") != std::string_view::npos ||
+          name.find("DeviceToHost") != std::string_view::npos);
+}
+
+// The host reads what the last call before the wait copies (tensor.item(), .cpu()).
+bool follows_a_read(const TaskGraph& graph, const detail::GraphView& view, TaskId wait) {
+  TaskId before = view.previous(wait);
+  while (before != none<TaskId> && graph.kind(before) == TaskKind::mark) {
+    before = view.previous(before);
+  }
+  if (before == none<TaskId>) return false;
+  // A blocking copy: begin, copy, finish. Its finish stands before the wait.
+  if (graph.work(before).part == TaskPart::finish) before = view.previous(before);
+  if (before == none<TaskId>) return false;
+  const std::span<const TaskId> works = view.launched(before);
+  return std::any_of(works.begin(), works.end(),
+                     [&](TaskId work) { return copies_to_host(graph, work); });
+}
+
+void remove_pair(TaskId begin, TaskId finish, Change& change) {
+  change.removed_dependencies.push_back({finish, DependencyKind::synchronization});
+  change.removed.push_back({begin, SegmentOf::keep});
+  change.removed.push_back({finish, SegmentOf::keep});
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  const TaskGraph& graph = scenario.graph;
+  auto selected = select(graph, params.text("select"));
+  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  const detail::GraphView view(graph);
+  const bool keep_reads = params.boolean("keep_reads");
+  Change change;
+  std::size_t calls = 0;
+  std::size_t kept = 0;
+  for (const TaskId task : *selected) {
+    if (!is_call_that_waits(graph, task)) continue;
+    const TaskId finish = view.next(task);
+    if (finish == none<TaskId> || graph.work(finish).part != TaskPart::finish) continue;
+    if (keep_reads && follows_a_read(graph, view, task)) {
+      ++kept;
+      continue;
+    }
+    remove_pair(task, finish, change);
+    ++calls;
+  }
+  if (calls == 0) {
+    return Error{ErrorCode::no_match,
+                 kept == 0
+                     ? std::string("no *Synchronize call is selected")
+                     : fmt::format("all {} selected *Synchronize calls read the result of a copy "
+                                   "(keep_reads=false removes them too)",
+                                   kept)};
+  }
+  change.notes.push_back(fmt::format(
+      "{} synchronizing calls removed, {} kept because they read a copy's result", calls, kept));
+  return change;
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "The program is still right without the wait; this is for its author to say.",
+    "A wait whose thread has just copied to the host reads that copy and stays (keep_reads=true).",
+    "Blocking copies, cudaFree and hidden waits of the framework stay.",
+    "Without the wait the host runs ahead until the launch queue is full, as on the recorded "
+    "device."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "memory that the caching allocator gets back later", "errors that surface later",
+    "code that measures time around the wait"};
+
+constexpr std::array params = {
+    ParamInfo{.name = "select",
+              .type = ParamType::selection,
+              .default_text = "kind=synchronization",
+              .doc = "Which calls, e.g. 'name=cudaDeviceSynchronize' or 'phase=forward'."},
+    ParamInfo{.name = "keep_reads",
+              .type = ParamType::boolean,
+              .default_text = "true",
+              .doc = "Keep waits that follow a copy to the host on the same thread."}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo remove_synchronization;
+constinit const OptimizationInfo remove_synchronization = {
+    .name = "remove_synchronization",
+    .summary = "Take out calls that make the host wait for the device.",
+    .paper =
+        "none; PyTorch performance tuning guide, \"avoid unnecessary CPU-GPU synchronization\"; "
+        "removal as in H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020",
+    .recipe =
+        "Every selected *Synchronize call is removed: its own cost, its completion latency and "
+        "its wait. The host time before it stays with the next call of the thread. Waits that "
+        "read a copy's result and blocking copies stay.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "nothing to calibrate; compare with a run without the calls.",
+    .params = params,
+    .apply = apply,
+    .stage = Stage::schedule};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,128 @@
+// CODE: members of an ensemble keep only the neurons that differ from the first member's.
+//
+//   before   member 2: [n x n products]                    the same work as member 1
+//   after    member 2: [kept n x kept n products]          kept^2 of the arithmetic
+//   The selected kernels belong to the reduced member; products shrink with both widths, the rest
+//   with one.
+//
+// paper     E. Trainiti, T. Noraset, D. Demeter, D. Downey, S. Campanoni, CODE: Compiler-based
+//           Neuron-aware Ensemble Training, MLSys 2021.
+// assumes   - products have kept x kept of the work
+//           - all other kernels have kept of it
+// ignores   the analysis, skipped epochs, the outer width of first and last layers
+// calibrate kept: share of neurons per member after the analysis.
+// memory    parameters and states x kept squared, activations x kept; of recorded tensors what the
+//           selected kernels write, and weights as long as one step reads each once.
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/kernels/precision_choice.h"
+#include "models/editing/tensors/tensor_makers.h"
+#include "models/editing/tensors/weight_tensors.h"
+#include "models/whatifs/optimization.h"
+#include "sim/edit/selection.h"
+
+namespace foretrace {
+namespace {
+
+// Of the weight that a forward product of known shape reads; 0 for other kernels.
+double weight_bytes(const detail::KernelEditor& editor, TaskId kernel) {
+  const Phase phase = editor.graph().phase(kernel);
+  const KernelClass kernel_class = editor.class_of(kernel);
+  if (phase == Phase::backward || phase == Phase::update) return 0;
+  const std::string_view op = editor.operator_of(kernel);
+  if (kernel_class == KernelClass::convolution) {
+    return editor.number_bytes(kernel) *
+           detail::convolution_weight_numbers(op, editor.inputs_of(kernel));
+  }
+  return editor.number_bytes(kernel) * detail::linear_weight_numbers(editor.about(kernel), op);
+}
+
+void shrink_results(const detail::KernelEditor& editor, const std::set<TaskId>& members,
+                    double kept, detail::TensorEditor& tensors) {
+  const std::vector<Tensor>& all = editor.graph().context().tensors;
+  const std::vector<TaskId> makers = detail::find_makers(editor);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (detail::is_result(all[i].category) && members.contains(makers[i])) {
+      tensors.resize(i, static_cast<double>(all[i].bytes) * kept);
+    }
+  }
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  auto selected = select(scenario.graph, params.text("select"));
+  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  detail::KernelEditor editor(scenario);
+  const double kept = params.number("kept");
+  std::set<TaskId> members;
+  detail::WeightTensors weights(editor);
+  for (const TaskId kernel : *selected) {
+    if (scenario.graph.kind(kernel) != TaskKind::kernel) continue;
+    const KernelTraits& traits = editor.about(kernel).traits;
+    const Phase phase = scenario.graph.phase(kernel);
+    const bool parameters = phase == Phase::update || traits.kernel_class == KernelClass::optimizer;
+    const bool product =
+        traits.kernel_class == KernelClass::gemm || traits.kernel_class == KernelClass::convolution;
+    editor.set(kernel, detail::moved_share(scenario.graph.duration_ns(kernel), traits.kernel_class,
+                                           product || parameters ? kept * kept : kept));
+    members.insert(kernel);
+    const double bytes = weight_bytes(editor, kernel);
+    if (bytes > 0) weights.add(kernel, bytes, bytes * kept * kept);
+  }
+  if (editor.untouched()) return Error{ErrorCode::no_match, "no kernel is selected"};
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  const std::string note = weights.edit(tensors);
+  shrink_results(editor, members, kept, tensors);
+  return editor.finish(fmt::format("a member with {:.0f} % of the neurons: {}{}{}", 100 * kept,
+                                   editor.sums_text(), tensors.note(), note));
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "A member that keeps a share of the neurons of every layer has kept x kept of "
+    "the weights of a product between two such layers.",
+    "Kernels stay as good for the smaller sizes as for the recorded ones.",
+    "The selected tasks are one member's; members are trained one after the other."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "finding the neurons that can go",
+    "epochs that a member need not train: multiply by them yourself",
+    "first and last layers, whose outer width stays"};
+constexpr std::array params = {
+    ParamInfo{.name = "kept",
+              .unit = "1",
+              .doc = "Share of neurons that the member keeps; 1 changes nothing.",
+              .minimum = 0.001,
+              .maximum = 1},
+    ParamInfo{.name = "select",
+              .type = ParamType::selection,
+              .default_text = "kind=kernel",
+              .doc = "The member's tasks."}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo code_ensemble;
+constinit const OptimizationInfo code_ensemble = {
+    .name = "code_ensemble",
+    .summary = "Train further ensemble members with a share of their neurons.",
+    .paper =
+        "E. Trainiti, T. Noraset, D. Demeter, D. Downey, S. Campanoni, CODE: Compiler- "
+        "based Neuron-aware Ensemble Training, MLSys 2021",
+    .recipe =
+        "Selected products and convolutions of forward and backward take kept x kept of "
+        "their time beyond the ramp-up, all other selected kernels of these phases and "
+        "of the update kept of it.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "kept: share of neurons per member after the analysis.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

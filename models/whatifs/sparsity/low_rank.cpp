@@ -1,0 +1,189 @@
+// Low-rank layers: a weight matrix becomes the product of two thin ones.
+//
+//   before   [m x k] x [k x n]
+//   after    [m x k] x [k x r] x [r x n]              r = ratio x min(k, n)
+//   Linear layers in forward and their gradients in backward; convolutions by the ratio of their
+//   work.
+//
+// paper     H. Wang, S. Agarwal, D. Papailiopoulos, Pufferfish: Communication-efficient Models
+//           at No Extra Cost, MLSys 2021.
+// assumes   - a layer becomes two products
+//           - gradients of a layer shrink as its forward does
+// ignores   warm-up epochs, smaller gradients in collectives and the update
+// calibrate ratio: the model; host: dispatch time of an operator in the trace.
+// memory    parameters, gradients and states of these layers x r (k + n) / (k n); of recorded
+//           tensors the weights only, as long as one step reads each once.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_names.h"
+#include "models/editing/tensors/weight_tensors.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+class Factored {
+ public:
+  Factored(const Scenario& scenario, double ratio, std::int64_t host_ns)
+      : editor_(scenario), ratio_(ratio), host_ns_(host_ns) {}
+
+  Result<Change> run() {
+    for (const TaskId kernel : editor_.kernels()) {
+      if (!backward(kernel) && detail::is_linear(editor_, kernel)) {
+        rows_.insert(editor_.about(kernel).amount.gemm->m);
+      }
+    }
+    for (const TaskId kernel : editor_.kernels()) {
+      if (editor_.graph().phase(kernel) == Phase::update) continue;
+      if (editor_.class_of(kernel) == KernelClass::convolution) {
+        convolution(kernel);
+      } else if (detail::is_linear(editor_, kernel) && editor_.accelerator() != nullptr) {
+        linear(kernel);
+      }
+    }
+    if (found_ == 0) {
+      return Error{ErrorCode::no_match,
+                   "no linear layer or convolution of known shape, expected a trace with "
+                   "record_shapes=True"};
+    }
+    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    const std::string kept = weights_.edit(tensors);
+    return editor_.finish(fmt::format("{} of {} products and convolutions in two factors: {}{}{}",
+                                      factored_, found_, editor_.sums_text(), tensors.note(),
+                                      kept));
+  }
+
+ private:
+  [[nodiscard]] bool backward(TaskId kernel) const {
+    return editor_.graph().phase(kernel) == Phase::backward;
+  }
+
+  void add_weight(TaskId kernel, double before, double after) {
+    const double bytes = editor_.number_bytes(kernel);
+    weights_.add(kernel, before * bytes, after * bytes);
+  }
+
+  // [m x k][k x n] with the weight in the sizes that are not rows.
+  void linear(TaskId kernel) {
+    const GemmShape& s = *editor_.about(kernel).amount.gemm;
+    GemmShape first = s;
+    GemmShape second = s;
+    if (!backward(kernel) || rows_.contains(s.m)) {  // x W, or the gradient of x
+      const double rank = std::max(1.0, std::round(ratio_ * std::min(s.k, s.n)));
+      first.n = rank;
+      second.k = rank;
+    } else if (rows_.contains(s.k)) {  // the gradient of W: one product per factor
+      const double rank = std::max(1.0, std::round(ratio_ * std::min(s.m, s.n)));
+      first.n = rank;
+      second.m = rank;
+    } else {
+      return;
+    }
+    ++found_;
+    const Precision precision = editor_.about(kernel).traits.precision;
+    const double full = gemm_ns(*editor_.accelerator(), precision, s);
+    const double one = gemm_ns(*editor_.accelerator(), precision, first);
+    const double other = gemm_ns(*editor_.accelerator(), precision, second);
+    if (!(full > 0) || one + other >= full) return;
+    ++factored_;
+    if (!backward(kernel)) add_weight(kernel, s.k * s.n, first.k * first.n + second.k * second.n);
+    const auto measured = static_cast<double>(editor_.graph().duration_ns(kernel));
+    const Spread spread = class_spread(KernelClass::gemm);
+    const auto low = static_cast<float>(spread.low);
+    const auto high = static_cast<float>(spread.high);
+    editor_.set(kernel, {std::llround(measured * one / full), Provenance::scaled, low, high});
+    editor_.add(kernel, Place::after,
+                {"second factor",
+                 {std::llround(measured * other / full), Provenance::scaled, low, high},
+                 host_ns_});
+  }
+
+  // Weight [o, c, k, k] becomes [r, c, k, k] and [o, r, 1, 1].
+  void convolution(TaskId kernel) {
+    const OperatorInputs inputs = editor_.inputs_of(kernel);
+    const bool gradient = editor_.operator_of(kernel).find("backward") != std::string_view::npos;
+    const Dims* weight = inputs.shape(gradient ? 2 : 1);
+    if (weight == nullptr || weight->size() != 4 || weight->at(2) != weight->at(3)) return;
+    ++found_;
+    const auto o = static_cast<double>(weight->at(0));
+    const auto c = static_cast<double>(weight->at(1));
+    const auto k = static_cast<double>(weight->at(2) * weight->at(3));
+    const double rank = std::max(1.0, std::round(ratio_ * o));
+    if (!(c * o * k > 0) || c * rank * k + rank * o >= c * o * k) return;
+    ++factored_;
+    if (!gradient) add_weight(kernel, c * o * k, c * rank * k + rank * o);
+    const std::int64_t measured = editor_.graph().duration_ns(kernel);
+    const auto share = [&](double work) {
+      return detail::moved_share(measured, KernelClass::convolution, work / (c * o * k));
+    };
+    editor_.set(kernel, share(c * rank * k));
+    editor_.add(kernel, Place::after, {"second factor", share(rank * o), host_ns_});
+  }
+
+  detail::KernelEditor editor_;
+  double ratio_ = 1;
+  std::int64_t host_ns_ = 0;
+  std::set<double> rows_;
+  std::size_t found_ = 0;
+  std::size_t factored_ = 0;
+  detail::WeightTensors weights_{editor_};
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  return Factored(scenario, params.number("ratio"), params.integer("host")).run();
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "Both factors of a layer run as two products one after the other; the second "
+    "gets a launch and host time of its own.",
+    "A product of backward whose rows or inner size are the rows of a forward layer "
+    "is a gradient of one.",
+    "A factored layer that would be slower stays as it is."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "full-rank warm-up epochs and the decomposition", "normalization between the factors",
+    "smaller gradients in collectives and in the update"};
+constexpr std::array params = {
+    ParamInfo{.name = "ratio",
+              .unit = "1",
+              .doc = "Rank / smaller size of the weight (Pufferfish: 0.25).",
+              .minimum = 0.0001,
+              .maximum = 1},
+    ParamInfo{.name = "host",
+              .type = ParamType::time,
+              .unit = "us",
+              .default_text = "10 us",
+              .doc = "Host time of the second factor before its launch call.",
+              .minimum = 0,
+              .maximum = 1000000000.0,
+              .optimistic = "5 us",
+              .pessimistic = "20 us"}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo low_rank;
+constinit const OptimizationInfo low_rank = {
+    .name = "low_rank",
+    .summary = "Replace weight matrices by two thin factors.",
+    .paper =
+        "H. Wang, S. Agarwal, D. Papailiopoulos, Pufferfish: Communication-efficient "
+        "Models at No Extra Cost, MLSys 2021",
+    .recipe =
+        "Every linear product of known shape in forward takes measured time x (model "
+        "time of both factors / model time of the full product) and a second launch; in "
+        "backward, products of the same rows likewise. Convolutions with recorded "
+        "weights take (c r k k + r o) / (c o k k) of their time beyond the ramp-up.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "ratio: the model; host: dispatch time of an operator in the trace.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,209 @@
+// Sparse convolutions: pruned filters, or gathered points, multiply only what is there.
+//
+//   before   [convolution]                        [gather][gemm][scatter] x 27 offsets
+//   after    [sparse convolution]                 [gather][gemm    ][scatter] of several offsets
+//   filter: convolutions do `density` of their FLOPs at `efficiency` of the rate. points: runs of
+//   gather, product and scatter are grouped, and their map moves fewer bytes.
+//
+// paper     J. Won, C. Mendis, J. Emer, S. Amarasinghe, Unified Convolution Framework, MLSys
+//           2023; K. Hong et al., Exploiting Hardware Utilization and Adaptive Dataflow for
+//           Efficient Sparse Convolution in 3D Point Clouds, MLSys 2023.
+// assumes   - the kept FLOPs run at `efficiency` of the dense rate
+//           - offsets can be batched
+// ignores   building maps, measuring dataflows, accuracy
+// calibrate efficiency: one sparse convolution beside its dense twin; redundant: bytes by a
+//           profiler.
+// memory    filters x density with their indices.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+void prune_filters(detail::KernelEditor& editor, double factor) {
+  for (const TaskId kernel : editor.kernels()) {
+    if (editor.class_of(kernel) != KernelClass::convolution) continue;
+    editor.set(kernel, detail::moved_share(editor.graph().duration_ns(kernel),
+                                           KernelClass::convolution, std::min(1.0, factor)));
+  }
+}
+
+// gather, product, scatter of one offset of the filter, next to each other.
+struct Triple {
+  std::array<TaskId, 3> kernels{};
+};
+
+class Grouper {
+ public:
+  Grouper(detail::KernelEditor& editor, std::size_t group, double redundant)
+      : editor_(editor), group_(group), redundant_(redundant) {}
+
+  void run() {
+    std::vector<Triple> open;
+    TaskId end = none<TaskId>;
+    for (const TaskId kernel : editor_.kernels()) {
+      Triple triple;
+      if (!starts_triple(kernel, triple)) continue;
+      if (!open.empty() && (editor_.view().next(end) != kernel || open.size() == group_)) {
+        close(open);
+      }
+      open.push_back(triple);
+      end = triple.kernels[2];
+    }
+    close(open);
+  }
+
+ private:
+  bool starts_triple(TaskId kernel, Triple& triple) const {
+    constexpr std::array wanted = {KernelClass::gather, KernelClass::gemm, KernelClass::gather};
+    TaskId task = kernel;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (task == none<TaskId> || editor_.graph().kind(task) != TaskKind::kernel ||
+          editor_.class_of(task) != wanted[i]) {
+        return false;
+      }
+      triple.kernels[i] = task;
+      task = editor_.view().next(task);
+    }
+    return true;
+  }
+
+  // One gather, one product over all rows, one scatter.
+  void close(std::vector<Triple>& triples) {
+    if (triples.size() > 1) {
+      for (std::size_t part = 0; part < 3; ++part) {
+        std::vector<TaskId> kernels;
+        std::int64_t sum = 0;
+        for (const Triple& triple : triples) {
+          kernels.push_back(triple.kernels[part]);
+          sum += editor_.graph().duration_ns(kernels.back());
+        }
+        constexpr std::array names = {"grouped gather", "grouped product", "grouped scatter"};
+        const Cost cost = part == 1 ? product_cost(kernels, sum)
+                                    : detail::moved_share(sum, KernelClass::gather, 1 - redundant_);
+        editor_.replace(kernels, {names[part], cost, 0});
+      }
+    }
+    triples.clear();
+  }
+
+  [[nodiscard]] Cost product_cost(const std::vector<TaskId>& kernels, std::int64_t sum) const {
+    GemmShape all;
+    double parts = 0;
+    const Precision precision = editor_.about(kernels.front()).traits.precision;
+    for (const TaskId kernel : kernels) {
+      const auto& shape = editor_.about(kernel).amount.gemm;
+      if (!shape || editor_.accelerator() == nullptr) {
+        return detail::moved_share(sum, KernelClass::gemm, 1);
+      }
+      parts += gemm_ns(*editor_.accelerator(), precision, *shape);
+      all = {1, all.m + shape->m, shape->n, shape->k};
+    }
+    const double whole = gemm_ns(*editor_.accelerator(), precision, all);
+    if (!(parts > 0) || !(whole > 0)) return detail::moved_share(sum, KernelClass::gemm, 1);
+    return {std::llround(static_cast<double>(sum) * std::min(1.0, whole / parts)),
+            Provenance::scaled, 0.85F, 1.2F};
+  }
+
+  detail::KernelEditor& editor_;
+  std::size_t group_ = 1;
+  double redundant_ = 0;
+};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::KernelEditor editor(scenario);
+  if (params.text("mode") == "filter") {
+    prune_filters(editor, params.number("density") / params.number("efficiency"));
+  } else {
+    Grouper(editor, static_cast<std::size_t>(params.integer("group")), params.number("redundant"))
+        .run();
+  }
+  if (editor.untouched()) {
+    return Error{ErrorCode::no_match,
+                 params.text("mode") == "filter"
+                     ? "no convolution"
+                     : "no two runs of gather, product and scatter next to each other"};
+  }
+  return editor.finish(editor.sums_text());
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "A sparse kernel does the FLOPs of the weights that are left at `efficiency` of "
+    "the dense rate; where that is slower the dense one stays.",
+    "Products of several offsets can be batched: their rows add up.",
+    "The share `redundant` of the bytes of maps, gathers and scatters is not "
+    "needed."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "building the map of neighbours", "choosing the dataflow per layer by measurement",
+    "accuracy of pruned filters"};
+constexpr std::array params = {
+    ParamInfo{.name = "mode",
+              .type = ParamType::text,
+              .default_text = "filter",
+              .doc = "filter: pruned weights; points: convolutions over point clouds.",
+              .choices = "filter|points"},
+    ParamInfo{.name = "density",
+              .unit = "1",
+              .doc = "Share of filter weights that is left (mode=filter).",
+              .minimum = 0,
+              .maximum = 1},
+    ParamInfo{.name = "efficiency",
+              .unit = "x",
+              .default_text = "0.3",
+              .doc = "Rate of the sparse kernel / that of the dense one, for the FLOPs that are "
+                     "left.",
+              .minimum = 0.001,
+              .maximum = 2,
+              .optimistic = "0.6",
+              .pessimistic = "0.15"},
+    ParamInfo{.name = "group",
+              .type = ParamType::integer,
+              .unit = "1",
+              .default_text = "27",
+              .doc = "Offsets in one group at most (mode=points).",
+              .minimum = 1,
+              .maximum = 1000},
+    ParamInfo{.name = "redundant",
+              .unit = "1",
+              .default_text = "0.5",
+              .doc = "Share of the bytes of gathers and scatters that is not needed (mode=points).",
+              .minimum = 0,
+              .maximum = 1,
+              .optimistic = "0.8",
+              .pessimistic = "0"}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo sparse_convolution;
+constinit const OptimizationInfo sparse_convolution = {
+    .name = "sparse_convolution",
+    .summary = "Convolve only over the filter weights or points that exist.",
+    .paper =
+        "J. Won, C. Mendis, J. Emer, S. Amarasinghe, Unified Convolution Framework, "
+        "MLSys 2023; K. Hong et al., Exploiting Hardware Utilization and Adaptive "
+        "Dataflow for Efficient Sparse Convolution in 3D Point Clouds, MLSys 2023",
+    .recipe =
+        "filter: every convolution takes min(1, density / efficiency) of its time "
+        "beyond the ramp-up. points: up to `group` consecutive triples of gather, "
+        "product and scatter become one; its products take the model time of the summed "
+        "rows / the sum of model times, gathers and scatters (1 - redundant) of their "
+        "bytes.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate =
+        "efficiency: one sparse convolution beside its dense twin; redundant: bytes by "
+        "a profiler.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

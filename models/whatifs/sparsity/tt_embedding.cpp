@@ -1,0 +1,172 @@
+// TT-Rec: an embedding table becomes three small cores; a lookup multiplies its rows.
+//
+//   before   gather rows of [E x D]                            E D numbers in memory
+//   after    per row not in the cache: [q1 x r][r x q2 r][r x q3]  of cores with p1 p2 p3 >= E, q1
+//   q2 q3 = D Lookups with recorded shapes, forward; their backward by three times the work.
+//
+// paper     C. Yin, B. Acun, C. Wu, X. Liu, TT-Rec: Tensor Train Compression for Deep Learning
+//           Recommendation Models, MLSys 2021.
+// assumes   - cores are as even as possible, of one rank
+//           - small products reach `efficiency` of the fp32 rate
+// ignores   the cache's memory, the all-to-all that is saved, accuracy
+// calibrate efficiency: time per row of a TT lookup on the device; hit: share of cached rows.
+// memory    a table of E D numbers becomes p1 q1 r + r p2 q2 r + r p3 q3.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/kernel_names.h"
+#include "models/editing/tensors/weight_tensors.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+struct Lookup {
+  double table_rows = 0;
+  double width = 0;
+  double rows = 0;  // looked up
+};
+
+// The table is the first input of two dimensions, the indices are the largest other one.
+std::optional<Lookup> lookup_of(const detail::KernelEditor& editor, TaskId kernel) {
+  Lookup lookup;
+  for (const auto& tensors : editor.inputs_of(kernel).tensors) {
+    if (tensors.size() != 1 || tensors[0].empty()) continue;
+    const Dims& dims = tensors[0];
+    double numbers = 1;
+    for (const std::int64_t size : dims) numbers *= static_cast<double>(size);
+    if (lookup.width == 0 && dims.size() == 2) {
+      lookup.table_rows = static_cast<double>(dims[0]);
+      lookup.width = static_cast<double>(dims[1]);
+    } else {
+      lookup.rows = std::max(lookup.rows, numbers);
+    }
+  }
+  if (lookup.width < 1 || lookup.table_rows < 1 || lookup.rows < 1) return std::nullopt;
+  return lookup;
+}
+
+struct Cores {
+  double flops = 0;    // per row
+  double numbers = 0;  // of all cores
+};
+Cores cores_of(const Lookup& lookup, double rank) {
+  const double p = std::ceil(std::cbrt(lookup.table_rows));
+  const double q = std::max(1.0, std::cbrt(lookup.width));
+  return {2 * q * q * rank * rank + 2 * q * q * q * rank,
+          p * q * rank + rank * p * q * rank + rank * p * q};
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  detail::KernelEditor editor(scenario);
+  const double missed = 1 - params.number("hit");
+  double before = 0;
+  double after = 0;
+  detail::WeightTensors weights(editor);
+  for (const TaskId kernel : editor.kernels()) {
+    if (!detail::is_embedding(editor, kernel)) continue;
+    const auto lookup = lookup_of(editor, kernel);
+    if (!lookup || lookup->table_rows < params.number("least_rows")) continue;
+    if (scenario.accelerator == nullptr || !(scenario.accelerator->vector_fp32_flops > 0)) {
+      return missing_cost("a tensor-train lookup");
+    }
+    const Cores cores = cores_of(*lookup, params.number("rank"));
+    const bool backward = scenario.graph.phase(kernel) == Phase::backward;
+    const double flops = lookup->rows * missed * cores.flops * (backward ? 3 : 1);
+    const double compute =
+        flops / (params.number("efficiency") * scenario.accelerator->vector_fp32_flops) * 1e9;
+    const double bytes = 4 * (cores.numbers + 2 * lookup->rows * lookup->width);
+    auto moved = editor.moving_cost(bytes, KernelClass::elementwise);
+    if (!moved) return std::move(moved).error();
+    const double fixed = shortest_kernel_ns(KernelClass::gather);
+    const double ns =
+        std::min(std::max(fixed + compute, static_cast<double>(moved->duration_ns)), 1e17);
+    editor.set(kernel, {std::llround(ns), Provenance::roofline, 0.67F, 1.5F});
+    before += 4 * lookup->table_rows * lookup->width;
+    after += 4 * cores.numbers;
+    if (!backward) {
+      weights.add(kernel, 4 * lookup->table_rows * lookup->width, 4 * cores.numbers);
+    }
+  }
+  if (editor.untouched()) {
+    return Error{ErrorCode::no_match,
+                 "no embedding lookup of known shape with that many rows, expected a trace with "
+                 "record_shapes=True"};
+  }
+  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  const std::string kept = weights.edit(tensors);
+  return editor.finish(fmt::format("{}; tables of these calls {:.1f} MB -> {:.3f} MB ({:.0f}x){}{}",
+                                   editor.sums_text(), before * 1e-6, after * 1e-6, before / after,
+                                   tensors.note(), kept));
+}
+
+constexpr std::array<std::string_view, 4> assumptions = {
+    "Sizes of the cores are as even as possible: cube roots of rows and of width, "
+    "one rank for both.",
+    "A row costs 2 q1 q2 r r + 2 q1 q2 q3 r FLOPs, backward three times that with "
+    "the partial products computed again.",
+    "Small products reach `efficiency` of the fp32 rate: 0.02 corresponds to the "
+    "0.4 us per row, forward and backward, in the log of the public code (rank 32, "
+    "width 64).",
+    "The share `hit` of rows is read from a cache."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "filling the cache, and its memory",
+    "tables that now fit on one device, and the all-to-all that this saves", "accuracy"};
+constexpr std::array params = {
+    ParamInfo{.name = "rank",
+              .unit = "1",
+              .doc = "Rank of the cores (the paper: 8 to 64).",
+              .minimum = 1,
+              .maximum = 4096},
+    ParamInfo{.name = "hit",
+              .unit = "1",
+              .default_text = "0",
+              .doc = "Share of looked-up rows that a cache of plain rows holds.",
+              .minimum = 0,
+              .maximum = 1},
+    ParamInfo{.name = "efficiency",
+              .unit = "1",
+              .default_text = "0.02",
+              .doc = "Share of the fp32 rate that the small products reach.",
+              .minimum = 0.0001,
+              .maximum = 1,
+              .optimistic = "0.05",
+              .pessimistic = "0.01"},
+    ParamInfo{.name = "least_rows",
+              .unit = "1",
+              .default_text = "10000",
+              .doc = "Smaller tables stay as they are.",
+              .minimum = 1,
+              .maximum = 1000000000000000.0}};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo tt_embedding;
+constinit const OptimizationInfo tt_embedding = {
+    .name = "tt_embedding",
+    .summary = "Compute embedding rows from tensor-train cores instead of reading them.",
+    .paper =
+        "C. Yin, B. Acun, C. Wu, X. Liu, TT-Rec: Tensor Train Compression for Deep "
+        "Learning Recommendation Models, MLSys 2021",
+    .recipe =
+        "Every embedding lookup of known shape takes launch overhead + max(rows outside "
+        "the cache x FLOPs of two small products / (efficiency x fp32 rate), bytes of "
+        "cores and cached rows at the bandwidth of gathers); its backward three times "
+        "the FLOPs.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate =
+        "efficiency: time per row of a TT lookup on the device; hit: share of cached "
+        "rows.",
+    .params = params,
+    .apply = apply};
+
+}  // namespace optimizations
+}  // namespace foretrace

@@ -1,0 +1,140 @@
+// Primitive: replicate.
+#include "sim/edit/replicate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/edit/insert.h"
+#include "sim/edit/relations.h"
+#include "sim/edit/rewire.h"
+
+namespace foretrace::transform {
+
+namespace {
+
+class Replicator {
+ public:
+  Replicator(Change& change, const TaskGraph& graph, std::vector<TaskId> tasks, Onto onto)
+      : change_(change),
+        graph_(graph),
+        relations_(graph),
+        tasks_(std::move(tasks)),
+        onto_(onto),
+        anchor_(tasks_.back()) {
+    for (const Lane& lane : graph.context().lanes) {
+      first_rank_ = std::min(first_rank_, lane.rank);
+      last_rank_ = std::max(last_rank_, lane.rank);
+    }
+  }
+
+  void copy(std::size_t number, Copies& copies) {
+    copy_.assign(graph_.size(), none<TaskId>);
+    lanes_.clear();
+    // New ranks lie behind the old ones, copy by copy.
+    rank_shift_ = onto_ == Onto::new_ranks
+                      ? static_cast<std::int32_t>(number + 1) * (last_rank_ - first_rank_ + 1)
+                      : 0;
+    std::vector<TaskId> ids;
+    for (const TaskId task : tasks_) {
+      TaskSpec spec = like(graph_, task);
+      spec.segment_ns = graph_.segment_ns(task);
+      spec.lane = lane(spec.lane, number);
+      // Copies on lanes of their own stand beside the originals, so that ids stay near time order.
+      const TaskId anchor = onto_ == Onto::same_lanes ? anchor_ : task;
+      ids.push_back(insert(change_, graph_, spec, anchor));
+      copy_[index(task)] = ids.back();
+      if (onto_ == Onto::same_lanes) anchor_ = ids.back();
+    }
+    for (const TaskId task : tasks_) connect(task);
+    copies.tasks.push_back(std::move(ids));
+    copies.new_lane.push_back(lanes_);
+  }
+
+ private:
+  LaneId lane(LaneId old, std::size_t number) {
+    if (onto_ == Onto::same_lanes) return old;
+    const auto found = lanes_.find(old);
+    if (found != lanes_.end()) return found->second;
+    Lane lane = graph_.context().lanes[index(old)];
+    lane.rank += rank_shift_;
+    if (onto_ == Onto::new_lanes) lane.name += fmt::format(" (copy {})", number + 1);
+    const LaneId id = add_lane(change_, graph_, std::move(lane));
+    lanes_.emplace(old, id);
+    return id;
+  }
+
+  [[nodiscard]] Point point(Point old) const {
+    if (old == no_point || copy_[index(task_of(old))] == none<TaskId>) return old;
+    const TaskId task = copy_[index(task_of(old))];
+    return is_end(old) ? end_of(task) : start_of(task);
+  }
+  [[nodiscard]] bool leads_out(Point old) const {
+    return old != no_point && copy_[index(task_of(old))] == none<TaskId>;
+  }
+
+  void connect(TaskId task) {
+    for (Dependency d : incoming(graph_, task)) {
+      if (onto_ == Onto::new_ranks && leads_out(d.source)) continue;
+      d.task = copy_[index(task)];
+      d.source = point(d.source);
+      d.late_after =
+          onto_ == Onto::new_ranks && leads_out(d.late_after) ? no_point : point(d.late_after);
+      change_.new_dependencies.push_back(d);
+    }
+    for (const std::uint32_t row : relations_.waits_of(task)) {
+      Wait wait = graph_.context().waits[row];
+      wait.task = copy_[index(task)];
+      if (index(wait.at) < graph_.size() && copy_[index(wait.at)] != none<TaskId>) {
+        wait.at = copy_[index(wait.at)];
+      }
+      if (wait.lane != none<LaneId>) {
+        const auto found = lanes_.find(wait.lane);
+        if (found != lanes_.end()) {
+          wait.lane = found->second;
+        } else if (onto_ == Onto::new_ranks) {
+          continue;  // a stream of which the copy has nothing
+        }
+      }
+      wait.rank += rank_shift_;
+      wait.late_after = onto_ == Onto::new_ranks && leads_out(wait.late_after)
+                            ? no_point
+                            : point(wait.late_after);
+      change_.new_waits.push_back(wait);
+    }
+  }
+
+  Change& change_;
+  const TaskGraph& graph_;
+  Relations relations_;
+  std::vector<TaskId> tasks_;
+  Onto onto_;
+  TaskId anchor_{};  // what the next copy on the same lanes follows
+  std::int32_t first_rank_ = 0;
+  std::int32_t last_rank_ = 0;
+  std::int32_t rank_shift_ = 0;
+  std::vector<TaskId> copy_;  // per task of the graph, of the copy at hand
+  std::map<LaneId, LaneId> lanes_;
+};
+
+}  // namespace
+
+Result<Copies> replicate(Change& change, const TaskGraph& graph, std::span<const TaskId> tasks,
+                         std::size_t copies, Onto onto) {
+  Copies result;
+  std::vector<TaskId> sorted(tasks.begin(), tasks.end());
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  if (sorted.empty() || copies == 0) return result;
+  if (index(sorted.back()) >= graph.size()) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("replicate: task {} does not exist, got {} tasks",
+                             index(sorted.back()), graph.size())};
+  }
+  Replicator replicator(change, graph, std::move(sorted), onto);
+  for (std::size_t i = 0; i < copies; ++i) replicator.copy(i, result);
+  return result;
+}
+
+}  // namespace foretrace::transform

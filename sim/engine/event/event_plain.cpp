@@ -1,0 +1,146 @@
+// Event-driven engine, fast path: one event per task, no policies, no contention.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/event/event_driven.h"
+#include "sim/engine/event/event_queue.h"
+#include "sim/engine/event/event_run.h"
+#include "sim/engine/release/late_edges.h"
+#include "sim/engine/release/release.h"
+
+namespace foretrace {
+namespace {
+
+using detail::RunColumns;
+
+/// From here on the calendar beats the heap: even at 8 lanes, 1.3x at 64, 1.5x at 8192 (measured on
+/// 1e5 random tasks).
+constexpr std::size_t calendar_lanes = 32;
+
+/// A task's open dependencies; the top bit says that it has overflow dependencies.
+constexpr std::uint32_t overflow_bit = 0x80000000U;
+
+class PlainRun {
+ public:
+  PlainRun(const Topology& topology, const Weights& weights, const RunColumns& columns)
+      : topology_(topology),
+        weights_(weights),
+        columns_(columns),
+        late_(topology, detail::LateEdgeScope::off_lane),
+        open_(topology.task_count(), 0) {
+    for (std::size_t task = 0; task < open_.size(); ++task) {
+      for (const Point source : topology.sources[task]) {
+        open_[task] += source == no_point ? 0U : 1U;
+      }
+    }
+    for (const OverflowDependency& overflow : topology.overflow) {
+      std::uint32_t& open = open_[index(overflow.task)];
+      open = (open + (overflow.source == no_point ? 0U : 1U)) | overflow_bit;
+    }
+    for (const detail::LateEdge& edge : late_.edges()) {
+      ++open_[index(edge.task)];
+    }
+  }
+
+  template <typename Queue>
+  std::int64_t run(Queue& queue) {
+    for (std::size_t task = 0; task < open_.size(); ++task) {
+      if ((open_[task] & ~overflow_bit) == 0) {
+        schedule(task, 0, queue);
+      }
+    }
+    std::int64_t span_ns = 0;
+    const std::uint32_t* offsets = topology_.forward_offsets.data();
+    const std::uint32_t* forward = topology_.forward.data();
+    while (!queue.empty()) {
+      const Event event = queue.pop();
+      const std::size_t task = event.payload;
+      const std::int64_t end =
+          detail::add_ns(columns_.points[2 * task], columns_.duration_ns[task]);
+      columns_.points[2 * task + 1] = end;
+      span_ns = std::max(span_ns, end);
+      for (std::uint32_t edge = offsets[task]; edge < offsets[task + 1]; ++edge) {
+        close_one(forward[edge] >> 2U, event.time_ns, queue);
+      }
+      for (const detail::LateEdge& edge : late_.of(make_id<TaskId>(task))) {
+        close_one(index(edge.task), event.time_ns, queue);
+      }
+    }
+    return span_ns;
+  }
+
+ private:
+  template <typename Queue>
+  void close_one(std::size_t task, std::int64_t now_ns, Queue& queue) {
+    if ((--open_[task] & ~overflow_bit) == 0) {
+      schedule(task, now_ns, queue);
+    }
+  }
+
+  /// All sources are known: so is the start. A start in the past (negative lag) is handled now.
+  template <typename Queue>
+  void schedule(std::size_t task, std::int64_t now_ns, Queue& queue) {
+    std::int64_t start = detail::slot_start(columns_, task);
+    if ((open_[task] & overflow_bit) != 0) {
+      start = std::max(start, detail::overflow_start(topology_, weights_, columns_, task));
+    }
+    columns_.points[2 * task] = start;
+    queue.push(std::max(start, now_ns), static_cast<std::uint32_t>(task));
+  }
+
+  const Topology& topology_;
+  const Weights& weights_;
+  const RunColumns& columns_;
+  detail::LateEdges late_;
+  std::vector<std::uint32_t> open_;
+};
+
+[[nodiscard]] std::size_t lanes_of(const Topology& topology) {
+  return static_cast<std::size_t>(
+      std::count_if(topology.sources.begin(), topology.sources.end(),
+                    [](const auto& source) { return source[lane_slot] == no_point; }));
+}
+
+}  // namespace
+
+namespace detail {
+
+bool wants_calendar(EventQueueKind queue, std::size_t lanes) {
+  return queue == EventQueueKind::calendar ||
+         (queue == EventQueueKind::automatic && lanes >= calendar_lanes);
+}
+
+std::int64_t typical_step_ns(const Weights& weights) {
+  const std::size_t tasks = weights.duration_ns->size();
+  const std::size_t stride = std::max<std::size_t>(1, tasks / 1024);
+  double sum = 0;
+  std::size_t count = 0;
+  for (std::size_t task = 0; task < tasks; task += stride) {
+    sum += static_cast<double>((*weights.duration_ns)[task]) +
+           static_cast<double>((*weights.segment_ns)[task]);
+    ++count;
+  }
+  return static_cast<std::int64_t>(sum / static_cast<double>(std::max<std::size_t>(count, 1)));
+}
+
+}  // namespace detail
+
+void simulate_event_driven(const Topology& topology, const Weights& weights, Timeline& timeline,
+                           EventQueueKind queue) {
+  const RunColumns columns = RunColumns::prepare(topology, weights, timeline);
+  PlainRun run(topology, weights, columns);
+  const std::size_t lanes = lanes_of(topology);
+  if (detail::wants_calendar(queue, lanes)) {
+    CalendarQueue calendar(detail::typical_step_ns(weights), lanes);
+    timeline.span_ns = run.run(calendar);
+  } else {
+    HeapQueue heap;
+    timeline.span_ns = run.run(heap);
+  }
+  RunColumns::finish(timeline);
+}
+
+}  // namespace foretrace

@@ -1,0 +1,85 @@
+// What a change touches, and commit(): check, then the cheap path or the rebuild.
+#include "sim/graph/change.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/graph/commit/commit_detail.h"
+
+namespace foretrace {
+
+bool Change::changes_topology() const {
+  return !(removed.empty() && new_lanes.empty() && new_works.empty() && inserted.empty() &&
+           new_dependencies.empty() && new_waits.empty() && removed_dependencies.empty() &&
+           moved.empty() && reordered.empty() && queues.empty());
+}
+
+bool Change::empty() const {
+  return !changes_topology() && durations.empty() && segments.empty() && lags.empty() &&
+         policies.empty() && priorities.empty() && tensors.empty() && new_tensors.empty();
+}
+
+std::size_t Change::tasks_changed() const {
+  std::vector<TaskId> tasks;
+  const auto collect = [&tasks](const auto& edits) {
+    for (const auto& edit : edits) tasks.push_back(edit.task);
+  };
+  collect(durations);
+  collect(segments);
+  collect(lags);
+  collect(removed);
+  collect(moved);
+  collect(reordered);
+  if (!std::is_sorted(tasks.begin(), tasks.end())) std::sort(tasks.begin(), tasks.end());
+  tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
+  return tasks.size() + inserted.size();
+}
+
+Result<Committed> commit(const TaskGraph& graph, const Change& change) {
+  auto fate = detail::check_change(graph, change);
+  if (!fate) return std::move(fate).error();
+  if (auto status = detail::check_tensors(graph, change); !status) {
+    return std::move(status).error();
+  }
+  if (!change.changes_topology()) {
+    auto committed = detail::commit_weights(graph, change);
+    if (!committed) return std::move(committed).error();
+    if (committed->has_value()) return std::move(committed).value().value();
+  }
+  return detail::commit_structure(graph, change, std::move(fate).value());
+}
+
+namespace detail {
+
+void apply_policies(const Change& change, GraphContext& context) {
+  for (const QueueEdit& edit : change.queues) {
+    context.lanes[index(edit.lane)].queue_depth = edit.depth;
+  }
+  for (const PolicyEdit& edit : change.policies) {
+    context.lanes[index(edit.lane)].policy = edit.policy;
+  }
+  if (change.priorities.empty()) return;
+  // Later rows win: the new ones come first, and a stable sort keeps them there.
+  std::vector<TaskPriority> rows;
+  for (const PriorityEdit& edit : change.priorities) rows.push_back({edit.task, edit.priority});
+  rows.insert(rows.end(), context.priorities.begin(), context.priorities.end());
+  const auto less = [](const TaskPriority& a, const TaskPriority& b) { return a.task < b.task; };
+  const auto same = [](const TaskPriority& a, const TaskPriority& b) { return a.task == b.task; };
+  std::stable_sort(rows.begin(), rows.end(), less);
+  rows.erase(std::unique(rows.begin(), rows.end(), same), rows.end());
+  context.priorities = std::move(rows);
+}
+
+void keep_bounds(const DurationEdit& edit, TaskId task, Committed& committed) {
+  if (edit.low == 1.0F && edit.high == 1.0F) return;
+  if (committed.low.empty()) {
+    committed.low.assign(committed.graph.size(), 1.0F);
+    committed.high.assign(committed.graph.size(), 1.0F);
+  }
+  committed.low[index(task)] = edit.low;
+  committed.high[index(task)] = edit.high;
+}
+
+}  // namespace detail
+
+}  // namespace foretrace

@@ -1,0 +1,147 @@
+// The path of commit() that rebuilds the graph: new order, spliced dependencies, waits as rules.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "sim/graph/commit/assemble.h"
+#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/draft.h"
+
+namespace foretrace::detail {
+
+namespace {
+
+class Rebuild {
+ public:
+  Rebuild(const TaskGraph& graph, const Change& change, Placement placement)
+      : graph_(graph),
+        change_(change),
+        placement_(std::move(placement)),
+        taken_away_(graph, change),
+        ghosts_(graph, taken_away_, placement_),
+        lag_edits_(change),
+        context_(graph.context()) {}
+
+  Result<Committed> run() {
+    extend_context();
+    tasks_ = gather_tasks(graph_, change_, placement_);
+    heirs_ = hand_down(graph_, placement_, context_.lanes, tasks_);
+    links_ = carry_over_links({graph_, change_, placement_, taken_away_, ghosts_, lag_edits_},
+                              tasks_.columns.lane);
+    carry_over_context(placement_, heirs_, context_, tasks_);
+    carry_over_waits();
+    return build();
+  }
+
+ private:
+  [[nodiscard]] TaskId new_id(TaskId task) const { return placement_.new_id[index(task)]; }
+  [[nodiscard]] Point new_point(Point point) const { return placement_.new_point(point); }
+
+  void extend_context() {
+    const std::size_t old_lanes = context_.lanes.size();
+    context_.lanes.insert(context_.lanes.end(), change_.new_lanes.begin(), change_.new_lanes.end());
+    for (std::size_t i = old_lanes; i < context_.lanes.size(); ++i) {
+      const std::int32_t rank = context_.lanes[i].rank;
+      auto& classes = context_.rank_classes;
+      const bool known = std::any_of(classes.begin(), classes.end(),
+                                     [rank](const RankClass& c) { return c.first_rank == rank; });
+      if (!known) classes.push_back({rank, 1});
+    }
+    const auto name = [this](NameId id) { return context_.names.intern(change_.names[id]); };
+    for (Work work : change_.new_works) {
+      work.name = name(work.name);
+      work.operator_name = name(work.operator_name);
+      work.shapes = name(work.shapes);
+      work.types = name(work.types);
+      context_.works.push_back(work);
+    }
+    apply_policies(change_, context_);
+    if (touches_tensors(graph_, change_)) apply_tensors(graph_, change_, context_);
+  }
+
+  void carry_over_waits() {
+    std::size_t kept = 0;
+    for (Wait wait : context_.waits) {
+      if (taken_away_.wait(wait)) continue;
+      wait.lag_ns = lag_edits_.lag(wait.task, wait.kind, wait.lag_ns);
+      wait.late_after = new_point(ghosts_.kept_point(wait.late_after));
+      const TaskId at = wait.at;
+      if (placement_.removed(wait.task)) {
+        // A blocking call that is gone blocks nobody; a stream still waits for its event.
+        const TaskId heir = heirs_[placement_.ghost[index(wait.task)]].task;
+        if (is_host(graph_.kind(wait.task)) || heir == none<TaskId>) continue;
+        wait.at = old_position(at);
+        wait.task = new_id(heir);
+      } else {
+        wait.at = at == wait.task ? new_id(at) : old_position(at);
+        wait.task = new_id(wait.task);
+      }
+      context_.waits[kept++] = wait;
+    }
+    context_.waits.resize(kept);
+    for (Wait wait : change_.new_waits) {
+      const bool end = index(wait.at) == placement_.new_id.size();
+      if (wait.at == wait.task) {
+        wait.at = new_id(wait.at);
+      } else {
+        wait.at = end ? end_position() : placement_.position[index(wait.at)];
+      }
+      wait.task = new_id(wait.task);
+      wait.late_after = new_point(wait.late_after);
+      context_.waits.push_back(wait);
+    }
+  }
+
+  [[nodiscard]] TaskId end_position() const { return make_id<TaskId>(placement_.order.size()); }
+  /// Behind the last task of the graph is a position, too.
+  [[nodiscard]] TaskId old_position(TaskId at) const {
+    return index(at) < graph_.size() ? placement_.position[index(at)] : end_position();
+  }
+
+  Result<Committed> build() {
+    // Ids are right by now; what is left to check is what the edits add up to.
+    const Parts parts{context_, tasks_.columns, tasks_.duration_ns, tasks_.segment_ns,
+                      links_.dependencies};
+    if (auto status = check_weights(parts); !status) return std::move(status).error();
+    std::vector<TaskId> sorted_id;
+    auto graph = order_and_assemble(
+        {std::move(context_), std::move(tasks_.columns), std::move(tasks_.duration_ns),
+         std::move(tasks_.segment_ns), std::move(links_.slots), std::move(links_.dependencies)},
+        sorted_id);
+    if (!graph) return std::move(graph).error();
+    Committed committed;
+    committed.graph = std::move(graph).value();
+    committed.new_id = std::move(placement_.new_id);
+    if (!sorted_id.empty()) {
+      for (TaskId& id : committed.new_id) {
+        if (id != none<TaskId>) id = sorted_id[index(id)];
+      }
+    }
+    for (const DurationEdit& edit : change_.durations) {
+      keep_bounds(edit, committed.new_id[index(edit.task)], committed);
+    }
+    return committed;
+  }
+
+  const TaskGraph& graph_;
+  const Change& change_;
+  Placement placement_;
+  TakenAway taken_away_;
+  Ghosts ghosts_;
+  LagEdits lag_edits_;
+  GraphContext context_;
+  NewTasks tasks_;
+  std::vector<Heir> heirs_;
+  Links links_;
+};
+
+}  // namespace
+
+Result<Committed> commit_structure(const TaskGraph& graph, const Change& change,
+                                   std::vector<Fate> fate) {
+  auto placement = place(graph, change, std::move(fate));
+  if (!placement) return std::move(placement).error();
+  return Rebuild(graph, change, std::move(placement).value()).run();
+}
+
+}  // namespace foretrace::detail

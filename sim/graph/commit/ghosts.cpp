@@ -1,0 +1,175 @@
+// What removed tasks leave behind: the points they came after, and heirs on their lanes.
+#include <algorithm>
+#include <utility>
+
+#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/draft.h"
+
+namespace foretrace::detail {
+
+namespace {
+
+/// More sources than this are possible only where very much is removed; the oldest ones go.
+constexpr std::size_t most_reaches = 32;
+
+/// True if the time behind a dependency passes whether or not the task is there: a hand-over takes
+/// as long, a launch latency does not.
+bool lag_stays(DependencyKind kind) {
+  switch (kind) {
+    case DependencyKind::program_order:
+    case DependencyKind::hand_over:
+    case DependencyKind::data:
+    case DependencyKind::memory:
+    case DependencyKind::rendezvous:
+    case DependencyKind::boundary:
+    case DependencyKind::control: return true;
+    case DependencyKind::none:
+    case DependencyKind::stream_order:
+    case DependencyKind::launch:
+    case DependencyKind::event_wait:
+    case DependencyKind::synchronization:
+    case DependencyKind::queue:
+    case DependencyKind::capacity: return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Ghosts::Ghosts(const TaskGraph& graph, const TakenAway& taken_away, const Placement& placement)
+    : graph_(graph), placement_(placement) {
+  if (!placement.any_removed()) return;
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = make_id<TaskId>(t);
+    if (!placement.removed(task)) continue;
+    ghosts_.emplace_back();
+    collected_.clear();
+    add_lane(task);
+    add_sources(task, taken_away);
+    Ghost& ghost = ghosts_.back();
+    ghost.first = static_cast<std::uint32_t>(reaches_.size());
+    reaches_.insert(reaches_.end(), collected_.begin(), collected_.end());
+    ghost.last = static_cast<std::uint32_t>(reaches_.size());
+  }
+}
+
+void Ghosts::add_lane(TaskId task) {
+  const Point before = graph_.topology().sources[index(task)][lane_slot];
+  if (before == no_point) return;
+  const bool stays = is_host(graph_.kind(task)) && placement_.fate[index(task)] == Fate::removed;
+  const std::int64_t segment_ns = stays ? graph_.segment_ns(task) : 0;
+  const TaskId previous = task_of(before);
+  Ghost& ghost = ghosts_.back();
+  if (!placement_.removed(previous)) {
+    ghost.kept_before = previous;
+    const DependencyKind kind = kind_of(graph_.topology().kinds[index(task)][lane_slot]);
+    return add({before, no_point, segment_ns, kind, true});
+  }
+  ghost.kept_before = kept_before(previous);
+  for (Reach reach : this->reach(previous)) {
+    // A stream does not wait for the launch of an operation that it no longer has.
+    if (reach.kind == DependencyKind::launch) continue;
+    reach.lag_ns += segment_ns;
+    add(reach);
+  }
+}
+
+void Ghosts::add_sources(TaskId task, const TakenAway& taken_away) {
+  const bool stays = placement_.fate[index(task)] == Fate::removed;
+  for_each_explicit(graph_, task, row_, [&](const Dependency& d) {
+    if (taken_away.dependency(task, d.kind, task_of(d.source))) return;
+    // A blocking call that is gone blocks nobody.
+    if (d.kind == DependencyKind::synchronization && is_host(graph_.kind(task))) return;
+    // A negative lag stays in any case: without the task nothing may come later than with it.
+    const bool keeps_lag = d.lag_ns < 0 || (stays && lag_stays(d.kind));
+    const std::int64_t lag_ns = keeps_lag ? d.lag_ns : 0;
+    if (!placement_.removed(task_of(d.source))) {
+      return add({d.source, kept_point(d.late_after), lag_ns, d.kind, false});
+    }
+    for (Reach reach : this->reach(task_of(d.source))) {
+      if (reach.late_after == no_point) reach.late_after = kept_point(d.late_after);
+      reach.lag_ns += lag_ns;
+      reach.kind = d.kind;
+      reach.on_lane = false;
+      add(reach);
+    }
+  });
+}
+
+void Ghosts::add(Reach reach) {
+  const auto implies = [this](const Reach& a, const Reach& b) {
+    return a.late_after == no_point && a.source >= b.source && a.lag_ns >= b.lag_ns &&
+           graph_.lane_id(task_of(a.source)) == graph_.lane_id(task_of(b.source));
+  };
+  for (const Reach& other : collected_) {
+    if (implies(other, reach)) return;
+  }
+  collected_.erase(std::remove_if(collected_.begin(), collected_.end(),
+                                  [&](const Reach& other) { return implies(reach, other); }),
+                   collected_.end());
+  if (collected_.size() == most_reaches) {
+    collected_.erase(
+        std::min_element(collected_.begin(), collected_.end(),
+                         [](const Reach& a, const Reach& b) { return a.source < b.source; }));
+  }
+  collected_.push_back(reach);
+}
+
+std::span<const Reach> Ghosts::reach(TaskId removed) const {
+  const Ghost& ghost = at(removed);
+  return {reaches_.data() + ghost.first, reaches_.data() + ghost.last};
+}
+
+Point Ghosts::kept_point(Point point) const {
+  if (point == no_point || !placement_.removed(task_of(point))) return point;
+  const TaskId before = kept_before(task_of(point));
+  return before == none<TaskId> ? no_point : end_of(before);
+}
+
+std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,
+                            const std::vector<Lane>& lanes, NewTasks& tasks) {
+  std::vector<Heir> heirs;
+  if (!placement.any_removed()) return heirs;
+  heirs.resize(placement.sequence.size() - placement.order.size());
+  const auto heir_of = [&](TaskId task) -> Heir& { return heirs[placement.ghost[index(task)]]; };
+  struct OnLane {
+    TaskId last = none<TaskId>;     ///< last kept task
+    TaskId pending = none<TaskId>;  ///< last removed task without an heir; chained by Heir::task
+    std::int64_t carried_ns = 0;
+  };
+  std::vector<OnLane> state(lanes.size());
+  for (const TaskId task : placement.sequence) {
+    if (placement.removed(task)) {
+      OnLane& lane = state[index(graph.lane_id(task))];
+      // The gap before a device operation goes with it, unless it is the time of the first one.
+      const bool inherits = placement.fate[index(task)] == Fate::removed &&
+                            (is_host(graph.kind(task)) || lane.last == none<TaskId>);
+      if (inherits) lane.carried_ns += graph.segment_ns(task);
+      heir_of(task) = {lane.pending, lane.last, lane.carried_ns};
+      lane.pending = task;
+      continue;
+    }
+    const std::size_t id = index(placement.new_id[index(task)]);
+    OnLane& lane = state[index(tasks.columns.lane[id])];
+    tasks.segment_ns[id] += lane.carried_ns;
+    while (lane.pending != none<TaskId>) {
+      Heir& heir = heir_of(lane.pending);
+      lane.pending = heir.task;
+      heir.task = task;
+      heir.later_ns = tasks.segment_ns[id] - heir.later_ns;
+    }
+    lane.carried_ns = 0;
+    lane.last = task;
+  }
+  for (OnLane& lane : state) {
+    while (lane.pending != none<TaskId>) {
+      Heir& heir = heir_of(lane.pending);
+      lane.pending = heir.task;
+      heir.task = none<TaskId>;
+      heir.later_ns = 0;
+    }
+  }
+  return heirs;
+}
+
+}  // namespace foretrace::detail

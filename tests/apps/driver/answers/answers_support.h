@@ -1,0 +1,59 @@
+// Recordings with device memory for tests of what `whatif` answers.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/what_if_spec.h"
+#include "models/catalogue/accelerator.h"
+
+namespace foretrace::test {
+
+inline const std::string demo_memory_trace =
+    FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn_memory.json.gz";
+
+struct Loaded {
+  driver::Recording recording;
+  driver::Replay replay;
+};
+
+inline Loaded loaded(const std::string& path) {
+  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  driver::LoadOptions options;
+  options.memory_graph = true;
+  auto recording = driver::load(path, options);
+  REQUIRE_MESSAGE(recording.ok(), recording.error().message);
+  auto replay = driver::replay(*recording);
+  REQUIRE_MESSAGE(replay.ok(), replay.error().message);
+  return {*std::move(recording), *std::move(replay)};
+}
+
+/// Nothing, with a message, where the shared traces are not here.
+inline std::optional<Loaded> loaded_real(const std::string& name) {
+  const std::string path = FORETRACE_SHARED_DIR "/traces/" + name + ".json.gz";
+  if (!std::filesystem::exists(path)) {
+    MESSAGE("skipped: no real trace ", name);
+    return std::nullopt;
+  }
+  return loaded(path);
+}
+
+inline std::vector<driver::WhatIf> stack_of(const std::vector<std::string>& texts) {
+  const auto specs = driver::parse_stack(texts);
+  REQUIRE_MESSAGE(specs.ok(), specs.error().message);
+  std::vector<driver::WhatIf> stack;
+  for (const driver::WhatIfSpec& spec : *specs) {
+    const auto what_if = driver::check_what_if(spec);
+    REQUIRE_MESSAGE(what_if.ok(), what_if.error().message);
+    stack.push_back(*what_if);
+  }
+  return stack;
+}
+
+}  // namespace foretrace::test

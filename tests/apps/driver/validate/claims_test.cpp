@@ -1,0 +1,58 @@
+// Published claims beside predictions: the comparison, and the table on the shared recordings.
+#include "apps/driver/validate/claims.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/catalogue/accelerator.h"
+
+namespace foretrace::driver {
+
+TEST_CASE("claims: a range that meets the published one is inside, whichever is wider") {
+  CHECK(compare_gains({1, 1.7}, {1.2, 1.4}) == Verdict::inside);
+  CHECK(compare_gains({1.2, 1.2}, {1.1, 1.3}) == Verdict::inside);
+  CHECK(compare_gains({1.3, 1.5}, {1.1, 1.2}) == Verdict::below);
+  CHECK(compare_gains({1.1, 1.2}, {1.3, 1.5}) == Verdict::above);
+}
+
+TEST_CASE("claims: a loss where a gain is published is opposite, a loss within 1 % is not") {
+  CHECK(compare_gains({1.2, 1.5}, {0.8, 0.9}) == Verdict::opposite);
+  CHECK(compare_gains({1.2, 1.5}, {0.9, 0.995}) == Verdict::below);
+  CHECK(compare_gains({0.7, 0.8}, {1.1, 1.2}) == Verdict::opposite);
+  CHECK(compare_gains({0.7, 0.8}, {0.9, 1.005}) == Verdict::above);
+}
+
+TEST_CASE("claims: without the recordings every row says so, none is dropped") {
+  set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
+  const std::vector<ClaimRow> rows = claim_table("/nonexistent").value();
+  CHECK(rows.size() >= 80);
+  for (const ClaimRow& row : rows) {
+    INFO(row.name);
+    CHECK(!row.failure.empty());
+    CHECK(row.verdict() == Verdict::not_compared);
+    CHECK(!row.source.empty());
+    CHECK(!row.published.empty());
+  }
+}
+
+TEST_CASE("claims: no published gain is met by a predicted loss, and every recipe applies") {
+  const std::string traces = std::string(FORETRACE_SHARED_DIR) + "/traces";
+  if (!std::filesystem::exists(traces)) {
+    MESSAGE("SKIPPED: no shared recordings at " << traces);
+    return;
+  }
+  set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
+  const std::vector<ClaimRow> rows = claim_table(traces).value();
+  for (const ClaimRow& row : rows) {
+    INFO(row.name << ": " << row.failure);
+    CHECK((row.applied.empty() || row.failure.empty()));
+    CHECK(row.verdict() != Verdict::opposite);
+    CHECK(row.predicted.low <= row.predicted_gain * 1.000001);
+    CHECK(row.predicted_gain <= row.predicted.high * 1.000001);
+  }
+}
+
+}  // namespace foretrace::driver

@@ -1,0 +1,188 @@
+// The accuracy ladders on the shared recordings: what the tables of the README promise.
+#include "apps/driver/validate/validation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/driver/load.h"
+#include "apps/driver/validate/validate_jobs.h"
+#include "sim/engine/pull/pull.h"
+#include "sim/engine/reactions.h"
+
+namespace foretrace::driver {
+namespace {
+
+const std::string traces = std::string(FORETRACE_SHARED_DIR) + "/traces";
+
+bool have_traces() {
+  if (std::filesystem::exists(traces)) {
+    return true;
+  }
+  MESSAGE("SKIPPED: no shared recordings at " << traces);
+  return false;
+}
+
+const ReplayTable& table() {
+  static const ReplayTable replays = [] {
+    set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
+    return replay_table(traces).value();
+  }();
+  return replays;
+}
+
+template <typename Value>
+std::vector<double> sizes(Value value) {
+  std::vector<double> list;
+  for (const ReplayRow& row : table().rows) {
+    if (!row.flagged()) {
+      list.push_back(std::abs(value(row)));
+    }
+  }
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "validation: replays of all recordings keep the span within 0.1 % (median), 1 % (worst)") {
+  if (!have_traces()) return;
+  CHECK(table().rows.size() >= 40);
+  const std::vector<double> spans = sizes([](const ReplayRow& row) { return row.span_error; });
+  REQUIRE(!spans.empty());
+  CHECK(spans[spans.size() / 2] <= 0.001);
+  CHECK(spans.back() <= 0.01);
+}
+
+TEST_CASE("validation: with constant latencies and gaps only, spans stay within 0.2 % and 1 %") {
+  if (!have_traces()) return;
+  const std::vector<double> spans =
+      sizes([](const ReplayRow& row) { return row.constant_span_error; });
+  REQUIRE(!spans.empty());
+  CHECK(spans[spans.size() / 2] <= 0.002);
+  CHECK(spans.back() <= 0.01);
+  for (const ReplayRow& row : table().rows) {
+    if (!row.flagged()) {
+      CAPTURE(row.trace);
+      // Known miss, in the README's table: one step of this recording (whole microseconds, graph
+      // launches) is off by 2.4 %, because its device-to-device copies have two kinds of gap.
+      const bool known = row.trace == "hta/train_2rank_v100_rank1.json.gz";
+      CHECK(std::abs(row.constant_worst_step_error) <= (known ? 0.026 : 0.02));
+    }
+  }
+}
+
+TEST_CASE("validation: reactions agree within 3 % with an independent prototype") {
+  if (!have_traces()) return;
+  std::ifstream file(std::string(FORETRACE_SOURCE_DIR) +
+                     "/tests/validation/reference_reactions.json");
+  const nlohmann::json reference = nlohmann::json::parse(file);
+  std::map<std::string, const ReplayRow*> by_name;
+  for (const ReplayRow& row : table().rows) {
+    by_name[row.trace] = &row;
+  }
+  for (const nlohmann::json& expected : reference["rows"]) {
+    const std::string name = expected["trace"];
+    CAPTURE(name);
+    REQUIRE(by_name.count(name) == 1);
+    const Reactions& got = by_name[name]->reactions;
+    const auto near = [](std::int64_t ns, double ms) {
+      // The reference is rounded to 0.1 ms and its span begins up to 0.05 ms earlier.
+      return std::abs(static_cast<double>(ns) / 1e6 - ms) <= 0.03 * ms + 0.1;
+    };
+    CHECK(near(got.device_x0_ns, expected["device_x0_ms"]));
+    CHECK(near(got.device_half_ns, expected["device_half_ms"]));
+    CHECK(near(got.device_double_ns, expected["device_double_ms"]));
+    CHECK(near(got.host_x0_ns, expected["host_x0_ms"]));
+  }
+}
+
+TEST_CASE("validation: without kernels a run takes what the host's own events say") {
+  if (!have_traces()) return;
+  for (const ReplayRow& row : table().rows) {
+    if (row.flagged() || row.unexplained_share() > 0.01 || row.honesty.initial_backlog_ns > 0) {
+      continue;  // the table gives the reason
+    }
+    if (row.trace.starts_with("megatron_tp2_v100/")) {
+      continue;  // its device worked for another process (rank 0 is flagged for it), its threads at
+                 // once
+    }
+    CAPTURE(row.trace);
+    const auto simulated = static_cast<double>(row.reactions.device_x0_ns);
+    const auto host_only = static_cast<double>(row.honesty.host_only_ns);
+    CHECK(std::abs(simulated - host_only) <=
+          0.03 * host_only + 0.01 * static_cast<double>(row.measured_span_ns));
+  }
+}
+
+TEST_CASE("validation: everything three times as long makes a real run three times as long") {
+  if (!have_traces()) return;
+  for (const char* name :
+       {"hta/train_2rank_v100_rank1.json.gz", "saf_amg/n28_baseline_a100.json.gz",
+        "modded_nanogpt/rs_at_step_end_rank0_of_8_h100.json.gz"}) {
+    CAPTURE(name);
+    const Result<Recording> recording = load(traces + "/" + name);
+    REQUIRE(recording.ok());
+    const TaskGraph& graph = recording->graph();
+    const Timeline once = simulate(graph);
+    const Timeline thrice = simulate(graph.with_weights(scale_everything(graph, 3.0)));
+    // Capacity edges round fraction x duration once instead of three times: 1 ns each at most.
+    CHECK(std::abs(thrice.span_ns - 3 * once.span_ns) <= 1000);
+  }
+}
+
+TEST_CASE("validation: pairs are predicted from their first side with a declared range") {
+  if (!have_traces()) return;
+  set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
+  const Result<std::vector<PairRow>> pairs = pair_table(traces);
+  REQUIRE_MESSAGE(pairs.ok(), pairs.error().message);
+  std::map<std::string, PairRow> by_id;
+  for (const PairRow& row : *pairs) {
+    CAPTURE(row.id);
+    CHECK_MESSAGE(row.failure.empty(), row.failure);
+    by_id[row.id] = row;
+    CHECK(row.low_ns <= row.predicted_ns);
+    CHECK(row.predicted_ns <= row.high_ns);
+    CHECK(static_cast<double>(row.high_ns - row.low_ns) <=
+          0.25 * static_cast<double>(row.predicted_ns));
+  }
+  CHECK(std::abs(by_id["K1"].error()) <= 0.09);
+  CHECK(std::abs(by_id["K2"].error()) <= 0.09);
+  CHECK(std::abs(by_id["S1"].error()) <= 0.12);
+  CHECK(std::abs(by_id["R1"].error()) <= 0.12);
+  CHECK(std::abs(by_id["R1b"].error()) <= 0.05);
+  // Its steps scatter by a fifth: only that exchanging half the bytes takes no longer is checked.
+  CHECK(by_id["R2"].predicted_ns < by_id["R2"].base_ns);
+  CHECK(by_id["R2"].measured_ns < by_id["R2"].base_ns);
+}
+
+TEST_CASE("validation: jobs are matched and replay, and a device that others used is flagged") {
+  if (!have_traces()) return;
+  set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
+  const Result<std::vector<JobRow>> jobs = job_table(traces);
+  REQUIRE_MESSAGE(jobs.ok(), jobs.error().message);
+  const std::map<std::string, std::uint64_t> matched = {
+      {"megatron_tp8", 84},         {"dlrm_8rank", 8},     {"torchrec_straggler", 31},
+      {"torchrec_nostraggler", 31}, {"torchrec_fp32", 30}, {"torchrec_qcomm", 27},
+      {"megatron_tp2", 13}};
+  CHECK(jobs->size() == matched.size());
+  for (const JobRow& row : *jobs) {
+    CAPTURE(row.id);
+    CHECK_MESSAGE(row.failure.empty(), row.failure);
+    CHECK(row.matched == matched.at(row.id));
+    CHECK(row.errors.mean <= 0.002);
+    CHECK(row.errors.worst <= 0.01);
+    CHECK(row.constant.worst <= 0.02);
+    CHECK(row.flags.empty() == (row.id != "megatron_tp2"));
+  }
+}
+
+}  // namespace foretrace::driver

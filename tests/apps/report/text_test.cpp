@@ -1,0 +1,75 @@
+#include "apps/report/text.h"
+
+#include <doctest/doctest.h>
+
+namespace foretrace::app {
+namespace {
+
+TEST_CASE("times of one page have the decimals of its scale") {
+  CHECK(time_text(176'273'000) == "176.3 ms");
+  CHECK(time_text(4'426'000) == "4.426 ms");
+  CHECK(time_text(50'581'044) == "50.58 ms");
+  CHECK(time_text(91'300) == "91.3 us");
+  CHECK(time_text(40'000, 176'000'000) == "0.0 ms");
+}
+
+TEST_CASE("small shares keep two decimals, zero has no sign") {
+  CHECK(signed_percent_text(-0.0021) == "-0.21 %");
+  CHECK(signed_percent_text(0.084) == "+8.4 %");
+  CHECK(signed_percent_text(-0.00001) == "0.00 %");
+  CHECK(percent_text(0.5) == "50.0 %");
+}
+
+TEST_CASE("counts are grouped by thousands and words follow them") {
+  CHECK(count_text(7) == "7");
+  CHECK(count_text(1'234'567) == "1,234,567");
+  CHECK(plural(1, "step") == "1 step");
+  CHECK(plural(1021, "entry") == "1,021 entries");
+}
+
+TEST_CASE("a long text loses its middle, whole characters only") {
+  CHECK(shorten("abcdefghijklmnop", 11) == "abcd...mnop");
+  CHECK(shorten("short", 11) == "short");
+  CHECK(shorten("\xC3\xA4\xC3\xA4\xC3\xA4", 3) == "\xC3\xA4\xC3\xA4\xC3\xA4");
+  CHECK(shorten("a\nb\x1b", 10) == "a?b?");
+}
+
+TEST_CASE("device functions lose return type, arguments, lambdas and framework namespaces") {
+  CHECK(function_text(
+            "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, "
+            "at::detail::Array<char*, 3> >(int, at::native::AddFunctor<float>, "
+            "at::detail::Array<char*, 3>)") ==
+        "vectorized_elementwise_kernel<4, AddFunctor<float>>");
+  CHECK(function_text(
+            "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<"
+            "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#2}::"
+            "operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, "
+            "x const&)::{lambda(int)#1}>(int)") ==
+        "elementwise_kernel<128, 2, gpu_kernel_impl_nocast<direct_copy_kernel_cuda>>");
+  CHECK(function_text("void at::native::(anonymous namespace)::f<float, (kind_t)0>(int)") ==
+        "f<float, (kind_t)0>");
+}
+
+TEST_CASE("names that are no function stay as they are") {
+  CHECK(function_text("volta_sgemm_128x64_nn") == "volta_sgemm_128x64_nn");
+  CHECK(function_text("Memcpy HtoD (Pageable -> Device)") == "Memcpy HtoD (Pageable -> Device)");
+  CHECK(function_text("broken(") == "broken(");
+}
+
+TEST_CASE("a paragraph hangs below its first word and stays on the page") {
+  const std::string text = paragraph("  - ", std::string(60, 'a') + " " + std::string(50, 'b'));
+  CHECK(text == "  - " + std::string(60, 'a') + "\n    " + std::string(50, 'b') + "\n");
+}
+
+TEST_CASE("columns line up and the widest gives way on a narrow page") {
+  Table table({Table::Align::left, Table::Align::right});
+  table.row({"a", "1"});
+  table.row({std::string(200, 'x'), "20"});
+  const std::string text = table.text(2);
+  // 100 columns: 2 indent, 94 name, 2 gap, 2 number; of the name (94 - 3) * 3 / 5 = 54 in front.
+  CHECK(text.substr(0, text.find('\n')) == "  a" + std::string(96, ' ') + "1");
+  CHECK(text.find(std::string(54, 'x') + "...") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace foretrace::app

@@ -1,0 +1,172 @@
+#include "models/catalogue/accelerator.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "sim/core/config.h"
+
+using foretrace::accelerator_names;
+using foretrace::accelerator_of_device;
+using foretrace::find_accelerator;
+using foretrace::Precision;
+using foretrace::read_accelerator;
+using foretrace::set_config_directory;
+
+namespace {
+
+void use_our_configs() { set_config_directory(FORETRACE_SOURCE_DIR "/configs"); }
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// The error for the A100 file with one text replaced by another, without the path in front.
+std::string error_with(const std::string& from, const std::string& to) {
+  std::string text = file_text(FORETRACE_SOURCE_DIR "/configs/accelerators/a100_sxm_80gb.json");
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  const std::string path =
+      (std::filesystem::temp_directory_path() / "foretrace_accelerator_test.json").string();
+  std::ofstream(path, std::ios::binary) << text;
+  const auto accelerator = read_accelerator(path);
+  std::filesystem::remove(path);
+  REQUIRE_FALSE(accelerator.ok());
+  std::string message = accelerator.error().message;
+  REQUIRE(message.starts_with(path + ": "));
+  return message.substr(path.size() + 2);
+}
+
+}  // namespace
+
+TEST_CASE("accelerator: every file reads, names itself and gives a source for every figure") {
+  use_our_configs();
+  const auto names = accelerator_names();
+  CHECK(names == std::vector<std::string>{"a100_pcie_40gb", "a100_sxm_40gb", "a100_sxm_80gb",
+                                          "b200_sxm", "h100_sxm", "h200_sxm", "mi300x",
+                                          "p100_pcie_16gb", "p4", "rtx_4090", "t4",
+                                          "v100_pcie_32gb", "v100_sxm2_16gb", "v100_sxm2_32gb"});
+  for (const auto& name : names) {
+    CAPTURE(name);
+    const auto accelerator = find_accelerator(name);
+    REQUIRE_MESSAGE(accelerator.ok(), accelerator.error().message);
+    CHECK(accelerator->name == name);
+    CHECK(accelerator->flops(Precision::fp32) > 0);
+    // The P4 has no fp16 rate worth the name.
+    const double half = accelerator->flops(Precision::fp16);
+    CHECK((half == 0 || half > accelerator->flops(Precision::fp32)));
+    CHECK(accelerator->memory_bandwidth > 1e11);
+    CHECK_FALSE(accelerator->trace_names.empty());
+    for (const auto& figure : accelerator->sources) {
+      CAPTURE(figure.first);
+      CHECK(figure.second.size() > 10);
+    }
+    // What is sustained in long runs is below the peak of the same precision.
+    for (std::size_t p = 0; p < foretrace::precision_count; ++p) {
+      CHECK(accelerator->sustained_flops[p] * accelerator->sustained_clock.high <=
+            accelerator->peak_flops[p]);
+    }
+  }
+}
+
+TEST_CASE("accelerator: units are read, not guessed") {
+  use_our_configs();
+  const auto a100 = find_accelerator("a100_sxm_40gb");
+  REQUIRE(a100.ok());
+  CHECK(a100->flops(Precision::bf16) == 312e12);
+  CHECK(a100->flops(Precision::fp8) == 0);
+  CHECK(a100->memory_bandwidth == 1.555e12);
+  CHECK(a100->memory_bytes == 40LL * 1073741824);
+  CHECK(a100->launch_latency_ns == 1500);
+  CHECK(a100->kernel_gap_ns == 1200);
+  CHECK(a100->queue_depth == 1021);
+  CHECK(find_accelerator("mi300x")->queue_depth == 0);
+}
+
+TEST_CASE("accelerator: device names of traces find their product") {
+  use_our_configs();
+  CHECK(accelerator_of_device("NVIDIA A100-PG509-200", 42297524224)->name == "a100_sxm_40gb");
+  CHECK(accelerator_of_device("Tesla V100-DGXS-32GB", 0)->name == "v100_sxm2_32gb");
+  CHECK(accelerator_of_device("AMD Instinct MI300X VF", 0)->name == "mi300x");
+  CHECK(accelerator_of_device("NVIDIA H100 80GB HBM3", 85028634624)->name == "h100_sxm");
+  CHECK_FALSE(accelerator_of_device("Quadro GP100", 0).has_value());
+  CHECK_FALSE(accelerator_of_device("", 206141652992).has_value());
+}
+
+TEST_CASE("accelerator: unknown names are answered with the nearest ones") {
+  use_our_configs();
+  const auto missing = find_accelerator("a100_sxm_80");
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.error().message.find("(did you mean 'a100_sxm_80gb'?)") != std::string::npos);
+  CHECK(missing.error().message.find("one of a100_pcie_40gb, a100_sxm_40gb, ") !=
+        std::string::npos);
+  CHECK_FALSE(find_accelerator("../../../etc/passwd").ok());
+  CHECK_FALSE(find_accelerator("").ok());
+}
+
+TEST_CASE("accelerator: mistakes in a file are named by their pointer") {
+  CHECK(
+      error_with("\"80 GiB\"", "80") ==
+      "/memory_size: got the number 80, expected a size such as '80 GiB' (units B, kB, MB, GB, TB, "
+      "KiB, MiB, GiB, TiB)");
+  CHECK(error_with("\"multiprocessors\": 108", "\"multiprocessors\": \"108\"") ==
+        "/multiprocessors: got '108', expected a whole number such as '4' without quotes");
+  CHECK(error_with("\"memory_bandwidth\": \"2.039 TB/s\"", "\"memory_bandwith\": \"2.039 TB/s\"")
+            .starts_with("'/memory_bandwith': unknown key (did you mean 'memory_bandwidth'?)"));
+  CHECK(error_with("\"fp16\": \"312 TFLOP/s\"", "\"pf16\": \"312 TFLOP/s\"")
+            .starts_with("'/peak_flops/pf16': unknown key (did you mean 'fp16' or 'bf16'?)"));
+  CHECK(error_with("  \"vector_fp32_flops\": \"19.5 TFLOP/s\",\n", "")
+            .starts_with("/vector_fp32_flops: missing key, expected a rate such as"));
+  CHECK(error_with("\"memory_bandwidth\": \"NVIDIA", "\"memory_bandwidht\": \"NVIDIA")
+            .starts_with("/sources/memory_bandwidht: source for something that is not in the file "
+                         "(did you mean 'memory_bandwidth'?)"));
+  CHECK(error_with("\"1.5 us\"", "\"-1.5 us\"") ==
+        "/launch_latency: got -1500, expected a value from 0 to 1e+12");
+  CHECK(error_with("\"2.039 TB/s\"", "\"0 TB/s\"")
+            .starts_with("/memory_bandwidth: got a value that is not positive"));
+  CHECK(
+      error_with("foretrace.accelerator/1", "foretrace.accelerator/0") ==
+      "/schema: got 'foretrace.accelerator/0', expected \"foretrace.accelerator/1\" (this program "
+      "knows no other version)");
+  CHECK(error_with("[\"NVIDIA A100-SXM4-80GB\"", "[5, \"NVIDIA A100-SXM4-80GB\"") ==
+        "/trace_names: got the number 5 in the list, expected a text");
+}
+
+TEST_CASE("accelerator: the sustained clock is a property with a range") {
+  use_our_configs();
+  const auto a100 = find_accelerator("a100_sxm_80gb");
+  REQUIRE(a100.ok());
+  CHECK(a100->sustained_clock.low == 1);
+  CHECK(a100->sustained_clock.typical == 1.09);
+  CHECK(a100->sustained_clock.high == 1.19);
+  // Nothing stated: the clock of the figures, without a range.
+  CHECK(find_accelerator("t4")->sustained_clock.high == 1);
+  CHECK(error_with("\"low\": 1,", "\"low\": 1.5,") ==
+        "/sustained_clock: got low 1.5, typical 1.09, high 1.19, expected 0.1 <= low <= typical <= "
+        "high <= 10");
+  CHECK(error_with("\"low\": 1,", "").starts_with("/sustained_clock/low: missing key"));
+}
+
+TEST_CASE("accelerator: a figure without a source is refused") {
+  CHECK(
+      error_with("    \"kernel_gap\": \"measured on recorded traces: median over kernels, "
+                 "A100-PG509-200 with ns timestamps\",\n",
+                 "") ==
+      "/sources/kernel_gap: missing source of this figure, expected where it is from and the year");
+}
+
+TEST_CASE("accelerator: the environment names the config directory") {
+  use_our_configs();
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  REQUIRE(setenv("FORETRACE_CONFIGS", "/nowhere", 1) == 0);
+  CHECK(foretrace::config_directory() == "/nowhere");
+  CHECK(accelerator_names().empty());
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  REQUIRE(unsetenv("FORETRACE_CONFIGS") == 0);
+  CHECK(foretrace::config_directory() == FORETRACE_SOURCE_DIR "/configs");
+}

@@ -1,0 +1,144 @@
+// Reader of Chrome traces that are not PyTorch's: TensorFlow, MXNet, BytePS.
+//
+//   [{"ph": "M", "args": {"name": "conv1_1_weight"}, "pid": 0, "name": "process_name"},
+//    {"ph": "B", "pid": 0, "ts": 2335011, "name": "INITCOMMUNICATION"},
+//    {"ph": "E", "pid": 0, "ts": 2340052, "name": "INITCOMMUNICATION"},
+//
+// also never closed, with one "process" per tensor, and with events named only at their begin.
+// The most general of the readers: it comes last. Device work is recognized by the names that
+// TensorFlow ("/device:GPU:0/stream:22 Compute") and MXNet ("gpu/0") give to its tracks.
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "trace/formats/chrome/document.h"
+#include "trace/formats/chrome/table_builder.h"
+#include "trace/formats/chrome/trace_info.h"
+#include "trace/formats/common/describe_format.h"
+#include "trace/formats/common/event_category.h"
+#include "trace/formats/common/strict.h"
+#include "trace/formats/reader.h"
+#include "trace/io/text.h"
+
+namespace foretrace::trace::readers {
+namespace {
+
+Confidence sniff(std::string_view prefix) {
+  const detail::JsonOutline outline = detail::outline_of(prefix);
+  const bool list = outline.is_array && detail::has_key(outline, "ph");
+  const bool document = outline.is_object && detail::has_key(outline, "traceEvents") &&
+                        !detail::has_key(outline, "schemaVersion") &&
+                        prefix.find("\"ph\"") != std::string_view::npos;
+  if ((!list && !document) || detail::has_profiler_category(prefix)) {
+    return Confidence::no;
+  }
+  return Confidence::maybe;
+}
+
+// Device and stream that the name of a track speaks of.
+struct StreamName {
+  std::int32_t device = 0;
+  std::int64_t stream = 0;
+  bool all_streams = false;  ///< "stream:all": every operation once more
+};
+
+std::optional<std::int64_t> number_behind(std::string_view text, std::string_view word) {
+  const std::size_t at = text.find(word);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::int64_t number = 0;
+  const char* const first = text.data() + at + word.size();
+  const auto [behind, error] = std::from_chars(first, text.data() + text.size(), number);
+  return error == std::errc() && number >= 0 && number < 1'000'000 ? std::optional(number)
+                                                                   : std::nullopt;
+}
+
+std::optional<StreamName> stream_name(std::string_view name) {
+  if (name.starts_with("gpu/")) {
+    const auto device = number_behind(name, "gpu/");
+    return device ? std::optional(StreamName{static_cast<std::int32_t>(*device), 0, false})
+                  : std::nullopt;
+  }
+  const auto device = number_behind(name, "device:GPU:");
+  const bool all = name.find("stream:all") != std::string_view::npos;
+  const auto stream = number_behind(name, "stream:");
+  if (!device || (!stream && !all)) {
+    return std::nullopt;
+  }
+  return StreamName{static_cast<std::int32_t>(*device), stream.value_or(0), all};
+}
+
+// Tracks without a name of their own get that of their process: here often the only one.
+void name_by_process(EventTable& table, const std::map<std::int64_t, std::string>& names) {
+  for (Track& track : table.tracks) {
+    const auto name = names.find(track.process);
+    if (track.name == NameId{} && name != names.end()) {
+      track.name = table.names.intern(detail::is_valid_utf8(name->second)
+                                          ? name->second
+                                          : detail::with_valid_utf8(name->second));
+    }
+  }
+}
+
+// Turns events on tracks that are streams by name into device work.
+void recognize_streams(EventTable& table) {
+  std::vector<std::optional<StreamName>> streams;
+  bool numbered = false;
+  for (const Track& track : table.tracks) {
+    streams.push_back(stream_name(table.names[track.name]));
+    numbered = numbered || (streams.back() && !streams.back()->all_streams);
+  }
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    if (streams[i] && (!streams[i]->all_streams || !numbered)) {
+      table.tracks[i].kind = Track::Kind::stream;
+      table.tracks[i].device = streams[i]->device;
+      table.tracks[i].number = streams[i]->stream;
+    }
+  }
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const std::size_t track = index(table.track[row]);
+    if (table.tracks[track].kind != Track::Kind::stream) {
+      continue;
+    }
+    const std::string_view name = table.names[table.name[row]];
+    const bool copies = name.starts_with("Memcpy") || name.starts_with("MEMCPY");
+    table.kind[row] = copies ? EventKind::copy : EventKind::kernel;
+  }
+}
+
+Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
+  LoadedTrace trace;
+  EventTable& table = trace.events;
+  table.info.format = "chrome_trace";
+  table.info.path = std::string(source.path());
+  detail::TableBuilder builder(table, trace.report);
+  detail::DocumentWalker document(source, options, trace.report, builder);
+  auto status = document.walk();
+  if (!status) {
+    return std::move(status).error();
+  }
+  detail::fill_trace_info(document.values(), table.info, trace.report);
+  builder.finish();
+  name_by_process(table, builder.process_names());
+  recognize_streams(table);
+  return detail::checked(std::move(trace), source, options);
+}
+
+}  // namespace
+
+extern const ReaderInfo chrome_trace;
+constinit const ReaderInfo chrome_trace{
+    .name = "chrome_trace",
+    .summary = "Chrome traces of TensorFlow, MXNet, BytePS",
+    .suffixes = ".json .json.gz",
+    .sniff = sniff,
+    .read = read,
+};
+
+}  // namespace foretrace::trace::readers

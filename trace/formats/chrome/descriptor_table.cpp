@@ -1,0 +1,216 @@
+#include "trace/formats/chrome/descriptor_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string>
+
+#include "trace/formats/common/hash.h"
+#include "trace/formats/json/json_check.h"
+#include "trace/formats/json/number.h"
+#include "trace/io/text.h"
+
+namespace foretrace::trace::detail {
+namespace {
+
+// An argument longer than this is left out: no text of that length describes work.
+constexpr std::size_t longest_argument = std::size_t{1} << 16;
+
+std::int32_t small_integer(std::string_view token) {
+  const std::int64_t value = integer_from(token).value_or(0);
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
+}
+
+// "[391, 1, 1]"; also as a string, which some versions write for Triton operators.
+std::array<std::int32_t, 3> three_integers(std::string_view token) {
+  std::array<std::int32_t, 3> values{};
+  std::size_t count = 0;
+  const char* at = token.data();
+  const char* const end = at + token.size();
+  while (at < end && count < values.size()) {
+    if (*at < '0' || *at > '9') {
+      ++at;
+      continue;
+    }
+    const auto [behind, problem] = std::from_chars(at, end, values[count]);
+    if (problem != std::errc{}) {
+      values[count] = std::numeric_limits<std::int32_t>::max();
+    }
+    ++count;
+    at = behind;
+  }
+  return values;
+}
+
+double real_number(std::string_view token) {
+  const std::string_view text = without_quotes(token);
+  double value = -1.0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc{} && end == text.data() + text.size() ? value : -1.0;
+}
+
+bool says_nothing(std::string_view value) {
+  return value == "\"\"" || value == "[]" || value == "{}" || value == "null";
+}
+
+std::uint64_t hash_of(const Descriptor& d) {
+  std::uint64_t state = 0x9E3779B97F4A7C15ULL;
+  const auto add = [&state](std::uint64_t value) {
+    state = fold_product(state ^ value, 0xE7037ED1A0B428DBULL) + value;
+  };
+  add(index(d.dims));
+  add(index(d.types));
+  add(index(d.concrete));
+  add(index(d.text));
+  add(static_cast<std::uint64_t>(d.bytes));
+  for (std::size_t i = 0; i < 3; ++i) {
+    add(static_cast<std::uint64_t>(d.grid[i]));
+    add(static_cast<std::uint64_t>(d.block[i]));
+  }
+  add(static_cast<std::uint64_t>(d.registers_per_thread));
+  add(static_cast<std::uint64_t>(d.shared_memory_bytes));
+  add(std::bit_cast<std::uint64_t>(d.flops));
+  return state == 0 ? 1 : state;
+}
+
+}  // namespace
+
+DescriptorTable::DescriptorTable(EventTable& table)
+    : table_(table), by_text_(1024), by_content_(1024) {
+  if (table_.descriptors.empty()) {
+    table_.descriptors.emplace_back();
+  }
+}
+
+NameId DescriptorTable::intern_json(std::string_view written, bool& lossy) {
+  if (written.size() > longest_argument) {
+    lossy = true;
+    return {};
+  }
+  const std::string value = with_plain_blanks(written);
+  const NameId known = table_.names.find(value);
+  if (known != none<NameId> && index(known) < valid_.size() && valid_[index(known)]) {
+    return known;
+  }
+  if (!is_valid_json(value)) {
+    lossy = true;
+    return {};
+  }
+  const NameId name = table_.names.intern(value);
+  valid_.resize(std::max(valid_.size(), table_.names.size()));
+  valid_[index(name)] = true;
+  return name;
+}
+
+DescriptorTable::Slot& DescriptorTable::slot_of(std::vector<Slot>& slots, std::uint64_t hash) {
+  const std::size_t mask = slots.size() - 1;
+  std::size_t at = hash & mask;
+  while (slots[at].hash != 0 && slots[at].hash != hash) {
+    at = (at + 1) & mask;
+  }
+  return slots[at];
+}
+
+void DescriptorTable::grow(std::vector<Slot>& slots) {
+  std::vector<Slot> larger(slots.size() * 2);
+  for (const Slot& slot : slots) {
+    if (slot.hash != 0) {
+      slot_of(larger, slot.hash) = slot;
+    }
+  }
+  slots = std::move(larger);
+}
+
+DescriptorTable::Found DescriptorTable::find_or_add(std::uint64_t hash,
+                                                    std::string_view arguments) {
+  if (hash == 0) {
+    return {};
+  }
+  Slot* slot = &slot_of(by_text_, hash);
+  if (slot->hash == hash) {
+    return slot->found;
+  }
+  if (++by_text_used_ * 2 > by_text_.size()) {
+    grow(by_text_);
+    slot = &slot_of(by_text_, hash);
+  }
+  *slot = Slot{hash, parse(arguments)};
+  return slot->found;
+}
+
+DescriptorTable::Found DescriptorTable::parse(std::string_view arguments) {
+  Descriptor descriptor;
+  std::string others;
+  bool lossy = false;
+  const auto text = [&](std::string_view value) {
+    return says_nothing(value) ? NameId{} : intern_json(value, lossy);
+  };
+  Members members(arguments);
+  while (members.next()) {
+    const std::string_view value = members.value();
+    switch (argument_role(members.key().text)) {
+      case ArgumentRole::dims: descriptor.dims = text(value); break;
+      case ArgumentRole::types: descriptor.types = text(value); break;
+      case ArgumentRole::concrete: descriptor.concrete = text(value); break;
+      case ArgumentRole::bytes: descriptor.bytes = integer_from(value).value_or(-1); break;
+      case ArgumentRole::grid: descriptor.grid = three_integers(value); break;
+      case ArgumentRole::block: descriptor.block = three_integers(value); break;
+      case ArgumentRole::registers: descriptor.registers_per_thread = small_integer(value); break;
+      case ArgumentRole::shared_memory:
+        descriptor.shared_memory_bytes = small_integer(value);
+        break;
+      case ArgumentRole::flops: descriptor.flops = real_number(value); break;
+      case ArgumentRole::other: {
+        if (says_nothing(value)) {
+          break;
+        }
+        const std::string key = '"' + std::string(members.key().text) + '"';
+        if (value.size() > longest_argument || !is_valid_json(value) || !is_valid_json(key)) {
+          lossy = true;
+          break;
+        }
+        others += others.empty() ? "{" : ", ";
+        others += key;
+        others += ": ";
+        others += with_plain_blanks(value);
+        break;
+      }
+      case ArgumentRole::correlation:
+      case ArgumentRole::external_id:
+      case ArgumentRole::device:
+      case ArgumentRole::stream:
+      case ArgumentRole::sequence_number:
+      case ArgumentRole::forward_thread:
+      case ArgumentRole::record_function:
+      case ArgumentRole::ignored: break;
+    }
+  }
+  if (!others.empty()) {
+    others += '}';
+    descriptor.text = table_.names.intern(others);
+  }
+  return {add(descriptor), lossy};
+}
+
+DescriptorId DescriptorTable::add(const Descriptor& descriptor) {
+  static const std::uint64_t nothing = hash_of(Descriptor{});
+  const std::uint64_t hash = hash_of(descriptor);
+  if (hash == nothing) {
+    return {};
+  }
+  Slot* slot = &slot_of(by_content_, hash);
+  if (slot->hash == hash) {
+    return slot->found.id;
+  }
+  if (++by_content_used_ * 2 > by_content_.size()) {
+    grow(by_content_);
+    slot = &slot_of(by_content_, hash);
+  }
+  const auto id = make_id<DescriptorId>(table_.descriptors.size());
+  table_.descriptors.push_back(descriptor);
+  *slot = Slot{hash, {id, false}};
+  return id;
+}
+
+}  // namespace foretrace::trace::detail

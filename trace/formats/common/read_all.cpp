@@ -1,0 +1,35 @@
+#include "trace/formats/common/read_all.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace foretrace::trace::detail {
+
+Result<std::string> read_all(ByteSource& source, std::string start, std::uint64_t most) {
+  constexpr std::size_t first_piece = std::size_t{1} << 20;
+  std::string bytes = std::move(start);
+  std::size_t used = bytes.size();
+  while (true) {
+    if (used > most) {
+      return Error{ErrorCode::unsupported,
+                   fmt::format("{}: more than {} MiB when unpacked, too much for memory; unpack it "
+                               "and give the plain file",
+                               source.path(), most >> 20U)};
+    }
+    bytes.resize(std::max(used + first_piece, used * 2));
+    const std::span<char> free(bytes.data() + used, bytes.size() - used);
+    auto got = source.read(free);
+    if (!got) {
+      return std::move(got).error();
+    }
+    used += *got;
+    if (*got < free.size()) {
+      bytes.resize(used);
+      return bytes;
+    }
+  }
+}
+
+}  // namespace foretrace::trace::detail

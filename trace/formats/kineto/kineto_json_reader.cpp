@@ -1,0 +1,96 @@
+// Reader of the JSON traces of PyTorch (Kineto) and of other writers of the Chrome trace format.
+//
+//   {"schemaVersion": 1, "deviceProperties": [...], "traceEvents": [
+//     {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1,
+//      "ts": 7656582822106.115, "dur": 7.581, "args": {"External id": 514, ...}}, ...]}
+//
+// also as a bare list of events. Times are microseconds.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/formats/chrome/document.h"
+#include "trace/formats/chrome/table_builder.h"
+#include "trace/formats/chrome/trace_info.h"
+#include "trace/formats/common/describe_format.h"
+#include "trace/formats/common/event_category.h"
+#include "trace/formats/kineto/environment.h"
+#include "trace/formats/reader.h"
+#include "trace/formats/xla/xla_trace.h"
+
+namespace foretrace::trace::readers {
+namespace {
+
+Confidence sniff(std::string_view prefix) {
+  if (detail::is_xla_trace(prefix)) {
+    return Confidence::no;  // has a reader of its own
+  }
+  const detail::JsonOutline outline = detail::outline_of(prefix);
+  if (outline.is_array && !detail::has_key(outline, "ph")) {
+    return Confidence::no;
+  }
+  if (outline.is_array) {
+    return detail::has_profiler_category(prefix) ? Confidence::yes : Confidence::maybe;
+  }
+  if (!outline.is_object) {
+    return Confidence::no;
+  }
+  const bool kineto =
+      detail::has_key(outline, "deviceProperties") && detail::has_key(outline, "schemaVersion");
+  const bool events = detail::has_key(outline, "traceEvents");
+  if (events && !detail::has_key(outline, "schemaVersion") &&
+      !detail::has_key(outline, "deviceProperties")) {
+    return detail::has_profiler_category(prefix) ? Confidence::yes : Confidence::maybe;
+  }
+  if (events || (kineto && !outline.complete)) {
+    return Confidence::yes;
+  }
+  return outline.complete ? Confidence::no : Confidence::maybe;
+}
+
+Error strict_error(const ByteSource& source, const ImportReport& report) {
+  for (const Damage& damage : report.damage) {
+    if (damage.kind == DamageKind::dropped) {
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: {} of {} events cannot be read, first at byte {}: {}: {}",
+                               source.path(), report.dropped(), report.events, damage.first_offset,
+                               damage.reason, damage.example)};
+    }
+  }
+  return Error{ErrorCode::bad_format,
+               fmt::format("{}: {}", source.path(), std::string(source.trouble()))};
+}
+
+Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
+  LoadedTrace trace;
+  EventTable& table = trace.events;
+  table.info.format = "kineto_json";
+  table.info.path = std::string(source.path());
+  detail::TableBuilder builder(table, trace.report);
+  detail::DocumentWalker document(source, options, trace.report, builder);
+  auto status = document.walk();
+  if (!status) {
+    return std::move(status).error();
+  }
+  detail::fill_trace_info(document.values(), table.info, trace.report);
+  detail::fill_environment(document.values(), table.info);
+  builder.finish();
+  detail::list_renumbered_devices(table);
+  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
+    return strict_error(source, trace.report);
+  }
+  return trace;
+}
+
+}  // namespace
+
+extern const ReaderInfo kineto_json;
+constinit const ReaderInfo kineto_json{
+    .name = "kineto_json",
+    .summary = "PyTorch profiler (Kineto) traces of 2020-2026, and Chrome traces in general",
+    .suffixes = ".json .json.gz",
+    .sniff = sniff,
+    .read = read,
+};
+
+}  // namespace foretrace::trace::readers

@@ -1,0 +1,325 @@
+// Reader of PyTorch's allocator snapshots (torch.cuda.memory._snapshot()), pickled or as JSON:
+//
+//   {"segments": [{"device": 0, "total_size": 2097152, "blocks": [{"size": 512, "state":
+//      "active_allocated"}, ...]}, ...],
+//    "device_traces": [[{"action": "alloc", "addr": 140, "size": 512, "time_us": 1700}, ...], ...]}
+//
+// The pickle is read by an own reader of plain containers: nothing in it is run.
+#include <span>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include "trace/formats/common/describe_format.h"
+#include "trace/formats/common/read_all.h"
+#include "trace/formats/common/strict.h"
+#include "trace/formats/json/json_cursor.h"
+#include "trace/formats/memory/allocator_history.h"
+#include "trace/formats/memory/pickle.h"
+#include "trace/formats/reader.h"
+
+namespace foretrace::trace::readers {
+namespace {
+
+using detail::AllocatorHistory;
+using detail::Pickle;
+using detail::PickleKind;
+
+constexpr char pickle_protocol = '\x80';
+
+bool is_pickle(std::string_view prefix) {
+  return prefix.size() > 2 && prefix[0] == pickle_protocol && prefix[1] >= 2 && prefix[1] <= 5;
+}
+
+Confidence sniff(std::string_view prefix) {
+  if (is_pickle(prefix)) {
+    // The first key of the dictionary stands behind some instructions.
+    constexpr std::size_t start = 64;
+    const bool first = prefix.substr(0, start).find("segments") != std::string_view::npos;
+    return first || prefix.find("device_traces") != std::string_view::npos ? Confidence::yes
+                                                                           : Confidence::no;
+  }
+  const detail::JsonOutline outline = detail::outline_of(prefix);
+  const bool snapshot =
+      outline.is_object &&
+      (detail::has_key(outline, "device_traces") ||
+       (!outline.keys.empty() && !outline.complete && outline.keys.front() == "segments") ||
+       detail::has_key(outline, "segments"));
+  return snapshot && !detail::has_key(outline, "traceEvents") ? Confidence::yes : Confidence::no;
+}
+
+// Adds a block of a segment by its state.
+void add_block(std::string_view state, std::int64_t size, AllocatorHistory::Segment& segment) {
+  constexpr std::int64_t most = std::int64_t{1} << 56U;
+  const std::int64_t bytes = size > 0 && size < most ? size : 0;
+  if (state == "active_allocated" && segment.allocated_bytes < most) {
+    segment.allocated_bytes += bytes;
+  } else if (state.starts_with("active_") && segment.pending_bytes < most) {
+    segment.pending_bytes += bytes;
+  }
+}
+
+// ---- pickle ----
+
+class PickledSnapshot {
+ public:
+  PickledSnapshot(const Pickle& pickle, std::size_t bytes, AllocatorHistory& history,
+                  ImportReport& report)
+      : pickle_(pickle), budget_(bytes), history_(history), report_(report) {}
+
+  // False if the file shares its parts so much that it has more items than bytes.
+  bool read() {
+    const Pickle::Index root = pickle_.root();
+    for (const Pickle::Index segment : items_of(root, "segments")) {
+      add_segment(segment);
+    }
+    std::int32_t device = 0;
+    for (const Pickle::Index events : items_of(root, "device_traces")) {
+      for (const Pickle::Index event : pickle_.items(events)) {
+        if (!spend()) {
+          return false;
+        }
+        add_event(device, event);
+      }
+      ++device;
+    }
+    return spend();
+  }
+
+ private:
+  bool spend() {
+    budget_ -= budget_ > 0 ? 1 : 0;
+    return budget_ > 0;
+  }
+  [[nodiscard]] std::span<const Pickle::Index> items_of(Pickle::Index dictionary,
+                                                        std::string_view key) const {
+    const Pickle::Index found = pickle_.find(dictionary, key);
+    const bool list = found != Pickle::absent && pickle_.kind(found) == PickleKind::list;
+    return list ? pickle_.items(found) : std::span<const Pickle::Index>();
+  }
+  [[nodiscard]] std::int64_t number(Pickle::Index dictionary, std::string_view key,
+                                    std::int64_t otherwise) const {
+    const Pickle::Index found = pickle_.find(dictionary, key);
+    return found == Pickle::absent ? otherwise : pickle_.integer(found);
+  }
+  [[nodiscard]] std::string_view text(Pickle::Index dictionary, std::string_view key) const {
+    const Pickle::Index found = pickle_.find(dictionary, key);
+    return found == Pickle::absent ? std::string_view() : pickle_.text(found);
+  }
+
+  void add_segment(Pickle::Index value) {
+    if (!is_known(value, "segment")) {
+      return;
+    }
+    AllocatorHistory::Segment segment;
+    segment.device = static_cast<std::int32_t>(number(value, "device", 0) & 0xFFFF);
+    segment.total_bytes = number(value, "total_size", 0);
+    for (const Pickle::Index block : items_of(value, "blocks")) {
+      if (!spend()) {
+        return;
+      }
+      add_block(text(block, "state"), number(block, "size", 0), segment);
+    }
+    history_.add(segment);
+  }
+
+  void add_event(std::int32_t device, Pickle::Index value) {
+    if (is_known(value, "event")) {
+      history_.add(device, {.action = text(value, "action"),
+                            .bytes = number(value, "size", 0),
+                            .time_us = number(value, "time_us", -1),
+                            .address = static_cast<std::uint64_t>(number(value, "addr", 0))});
+    }
+  }
+
+  bool is_known(Pickle::Index value, std::string_view what) {
+    ++report_.events;
+    if (pickle_.kind(value) == PickleKind::dictionary) {
+      return true;
+    }
+    report_.count(DamageKind::dropped, fmt::format("{} is no dictionary", what), 0, "");
+    return false;
+  }
+
+  const Pickle& pickle_;
+  std::size_t budget_;
+  AllocatorHistory& history_;
+  ImportReport& report_;
+};
+
+// A source whose first bytes were looked at.
+class FrontedSource final : public ByteSource {
+ public:
+  FrontedSource(std::string front, ByteSource& rest) : front_(std::move(front)), rest_(rest) {}
+  [[nodiscard]] Result<std::size_t> read(std::span<char> buffer) override {
+    if (front_.empty() || buffer.empty()) {
+      return rest_.read(buffer);
+    }
+    buffer[0] = front_[0];
+    front_.clear();
+    auto more = rest_.read(buffer.subspan(1));
+    if (!more) {
+      return std::move(more).error();
+    }
+    return 1 + *more;
+  }
+  [[nodiscard]] std::uint64_t consumed() const override { return rest_.consumed(); }
+  [[nodiscard]] std::uint64_t file_size() const override { return rest_.file_size(); }
+  [[nodiscard]] std::string_view trouble() const override { return rest_.trouble(); }
+  [[nodiscard]] std::string_view path() const override { return rest_.path(); }
+
+ private:
+  std::string front_;
+  ByteSource& rest_;
+};
+
+Status read_pickle(ByteSource& source, AllocatorHistory& history, ImportReport& report) {
+  Result<std::string> bytes = detail::read_all(source, {}, Pickle::most_bytes);
+  if (!bytes) {
+    return std::move(bytes).error();
+  }
+  report.bytes = bytes->size();
+  Result<Pickle> pickle = Pickle::read(*bytes);
+  if (!pickle) {
+    const std::string reason =
+        source.trouble().empty() ? pickle.error().message : std::string(source.trouble());
+    return Error{pickle.error().code, fmt::format("{}: {}", source.path(), reason)};
+  }
+  if (!PickledSnapshot(*pickle, bytes->size(), history, report).read()) {
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: the pickle repeats its parts: more items than its {} bytes",
+                             source.path(), bytes->size())};
+  }
+  return ok_status();
+}
+
+// ---- JSON ----
+
+class JsonSnapshot {
+ public:
+  JsonSnapshot(ByteSource& source, const ReadOptions& options, AllocatorHistory& history,
+               ImportReport& report)
+      : cursor_(source, options.progress), history_(history), report_(report) {}
+
+  Status read() {
+    if (!cursor_.enter('{')) {
+      return cursor_.source_status();
+    }
+    while (cursor_.next('}')) {
+      const std::string key = cursor_.key();
+      if (!cursor_.sound()) {
+        break;
+      }
+      if (key == "segments" && cursor_.enter('[')) {
+        each([&](simdjson::dom::object value) { add_segment(value); });
+      } else if (key == "device_traces" && cursor_.enter('[')) {
+        for (std::int32_t device = 0; cursor_.next(']') && cursor_.enter('['); ++device) {
+          each([&](simdjson::dom::object value) { add_event(device, value); });
+        }
+      } else {
+        cursor_.skip(report_);
+      }
+    }
+    cursor_.report_end(report_, fmt::format("{} segments and events", report_.events));
+    return cursor_.source_status();
+  }
+
+ private:
+  template <typename Take>
+  void each(const Take& take) {
+    while (cursor_.next(']')) {
+      const std::string_view text = cursor_.value(report_);
+      if (text.empty()) {
+        continue;
+      }
+      ++report_.events;
+      simdjson::dom::object object;
+      if (parser_.parse(text.data(), text.size(), true).get(object) != simdjson::SUCCESS) {
+        report_.count(DamageKind::dropped, "not a JSON object", cursor_.offset(), text);
+      } else {
+        take(object);
+      }
+    }
+  }
+
+  static std::int64_t number(simdjson::dom::object value, std::string_view key,
+                             std::int64_t otherwise) {
+    std::int64_t number = 0;
+    return value[key].get(number) == simdjson::SUCCESS ? number : otherwise;
+  }
+  static std::string_view text(simdjson::dom::object value, std::string_view key) {
+    std::string_view text;
+    return value[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
+  }
+
+  void add_segment(simdjson::dom::object value) {
+    AllocatorHistory::Segment segment;
+    segment.device = static_cast<std::int32_t>(number(value, "device", 0) & 0xFFFF);
+    segment.total_bytes = number(value, "total_size", 0);
+    simdjson::dom::array blocks;
+    if (value["blocks"].get(blocks) == simdjson::SUCCESS) {
+      for (const simdjson::dom::element block : blocks) {
+        simdjson::dom::object object;
+        if (block.get(object) == simdjson::SUCCESS) {
+          add_block(text(object, "state"), number(object, "size", 0), segment);
+        }
+      }
+    }
+    history_.add(segment);
+  }
+
+  void add_event(std::int32_t device, simdjson::dom::object value) {
+    history_.add(device, {.action = text(value, "action"),
+                          .bytes = number(value, "size", 0),
+                          .time_us = number(value, "time_us", -1)});
+  }
+
+  detail::JsonCursor cursor_;
+  AllocatorHistory& history_;
+  ImportReport& report_;
+  simdjson::dom::parser parser_;
+};
+
+Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
+  LoadedTrace trace;
+  trace.events.info.format = "memory_snapshot";
+  trace.events.info.path = std::string(source.path());
+  AllocatorHistory history;
+  std::string first(1, '\0');
+  auto got = source.read(first);
+  if (!got) {
+    return std::move(got).error();
+  }
+  const bool pickled = *got == 1 && first[0] == pickle_protocol;
+  first.resize(*got);
+  FrontedSource whole(std::move(first), source);
+  auto status = pickled ? read_pickle(whole, history, trace.report)
+                        : JsonSnapshot(whole, options, history, trace.report).read();
+  if (!status) {
+    return std::move(status).error();
+  }
+  if (history.empty()) {
+    return Error{
+        ErrorCode::bad_format,
+        fmt::format("{}: has no \"segments\" and no \"device_traces\" of a memory snapshot",
+                    trace.events.info.path)};
+  }
+  history.finish(trace);
+  trace.report.kept = trace.report.events - trace.report.dropped();
+  return detail::checked(std::move(trace), source, options);
+}
+
+}  // namespace
+
+extern const ReaderInfo memory_snapshot;
+constinit const ReaderInfo memory_snapshot{
+    .name = "memory_snapshot",
+    .summary = "PyTorch allocator snapshots (torch.cuda.memory._snapshot), pickled or JSON",
+    .suffixes = ".pickle .json",
+    .sniff = sniff,
+    .read = read,
+};
+
+}  // namespace foretrace::trace::readers

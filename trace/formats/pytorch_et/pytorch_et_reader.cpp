@@ -1,0 +1,122 @@
+// Reader of PyTorch's execution traces (ExecutionTraceObserver), schemas 1.0.1 to 1.1.1:
+//
+//   {"schema": "1.0.1", "pid": 1, "time": "...", "start_ts": 69838573, "nodes": [
+//     {"name": "aten::add", "id": 36, "rf_id": 22, "parent": 35, ..., "inputs": [[19, 14, 0, 64, 8,
+//      "cpu"], 1], "input_shapes": [[64], []], "input_types": ["Tensor(float)", "Int"], ...}, ...]}
+//
+// from 1.0.2 on with "ctrl_deps" for the parent, nested "inputs" {"values", "shapes", "types"} and
+// "attrs" for the rest. Operators with their tensors, and no times.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/formats/common/describe_format.h"
+#include "trace/formats/common/strict.h"
+#include "trace/formats/json/json_cursor.h"
+#include "trace/formats/nodes/json_node.h"
+#include "trace/formats/reader.h"
+#include "trace/io/text.h"
+
+namespace foretrace::trace::readers {
+namespace {
+
+Confidence sniff(std::string_view prefix) {
+  const detail::JsonOutline outline = detail::outline_of(prefix);
+  const bool execution =
+      outline.is_object && detail::has_key(outline, "schema") &&
+      (detail::has_key(outline, "nodes") ||
+       (detail::has_key(outline, "pid") && detail::has_key(outline, "start_ts")));
+  return execution && !detail::has_key(outline, "traceEvents") ? Confidence::yes : Confidence::no;
+}
+
+class Document {
+ public:
+  Document(ByteSource& source, const ReadOptions& options, LoadedTrace& trace)
+      : cursor_(source, options.progress), trace_(trace), builder_(trace), nodes_(builder_) {}
+
+  Status read() {
+    if (cursor_.enter('{')) {
+      while (cursor_.next('}')) {
+        const std::string key = cursor_.key();
+        if (!cursor_.sound()) {
+          break;
+        }
+        take(key);
+      }
+    }
+    auto status = cursor_.source_status();
+    if (!status) {
+      return status;
+    }
+    if (!found_nodes_) {
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: {}", trace_.events.info.path,
+                               cursor_.cut_off() ? "ends before any \"nodes\""
+                                                 : "is JSON without a list of \"nodes\"")};
+    }
+    cursor_.report_end(trace_.report, fmt::format("{} nodes", trace_.report.events));
+    builder_.finish(schema_);
+    mark_roots();
+    return ok_status();
+  }
+
+ private:
+  void take(std::string_view key) {
+    if (key == "nodes" && cursor_.enter('[')) {
+      found_nodes_ = true;
+      while (cursor_.next(']')) {
+        const std::string_view node = cursor_.value(trace_.report);
+        if (!node.empty()) {
+          nodes_.add(node, cursor_.offset());
+        }
+      }
+      return;
+    }
+    const std::string_view value = cursor_.value(trace_.report);
+    if (key == "schema" && value.size() >= 2 && value.front() == '"') {
+      schema_ = detail::shortened(detail::unescaped(value.substr(1, value.size() - 2)), 60);
+    }
+  }
+
+  // "[pytorch|profiler|execution_trace|process]" and its threads hold the others.
+  void mark_roots() {
+    NodeGraph& graph = *trace_.nodes;
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      graph.place[i] = NodePlace::host;
+      if (trace_.events.names[graph.name[i]].starts_with("[pytorch|profiler|execution_trace|")) {
+        graph.kind[i] = NodeKind::metadata;
+      }
+    }
+  }
+
+  detail::JsonCursor cursor_;
+  LoadedTrace& trace_;
+  detail::NodeBuilder builder_;
+  detail::JsonNodeReader nodes_;
+  std::string schema_;
+  bool found_nodes_ = false;
+};
+
+Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
+  LoadedTrace trace;
+  trace.events.info.format = "pytorch_et";
+  trace.events.info.path = std::string(source.path());
+  auto status = Document(source, options, trace).read();
+  if (!status) {
+    return std::move(status).error();
+  }
+  return detail::checked(std::move(trace), source, options);
+}
+
+}  // namespace
+
+extern const ReaderInfo pytorch_et;
+constinit const ReaderInfo pytorch_et{
+    .name = "pytorch_et",
+    .summary = "PyTorch execution traces: operators with tensors, without times",
+    .suffixes = ".json .json.gz",
+    .sniff = sniff,
+    .read = read,
+};
+
+}  // namespace foretrace::trace::readers

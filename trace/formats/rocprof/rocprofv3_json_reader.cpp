@@ -1,0 +1,71 @@
+// Reader of the JSON output of rocprofv3 (rocprofiler-sdk).
+//
+//   {"rocprofiler-sdk-tool": [{"metadata": {"pid": 908, ...}, "agents": [...], "strings": {...},
+//     "kernel_symbols": [...], "buffer_records": {"kernel_dispatch": [{"start_timestamp": ...,
+//     "dispatch_info": {...}, "correlation_id": {"internal": 1}}, ...], "hip_api": [...], ...}}]}
+//
+// Times are ns of the system's clock.
+#include <string>
+#include <utility>
+
+#include "trace/formats/common/describe_format.h"
+#include "trace/formats/common/strict_error.h"
+#include "trace/formats/json/json_walk.h"
+#include "trace/formats/reader.h"
+#include "trace/formats/rocprof/rocprof_import.h"
+
+namespace foretrace::trace::readers {
+namespace {
+
+Confidence sniff(std::string_view prefix) {
+  // The key is at the start; the rest of the prefix need not be looked at.
+  constexpr std::size_t start = 4096;
+  const detail::JsonOutline outline = detail::outline_of(prefix.substr(0, start));
+  return outline.is_object && detail::has_key(outline, "rocprofiler-sdk-tool") ? Confidence::yes
+                                                                               : Confidence::no;
+}
+
+Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
+  LoadedTrace trace;
+  trace.events.info.format = "rocprofv3_json";
+  trace.events.info.path = std::string(source.path());
+  detail::RocprofImport import(trace.events, trace.report);
+  detail::JsonWalk walk(source, options,
+                        {.enter = detail::RocprofImport::enters,
+                         .leave =
+                             [&](std::string_view path) {
+                               if (path == "rocprofiler-sdk-tool/[]") {
+                                 import.end_process();
+                               }
+                             },
+                         .take = [&](std::string_view path, std::string_view value,
+                                     std::uint64_t offset) { import.take(path, value, offset); },
+                         .damage = [&](std::string_view reason,
+                                       std::uint64_t offset) { import.damage(reason, offset); }});
+  const Status walked = walk.walk();
+  if (!walked) {
+    return walked.error();
+  }
+  trace.report.bytes = walk.bytes();
+  if (!source.trouble().empty()) {
+    trace.report.warnings.emplace_back(source.trouble());
+  }
+  import.finish();
+  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
+    return detail::strict_row_error(source, trace.report);
+  }
+  return trace;
+}
+
+}  // namespace
+
+extern const ReaderInfo rocprofv3_json;
+constinit const ReaderInfo rocprofv3_json{
+    .name = "rocprofv3_json",
+    .summary = "JSON of rocprofv3 (--output-format json)",
+    .suffixes = ".json .json.gz",
+    .sniff = sniff,
+    .read = read,
+};
+
+}  // namespace foretrace::trace::readers

@@ -1,0 +1,58 @@
+// Reader of the JSON that XLA's profiler writes for trace viewers (*.trace.json.gz).
+//
+//   {"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[
+//     {"ph":"M","pid":701,"name":"process_name","args":{"name":"/host:CPU"}}, ...
+//     {"ph":"X","pid":701,"tid":383,"ts":7771428.338,"dur":78.356,"name":"dce"}, ..., {}]}
+//
+// Chrome events in microseconds without categories: the names of process and thread tell host from
+// device and streams from what is derived of them, as in an XPlane (detail/xplane_import.h).
+#include <string>
+#include <utility>
+
+#include "trace/formats/chrome/document.h"
+#include "trace/formats/chrome/table_builder.h"
+#include "trace/formats/chrome/trace_info.h"
+#include "trace/formats/common/strict_error.h"
+#include "trace/formats/reader.h"
+#include "trace/formats/xla/xla_events.h"
+#include "trace/formats/xla/xla_trace.h"
+
+namespace foretrace::trace::readers {
+namespace {
+
+Confidence sniff(std::string_view prefix) {
+  return detail::is_xla_trace(prefix) ? Confidence::yes : Confidence::no;
+}
+
+Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
+  LoadedTrace trace;
+  EventTable& table = trace.events;
+  table.info.format = "xla_trace_json";
+  table.info.path = std::string(source.path());
+  detail::TableBuilder builder(table, trace.report);
+  detail::DocumentWalker document(source, options, trace.report, builder);
+  auto status = document.walk();
+  if (!status) {
+    return std::move(status).error();
+  }
+  detail::fill_trace_info(document.values(), table.info, trace.report);
+  builder.finish();
+  detail::classify_xla(table, builder.process_names(), trace.report);
+  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
+    return detail::strict_row_error(source, trace.report);
+  }
+  return trace;
+}
+
+}  // namespace
+
+extern const ReaderInfo xla_trace_json;
+constinit const ReaderInfo xla_trace_json{
+    .name = "xla_trace_json",
+    .summary = "trace.json.gz of JAX, TensorFlow and other users of XLA",
+    .suffixes = ".trace.json .trace.json.gz",
+    .sniff = sniff,
+    .read = read,
+};
+
+}  // namespace foretrace::trace::readers

@@ -1,0 +1,95 @@
+// Reader of XPlane protobufs (*.xplane.pb), the profiles of JAX, TensorFlow and PyTorch/XLA.
+//
+// The layout is in detail/xspace.h, what becomes of it in detail/xplane_import.h. Times are
+// picoseconds from the start of a line, which is ns from the start of the profile.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/formats/common/protobuf_wire.h"
+#include "trace/formats/common/read_all.h"
+#include "trace/formats/common/strict_error.h"
+#include "trace/formats/reader.h"
+#include "trace/formats/xla/xplane_import.h"
+
+namespace foretrace::trace::readers {
+namespace {
+
+// Protobuf itself allows 2 GiB.
+constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30;
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+
+bool names_plane(std::string_view text) {
+  return text.find("/host:") != std::string_view::npos ||
+         text.find("/device:") != std::string_view::npos;
+}
+
+// Bytes above 0x7F that became U+FFFD: no number is left whole.
+bool was_taken_for_text(std::string_view prefix) {
+  std::size_t replaced = 0;
+  constexpr std::size_t enough = 4;
+  constexpr std::size_t looked_at = 4096;
+  prefix = prefix.substr(0, looked_at);
+  for (std::size_t at = prefix.find(replacement); at != std::string_view::npos;
+       at = prefix.find(replacement, at + replacement.size())) {
+    ++replaced;
+  }
+  return replaced >= enough;
+}
+
+// The first field of a space is a plane, and of a plane its number or its name.
+Confidence sniff(std::string_view prefix) {
+  constexpr char plane_key = 0x0A;
+  constexpr std::size_t names_are_within = 64;
+  if (prefix.size() < 4 || prefix[0] != plane_key ||
+      !names_plane(prefix.substr(0, names_are_within))) {
+    return Confidence::no;
+  }
+  if (was_taken_for_text(prefix)) {
+    return Confidence::yes;  // to say so
+  }
+  std::size_t at = 1;
+  const bool starts = detail::varint_at(prefix, at).has_value() && at < prefix.size() &&
+                      (prefix[at] == 0x08 || prefix[at] == 0x12);
+  return starts ? Confidence::yes : Confidence::no;
+}
+
+Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
+  auto bytes = detail::read_all(source, {}, most_bytes);
+  if (!bytes) {
+    return std::move(bytes).error();
+  }
+  if (was_taken_for_text(*bytes)) {
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: looks like an XPlane protobuf that was stored as text: its bytes "
+                             "above 127 are replaced by U+FFFD and lost; fetch it again as binary",
+                             source.path())};
+  }
+  LoadedTrace trace;
+  trace.events.info.format = "xplane";
+  trace.events.info.path = std::string(source.path());
+  trace.report.bytes = bytes->size();
+  if (!source.trouble().empty()) {
+    trace.report.warnings.emplace_back(source.trouble());
+  }
+  detail::XplaneImport(trace.events, trace.report).run(*bytes);
+  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
+    return detail::strict_row_error(source, trace.report);
+  }
+  return trace;
+}
+
+}  // namespace
+
+extern const ReaderInfo xplane;
+constinit const ReaderInfo xplane{
+    .name = "xplane",
+    .summary = "XPlane protobufs: profiles of JAX, TensorFlow and PyTorch/XLA",
+    .suffixes = ".xplane.pb .xplane.pb.gz",
+    .sniff = sniff,
+    .read = read,
+};
+
+}  // namespace foretrace::trace::readers

@@ -1,0 +1,36 @@
+#include "trace/table/linked_operator.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "trace/io/text.h"
+
+namespace foretrace::trace {
+namespace {
+
+constexpr std::string_view head = "{\"captured by\": \"";
+
+}  // namespace
+
+std::string with_captured(std::string_view text, std::string_view operator_name,
+                          std::string_view layer) {
+  std::string out = std::string(head) + detail::escaped(operator_name) + "\"";
+  if (!layer.empty()) {
+    out += ", \"captured in\": \"" + detail::escaped(layer) + "\"";
+  }
+  const bool has_more = text.size() > 2 && text.front() == '{';
+  return out + (has_more ? ", " + std::string(text.substr(1)) : std::string("}"));
+}
+
+std::string captured_operator(std::string_view text) {
+  if (!text.starts_with(head)) {
+    return {};
+  }
+  std::size_t end = head.size();
+  while (end < text.size() && text[end] != '"') {
+    end += text[end] == '\\' ? 2 : 1;
+  }
+  return detail::unescaped(text.substr(head.size(), std::min(end, text.size()) - head.size()));
+}
+
+}  // namespace foretrace::trace
