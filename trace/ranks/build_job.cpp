@@ -1,21 +1,20 @@
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <memory>
 #include <queue>
-#include <thread>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "sim/core/parallel.h"
 #include "trace/annotate/annotate.h"
 #include "trace/ranks/job.h"
 #include "trace/ranks/merge_order.h"
 #include "trace/ranks/stalls.h"
-#include "trace/rules/assembly.h"
-#include "trace/rules/emit.h"
-#include "trace/rules/rank_emitter.h"
+#include "trace/rules/emit/emit.h"
+#include "trace/rules/emit/rank_emitter.h"
+#include "trace/rules/rules.h"
 
 namespace foretrace::trace {
 namespace {
@@ -30,25 +29,6 @@ struct Prepared {
   rules::Assembly assembly;
 };
 
-/// Calls work(i) for every rank, on several threads.
-template <typename Work>
-void for_each_rank(std::size_t count, const Work& work) {
-  constexpr std::size_t most_threads = 8;
-  std::atomic<std::size_t> next = 0;
-  const auto run = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
-      work(i);
-    }
-  };
-  std::vector<std::jthread> threads;
-  const auto workers = std::min<std::size_t>(
-      {count, most_threads, std::max(1U, std::thread::hardware_concurrency())});
-  for (std::size_t i = 1; i < workers; ++i) {
-    threads.emplace_back(run);
-  }
-  run();
-}
-
 class JobBuilder {
  public:
   JobBuilder(std::span<RankTrace> ranks, const BuildOptions& options)
@@ -60,7 +40,7 @@ class JobBuilder {
       return std::move(status).error();
     }
     attach_collectives();
-    for_each_rank(ranks_.size(), [&](std::size_t i) { rules::apply(prepared_[i]->assembly); });
+    for_each_index(ranks_.size(), [&](std::size_t i) { rules::connect(prepared_[i]->assembly); });
     number_rendezvous();
     emit();
     return finish();
@@ -71,7 +51,7 @@ class JobBuilder {
     job_.collectives.resize(ranks_.size());
     prepared_.resize(ranks_.size());
     std::vector<std::int64_t> shift(ranks_.size());
-    for_each_rank(ranks_.size(), [&](std::size_t i) {
+    for_each_index(ranks_.size(), [&](std::size_t i) {
       EventTable& events = ranks_[i].events;
       shift[i] = align_device_clock(events);
       prepared_[i] = std::make_unique<Prepared>(events, options_);
