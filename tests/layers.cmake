@@ -49,7 +49,9 @@ set(table
   "trace/formats/rocprof         | sim/core trace/io trace/table trace/formats/json trace/formats/common trace/formats"
   "trace/formats/ftr             | sim/core trace/io trace/table trace/ftr trace/collect trace/formats"
   "trace/link                    | sim/core trace/io trace/table trace/annotate"
-  "trace/ranks                   | sim/core sim/graph trace/io trace/table trace/annotate/* trace/graph trace/rules trace/rules/assembly trace/rules/emit trace/formats/common trace/formats"
+  "trace/inputs                  | sim/core trace/io trace/table trace/formats/common trace/formats"
+  "trace/ranks/matching          | sim/core sim/graph trace/table trace/annotate/*"
+  "trace/ranks                   | sim/core sim/graph trace/io trace/table trace/annotate/* trace/graph trace/rules trace/rules/assembly trace/rules/emit trace/inputs trace/ranks/matching"
 
   "models/catalogue              | sim/core sim/graph"
   "models/costs                  | sim/core sim/graph models/catalogue"

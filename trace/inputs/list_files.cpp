@@ -1,8 +1,6 @@
-#include "trace/ranks/job_inputs.h"
+#include "trace/inputs/list_files.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -11,11 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "trace/annotate/collectives/argument_text.h"
-#include "trace/formats/common/read_all.h"
+#include "sim/core/text.h"
 #include "trace/formats/reader.h"
-#include "trace/io/tar.h"
-#include "trace/ranks/manifest.h"
+#include "trace/inputs/rank_names.h"
 
 namespace foretrace::trace {
 namespace {
@@ -24,84 +20,18 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t prefix_bytes = std::size_t{1} << 20;
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-/// Where the number of the rank stands in a name; length 0 if it has none.
-struct Number {
-  std::size_t at = 0;
-  std::size_t length = 0;
-};
-
-Number number_from(std::string_view name, std::size_t at) {
-  std::size_t end = at;
-  while (end < name.size() && is_digit(name[end])) {
-    ++end;
-  }
-  return {at, end - at};
-}
-
-Number number_after(std::string_view name, std::string_view word) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  for (std::size_t at = lower.find(word); at != std::string::npos; at = lower.find(word, at + 1)) {
-    std::size_t digit = at + word.size();
-    while (digit < name.size() &&
-           (name[digit] == '-' || name[digit] == '_' || name[digit] == '=' || name[digit] == '.')) {
-      ++digit;
-    }
-    const Number number = number_from(name, digit);
-    if (number.length > 0) {
-      return number;
-    }
-  }
-  return {};
-}
-
-/// File name without folder and without the suffixes that name formats.
-std::string_view stem_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  constexpr std::array<std::string_view, 4> suffixes = {".gz", ".json", ".trace", ".pt"};
-  for (const std::string_view suffix : suffixes) {
-    name = name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : name;
-  }
-  return name;
-}
-
-Number number_of(std::string_view stem) {
-  for (const std::string_view word : {"rank", "worker"}) {
-    const Number number = number_after(stem, word);
-    if (number.length > 0) {
-      return number;
-    }
-  }
-  std::size_t end = stem.size();
-  while (end > 0 && !is_digit(stem[end - 1])) {
-    --end;
-  }
-  std::size_t begin = end;
-  while (begin > 0 && is_digit(stem[begin - 1])) {
-    --begin;
-  }
-  return {begin, end - begin};
-}
-
 /// Name of the reader that knows the file; empty if none does.
 std::string format_of(const std::string& path) {
-  auto opened = open_file(path);
+  auto opened = Probe::open(path);
   if (!opened) {
     return {};
   }
-  std::string prefix(prefix_bytes, '\0');
-  const auto got = (*opened)->read(prefix);
-  if (!got) {
+  const auto start = opened->start(prefix_bytes);
+  if (!start) {
     return {};
   }
-  prefix.resize(*got);
   for (const ReaderInfo* reader : readers::all()) {
-    if (reader->sniff(prefix) == Confidence::yes) {
+    if (reader->sniff(*start) == Confidence::yes) {
       return std::string(reader->name);
     }
   }
@@ -111,9 +41,7 @@ std::string format_of(const std::string& path) {
 /// Graphs of operators and memory exports have no times of the device: they lie beside the traces
 /// of a job.
 bool is_timed(std::string_view format) {
-  return format.find("_et") == std::string_view::npos &&
-         format.find("chakra") == std::string_view::npos &&
-         format.find("memory") == std::string_view::npos && !format.empty();
+  return !format.empty() && !contains_any(format, {"_et", "chakra", "memory"});
 }
 
 Result<std::vector<std::string>> files_in(const std::string& folder) {
@@ -154,125 +82,26 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
                   named < jobs.size() ? ", ..." : "")};
 }
 
-/// The first bytes of a regular file, unpacked; empty if it cannot be read.
-std::string start_of(const std::string& path, std::size_t bytes) {
-  std::error_code failed;
-  if (!fs::is_regular_file(path, failed)) {
-    return {};
-  }
-  auto opened = open_file(path);
-  if (!opened) {
-    return {};
-  }
-  std::string prefix(bytes, '\0');
-  const auto got = (*opened)->read(prefix);
-  prefix.resize(got ? *got : 0);
-  return prefix;
-}
-
-/// The recordings of a manifest, which lie in its folder.
-Status add_manifest(const std::string& path, JobFiles& job) {
-  constexpr std::uint64_t longest = std::uint64_t{64} << 20U;
-  auto opened = open_file(path);
-  if (!opened) {
-    return std::move(opened).error();
-  }
-  auto text = detail::read_all(**opened, {}, longest);
-  if (!text) {
-    return std::move(text).error();
-  }
-  auto listed = detail::parse_manifest(*text, path);
-  if (!listed) {
-    return std::move(listed).error();
-  }
-  const std::size_t before = job.files.size();
-  for (const detail::ManifestFile& file : *listed) {
-    const std::string place = (fs::path(path).parent_path() / file.path).generic_string();
-    std::error_code failed;
-    if (fs::is_regular_file(place, failed)) {
-      job.files.push_back({place, file.rank, true});
-    } else {
-      job.warnings.push_back(
-          fmt::format("{}: lists {}, which is not there; the other recordings "
-                      "are taken without it",
-                      path, file.path));
-    }
-  }
-  if (job.files.size() == before) {
-    return Error{ErrorCode::io,
-                 fmt::format("{}: lists {} of which none is there, the first is {}", path,
-                             listed->size() == 1 ? std::string("1 recording")
-                                                 : fmt::format("{} recordings", listed->size()),
-                             listed->front().path)};
-  }
-  return ok_status();
-}
-
 }  // namespace
 
-std::optional<std::int32_t> rank_of_name(std::string_view path) {
-  const std::string_view stem = stem_of(path);
-  const Number number = number_of(stem);
-  constexpr std::size_t most_digits = 7;
-  if (number.length == 0 || number.length > most_digits) {
-    return std::nullopt;
-  }
-  const auto rank = integer_of(stem.substr(number.at, number.length));
-  return rank ? std::optional(static_cast<std::int32_t>(*rank)) : std::nullopt;
-}
-
-std::string pattern_of_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  std::string name(slash == std::string_view::npos ? path : path.substr(slash + 1));
-  const Number number = number_of(stem_of(path));
-  if (number.length > 0) {
-    name.replace(number.at, number.length, "#");
-    // Behind the rank come time stamps and counters that differ from rank to rank.
-    std::string rest;
-    for (std::size_t i = number.at + 1; i < name.size(); ++i) {
-      if (!is_digit(name[i])) {
-        rest += name[i];
-      } else if (rest.empty() || rest.back() != '*') {
-        rest += '*';
-      }
-    }
-    name = name.substr(0, number.at + 1) + rest;
-  }
-  return name;
-}
-
-Result<JobFiles> list_job_files(std::span<const std::string> inputs) {
-  JobFiles job;
+Result<std::vector<std::string>> list_files(std::span<const std::string> inputs) {
+  std::vector<std::string> files;
   for (const std::string& input : inputs) {
     std::error_code ignored;
-    if (fs::is_directory(input, ignored)) {
-      Result<std::vector<std::string>> found = files_in(input);
-      if (!found) {
-        return std::move(found).error();
-      }
-      for (std::string& path : *found) {
-        job.files.push_back({std::move(path)});
-      }
-    } else if (is_manifest_file(input)) {
-      if (Status added = add_manifest(input, job); !added) {
-        return std::move(added).error();
-      }
-    } else {
-      job.files.push_back({input});
+    if (!fs::is_directory(input, ignored)) {
+      files.push_back(input);
+      continue;
     }
+    Result<std::vector<std::string>> found = files_in(input);
+    if (!found) {
+      return std::move(found).error();
+    }
+    std::move(found->begin(), found->end(), std::back_inserter(files));
   }
-  return job;
-}
-
-bool is_tar_file(const std::string& path) {
-  constexpr std::size_t header = 512;
-  const std::string prefix = start_of(path, header);
-  return prefix.size() == header && is_tar(prefix);
-}
-
-bool is_manifest_file(const std::string& path) {
-  constexpr std::size_t enough = 4096;  // for the first key
-  return detail::is_manifest(start_of(path, enough));
+  if (std::count(files.begin(), files.end(), "-") > 1) {
+    return Error{ErrorCode::bad_usage, "standard input ('-') is given more than once"};
+  }
+  return files;
 }
 
 }  // namespace foretrace::trace

@@ -1,11 +1,14 @@
-#include "trace/ranks/manifest.h"
+#include "trace/inputs/manifest.h"
 
+#include <filesystem>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 #include <simdjson.h>
 
 #include "trace/formats/common/describe_format.h"
+#include "trace/io/text.h"
 
 namespace foretrace::trace::detail {
 namespace {
@@ -42,10 +45,15 @@ Result<std::vector<ManifestFile>> parse_manifest(std::string_view text, const st
     return refuse(path, R"("files" is no list)");
   }
   std::vector<ManifestFile> files;
+  std::set<std::string> seen;
   for (const element file : list) {
     std::string_view name;
     if (file["path"].get(name) != simdjson::SUCCESS || name.empty()) {
       return refuse(path, fmt::format(R"("files"[{}] has no "path")", files.size()));
+    }
+    if (!seen.insert(std::filesystem::path(name).lexically_normal().generic_string()).second) {
+      return refuse(path, fmt::format(R"("files"[{}] names {} a second time)", files.size(),
+                                      shortened(name)));
     }
     files.push_back({std::string(name), rank_in(file)});
   }

@@ -23,7 +23,7 @@ struct ManifestFile {
 [[nodiscard]] bool is_manifest(std::string_view prefix);
 
 /// The recordings that a manifest lists. `path` is for messages. Errors: text that is no JSON, no
-/// list of files, an entry without a path.
+/// list of files, an entry without a path, a path that is there twice.
 [[nodiscard]] Result<std::vector<ManifestFile>> parse_manifest(std::string_view text,
                                                                const std::string& path);
 

@@ -1,62 +1,45 @@
-#include "trace/ranks/read_input.h"
+#include "trace/inputs/read_input.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "trace/formats/common/read_all.h"
 #include "trace/formats/reader.h"
+#include "trace/inputs/manifest.h"
+#include "trace/io/gzip.h"
+#include "trace/io/out_of_memory.h"
 #include "trace/io/tar.h"
-#include "trace/ranks/job_inputs.h"
 #include "trace/table/split_ranks.h"
 
 namespace foretrace::trace {
 namespace {
 
-/// Compressed members are held in memory while they are read; larger ones must be unpacked.
-constexpr std::size_t largest_packed_member = std::size_t{512} << 20U;
+namespace fs = std::filesystem;
+
+constexpr std::size_t enough_for_a_key = 4096;
+constexpr std::size_t tar_header = 512;
+constexpr std::uint64_t longest_list = std::uint64_t{64} << 20U;
 
 /// The member's bytes, unpacked if they are gzip.
 Result<LoadedTrace> read_member(TarMember member, const ReadOptions& options) {
-  std::string start(2, '\0');
-  auto got = member.bytes->read(start);
-  if (!got) {
-    return std::move(got).error();
+  Probe packed(std::move(member.bytes));
+  const auto start = packed.start(2);
+  if (!start) {
+    return std::move(start).error();
   }
-  start.resize(*got);
-  const std::string path(member.bytes->path());
-  const bool packed = start == "\x1F\x8B";
-  auto whole = with_prefix(std::move(start), std::move(member.bytes));
-  if (!packed) {
-    return read_source(std::move(whole), options);
-  }
-  std::string bytes;
-  std::string piece(std::size_t{1} << 20U, '\0');
-  while (true) {
-    auto more = whole->read(piece);
-    if (!more) {
-      return std::move(more).error();
-    }
-    if (*more == 0) {
-      break;
-    }
-    bytes.append(piece, 0, *more);
-    if (bytes.size() > largest_packed_member) {
-      return Error{ErrorCode::unsupported,
-                   fmt::format("{}: more than {} MiB compressed inside an archive, unpack it first",
-                               path, largest_packed_member >> 20U)};
-    }
-  }
-  return read_source(open_memory(bytes, path), options);
+  const bool is_gzip = looks_like_gzip(*start);
+  std::unique_ptr<ByteSource> whole = std::move(packed).take();
+  return read_source(is_gzip ? inflate(std::move(whole)) : std::move(whole), options);
 }
 
-Result<std::vector<FoundTrace>> read_archive(const std::string& path, const ReadOptions& options) {
-  auto archive = open_file(path);
-  if (!archive) {
-    return std::move(archive).error();
-  }
-  TarReader tar(**archive);
+Result<std::vector<FoundTrace>> read_archive(ByteSource& archive, const ReadOptions& options) {
+  TarReader tar(archive);
   std::vector<FoundTrace> found;
   std::optional<Error> refusal;  // of the first member that is no trace
   std::size_t refused = 0;
@@ -83,9 +66,9 @@ Result<std::vector<FoundTrace>> read_archive(const std::string& path, const Read
     }
   }
   if (found.empty()) {
-    return refusal
-               ? *refusal
-               : Error{ErrorCode::bad_format, fmt::format("{}: no trace in this archive", path)};
+    return refusal ? *refusal
+                   : Error{ErrorCode::bad_format,
+                           fmt::format("{}: no trace in this archive", archive.path())};
   }
   std::sort(found.begin(), found.end(),
             [](const FoundTrace& a, const FoundTrace& b) { return a.path < b.path; });
@@ -99,13 +82,10 @@ Result<std::vector<FoundTrace>> read_archive(const std::string& path, const Read
   return found;
 }
 
-}  // namespace
-
-Result<std::vector<FoundTrace>> read_input(const std::string& path, const ReadOptions& options) {
-  if (is_tar_file(path)) {
-    return read_archive(path, options);
-  }
-  auto trace = read_trace(path, options);
+/// One trace, or one for each process of the recording.
+Result<std::vector<FoundTrace>> read_one(Probe file, const ReadOptions& options) {
+  const std::string path(file.path());
+  auto trace = read_probed(std::move(file), options);
   if (!trace) {
     return std::move(trace).error();
   }
@@ -128,6 +108,112 @@ Result<std::vector<FoundTrace>> read_input(const std::string& path, const ReadOp
     trace->report.kept -= std::min(trace->report.kept, rows);
   }
   found.front().trace.report = std::move(trace->report);
+  return found;
+}
+
+/// The recordings that a list names, which lie in its folder.
+Result<Listing> read_list(Probe file) {
+  const std::string path(file.path());
+  const std::unique_ptr<ByteSource> source = std::move(file).take();
+  auto text = detail::read_all(*source, {}, longest_list);
+  if (!text) {
+    return std::move(text).error();
+  }
+  auto listed = detail::parse_manifest(*text, path);
+  if (!listed) {
+    return std::move(listed).error();
+  }
+  Listing listing{.path = path, .files = {}, .warnings = {}};
+  for (const detail::ManifestFile& recording : *listed) {
+    const std::string place = (fs::path(path).parent_path() / recording.path).generic_string();
+    std::error_code failed;
+    if (fs::is_regular_file(place, failed)) {
+      listing.files.push_back({place, recording.rank});
+    } else {
+      listing.warnings.push_back(
+          fmt::format("{}: lists {}, which is not there; the other recordings "
+                      "are taken without it",
+                      path, recording.path));
+    }
+  }
+  if (listing.files.empty()) {
+    return Error{ErrorCode::io,
+                 fmt::format("{}: lists {} of which none is there, the first is {}", path,
+                             listed->size() == 1 ? std::string("1 recording")
+                                                 : fmt::format("{} recordings", listed->size()),
+                             listed->front().path)};
+  }
+  return listing;
+}
+
+using Content = std::variant<std::vector<FoundTrace>, Listing>;
+
+template <typename Part>
+Result<Content> as_content(Result<Part> part) {
+  return part ? Result<Content>(Content(std::move(part).value()))
+              : Result<Content>(std::move(part).error());
+}
+
+}  // namespace
+
+Result<Content> open_input(const std::string& path, const ReadOptions& options) {
+  auto file = Probe::open(path);
+  if (!file) {
+    return std::move(file).error();
+  }
+  return or_out_of_memory(path, [&]() -> Result<Content> {
+    const auto start = file->start(enough_for_a_key);
+    if (!start) {
+      return std::move(start).error();
+    }
+    if (is_tar(start->substr(0, tar_header))) {
+      return as_content(read_archive(*std::move(*file).take(), options));
+    }
+    return detail::is_manifest(*start) ? as_content(read_list(std::move(*file)))
+                                       : as_content(read_one(std::move(*file), options));
+  });
+}
+
+Result<std::vector<FoundTrace>> read_listed(const Listing& listing, const ListedFile& file,
+                                            const ReadOptions& options) {
+  auto content = open_input(file.path, options);
+  if (!content) {
+    return std::move(content).error();
+  }
+  if (std::holds_alternative<Listing>(*content)) {
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: lists {}, which is a list itself; expected recordings",
+                             listing.path, file.path)};
+  }
+  std::vector<FoundTrace> found = std::get<0>(std::move(*content));
+  for (FoundTrace& trace : found) {
+    trace.is_named_by_rank = false;  // a number in its name is that of a process
+  }
+  if (found.size() == 1 && file.rank >= 0) {
+    found.front().trace.events.info.rank = file.rank;
+  }
+  return found;
+}
+
+Result<std::vector<FoundTrace>> read_input(const std::string& path, const ReadOptions& options) {
+  auto content = open_input(path, options);
+  if (!content) {
+    return std::move(content).error();
+  }
+  if (auto* const traces = std::get_if<std::vector<FoundTrace>>(&*content)) {
+    return std::move(*traces);
+  }
+  const Listing& listing = std::get<Listing>(*content);
+  std::vector<FoundTrace> found;
+  for (const ListedFile& file : listing.files) {
+    auto more = read_listed(listing, file, options);
+    if (!more) {
+      return std::move(more).error();
+    }
+    std::move(more->begin(), more->end(), std::back_inserter(found));
+  }
+  std::vector<std::string>& warnings = found.front().trace.report.warnings;
+  warnings.insert(warnings.begin(), listing.warnings.begin(), listing.warnings.end());
   return found;
 }
 

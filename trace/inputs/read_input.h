@@ -1,7 +1,10 @@
-// The traces that one file holds: itself, the processes in it, or the members of an archive.
+// What one file holds: a trace, the processes in it, the members of an archive, or the list of
+// recordings that `foretrace collect` writes.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "sim/core/result.h"
@@ -16,9 +19,32 @@ struct FoundTrace {
   bool is_named_by_rank = true;  ///< a number in the name of its file may be its rank
 };
 
-/// Reads every trace of a file, at least one. Members of an archive that are no traces are left out
-/// and told; of several processes in one recording, the first has what was said of the file.
-/// Errors: no trace in it.
+/// A recording of a list.
+struct ListedFile {
+  std::string path;
+  std::int32_t rank = -1;  ///< -1: not known
+};
+
+/// The recordings of a list that are there.
+struct Listing {
+  std::string path;  ///< of the list
+  std::vector<ListedFile> files;
+  std::vector<std::string> warnings;  ///< of those that are not there
+};
+
+/// Opens a file ("-": standard input) once, finds out what it is, and reads it. Members of an
+/// archive that are no traces are left out and told; of several processes in one recording, the
+/// first has what was said of the file. Errors: no trace in it.
+[[nodiscard]] Result<std::variant<std::vector<FoundTrace>, Listing>> open_input(
+    const std::string& path, const ReadOptions& options);
+
+/// A file that a list names, with the rank that it gives. Errors: those of open_input, another
+/// list.
+[[nodiscard]] Result<std::vector<FoundTrace>> read_listed(const Listing& listing,
+                                                          const ListedFile& file,
+                                                          const ReadOptions& options);
+
+/// Every trace of a file or of the files that it lists, at least one.
 [[nodiscard]] Result<std::vector<FoundTrace>> read_input(const std::string& path,
                                                          const ReadOptions& options);
 

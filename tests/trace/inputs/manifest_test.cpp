@@ -1,5 +1,5 @@
 // The list of recordings that foretrace collect writes, read as a job.
-#include "trace/ranks/manifest.h"
+#include "trace/inputs/manifest.h"
 
 #include <filesystem>
 #include <fstream>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "trace/ranks/job.h"
-#include "trace/ranks/job_inputs.h"
 
 namespace foretrace::trace {
 namespace {
@@ -71,16 +70,16 @@ TEST_CASE("manifest: ranks are those it gives, not the numbers of processes in t
   REQUIRE_MESSAGE(job.ok(), (job.ok() ? std::string() : job.error().message));
   REQUIRE(job->size() == 2);
   CHECK((*job)[0].rank == 0);
-  CHECK((*job)[0].events.name_of(EventId{0}) == "first");
+  CHECK((*job)[0].trace.events.name_of(EventId{0}) == "first");
   CHECK((*job)[1].rank == 1);
-  CHECK((*job)[1].events.info.rank == 1);
+  CHECK((*job)[1].trace.events.info.rank == 1);
   // Without ranks their order counts: 4711 is a process.
   const std::string other =
       folder.write("b.json", manifest(R"({"path": "run.4711.ftr"}, {"path": "run.4712.ftr"})"));
   const auto ordered = read_job(std::vector<std::string>{other}, {});
   REQUIRE(ordered.ok());
   CHECK((*ordered)[0].rank == 0);
-  CHECK((*ordered)[0].events.name_of(EventId{0}) == "second");
+  CHECK((*ordered)[0].trace.events.name_of(EventId{0}) == "second");
   CHECK((*ordered)[1].rank == 1);
 }
 
@@ -94,16 +93,38 @@ TEST_CASE("manifest: each recording that is not there costs a warning, all of th
   REQUIRE(job.ok());
   CHECK(job->size() == 1);
   CHECK(
-      job->front().report.warnings ==
+      job->front().trace.report.warnings ==
       std::vector<std::string>{
           list + ": lists run.2.ftr, which is not there; the other recordings are taken without it",
           list +
               ": lists run.3.ftr, which is not there; the other recordings are taken without it"});
   const std::string gone = folder.write("gone.json", manifest(R"({"path": "x.ftr"})"));
-  const auto none = list_job_files(std::vector<std::string>{gone});
+  const auto none = read_job(std::vector<std::string>{gone}, {});
   REQUIRE_FALSE(none.ok());
   CHECK(none.error().message ==
         gone + ": lists 1 recording of which none is there, the first is x.ftr");
+}
+
+TEST_CASE("manifest: one that lists itself, another list or a recording twice is refused") {
+  const Folder folder;
+  const auto refusal = [&](const std::string& path) {
+    const auto job = read_job(std::vector<std::string>{path}, {});
+    REQUIRE_FALSE(job.ok());
+    CHECK(job.error().code == ErrorCode::bad_format);
+    return job.error().message;
+  };
+  const std::string self = folder.write("run.ftr.json", manifest(R"({"path": "run.ftr.json"})"));
+  CHECK(refusal(self) ==
+        self + ": lists " + self + ", which is a list itself; expected recordings");
+  // Two that list each other.
+  const std::string a = folder.write("a.json", manifest(R"({"path": "b.json"})"));
+  const std::string b = folder.write("b.json", manifest(R"({"path": "a.json"})"));
+  CHECK(refusal(a) == a + ": lists " + b + ", which is a list itself; expected recordings");
+  folder.write("run.1.ftr", trace("aten::add"));
+  const std::string twice = folder.write(
+      "twice.json", manifest(R"({"path": "run.1.ftr"}, {"path": "./x/../run.1.ftr"})"));
+  CHECK(refusal(twice).find("\"files\"[1] names ./x/../run.1.ftr a second time") !=
+        std::string::npos);
 }
 
 TEST_CASE("manifest: one that cannot be read is told in one line") {

@@ -1,15 +1,16 @@
-#include "trace/ranks/job_inputs.h"
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
 #include "tests/trace/tar_text.h"
+#include "trace/inputs/list_files.h"
+#include "trace/inputs/read_input.h"
 #include "trace/ranks/job.h"
 
 namespace foretrace::trace {
@@ -54,22 +55,6 @@ std::vector<std::int32_t> ranks_of(const Result<std::vector<RankTrace>>& job) {
 
 }  // namespace
 
-TEST_CASE("job inputs: a name tells its rank after 'rank', after 'worker', else last") {
-  CHECK(rank_of_name("x/straggler_rank2.json.gz") == 2);
-  CHECK(rank_of_name("rank-07_step_3.pt.trace.json") == 7);
-  CHECK(rank_of_name("worker3_step_12.1694128201557.pt.trace.json") == 3);
-  CHECK(rank_of_name("kineto_5.json") == 5);
-  CHECK_FALSE(rank_of_name("trace.json").has_value());
-  CHECK_FALSE(rank_of_name("host_1375.1724066820235157909.pt.trace.json").has_value());
-}
-
-TEST_CASE("job inputs: files of one job differ in rank and time stamps only") {
-  CHECK(pattern_of_name("d/kineto_0.json.gz") == pattern_of_name("kineto_11.json.gz"));
-  CHECK(pattern_of_name("worker1_step_12.1694128201556.json") ==
-        pattern_of_name("worker2_step_12.1694128201554.json"));
-  CHECK(pattern_of_name("et_0.json.gz") != pattern_of_name("kineto_0.json.gz"));
-}
-
 TEST_CASE("job inputs: ranks come from the traces, else from the names, else from the order") {
   const Folder folder("job_inputs");
   const std::string a = folder.write("a_rank0.json", trace(1));
@@ -98,13 +83,13 @@ TEST_CASE("job inputs: two traces of one rank are an error that names both") {
 TEST_CASE("job inputs: a folder is the job in it, and says so if it holds none or several") {
   const Folder folder("job_folder");
   const std::vector<std::string> input = {folder.path.generic_string()};
-  CHECK(list_job_files(input).error().message.find("no trace in this folder") != std::string::npos);
+  CHECK(list_files(input).error().message.find("no trace in this folder") != std::string::npos);
   folder.write("x_rank0.json", trace(0));
   folder.write("x_rank1.json", trace(1));
   folder.write("notes.txt", "not a trace");
   CHECK(ranks_of(read_job(input, {})) == std::vector<std::int32_t>{0, 1});
   folder.write("y_rank0.json", trace(0));
-  const auto several = list_job_files(input);
+  const auto several = list_files(input);
   REQUIRE_FALSE(several.ok());
   CHECK(several.error().message.find("several jobs (x_rank#.json, y_rank#.json)") !=
         std::string::npos);
@@ -118,8 +103,8 @@ TEST_CASE("job inputs: files of an archive that are no traces are left out and t
       folder.write("a.tar", notes + test::tar_file("rank3.json", trace(3)) + notes + end);
   const auto job = read_job(std::vector<std::string>{mixed}, {});
   CHECK(ranks_of(job) == std::vector<std::int32_t>{3});
-  REQUIRE(job->front().report.warnings.size() == 1);
-  CHECK(job->front().report.warnings[0] ==
+  REQUIRE(job->front().trace.report.warnings.size() == 1);
+  CHECK(job->front().trace.report.warnings[0] ==
         "2 other files of the archive are no traces and were left out; the first: " + mixed +
             ":notes.py: looks like text that starts with 'import torch'");
   JobReadOptions strict;
@@ -148,8 +133,8 @@ TEST_CASE("job inputs: execution traces in an archive keep their nodes, and are 
   const std::string one = folder.write("one.tar", test::tar_file("et_0.json", nodes) + end);
   const auto single = read_job(std::vector<std::string>{one}, {});
   REQUIRE(ranks_of(single).size() == 1);
-  REQUIRE(single->front().nodes.has_value());
-  CHECK(single->front().nodes->size() == 1);
+  REQUIRE(single->front().trace.nodes() != nullptr);
+  CHECK(single->front().trace.nodes()->size() == 1);
   const std::string two = folder.write(
       "two.tar", test::tar_file("et_1.json", nodes) + test::tar_file("et_0.json", nodes) + end);
   auto both = read_job(std::vector<std::string>{two}, {});
@@ -170,20 +155,34 @@ TEST_CASE("job inputs: beside timed traces an execution trace is left out with a
   const auto job = read_job(std::vector<std::string>{nodes, timed}, {});
   CHECK(ranks_of(job) == std::vector<std::int32_t>{0});
   CHECK(job->front().path == timed);
-  REQUIRE(job->front().report.warnings.size() == 1);
-  CHECK(job->front().report.warnings[0] ==
+  REQUIRE(job->front().trace.report.warnings.size() == 1);
+  CHECK(job->front().trace.report.warnings[0] ==
         nodes + ": pytorch_et has no times of a device and is left out of the job");
 }
 
-TEST_CASE("job inputs: looking at a pipe leaves its bytes where they are") {
-  CHECK_FALSE(is_tar_file("/dev/null"));
-  CHECK_FALSE(is_manifest_file("/dev/null"));
+TEST_CASE("job inputs: a pipe is opened once, whatever is in it") {
   const Folder folder("job_pipe");
-  const std::string pipe = (folder.path / "pipe").string();
-  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  // Opening it without a writer would block: that these return is the test.
-  CHECK_FALSE(is_tar_file(pipe));
-  CHECK_FALSE(is_manifest_file(pipe));
+  const std::string end(1024, '\0');
+  const std::string listed = folder.write("rank4.json", trace(-1));
+  for (const std::string& content :
+       {trace(3), test::tar_file("rank3.json", trace(3)) + end,
+        std::string(R"({"foretrace": "collect", "files": [{"path": "rank4.json", "rank": 3}]})")}) {
+    const std::string pipe = (folder.path / "pipe").string();
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    // Opening a pipe blocks until the other side opens it too: a second open would never return.
+    std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << content; });
+    const auto job = read_job(std::vector<std::string>{pipe}, {});
+    writer.join();
+    CHECK(ranks_of(job) == std::vector<std::int32_t>{3});
+    fs::remove(pipe);
+  }
+}
+
+TEST_CASE("job inputs: standard input is given once") {
+  const std::vector<std::string> twice = {"-", "-"};
+  const auto files = list_files(twice);
+  REQUIRE_FALSE(files.ok());
+  CHECK(files.error().message == "standard input ('-') is given more than once");
 }
 
 }  // namespace foretrace::trace

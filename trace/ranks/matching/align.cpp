@@ -1,4 +1,4 @@
-#include "trace/ranks/align.h"
+#include "trace/ranks/matching/align.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "trace/ranks/constants.h"
-#include "trace/ranks/statistics.h"
+#include "sim/core/statistics.h"
+#include "trace/ranks/matching/constants.h"
+#include "trace/ranks/matching/slope.h"
 
 namespace foretrace::trace {
 namespace {
@@ -40,7 +41,7 @@ void take_out(double drift, std::int64_t from, Differences& differences) {
 
 /// Spread of the differences, without drift where that explains them better.
 std::int64_t spread_without_drift(Differences& differences) {
-  const std::int64_t plain = spread_of(differences.value);
+  const std::int64_t plain = median_deviation(differences.value);
   const auto [low, high] = std::minmax_element(differences.at.begin(), differences.at.end());
   const auto window = static_cast<double>(*high - *low);
   if (plain < ranks::smallest_spread_ns ||
@@ -53,7 +54,7 @@ std::int64_t spread_without_drift(Differences& differences) {
     return plain;
   }
   take_out(drift, *low, differences);
-  return std::min(plain, spread_of(differences.value));
+  return std::min(plain, median_deviation(differences.value));
 }
 
 /// One way to lay b beside a: row i of a and row i + shift of b.
@@ -125,7 +126,7 @@ class Shifts {
       return std::nullopt;
     }
     Differences differences = differences_of(a_, b_, list);
-    return most == ranks::sampled_pairs ? spread_of(std::move(differences.value))
+    return most == ranks::sampled_pairs ? median_deviation(std::move(differences.value))
                                         : spread_without_drift(differences);
   }
 
@@ -203,11 +204,11 @@ void measure_offset(const CollectiveView& a, const CollectiveView& b, Alignment&
   const auto [low, high] = std::minmax_element(differences.at.begin(), differences.at.end());
   const std::int64_t from = *low;
   const auto window = static_cast<double>(*high - from);
-  std::int64_t spread = spread_of(differences.value);
+  std::int64_t spread = median_deviation(differences.value);
   const double drift = slope_of(differences.at, differences.value);
   Differences straight = differences;
   take_out(drift, from, straight);
-  const std::int64_t straight_spread = spread_of(straight.value);
+  const std::int64_t straight_spread = median_deviation(straight.value);
   if (std::abs(drift) <= ranks::largest_drift &&
       std::abs(drift) * window > ranks::drift_significance * static_cast<double>(straight_spread)) {
     alignment.drift = drift;
@@ -215,7 +216,7 @@ void measure_offset(const CollectiveView& a, const CollectiveView& b, Alignment&
     differences = std::move(straight);
     spread = straight_spread;
   }
-  alignment.offset_ns = median_of(differences.value);
+  alignment.offset_ns = upper_median(differences.value);
   alignment.spread_ns = spread;
 }
 

@@ -1,4 +1,4 @@
-#include "trace/ranks/clocks.h"
+#include "trace/ranks/matching/clocks.h"
 
 #include <cmath>
 #include <tuple>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trace/annotate/collectives/collectives.h"
-#include "trace/ranks/match.h"
+#include "trace/ranks/matching/match.h"
 
 namespace foretrace::trace {
 

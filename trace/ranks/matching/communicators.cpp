@@ -1,4 +1,4 @@
-#include "trace/ranks/communicators.h"
+#include "trace/ranks/matching/communicators.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/ranks/constants.h"
+#include "trace/ranks/matching/constants.h"
 
 namespace foretrace::trace {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "trace/annotate/collectives/collectives.h"
-#include "trace/ranks/align.h"
-#include "trace/ranks/match.h"
+#include "trace/ranks/matching/align.h"
+#include "trace/ranks/matching/match.h"
 
 namespace foretrace::trace {
 

@@ -1,11 +1,11 @@
-// A rank's device times against its host's: old profilers convert them by a constant that can be
-// off by tens of microseconds, so that kernels begin before they are launched.
+#include "trace/ranks/matching/device_clock.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "trace/ranks/constants.h"
-#include "trace/ranks/job.h"
+#include "sim/core/statistics.h"
+#include "trace/ranks/matching/constants.h"
 
 namespace foretrace::trace {
 
@@ -34,12 +34,11 @@ std::int64_t align_device_clock(EventTable& events) {
   if (latencies.size() < ranks::fewest_launches) {
     return 0;
   }
-  const auto low = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 100);
-  std::nth_element(latencies.begin(), low, latencies.end());
-  if (*low >= ranks::smallest_latency_ns) {
+  const std::int64_t low = percentile(std::move(latencies), 1);
+  if (low >= ranks::smallest_latency_ns) {
     return 0;
   }
-  const std::int64_t shift = ranks::usual_latency_ns - *low;
+  const std::int64_t shift = ranks::usual_latency_ns - low;
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (events.is_device_event(make_id<EventId>(i)) ||
         events.kind[i] == EventKind::gpu_annotation) {

@@ -1,14 +1,14 @@
-#include "trace/ranks/match.h"
+#include "trace/ranks/matching/match.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
 
-#include "trace/ranks/align.h"
-#include "trace/ranks/clocks.h"
-#include "trace/ranks/communicators.h"
-#include "trace/ranks/constants.h"
+#include "trace/ranks/matching/align.h"
+#include "trace/ranks/matching/clocks.h"
+#include "trace/ranks/matching/communicators.h"
+#include "trace/ranks/matching/constants.h"
 
 namespace foretrace::trace {
 namespace {

@@ -1,24 +1,13 @@
-#include "trace/ranks/statistics.h"
+#include "trace/ranks/matching/slope.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <utility>
+
+#include "sim/core/statistics.h"
 
 namespace foretrace::trace {
-
-std::int64_t median_of(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-std::int64_t spread_of(std::vector<std::int64_t> values) {
-  const std::int64_t middle = median_of(values);
-  for (std::int64_t& value : values) {
-    value = std::abs(value - middle);
-  }
-  return median_of(values);
-}
 
 double slope_of(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& y) {
   constexpr std::size_t most_points = 200;
@@ -33,12 +22,7 @@ double slope_of(const std::vector<std::int64_t>& x, const std::vector<std::int64
       }
     }
   }
-  if (slopes.empty()) {
-    return 0;
-  }
-  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
-  std::nth_element(slopes.begin(), middle, slopes.end());
-  return *middle;
+  return upper_median(std::move(slopes));
 }
 
 }  // namespace foretrace::trace

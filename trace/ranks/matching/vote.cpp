@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "trace/ranks/align.h"
-#include "trace/ranks/constants.h"
+#include "trace/ranks/matching/align.h"
+#include "trace/ranks/matching/constants.h"
 
 namespace foretrace::trace {
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "tests/trace/formats/read_helpers.h"
+#include "trace/inputs/list_files.h"
 #include "trace/ranks/job.h"
-#include "trace/ranks/job_inputs.h"
 
 namespace foretrace::trace::collector {
 namespace {
@@ -192,8 +192,10 @@ TEST_CASE("cupti: the list of recordings knows their ranks and is read as the jo
                                  " launch; RANK=0 WORLD_SIZE=2 " FORETRACE_FAKE_PROGRAM " launch'");
   REQUIRE(ran.files.size() == 2);
   const std::string list = (fs::path(ran.files[0]).parent_path() / "run.ftr.json").string();
-  const auto listed = list_job_files(std::vector<std::string>{list});
-  REQUIRE(listed.ok());
+  const auto content = open_input(list, {});
+  REQUIRE(content.ok());
+  const auto* const listed = std::get_if<Listing>(&*content);
+  REQUIRE(listed != nullptr);
   REQUIRE(listed->files.size() == 2);
   CHECK(listed->files[0].rank + listed->files[1].rank == 1);
   const auto job = read_job(std::vector<std::string>{list}, {});
@@ -201,7 +203,7 @@ TEST_CASE("cupti: the list of recordings knows their ranks and is read as the jo
   REQUIRE(job->size() == 2);
   CHECK((*job)[0].rank == 0);
   CHECK((*job)[1].rank == 1);
-  CHECK((*job)[1].events.info.world_size == 2);
+  CHECK((*job)[1].trace.events.info.world_size == 2);
 }
 
 TEST_CASE("cupti: a program that is killed leaves a file that says so") {

@@ -126,7 +126,7 @@ TEST_CASE("chakra_et writer: written once more it is the same file") {
 // For each stream, every node after the first must depend on the one before it.
 void check_stream_edges(const LoadedTrace& trace, std::size_t least_streams) {
   const LoadedTrace again = read_bytes("chakra_et", written_as("chakra_et", trace));
-  const NodeGraph& nodes = *again.nodes;
+  const NodeGraph& nodes = *again.nodes();
   std::map<std::int64_t, NodeId> last;
   std::size_t edges = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -153,7 +153,7 @@ TEST_CASE("chakra_et writer: order on every stream is written as dependencies") 
 TEST_CASE(
     "chakra_et writer: host nodes wait for the device work that a synchronization waits for") {
   const LoadedTrace again = read_bytes("chakra_et", written_as("chakra_et", fixture()));
-  const NodeGraph& nodes = *again.nodes;
+  const NodeGraph& nodes = *again.nodes();
   std::size_t waits = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (std::uint32_t at = nodes.data_offsets[i]; at < nodes.data_offsets[i + 1]; ++at) {
@@ -202,7 +202,7 @@ TEST_CASE("chakra_et writer: a sink that refuses is an error, not a short file")
 TEST_CASE("chakra_et writer: what cannot be simulated cannot be written") {
   LoadedTrace memory;
   memory.events.info.path = "m";
-  memory.memory.emplace();
+  memory.content.emplace<MemoryTimeline>();
   const auto report = write_trace(memory, writer_called("chakra_et"), "x.et",
                                   [](std::string_view) { return true; });
   CHECK_FALSE(report.ok());

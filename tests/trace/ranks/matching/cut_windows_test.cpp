@@ -11,7 +11,7 @@
 #include "tests/trace/ranks/rank_sketch.h"
 #include "tests/trace/ranks/real_jobs.h"
 #include "trace/ranks/job.h"
-#include "trace/ranks/match.h"
+#include "trace/ranks/matching/match.h"
 
 namespace foretrace::trace {
 namespace {
@@ -104,8 +104,8 @@ TEST_CASE("cut windows: recorded jobs cut at random are matched rightly or refus
     auto traces = read_real_job(job.name);
     REQUIRE(traces.ok());
     std::vector<RankCollectives> ranks;
-    for (const RankTrace& trace : *traces) {
-      ranks.push_back(anonymous(extract_collectives(trace.events)));
+    for (const RankTrace& rank : *traces) {
+      ranks.push_back(anonymous(extract_collectives(rank.trace.events)));
     }
     Score score;
     Cutter cutter(7);

@@ -1,4 +1,4 @@
-#include "trace/ranks/match.h"
+#include "trace/ranks/matching/match.h"
 
 #include <algorithm>
 #include <cstdlib>
