@@ -1,4 +1,4 @@
-#include "trace/annotate/confusion.h"
+#include "tests/trace/support/confusion.h"
 
 namespace foretrace::trace {
 namespace {
