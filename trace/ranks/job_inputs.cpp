@@ -5,6 +5,7 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -170,6 +171,23 @@ std::string start_of(const std::string& path, std::size_t bytes) {
   return prefix;
 }
 
+/// A manifest lists each recording once, and no manifest: lists of lists could go round for ever.
+Status check_listed(const std::string& manifest, const std::string& name, const std::string& place,
+                    std::set<std::string>& seen) {
+  std::error_code failed;
+  const fs::path real = fs::weakly_canonical(place, failed);
+  if (!seen.insert(failed ? place : real.generic_string()).second) {
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: lists {} twice, expected each recording once", manifest, name)};
+  }
+  if (is_manifest_file(place)) {
+    return Error{
+        ErrorCode::bad_format,
+        fmt::format("{}: lists {}, which is a list itself, expected a recording", manifest, name)};
+  }
+  return ok_status();
+}
+
 /// The recordings of a manifest, which lie in its folder.
 Status add_manifest(const std::string& path, JobFiles& job) {
   constexpr std::uint64_t longest = std::uint64_t{64} << 20U;
@@ -186,8 +204,12 @@ Status add_manifest(const std::string& path, JobFiles& job) {
     return std::move(listed).error();
   }
   const std::size_t before = job.files.size();
+  std::set<std::string> seen;
   for (const detail::ManifestFile& file : *listed) {
     const std::string place = (fs::path(path).parent_path() / file.path).generic_string();
+    if (Status status = check_listed(path, file.path, place, seen); !status) {
+      return status;
+    }
     std::error_code failed;
     if (fs::is_regular_file(place, failed)) {
       job.files.push_back({place, file.rank, true});

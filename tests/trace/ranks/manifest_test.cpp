@@ -106,6 +106,28 @@ TEST_CASE("manifest: each recording that is not there costs a warning, all of th
         gone + ": lists 1 recording of which none is there, the first is x.ftr");
 }
 
+TEST_CASE("manifest: one that lists itself, a list of it, or a recording twice is refused") {
+  const Folder folder;
+  const auto refusal = [](const std::string& list) {
+    const auto job = list_job_files(std::vector<std::string>{list});
+    REQUIRE_FALSE(job.ok());
+    return job.error().message;
+  };
+  const std::string own = folder.write("own.json", manifest(R"({"path": "own.json"})"));
+  CHECK(refusal(own) == own + ": lists own.json, which is a list itself, expected a recording");
+  const std::string there = folder.write("there.json", manifest(R"({"path": "back.json"})"));
+  folder.write("back.json", manifest(R"({"path": "there.json"})"));
+  CHECK(refusal(there).find("lists back.json, which is a list itself") != std::string::npos);
+  folder.write("run.1.ftr", "x");
+  fs::create_symlink("run.1.ftr", folder.path / "same.ftr");
+  for (const char* const second : {"run.1.ftr", "./run.1.ftr", "same.ftr"}) {
+    const std::string twice = folder.write(
+        "twice.json",
+        manifest(R"({"path": "run.1.ftr"}, {"path": ")" + std::string(second) + "\"}"));
+    CHECK(refusal(twice) == twice + ": lists " + second + " twice, expected each recording once");
+  }
+}
+
 TEST_CASE("manifest: one that cannot be read is told in one line") {
   const auto refusal = [](const std::string& text) {
     const auto files = parse_manifest(text, "run.ftr.json");
