@@ -1,4 +1,5 @@
 // foretrace collect around programs that know nothing of CUDA: it must not be noticed.
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -6,6 +7,10 @@
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/apps/support/program.h"
 
@@ -166,6 +171,53 @@ TEST_CASE("collect passes on what is sent to it, once each") {
     CHECK(seen.find(std::string(signal) + "\n") != std::string::npos);
     CHECK(seen.find(std::string(signal) + "\n") == seen.rfind(std::string(signal) + "\n"));
   }
+}
+
+/// What a terminal shows until a line says `until`, or for ten seconds.
+std::string shown_until(int terminal, const std::string& until) {
+  std::string text;
+  std::string piece(4096, '\0');
+  for (int i = 0; i < 200 && text.find(until) == std::string::npos; ++i) {
+    pollfd ready{terminal, POLLIN, 0};
+    if (::poll(&ready, 1, 50) == 1) {
+      const ssize_t got = ::read(terminal, piece.data(), piece.size());
+      text.append(piece, 0, got > 0 ? static_cast<std::size_t>(got) : 0);
+    }
+  }
+  return text;
+}
+
+TEST_CASE("collect leaves keys to the terminal, and passes on the same signal if it is sent") {
+  const std::string counts =
+      "trap 'echo got INT' INT; trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done";
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::execl(FORETRACE_PROGRAM, FORETRACE_PROGRAM, "collect", "-q", "-o",
+            scratch_file("keys.ftr").c_str(), "--", "bash", "-c", counts.c_str(), nullptr);
+    ::_exit(127);
+  }
+  CHECK(shown_until(terminal, "ready").find("ready") != std::string::npos);
+  REQUIRE(::write(terminal, "\x03", 1) == 1);  // Ctrl-C goes to both
+  std::string shown = shown_until(terminal, "got INT");
+  ::usleep(300'000);
+  ::kill(child, SIGINT);  // and this to collect alone
+  shown += shown_until(terminal, "got INT");
+  ::usleep(300'000);
+  ::kill(child, SIGTERM);
+  int status = 0;
+  CHECK(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 5);
+  shown += shown_until(terminal, "got INT\r\ngot INT\r\ngot INT");  // what is left
+  std::size_t count = 0;
+  for (std::size_t at = shown.find("got INT"); at != std::string::npos;
+       at = shown.find("got INT", at + 1)) {
+    ++count;
+  }
+  CHECK(count == 2);
+  ::close(terminal);
 }
 
 TEST_CASE("collect replaces recordings only, and writes over no word of its command") {
