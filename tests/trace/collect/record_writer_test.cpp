@@ -166,7 +166,8 @@ TEST_CASE("collector: a disk that is full ends the writing, not the program, and
   std::string file;
   RecordWriter writer(
       [&](std::string_view bytes) {
-        if (++calls == 7) {  // head, facts, text 0 and 3 chunks; what this gives back is room enough
+        if (++calls ==
+            7) {  // head, facts, text 0 and 3 chunks; what this gives back is room enough
           return ENOSPC;
         }
         file += bytes;
