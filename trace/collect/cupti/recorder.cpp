@@ -354,12 +354,12 @@ const CuptiFunctions* load_recorder() noexcept {
 }
 
 void start_recording() noexcept {
-  const Unnoticed unnoticed;
-  const WritesHeld held;
   if (!begins(starting)) {
     return;
   }
   start_first_library();
+  const Unnoticed unnoticed;
+  const WritesHeld held;
   try {
     if (load_recorder() != nullptr) {
       start(*recorder);
