@@ -56,7 +56,7 @@ Status write_file(const std::string& path, const FillFile& fill) {
     return std::move(file).error();
   }
   bool kept = true;
-  const Status filled = fill([&](std::string_view text) {
+  Status filled = fill([&](std::string_view text) {
     kept = file->write(text);
     return kept;
   });

@@ -4,13 +4,12 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <ctime>
+#include <random>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,8 +62,8 @@ Place place_of(std::string path) {
     if (length <= 0) {
       break;
     }
-    const std::string next(target.data(), static_cast<std::size_t>(length));
-    path = next.front() == '/' ? next : folder_of(path) + next;
+    const std::string_view next(target.data(), static_cast<std::size_t>(length));
+    path = (next.front() == '/' ? std::string() : folder_of(path)).append(next);
   }
   place.error = ELOOP;
   place.path = std::move(path);
@@ -86,17 +85,10 @@ std::string name_beside(const std::string& place) {
 }  // namespace
 
 std::string random_digits(std::size_t bytes) {
+  std::random_device source;
   std::string digits;
   while (digits.size() < 2 * bytes) {
-    unsigned char byte = 0;
-    if (::getrandom(&byte, 1, 0) != 1) {
-      // A machine without it: names need to differ, not to be secret.
-      static unsigned int count = 0;
-      struct timespec now {};
-      ::clock_gettime(CLOCK_MONOTONIC, &now);
-      byte = static_cast<unsigned char>(now.tv_nsec + ::getpid() * 31 + 17 * ++count);
-    }
-    digits += fmt::format("{:02x}", byte);
+    digits += fmt::format("{:02x}", source() & 0xFFU);
   }
   return digits;
 }

@@ -38,8 +38,12 @@ bool is_plain(const std::string& text) {
 TEST_CASE("console: an unwritable stderr changes no exit code") {
   const std::string cut = scratch_file("cut.json.gz");
   std::ofstream(cut, std::ios::binary) << text_of(FORETRACE_SOURCE_DIR "/" + demo).substr(0, 60000);
-  for (const auto& [arguments, code] :
-       {std::pair<std::string, int>{"list", 0},
+  struct Case {
+    std::string arguments;
+    int code;
+  };
+  for (const Case& one :
+       {Case{"list", 0},
         {"", 2},
         {"simulte", 2},
         {"simulate no_such_file", 2},
@@ -51,8 +55,8 @@ TEST_CASE("console: an unwritable stderr changes no exit code") {
         {"explain nothing_like_it", 2},
         {"list > /dev/full", 2}}) {
     for (const char* const where : {" 2>/dev/null", " 2>/dev/full", " 2>&-"}) {
-      CAPTURE(arguments + where);
-      CHECK(run_program(arguments + where).code == code);
+      CAPTURE(one.arguments + where);
+      CHECK(run_program(one.arguments + where).code == one.code);
     }
   }
 }

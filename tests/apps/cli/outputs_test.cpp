@@ -142,6 +142,16 @@ TEST_CASE("outputs: a full disk leaves the old file, whole, and nothing beside i
   ::umount2(disk.c_str(), MNT_DETACH);
 }
 
+TEST_CASE("outputs: a limit for the size of files is an error like a full disk") {
+  const std::string out = scratch_file("limited.json");
+  std::ofstream(out) << "old";
+  const Ran ran = run_program("list >/dev/null; ulimit -f 64; '" FORETRACE_PROGRAM "' convert " +
+                              std::string(demo_trace) + " '" + out + "'");
+  CHECK(ran.code == 2);
+  CHECK(ran.err == "foretrace: cannot write '" + out + "': File too large\n");
+  CHECK(text_of(out) == "old");
+}
+
 TEST_CASE("outputs: of two programs that write one file at once, one wins") {
   const std::string out = scratch_file("contended.json");
   const std::string demo = demo_trace;
