@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,6 +136,7 @@ TEST_CASE("files: a collect that is killed loses neither the old recording nor t
   const std::vector<std::string> arguments = {FORETRACE_PROGRAM, "collect", "-o",  out, "--",
                                               "/bin/sh",         "-c",      script};
   ::setenv("FORETRACE_COLLECTOR", FORETRACE_EMPTY_COLLECTOR, 1);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what collect leaves behind becomes ours to wait for
   const auto begin = Clock::now();
   REQUIRE(wait_for(start(arguments)) == 0);
   const auto time = std::chrono::duration_cast<microseconds>(Clock::now() - begin);
@@ -149,7 +151,8 @@ TEST_CASE("files: a collect that is killed loses neither the old recording nor t
     std::ofstream(out + ".json") << old_list;
     static_cast<void>(
         kill_within(arguments, time, std::uniform_real_distribution<>(0.0, 1.05)(random)));
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));  // the program itself ends
+    while (::waitpid(-1, nullptr, 0) > 0) {  // the program itself, which goes on
+    }
     const bool is_new = text_of(out) == magic + "new";
     CHECK((is_new || text_of(out) == magic + "old"));
     const std::string list = text_of(out + ".json");
@@ -162,6 +165,7 @@ TEST_CASE("files: a collect that is killed loses neither the old recording nor t
       }
     }
   }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   ::unsetenv("FORETRACE_COLLECTOR");
 }
 

@@ -1,13 +1,10 @@
 // A program that behaves like one that uses CUDA: it loads the library that CUDA_INJECTION64_PATH
 // names as the driver does, and launches through the stand-in for CUPTI. Its argument says what
 // else it does: many hosts are rude to their guests without knowing of them.
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -15,7 +12,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -232,23 +228,15 @@ void say_in_use() {
   std::printf("in use: %d\n", is_in_use == nullptr ? 0 : is_in_use());
 }
 
-/// Counts the signals that reach it; it ends at the first SIGTERM.
-void count_signals() {
-  static std::array<std::atomic<int>, 65> seen{};
-  for (const int signal : {SIGINT, SIGQUIT, SIGALRM, SIGXCPU, SIGHUP, SIGUSR1, SIGUSR2, SIGTERM}) {
-    struct sigaction action {};
-    action.sa_handler = [](int number) { ++seen[static_cast<std::size_t>(number)]; };
-    ::sigaction(signal, &action, nullptr);
+/// Works before and after something that it waits for, a minute at most.
+void until_told() {
+  start_driver();
+  launch_some(50);
+  std::fclose(std::fopen("begun", "w"));
+  for (int i = 0; i < 1200 && ::access("told", F_OK) != 0; ++i) {
+    ::usleep(50'000);
   }
-  std::printf("ready\n");
-  while (seen[SIGTERM] == 0) {
-    ::usleep(10'000);
-  }
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (seen[i] > 0) {
-      std::printf("signal %zu: %d\n", i, seen[i].load());
-    }
-  }
+  launch_some(50);
 }
 
 /// Becomes another program that uses CUDA, under the same number.
@@ -256,7 +244,7 @@ void become_other(char** argv) {
   start_driver();
   launch_some(10);
   flush != nullptr ? static_cast<void>(flush(0)) : static_cast<void>(0);
-  ::usleep(1'300'000);  // what came before is on the disk by then
+  ::usleep(2'500'000);  // what came before is on the disk by then
   ::execl(argv[0], argv[0], "launch", nullptr);
 }
 
@@ -283,8 +271,8 @@ int main(int argc, char** argv) {
     fill();
   } else if (what == "use") {
     say_in_use();
-  } else if (what == "signals") {
-    count_signals();
+  } else if (what == "until_told") {
+    until_told();
   } else if (what == "exec") {
     become_other(argv);
   } else {
@@ -294,9 +282,6 @@ int main(int argc, char** argv) {
   if (what == "kill") {
     ::usleep(1'500'000);
     ::kill(::getpid(), SIGKILL);
-  }
-  if (what == "wait") {
-    ::usleep(2'500'000);
   }
   return what == "exit3" || what == "fill" || what == "use" ? 3 : 0;
 }

@@ -112,7 +112,10 @@ TEST_CASE("cupti: a process that becomes another program keeps both recordings")
 
 TEST_CASE("cupti: two collects with one output keep both recordings and both lists") {
   Folder folder;
-  const std::string one = collect_command + " -o run.ftr -- " + program + "wait";
+  // Neither program ends before both have begun.
+  const std::string one = collect_command +
+                          " -o run.ftr -- sh -c 'touch begun.$$; " FORETRACE_FAKE_PROGRAM
+                          " launch; until [ $(ls | grep -c begun) = 2 ]; do sleep 0.05; done'";
   const Ran ran = folder.shell(one + " & " + one + " & wait");
   CAPTURE(all_of(ran));
   REQUIRE(ran.files.size() == 2);
