@@ -11,10 +11,10 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include "tests/apps/support/program.h"
+#include "tests/small_disk.h"
 
 namespace foretrace::test {
 namespace {
@@ -121,8 +121,8 @@ TEST_CASE("outputs: an error while a file is filled leaves the old one") {
 
 TEST_CASE("outputs: a full disk leaves the old file, whole, and nothing beside it") {
   const std::string disk = scratch_file("disk");
-  fs::create_directory(disk);
-  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=256k") != 0) {
+  const SmallDisk small(disk, "256k");
+  if (!small.is_there()) {
     MESSAGE("SKIPPED: no small disk can be mounted here (it needs root)");
     return;
   }
@@ -139,7 +139,6 @@ TEST_CASE("outputs: a full disk leaves the old file, whole, and nothing beside i
     CHECK(text_of(disk + "/out.json") == "old");
     CHECK(std::distance(fs::directory_iterator(disk), fs::directory_iterator()) == 1);
   }
-  ::umount2(disk.c_str(), MNT_DETACH);
 }
 
 TEST_CASE("outputs: a limit for the size of files is an error like a full disk") {

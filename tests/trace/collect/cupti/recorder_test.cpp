@@ -8,10 +8,10 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/small_disk.h"
 #include "tests/trace/collect/cupti/collect_run.h"
 #include "tests/trace/formats/read_helpers.h"
 
@@ -152,8 +152,8 @@ TEST_CASE("cupti: an earlier recording is replaced by a new one, other files nev
 TEST_CASE("cupti: a full disk costs the rest of the recording, and is said at the end") {
   Folder folder;
   const std::string disk = (folder.path() / "disk").string();
-  fs::create_directory(disk);
-  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=400k") != 0) {
+  const test::SmallDisk small(disk, "400k");
+  if (!small.is_there()) {
     MESSAGE("SKIPPED: no small disk can be mounted here (it needs root)");
     return;
   }
@@ -162,13 +162,10 @@ TEST_CASE("cupti: a full disk costs the rest of the recording, and is said at th
   CHECK(ran.code == 3);
   CHECK(says(ran.err, "the recording of this program is not whole: No space left on device\n"));
   CHECK(says(ran.err, "run.ftr: recorded until 20"));
-  {
-    const LoadedTrace trace = read_file(disk + "/run.ftr");
-    CHECK(trace.events.size() > 1000);
-    CHECK(has_warning(trace.report, " UTC only, the program ran on: No space left on device"));
-    CHECK(damage_count(trace.report, "records of calls that could not be written") > 1000);
-  }
-  ::umount2(disk.c_str(), MNT_DETACH);
+  const LoadedTrace trace = read_file(disk + "/run.ftr");
+  CHECK(trace.events.size() > 1000);
+  CHECK(has_warning(trace.report, " UTC only, the program ran on: No space left on device"));
+  CHECK(damage_count(trace.report, "records of calls that could not be written") > 1000);
 }
 
 TEST_CASE("cupti: a limit for the size of files ends the recording and not the program") {
