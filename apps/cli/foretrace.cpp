@@ -1,5 +1,4 @@
 // The foretrace program: the table of its commands, one parse, one catch.
-#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -9,11 +8,11 @@
 #include <system_error>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
+#include "apps/cli/run_program.h"
 #include "models/catalogue/accelerator.h"
 
 namespace foretrace::app {
@@ -96,18 +95,22 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace foretrace::app;
-  // A closed pipe is reported by the write that meets it.
-  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  hold_standard_streams();
+  ignore_write_signals();
   try {
     find_configs();
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
     clear_progress();
-    fmt::print(stderr, "foretrace: out of memory\n");
+    tell("out of memory");
     return exit_bad_input;
   } catch (const std::exception& error) {
     clear_progress();
-    fmt::print(stderr, "foretrace: internal error: {}\n", error.what());
+    tell(std::string("internal error: ") + error.what());
+    return exit_internal;
+  } catch (...) {
+    clear_progress();
+    tell("internal error");
     return exit_internal;
   }
 }

@@ -51,6 +51,10 @@ int run_in_budget(const Options& options, const driver::Recording& recording,
 
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (const Status status = app::check_output(options.timeline, options.trace.paths);
+      !status.ok()) {
+    return app::failure(status.error());
+  }
   const Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return app::failure(run_options.error());

@@ -23,6 +23,7 @@
 #include "apps/report/report.h"
 #include "apps/report/style.h"
 #include "apps/report/text.h"
+#include "models/catalogue/accelerator.h"
 #include "sim/result/export/chrome_trace.h"
 
 namespace foretrace::commands {
@@ -191,8 +192,21 @@ std::vector<std::string> written(const Options& options) {
   return texts;
 }
 
+/// Before the work: the timeline is none of the files that are read.
+Status check_timeline(const Options& options) {
+  std::vector<std::string> inputs = app::files_of_what_ifs(options.apply);
+  inputs.insert(inputs.end(), options.trace.paths.begin(), options.trace.paths.end());
+  if (!options.accelerator.empty()) {
+    inputs.push_back(config_directory() + "/accelerators/" + options.accelerator + ".json");
+  }
+  return app::check_output(options.timeline, inputs);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (const Status status = check_timeline(options); !status.ok()) {
+    return app::failure(status.error());
+  }
   const Result<std::vector<driver::WhatIf>> stack = stack_of(options);
   if (!stack.ok()) {
     return app::failure(stack.error());
