@@ -13,6 +13,7 @@
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/pictures.h"
 #include "apps/cli/timelines.h"
 #include "apps/cli/what_if_answers.h"
 #include "apps/driver/analysis.h"
@@ -23,6 +24,7 @@
 #include "apps/report/report.h"
 #include "apps/report/style.h"
 #include "apps/report/text.h"
+#include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
 namespace foretrace::commands {
@@ -36,6 +38,7 @@ struct Options {
   app::Questions questions;
   app::BudgetOptions budget;
   std::string timeline;
+  app::PictureOptions pictures;
 };
 
 /// Within a budget: the recorded run and the predicted one.
@@ -135,6 +138,17 @@ Result<bool> draw(const Options& options, const app::WhatIfBase& base,
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return written.error();
   }
+  std::string names;
+  for (const driver::Applied& applied : prediction.applied) {
+    names += (names.empty() ? "with " : " + ") + std::string(applied.optimization->name);
+  }
+  const std::array<app::PicturedRun, 2> runs = {
+      {{"as recorded", base.recording.graph(), base.replay.run, base.analysis},
+       {names, prediction.graph, prediction.run, predicted}}};
+  const std::string_view title = file_name_of(base.recording.path);
+  if (const Status drawn = app::draw_pictures(options.pictures, title, runs); !drawn.ok()) {
+    return drawn.error();
+  }
   return !options.timeline.empty();
 }
 
@@ -229,6 +243,7 @@ std::function<int()> setup(CLI::App& cli) {
   app::add_run(cli, options->trace);
   app::add_budget(cli, options->budget);
   app::add_timeline(cli, options->timeline);
+  app::add_pictures(cli, options->pictures);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
