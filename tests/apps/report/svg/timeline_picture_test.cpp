@@ -26,11 +26,11 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST_CASE("timeline picture: two streams, two threads, a wait between them, and what is saved") {
   // Before: the copy takes 60, the kernel waits for it until 70. After: 20, until 30.
-  const TaskGraph before = graph("h:l1(5) s:copy(60)=copy<l1 t:l2(5) s2:k(30)<l2<copy+5");
-  const TaskGraph after = graph("h:l1(5) s:copy(20)=copy<l1 t:l2(5) s2:k(30)<l2<copy+5");
+  const TaskGraph before = graph("h:l1(5) s:copy(60000)=copy<l1 t:l2(5) s2:k(30)<l2<copy+5");
+  const TaskGraph after = graph("h:l1(5) s:copy(20000)=copy<l1 t:l2(5) s2:k(30)<l2<copy+5");
   const Timeline slow = simulate(before);
   const Timeline fast = simulate(after);
-  CHECK(slow.span_ns - fast.span_ns == 40);
+  CHECK(slow.span_ns - fast.span_ns == 40000);
   const std::array<svg::TimelineView, 2> views = {
       {{"as recorded", "100 ns in all", before, slow}, {"with <x>", "60 ns", after, fast}}};
   svg::TimelinePicture picture;
@@ -39,7 +39,7 @@ TEST_CASE("timeline picture: two streams, two threads, a wait between them, and 
   CHECK(count(text, "class=\"movement\"") == 3);  // one per run, one in the legend
   CHECK(count(text, "class=\"other\"") == 3);     // kernels of no known phase
   CHECK(count(text, "class=\"hatch\"") == 1);     // only the shorter one leaves time over
-  CHECK(text.find("-40 ns in all") != std::string::npos);
+  CHECK(text.find("-40.0 us in all") != std::string::npos);
   CHECK(text.find("with &lt;x&gt;") != std::string::npos);
   CHECK(svg::timeline_picture(picture, views) == text);
 }
