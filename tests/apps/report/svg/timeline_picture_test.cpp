@@ -26,8 +26,8 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST_CASE("timeline picture: two streams, two threads, a wait between them, and what is saved") {
   // Before: the copy takes 60, the kernel waits for it until 70. After: 20, until 30.
-  const TaskGraph before = graph("h:l1(5) s:copy(60000)=copy<l1 t:l2(5) s2:k(30)<l2<copy+5");
-  const TaskGraph after = graph("h:l1(5) s:copy(20000)=copy<l1 t:l2(5) s2:k(30)<l2<copy+5");
+  const TaskGraph before = graph("h:l1(5) s:copy(60000)=copy<l1 t:l2(5) s2:k(30000)<l2<copy+5");
+  const TaskGraph after = graph("h:l1(5) s:copy(20000)=copy<l1 t:l2(5) s2:k(30000)<l2<copy+5");
   const Timeline slow = simulate(before);
   const Timeline fast = simulate(after);
   CHECK(slow.span_ns - fast.span_ns == 40000);
