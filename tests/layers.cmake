@@ -77,8 +77,9 @@ set(table
   "apps/driver/answers           | sim/* trace/* models/* apps/driver"
   "apps/driver/validate          | sim/* trace/* models/* apps/driver apps/driver/answers"
   "apps/report                   | sim/* trace/* models/* apps/driver/*"
-  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report"
-  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report apps/cli"
+  "apps/report/svg               | sim/* trace/annotate apps/report"
+  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/*"
+  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli"
   "tests                         | sim/* trace/* models/* apps/* tests/*"
   "examples                      | sim/* trace/* models/* apps/driver/*")
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/inputs/read_input.h"
 #include "trace/io/output_file.h"
-#include "trace/ranks/job_inputs.h"
 
 namespace foretrace::app {
 namespace {
@@ -38,11 +38,9 @@ std::vector<std::string> files_behind(const std::string& input) {
          at.increment(failed)) {
       files.push_back(at->path().string());
     }
-  } else if (input != "-" && trace::is_manifest_file(input)) {
-    if (const auto listed = trace::list_job_files({&input, 1}); listed.ok()) {
-      for (const trace::JobFile& file : listed->files) {
-        files.push_back(file.path);
-      }
+  } else if (const auto listing = trace::listing_of(input)) {
+    for (const trace::ListedFile& file : listing->files) {
+      files.push_back(file.path);
     }
   }
   return files;

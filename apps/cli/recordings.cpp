@@ -18,9 +18,9 @@
 #include "trace/collect/step_report.h"
 #include "trace/collect/stop_report.h"
 #include "trace/ftr/container.h"
+#include "trace/inputs/read_input.h"
 #include "trace/io/output_file.h"
 #include "trace/io/text.h"
-#include "trace/ranks/job_inputs.h"
 
 namespace foretrace::app {
 namespace {
@@ -178,7 +178,7 @@ Result<RecordingNames> name_recordings(const std::string& out,
         return std::move(status).error();
       }
     }
-    const bool is_ours = output == out ? is_recording(output) : trace::is_manifest_file(output);
+    const bool is_ours = output == out ? is_recording(output) : trace::is_list(output);
     if (Status status = check_replaced(output, is_ours); !status.ok()) {
       return std::move(status).error();
     }

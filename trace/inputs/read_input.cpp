@@ -174,6 +174,31 @@ Result<Content> open_input(const std::string& path, const ReadOptions& options) 
   });
 }
 
+bool is_list(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_regular_file(path, failed)) {
+    return false;
+  }
+  auto file = Probe::open(path);
+  if (!file) {
+    return false;
+  }
+  const auto start = file->start(enough_for_a_key);
+  return start && detail::is_manifest(*start);
+}
+
+std::optional<Listing> listing_of(const std::string& path) {
+  if (!is_list(path)) {
+    return std::nullopt;
+  }
+  auto file = Probe::open(path);
+  if (!file) {
+    return std::nullopt;
+  }
+  Result<Listing> listing = read_list(std::move(file).value());
+  return listing ? std::optional(std::move(listing).value()) : std::nullopt;
+}
+
 Result<std::vector<FoundTrace>> read_listed(const Listing& listing, const ListedFile& file,
                                             const ReadOptions& options) {
   auto content = open_input(file.path, options);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -37,6 +38,11 @@ struct Listing {
 /// first has what was said of the file. Errors: no trace in it.
 [[nodiscard]] Result<std::variant<std::vector<FoundTrace>, Listing>> open_input(
     const std::string& path, const ReadOptions& options);
+
+/// True for a plain file that begins like a list of recordings.
+[[nodiscard]] bool is_list(const std::string& path);
+/// The list that a plain file is; none if it is anything else, or nothing that it lists is there.
+[[nodiscard]] std::optional<Listing> listing_of(const std::string& path);
 
 /// A file that a list names, with the rank that it gives. Errors: those of open_input, another
 /// list.

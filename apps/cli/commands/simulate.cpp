@@ -11,12 +11,14 @@
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/pictures.h"
 #include "apps/cli/timelines.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/predict.h"
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
+#include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
 namespace foretrace::commands {
@@ -27,6 +29,7 @@ struct Options {
   app::TraceOptions trace;
   app::BudgetOptions budget;
   std::string timeline;
+  app::PictureOptions pictures;
 };
 
 int run_in_budget(const Options& options, const driver::Recording& recording,
@@ -51,9 +54,11 @@ int run_in_budget(const Options& options, const driver::Recording& recording,
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  if (const Status status = app::check_output(options.timeline, options.trace.paths);
-      !status.ok()) {
-    return app::failure(status.error());
+  for (const std::string& output :
+       {options.timeline, options.pictures.timeline, options.pictures.memory}) {
+    if (const Status status = app::check_output(output, options.trace.paths); !status.ok()) {
+      return app::failure(status.error());
+    }
   }
   const Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
@@ -89,6 +94,12 @@ int run(const Options& options) {
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return app::failure(written.error());
   }
+  const std::array<app::PicturedRun, 1> runs = {
+      {{"as recorded", recording->graph(), replay->run, *analysis}}};
+  const std::string_view title = file_name_of(recording->path);
+  if (const Status drawn = app::draw_pictures(options.pictures, title, runs); !drawn.ok()) {
+    return app::failure(drawn.error());
+  }
   if (options.common.json) {
     return app::answer(driver::text_of(driver::result_document({*recording, *replay, *analysis})));
   }
@@ -106,6 +117,7 @@ std::function<int()> setup(CLI::App& cli) {
   app::add_run(cli, options->trace);
   app::add_budget(cli, options->budget);
   app::add_timeline(cli, options->timeline);
+  app::add_pictures(cli, options->pictures);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace simulate trace.json.gz",

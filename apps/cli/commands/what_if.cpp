@@ -13,6 +13,7 @@
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/pictures.h"
 #include "apps/cli/timelines.h"
 #include "apps/cli/what_if_answers.h"
 #include "apps/driver/analysis.h"
@@ -24,6 +25,7 @@
 #include "apps/report/style.h"
 #include "apps/report/text.h"
 #include "models/catalogue/accelerator.h"
+#include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
 namespace foretrace::commands {
@@ -37,6 +39,7 @@ struct Options {
   app::Questions questions;
   app::BudgetOptions budget;
   std::string timeline;
+  app::PictureOptions pictures;
 };
 
 /// Within a budget: the recorded run and the predicted one.
@@ -136,6 +139,17 @@ Result<bool> draw(const Options& options, const app::WhatIfBase& base,
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return written.error();
   }
+  std::string names;
+  for (const driver::Applied& applied : prediction.applied) {
+    names += (names.empty() ? "with " : " + ") + std::string(applied.optimization->name);
+  }
+  const std::array<app::PicturedRun, 2> runs = {
+      {{"as recorded", base.recording.graph(), base.replay.run, base.analysis},
+       {names, prediction.graph, prediction.run, predicted}}};
+  const std::string_view title = file_name_of(base.recording.path);
+  if (const Status drawn = app::draw_pictures(options.pictures, title, runs); !drawn.ok()) {
+    return drawn.error();
+  }
   return !options.timeline.empty();
 }
 
@@ -192,19 +206,25 @@ std::vector<std::string> written(const Options& options) {
   return texts;
 }
 
-/// Before the work: the timeline is none of the files that are read.
-Status check_timeline(const Options& options) {
+/// Before the work: what is drawn is none of the files that are read.
+Status check_outputs(const Options& options) {
   std::vector<std::string> inputs = app::files_of_what_ifs(options.apply);
   inputs.insert(inputs.end(), options.trace.paths.begin(), options.trace.paths.end());
   if (!options.accelerator.empty()) {
     inputs.push_back(config_directory() + "/accelerators/" + options.accelerator + ".json");
   }
-  return app::check_output(options.timeline, inputs);
+  for (const std::string& output :
+       {options.timeline, options.pictures.timeline, options.pictures.memory}) {
+    if (Status status = app::check_output(output, inputs); !status.ok()) {
+      return status;
+    }
+  }
+  return ok_status();
 }
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  if (const Status status = check_timeline(options); !status.ok()) {
+  if (const Status status = check_outputs(options); !status.ok()) {
     return app::failure(status.error());
   }
   const Result<std::vector<driver::WhatIf>> stack = stack_of(options);
@@ -243,6 +263,7 @@ std::function<int()> setup(CLI::App& cli) {
   app::add_run(cli, options->trace);
   app::add_budget(cli, options->budget);
   app::add_timeline(cli, options->timeline);
+  app::add_pictures(cli, options->pictures);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
