@@ -78,6 +78,8 @@ set(table
   "apps/driver/validate          | sim/* trace/* models/* apps/driver apps/driver/answers"
   "apps/report                   | sim/* trace/* models/* apps/driver/*"
   "apps/report/svg               | sim/* trace/annotate apps/report"
+  "apps/report/sections          | sim/* trace/* models/* apps/driver/* apps/report"
+  "apps/report/pages             | apps/report"
   "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli"
   "tests                         | sim/* trace/* models/* apps/* tests/*"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -36,7 +37,7 @@ void to_stderr(std::string_view text) noexcept {
   }
 }
 
-/// The length of a colour of ours (apps/report/style.h) at the start, on a terminal.
+/// The length of a colour of ours (TextStyle) at the start, on a terminal.
 std::size_t own_style(std::string_view at) {
   for (const std::string_view style : {"\033[1m", "\033[33m", "\033[0m"}) {
     if (at.starts_with(style)) {
@@ -115,6 +116,11 @@ int answer(std::string_view text, ExitCode code) {
   errno = 0;
   if (write_all(stdout, printable(text)) && std::fflush(stdout) == 0) {
     return code;
+  }
+  if (errno == EPIPE) {
+    // The reader has seen enough (`| head`): end as every filter does, without a word.
+    static_cast<void>(std::signal(SIGPIPE, SIG_DFL));
+    static_cast<void>(std::raise(SIGPIPE));
   }
   return failure({ErrorCode::io, "standard output: " + reason(errno)});
 }

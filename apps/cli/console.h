@@ -16,6 +16,9 @@ namespace foretrace::app {
 struct CommonOptions {
   bool json = false;
   bool quiet = false;
+  bool details = false;
+  bool csv = false;
+  std::string table;  ///< of --csv; empty: the main one
   std::string log_level = "warning";
 };
 

@@ -1,4 +1,5 @@
 // The foretrace program: the table of its commands, one parse, one catch.
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -6,11 +7,15 @@
 #include <new>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
+#include "apps/cli/defaults.h"
 #include "apps/cli/help.h"
 #include "apps/cli/run_program.h"
 #include "models/catalogue/accelerator.h"
@@ -55,6 +60,10 @@ int run(int argc, char** argv) {
   root.set_version_flag("--version", std::string("foretrace ") + FORETRACE_VERSION,
                         "print the version and exit");
   root.get_help_ptr()->description("print this page and exit");
+  bool ignored = false;  // taken out of the arguments before they are parsed
+  root.add_flag("--no-config", ignored,
+                "with any command: leave out the defaults of "
+                "$XDG_CONFIG_HOME/foretrace/config.json");
   constexpr Example examples[] = {
       {"foretrace simulate trace.json.gz", "replays a trace: how close, and where the time goes"},
       {"foretrace whatif trace.json.gz --rank-all", "what would help most"}};
@@ -68,11 +77,14 @@ int run(int argc, char** argv) {
     sub->get_help_ptr()->description("print this page and exit");
     actions[sub] = command->setup(*sub);
   }
+  std::vector<std::string> arguments(argv + 1, argv + std::max(argc, 1));
+  const bool no_config = take_no_config(arguments);
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
-    root.parse(argc, argv);
+    root.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
     const auto parsed = root.get_subcommands();
-    return answer(help_page(parsed.empty() ? root : *parsed.front()));
+    return answer(help_page(parsed.empty() ? root : *parsed.front(), text_style()));
   } catch (const CLI::CallForVersion& version) {
     return answer(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {
@@ -85,7 +97,14 @@ int run(int argc, char** argv) {
   }
   const auto chosen = root.get_subcommands();
   if (chosen.empty()) {
-    return failure({ErrorCode::bad_usage, "no command given; see foretrace --help"});
+    return answer(help_page(root, text_style()));
+  }
+  if (!no_config) {
+    if (const Status status = apply_defaults(root, *chosen.front(), defaults_path());
+        !status.ok()) {
+      static_cast<void>(failure(status.error()));
+      return bad_usage_code(root);
+    }
   }
   return actions.at(chosen.front())();
 }

@@ -21,6 +21,9 @@ namespace foretrace::app {
 /// --json, --quiet, --log-level.
 void add_common(CLI::App& app, CommonOptions& options);
 
+/// --details, --csv, --table: of commands that answer with a page.
+void add_page(CLI::App& app, CommonOptions& options);
+
 /// How a trace is read and which step answers.
 struct TraceOptions {
   std::vector<std::string> paths;

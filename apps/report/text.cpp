@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::app {
+namespace foretrace::report {
 namespace {
 
 // Columns lie this far apart.
@@ -59,9 +59,9 @@ void erase_all(std::string& text, std::string_view part) {
   }
 }
 
-std::string padded(const std::string& cell, std::size_t width, Table::Align align) {
+std::string padded(const std::string& cell, std::size_t width, Grid::Align align) {
   const std::string space(width - std::min(width, width_of(cell)), ' ');
-  return align == Table::Align::left ? cell + space : space + cell;
+  return align == Grid::Align::left ? cell + space : space + cell;
 }
 
 }  // namespace
@@ -71,6 +71,9 @@ std::string time_text(std::int64_t ns, std::int64_t scale_ns) {
   const auto value = static_cast<double>(ns);
   if (scale < 1e6) {
     return fmt::format("{:.1f} us", value / 1e3);
+  }
+  if (scale >= 1e11) {
+    return fmt::format("{:.1f} s", value / 1e9);
   }
   const int decimals = scale < 1e7 ? 3 : scale < 1e8 ? 2 : 1;
   return fmt::format("{:.{}f} ms", value / 1e6, decimals);
@@ -115,6 +118,13 @@ std::string bytes_text(std::int64_t bytes) {
                                       : fmt::format("{:.1f} GiB", mebibytes / 1024.0);
 }
 
+std::string signed_bytes_text(std::int64_t bytes) {
+  if (bytes == 0) {
+    return "same";
+  }
+  return (bytes < 0 ? "-" : "+") + bytes_text(bytes < 0 ? -bytes : bytes);
+}
+
 namespace {
 
 /// Both with their unit, or once if it is the same.
@@ -143,10 +153,7 @@ std::string factor_text(double factor) {
 }
 
 std::string shorten(std::string_view text, std::size_t width) {
-  std::string clean(text);
-  std::replace_if(
-      clean.begin(), clean.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; }, '?');
+  std::string clean = printable(text);
   const std::size_t length = width_of(clean);
   if (length <= width) {
     return clean;
@@ -184,7 +191,7 @@ std::string function_text(std::string_view name) {
   return text;
 }
 
-std::string paragraph(std::string_view first, std::string_view text) {
+std::string paragraph(std::string_view first, std::string_view text, std::size_t width) {
   std::string out(first);
   std::size_t column = width_of(first);
   const std::string indent(column, ' ');
@@ -197,7 +204,7 @@ std::string paragraph(std::string_view first, std::string_view text) {
     text.remove_prefix(start);
     const std::string_view word = text.substr(0, text.find_first_of(" \n"));
     text.remove_prefix(word.size());
-    if (!line_is_empty && column + 1 + width_of(word) > page_width) {
+    if (!line_is_empty && column + 1 + width_of(word) > width) {
       out += "\n" + indent;
       column = indent.size();
       line_is_empty = true;
@@ -213,36 +220,101 @@ std::string paragraph(std::string_view first, std::string_view text) {
   return out + "\n";
 }
 
-std::string Table::text(std::size_t indent) const {
+std::string printable(std::string_view text) {
+  std::string clean(text);
+  std::replace_if(
+      clean.begin(), clean.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; }, '?');
+  return clean;
+}
+
+std::string TextStyle::strong(std::string_view text) const {
+  return colour && !text.empty() ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
+}
+
+std::string TextStyle::warning(std::string_view text) const {
+  return colour && !text.empty() ? fmt::format("\033[33m{}\033[0m", text) : std::string(text);
+}
+
+void Grid::row(std::vector<std::string> cells, bool is_strong) {
+  rows_.push_back({std::move(cells), is_strong});
+}
+
+namespace {
+
+/// Takes `excess` from the columns on the left, always from the widest one.
+void narrow(std::vector<std::size_t>& widths, const std::vector<Grid::Align>& columns,
+            std::size_t excess) {
+  constexpr std::size_t narrowest = 8;
+  for (; excess > 0; --excess) {
+    std::size_t widest = columns.size();
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (columns[i] == Grid::Align::left &&
+          (widest == columns.size() || widths[i] > widths[widest])) {
+        widest = i;
+      }
+    }
+    if (widest == columns.size() || widths[widest] <= narrowest) return;
+    --widths[widest];
+  }
+}
+
+}  // namespace
+
+std::string Grid::text(std::size_t indent, const TextStyle& style) const {
   std::vector<std::size_t> widths(columns_.size(), 0);
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], width_of(row[i]));
+  for (const Line& line : rows_) {
+    for (std::size_t i = 0; i < line.cells.size(); ++i) {
+      widths[i] = std::max(widths[i], width_of(line.cells[i]));
     }
   }
-  std::size_t total = indent + column_gap * (widths.size() - 1);
-  std::size_t widest = columns_.size();
+  std::size_t total = indent;
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    total += widths[i];
-    if (columns_[i] == Align::left && (widest == columns_.size() || widths[i] > widths[widest])) {
-      widest = i;
-    }
+    total += widths[i] + (i > 0 && widths[i] > 0 ? column_gap : 0);
   }
-  if (total > page_width && widest < columns_.size()) {
-    const std::size_t excess = total - page_width;
-    widths[widest] = widths[widest] > excess + 8 ? widths[widest] - excess : 8;
-  }
+  if (total > style.width) narrow(widths, columns_, total - style.width);
   std::string out;
-  for (const auto& row : rows_) {
-    std::string line(indent, ' ');
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i == 0 ? "" : std::string(column_gap, ' ');
-      line += padded(shorten(row[i], widths[i]), widths[i], columns_[i]);
+  for (const Line& row : rows_) {
+    if (prose_ < row.cells.size() && width_of(row.cells[prose_]) > widths[prose_]) {
+      out += broken(row, widths, indent, style);
+      continue;
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+    out += line(row, widths, indent, style);
   }
   return out;
 }
 
-}  // namespace foretrace::app
+/// The row with the first line of its prose, and the others below it.
+std::string Grid::broken(const Line& row, const std::vector<std::size_t>& widths,
+                         std::size_t indent, const TextStyle& style) const {
+  std::string text = paragraph("", row.cells[prose_], widths[prose_]);
+  std::string out;
+  Line part = row;
+  while (!text.empty()) {
+    part.cells[prose_] = text.substr(0, text.find('\n'));
+    text.erase(0, part.cells[prose_].size() + 1);
+    out += line(part, widths, indent, style);
+    for (std::string& cell : part.cells) cell.clear();
+  }
+  return out;
+}
+
+std::string Grid::line(const Line& row, const std::vector<std::size_t>& widths, std::size_t indent,
+                       const TextStyle& style) const {
+  std::string line(indent, ' ');
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    if (widths[i] == 0) continue;  // a column without any text
+    line += i == 0 ? "" : std::string(column_gap, ' ');
+    const std::string cell = padded(shorten(row.cells[i], widths[i]), widths[i], columns_[i]);
+    const std::size_t front = std::min(cell.find_first_not_of(' '), cell.size());
+    const std::size_t back = cell.find_last_not_of(' ') + 1;
+    line += row.is_strong && front < back
+                ? cell.substr(0, front) + style.strong(cell.substr(front, back - front)) +
+                      cell.substr(back)
+                : cell;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+}  // namespace foretrace::report

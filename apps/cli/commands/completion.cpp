@@ -23,7 +23,9 @@ struct Options {
 };
 
 int run(const CLI::App& root, const Options& options) {
-  const app::Shell shell = options.shell == "zsh" ? app::Shell::zsh : app::Shell::bash;
+  const app::Shell shell = options.shell == "zsh"    ? app::Shell::zsh
+                           : options.shell == "fish" ? app::Shell::fish
+                                                     : app::Shell::bash;
   const std::string script = app::completion_script(root, shell);
   if (options.common.json) {
     const nlohmann::ordered_json document = {{"shell", options.shell}, {"script", script}};
@@ -34,12 +36,16 @@ int run(const CLI::App& root, const Options& options) {
 
 std::function<int()> setup(CLI::App& cli) {
   const auto options = std::make_shared<Options>();
-  CLI::Option* const shell = cli.add_option("SHELL", options->shell, "bash or zsh")->required();
-  constexpr std::array<std::string_view, 2> shells = {"bash", "zsh"};
+  CLI::Option* const shell =
+      cli.add_option("SHELL", options->shell, "bash, zsh or fish")->required();
+  constexpr std::array<std::string_view, 3> shells = {"bash", "zsh", "fish"};
   app::restrict_to(*shell, shells);
   app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {{"source <(foretrace completion bash)",
-                                        "completes commands, options, what-ifs in this shell"}};
+  constexpr app::Example examples[] = {
+      {"source <(foretrace completion bash)",
+       "completes commands, options and what-ifs in this shell"},
+      {"foretrace completion fish > ~/.config/fish/completions/foretrace.fish",
+       "the same in every fish from now on"}};
   app::add_examples(cli, examples);
   return [options, &cli] { return run(*cli.get_parent(), *options); };
 }
@@ -47,7 +53,7 @@ std::function<int()> setup(CLI::App& cli) {
 }  // namespace
 
 extern const CommandInfo completion;
-const CommandInfo completion = {"completion", "a script that completes names in bash or zsh",
-                                setup};
+const CommandInfo completion = {"completion",
+                                "print a script that completes names in bash, zsh or fish", setup};
 
 }  // namespace foretrace::commands

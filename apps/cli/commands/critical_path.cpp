@@ -3,16 +3,15 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/predict.h"
-#include "apps/report/documents.h"
-#include "apps/report/report.h"
+#include "apps/report/pages.h"
 
 namespace foretrace::commands {
 namespace {
@@ -37,22 +36,19 @@ int run(const Options& options) {
   if (!replay.ok()) {
     return app::failure(replay.error());
   }
-  const driver::PathReport report =
-      driver::path_report(recording->graph(), replay->run, options.top);
-  if (options.common.json) {
-    return app::answer(driver::text_of(driver::path_document(*recording, *replay, report)));
-  }
-  return app::answer(options.common.quiet ? app::path_headline(report) + "\n"
-                                          : app::path_page(*recording, *replay, report));
+  const driver::PathReport path = driver::path_report(recording->graph(), replay->run, options.top);
+  return app::answer(report::critical_path_page({*recording, *replay, path}), options.common);
 }
 
 std::function<int()> setup(CLI::App& cli) {
   const auto options = std::make_shared<Options>();
   app::add_trace(cli, options->trace);
   app::add_run(cli, options->trace);
-  cli.add_option("--top", options->top, "how many parts to list and to simulate without (10)")
+  cli.add_option("--top", options->top,
+                 "list this many parts, and simulate the step without each (10)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
+  app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace critical-path trace.json.gz",
@@ -66,6 +62,6 @@ std::function<int()> setup(CLI::App& cli) {
 
 extern const CommandInfo critical_path;
 const CommandInfo critical_path = {
-    "critical-path", "what a step is spent on, and how much each part could give", setup};
+    "critical-path", "show what bounds a step, and how much each part could give", setup};
 
 }  // namespace foretrace::commands

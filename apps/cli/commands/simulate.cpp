@@ -5,8 +5,8 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
@@ -16,8 +16,7 @@
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/predict.h"
-#include "apps/report/documents.h"
-#include "apps/report/report.h"
+#include "apps/report/pages.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
@@ -41,15 +40,13 @@ int run_in_budget(const Options& options, const driver::Recording& recording,
   if (!drawn.ok()) {
     return app::failure(drawn.error());
   }
-  if (options.common.json) {
-    return app::answer(driver::text_of(driver::result_document(
-                           {recording, replay, analysis, nullptr, nullptr, nullptr, &answer})),
-                       code);
-  }
-  return app::answer(options.common.quiet ? app::budget_headline(answer) + "\n"
-                                          : app::budget_page(recording, replay, answer) +
-                                                app::timeline_line(*drawn ? options.timeline : ""),
-                     code);
+  return app::answer(
+      report::result_page({.recording = recording,
+                           .replay = replay,
+                           .baseline = analysis,
+                           .baseline_budget = &answer,
+                           .timeline = *drawn ? std::string_view(options.timeline) : ""}),
+      options.common, code);
 }
 
 int run(const Options& options) {
@@ -100,15 +97,13 @@ int run(const Options& options) {
   if (const Status drawn = app::draw_pictures(options.pictures, title, runs); !drawn.ok()) {
     return app::failure(drawn.error());
   }
-  if (options.common.json) {
-    return app::answer(driver::text_of(driver::result_document({*recording, *replay, *analysis})));
-  }
-  if (options.common.quiet) {
-    return app::answer(app::replay_headline(*replay) + "\n");
-  }
-  const bool all_steps = run_options->step.kind == driver::StepChoice::Kind::all;
-  return app::answer(app::replay_page(*recording, *replay, *analysis, all_steps) +
-                     app::timeline_line(options.timeline));
+  return app::answer(
+      report::result_page({.recording = *recording,
+                           .replay = *replay,
+                           .baseline = *analysis,
+                           .all_steps = run_options->step.kind == driver::StepChoice::Kind::all,
+                           .timeline = options.timeline}),
+      options.common);
 }
 
 std::function<int()> setup(CLI::App& cli) {
@@ -118,6 +113,7 @@ std::function<int()> setup(CLI::App& cli) {
   app::add_budget(cli, options->budget);
   app::add_timeline(cli, options->timeline);
   app::add_pictures(cli, options->pictures);
+  app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace simulate trace.json.gz",
@@ -136,7 +132,7 @@ std::function<int()> setup(CLI::App& cli) {
 }  // namespace
 
 extern const CommandInfo simulate;
-const CommandInfo simulate = {"simulate", "replays a trace and says how close the simulation is",
+const CommandInfo simulate = {"simulate", "replay a trace, and say how close the simulation is",
                               setup};
 
 }  // namespace foretrace::commands
