@@ -9,6 +9,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/driver/what_if_spec.h"
+#include "apps/report/grid.h"
 #include "apps/report/text.h"
 #include "models/catalogue/accelerator.h"
 #include "models/policies/eviction/policy.h"

@@ -50,8 +50,8 @@ void add_page(CLI::App& app, CommonOptions& options) {
 
 void add_trace(CLI::App& app, TraceOptions& options) {
   app.add_option("TRACE", options.paths,
-                 "a recorded trace; or the ranks of a job: several traces, a folder, a .tar(.gz), "
-                 "a run.ftr.json")
+                 "a recorded trace (- is standard input); or the ranks of a job: several traces, a "
+                 "folder, a .tar(.gz), a run.ftr.json")
       ->required();
   app.add_flag("--strict", options.strict, "refuse a trace with any event that must be dropped");
   app.add_flag("--no-recorded-latency", options.no_recorded_latency,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "apps/cli/answers.h"
+#include "apps/cli/busy.h"
 #include "apps/cli/help.h"
 #include "apps/cli/names.h"
 #include "apps/driver/answers/fit.h"
@@ -35,7 +36,9 @@ Result<driver::MemoryTarget> parse_target(const std::string& text,
 int answer_ranking(const Questions& questions, const CommonOptions& common,
                    const WhatIfBase& base) {
   const auto by = questions.by == "memory" ? driver::RankBy::memory : driver::RankBy::time;
-  const auto ranking = driver::rank_all(base.recording, base.replay, base.options, by);
+  const auto ranking = while_busy(common, "trying every what-if", [&] {
+    return driver::rank_all(base.recording, base.replay, base.options, by);
+  });
   if (!ranking.ok()) {
     return failure(ranking.error());
   }
@@ -45,8 +48,9 @@ int answer_ranking(const Questions& questions, const CommonOptions& common,
     return answer(report::result_page(result), common,
                   ranking->rows.empty() ? exit_answer_is_no : exit_done);
   }
-  const auto pairs =
-      driver::rank_pairs(base.recording, base.replay, base.options, *ranking, questions.top);
+  const auto pairs = while_busy(common, "trying what-ifs two at a time", [&] {
+    return driver::rank_pairs(base.recording, base.replay, base.options, *ranking, questions.top);
+  });
   if (!pairs.ok()) {
     return failure(pairs.error());
   }

@@ -70,6 +70,21 @@ void add_names(const Page& page, std::vector<std::string>& names) {
   for (const Page& part : page.parts) add_names(part, names);
 }
 
+/// The first table that the page shows, where its main one is missing; empty: it shows none.
+std::string first_shown(const Page& page) {
+  for (const Section& section : page.sections) {
+    for (const Table& table : section.tables) {
+      if (section.show != Show::never && has_figures(table) && !table.rows.empty()) {
+        return name_of(section, table);
+      }
+    }
+  }
+  for (const Page& part : page.parts) {
+    if (std::string name = first_shown(part); !name.empty()) return name;
+  }
+  return {};
+}
+
 void find(const Page& page, std::string_view name, std::vector<Found>& found) {
   for (const Section& section : page.sections) {
     for (const Table& table : section.tables) {
@@ -170,19 +185,23 @@ class CsvWriter {
 }  // namespace
 
 Result<std::string> csv_of(const Page& page, std::string_view name) {
-  const std::string_view wanted = name.empty() ? std::string_view(page.main_table) : name;
+  std::string wanted(name.empty() ? std::string_view(page.main_table) : name);
   std::vector<Found> found;
   find(page, wanted, found);
+  if (found.empty() && name.empty()) {
+    wanted = first_shown(page);
+    find(page, wanted, found);
+  }
   if (found.empty()) {
     std::vector<std::string> names;
     add_names(page, names);
-    if (names.empty()) return Error{ErrorCode::no_match, "--csv: this answer has no table"};
+    if (name.empty()) return Error{ErrorCode::no_match, "--csv: this answer shows no table"};
     const std::vector<std::string_view> views(names.begin(), names.end());
     return Error{ErrorCode::bad_usage,
-                 fmt::format("--table: {}, expected one of {}{}",
-                             wanted.empty() ? std::string("this answer has several tables")
-                                            : fmt::format("no table '{}' in this answer", wanted),
-                             fmt::join(names, ", "), did_you_mean(wanted, views))};
+                 fmt::format("--table: no table '{}' in this answer, expected {}{}", name,
+                             names.empty() ? std::string("none")
+                                           : fmt::format("one of {}", fmt::join(names, ", ")),
+                             did_you_mean(name, views))};
   }
   return CsvWriter(found, page.parts.empty() ? std::string() : page.part_title).take();
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/report/grid.h"
 #include "apps/report/writers.h"
 
 namespace foretrace::report {

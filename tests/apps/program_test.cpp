@@ -159,6 +159,17 @@ TEST_CASE("the short pages of a generated trace fit a screen") {
   }
 }
 
+TEST_CASE("a dash is standard input") {
+  const std::string page = run_program("simulate " + demo).out;
+  const Ran from_file = run_program("simulate - < " + demo);
+  CHECK(from_file.code == 0);
+  CHECK(from_file.out.substr(0, from_file.out.find('\n')) == page.substr(0, page.find('\n')));
+  CHECK(from_file.out.find("  trace       standard input, ") != std::string::npos);
+  const Ran from_pipe = run_program("--version >/dev/null; gzip -dc " + demo +
+                                    " | '" FORETRACE_PROGRAM "' inspect - --quiet");
+  CHECK(from_pipe.out.rfind("standard input: step 50.93 ms", 0) == 0);
+}
+
 TEST_CASE("words that people use lead to our names") {
   const std::string start = "whatif " + demo + " --quiet --apply ";
   const std::string ours = run_program(start + "mixed_precision").out;

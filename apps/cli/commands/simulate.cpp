@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/answers.h"
+#include "apps/cli/busy.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
@@ -81,8 +82,9 @@ int run(const Options& options) {
   }
   driver::add_reserved(*recording, recording->graph(), *analysis);
   if (question->has_value()) {
-    const Result<driver::BudgetAnswer> answer =
-        driver::run_in_budget(recording->graph(), **question, *run_options);
+    const Result<driver::BudgetAnswer> answer = app::while_busy(
+        options.common, "running within the budget",
+        [&] { return driver::run_in_budget(recording->graph(), **question, *run_options); });
     return answer.ok() ? run_in_budget(options, *recording, *replay, *analysis, *answer)
                        : app::failure(answer.error());
   }

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/answers.h"
+#include "apps/cli/busy.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
@@ -36,17 +37,20 @@ int answer(const report::Page& page, const Options& options) {
 }
 
 int run_formats(const Options& options) {
-  const auto rows = driver::format_table(options.data);
+  const auto rows = app::while_busy(options.common, "reading every file",
+                                    [&] { return driver::format_table(options.data); });
   return rows.ok() ? answer(report::formats_page(*rows), options) : app::failure(rows.error());
 }
 
 int run_jobs(const Options& options) {
-  const auto rows = driver::job_table(options.data);
+  const auto rows = app::while_busy(options.common, "replaying jobs",
+                                    [&] { return driver::job_table(options.data); });
   return rows.ok() ? answer(report::jobs_page(*rows), options) : app::failure(rows.error());
 }
 
 int run_claims(const Options& options) {
-  const auto rows = driver::claim_table(options.data);
+  const auto rows = app::while_busy(options.common, "predicting what papers report",
+                                    [&] { return driver::claim_table(options.data); });
   return rows.ok() ? answer(report::claims_page(*rows), options) : app::failure(rows.error());
 }
 
@@ -61,11 +65,13 @@ int run(const Options& options) {
   if (options.jobs) {
     return run_jobs(options);
   }
-  const Result<driver::ReplayTable> table = driver::replay_table(options.data);
+  const Result<driver::ReplayTable> table = app::while_busy(
+      options.common, "replaying recordings", [&] { return driver::replay_table(options.data); });
   if (!table) {
     return app::failure(table.error());
   }
-  const Result<std::vector<driver::PairRow>> pairs = driver::pair_table(options.data);
+  const Result<std::vector<driver::PairRow>> pairs = app::while_busy(
+      options.common, "predicting pairs", [&] { return driver::pair_table(options.data); });
   if (!pairs) {
     return app::failure(pairs.error());
   }

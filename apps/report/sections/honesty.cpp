@@ -97,7 +97,7 @@ Section reactions_section(const Honesty& honesty, const driver::Reactions& react
 
 /// The same in three lines.
 Section trust_section(const Honesty& honesty, const driver::Reactions& reactions) {
-  Section section{.key = "trust", .title = "how far the graph can be trusted"};
+  Section section{.key = "trust", .title = "how far the graph can be trusted", .show = Show::brief};
   if (honesty.span_ns == 0) {
     section.note("the trace has no recorded times to check it against");
     return section;

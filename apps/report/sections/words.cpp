@@ -10,6 +10,11 @@
 namespace foretrace::report {
 namespace {
 
+/// Of a file or a folder, as a page shows it.
+std::string name_of(std::string_view path) {
+  return path == "-" ? std::string("standard input") : shorten(file_name_of(path), 60);
+}
+
 /// What a trace holds, in a few words.
 std::string held_text(const driver::Inspection& found) {
   if (found.memory) {
@@ -56,7 +61,7 @@ std::string change_text(std::int64_t after, std::int64_t before) {
 
 std::string trace_text(const driver::Recording& recording) {
   const trace::ImportReport& report = recording.report;
-  const std::string name = shorten(file_name_of(recording.path), 60);
+  const std::string name = name_of(recording.path);
   std::string text = recording.job == nullptr
                          ? fmt::format("{}, {}", name, plural(report.events, "event"))
                          : fmt::format("{} ({}), {}", plural(recording.job->ranks.size(), "rank"),
@@ -118,7 +123,7 @@ std::string inspect_headline(const driver::Inspection& found) {
   constexpr std::size_t least_name = 24;
   const std::string text = held_text(found);
   const std::size_t room = page_width - std::min(page_width, text.size() + 2);
-  return shorten(shorten(file_name_of(found.path), 60), std::max(least_name, room)) + ": " + text;
+  return shorten(name_of(found.path), std::max(least_name, room)) + ": " + text;
 }
 
 Section trace_section(const driver::Recording& recording) {

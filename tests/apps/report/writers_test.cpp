@@ -163,6 +163,9 @@ TEST_CASE("CSV: a table that is not there is answered with those that are") {
         "--table: no table 'kernel' in this answer, expected one of kernels, parts (did you mean "
         "'kernels'?)");
   CHECK(csv_of(Page{}).error().code == ErrorCode::no_match);
+  Page other = sample();
+  other.main_table = "absent";
+  CHECK(csv_of(other)->rfind("name,time_ns", 0) == 0);  // the first that the page shows
 }
 
 }  // namespace
