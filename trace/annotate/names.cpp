@@ -5,14 +5,10 @@
 #include <cctype>
 #include <charconv>
 
+#include "sim/core/text.h"
+
 namespace foretrace::trace {
 namespace {
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view without_digits_at_end(std::string_view name) {
   while (!name.empty() && is_digit(name.back())) name.remove_suffix(1);
@@ -27,7 +23,7 @@ bool is_autograd_node(std::string_view name) {
     return true;
   }
   const std::string_view stem = without_digits_at_end(name);
-  return !has(stem, " ") && (stem.ends_with("Backward") || stem.ends_with("Backwards"));
+  return !contains(stem, " ") && (stem.ends_with("Backward") || stem.ends_with("Backwards"));
 }
 
 /// Names of communication around the kernels: c10d operators, ProcessGroup ranges.
@@ -40,8 +36,8 @@ bool is_collective_call(std::string_view name) {
 /// torch.optim, torch.amp and Apex are the only callers of these.
 bool is_update_operator(std::string_view name) {
   return name.starts_with("aten::_fused_ad") || name.starts_with("aten::_fused_sgd") ||
-         name.starts_with("aten::_amp_") || has(name, "fused_adam") || has(name, "fused_sgd") ||
-         has(name, "multi_tensor");
+         name.starts_with("aten::_amp_") || contains(name, "fused_adam") ||
+         contains(name, "fused_sgd") || contains(name, "multi_tensor");
 }
 
 bool updates_in_place(std::string_view name) {
@@ -63,11 +59,11 @@ NameMeaning say(Phase phase, PhaseEvidence evidence) {
 NameMeaning meaning_of_known_range(std::string_view name) {
   if (name.starts_with("ProfilerStep#")) return {.is_step = true};
   if (is_collective_call(name)) return say(Phase::communication, PhaseEvidence::collective);
-  if (name.starts_with("enumerate(DataLoader)#") || has(name, "DataLoaderIter") ||
+  if (name.starts_with("enumerate(DataLoader)#") || contains(name, "DataLoaderIter") ||
       name.ends_with(".__next__")) {
     return say(Phase::data_loading, PhaseEvidence::loader);
   }
-  if (name.starts_with("Optimizer.") && has(name, "#")) {
+  if (name.starts_with("Optimizer.") && contains(name, "#")) {
     return say(Phase::update, PhaseEvidence::optimizer);
   }
   return {};
@@ -124,7 +120,7 @@ bool is_identifier_character(char c) {
 
 /// "encoder.layers.0.attention": names a module if it is nothing but identifiers and dots.
 bool is_dotted_path(std::string_view name) {
-  if (name.empty() || is_digit(name.front()) || !has(name, ".")) return false;
+  if (name.empty() || is_digit(name.front()) || !contains(name, ".")) return false;
   char before = '.';
   for (const char c : name) {
     if (c == '.' && before == '.') return false;
@@ -157,7 +153,7 @@ std::string module_of_range(std::string_view name) {
     return std::string(dot == std::string_view::npos ? name : name.substr(dot + 1));
   }
   if ((name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel")) &&
-      name.ends_with(")") && has(name, "(")) {
+      name.ends_with(")") && contains(name, "(")) {
     const std::size_t open = name.rfind('(');
     return path_of_dots(name.substr(open + 1, name.size() - open - 2));
   }
@@ -193,22 +189,23 @@ NameMeaning meaning_of_operator(std::string_view name) {
   if (is_autograd_node(name)) {
     NameMeaning meaning = say(Phase::backward, PhaseEvidence::autograd);
     meaning.is_autograd_node = true;
-    meaning.accumulates = has(name, "AccumulateGrad");
+    meaning.accumulates = contains(name, "AccumulateGrad");
     return meaning;
   }
-  if (has(name, "_backward")) return say(Phase::backward, PhaseEvidence::autograd);
+  if (contains(name, "_backward")) return say(Phase::backward, PhaseEvidence::autograd);
   if (is_update_operator(name)) return say(Phase::update, PhaseEvidence::operator_name);
   if (name.starts_with("aten::_foreach_")) return {.is_on_list = true, .is_composite = true};
   if (name == "aten::zero_" || name == "aten::record_stream") {
     return {.is_no_forward = true, .is_composite = true};
   }
   // 2020-21 traces record annotations among the operators; those have no namespace.
-  if (has(name, "::") || name.starts_with("Torch-Compiled Region")) {
+  if (contains(name, "::") || name.starts_with("Torch-Compiled Region")) {
     return {.updates_in_place = updates_in_place(name),
             .reads_back = reads_back(name),
             .is_composite = true};
   }
-  const bool is_range = has(name, " ") || has(name, "#") || words_of(name).front() == name;
+  const bool is_range =
+      contains(name, " ") || contains(name, "#") || words_of(name).front() == name;
   const Phase phase = is_range ? phase_of_words(name) : Phase::unknown;
   return phase == Phase::unknown ? NameMeaning{} : say(phase, PhaseEvidence::annotation);
 }
@@ -226,27 +223,27 @@ NameMeaning meaning_of_frame(std::string_view name) {
   const std::size_t colon = name.rfind("): ");
   const std::string_view function =
       colon == std::string_view::npos ? std::string_view{} : name.substr(colon + 3);
-  if (has(name, "torch/optim/") || has(name, "torch/nn/utils/clip_grad.py")) {
+  if (contains(name, "torch/optim/") || contains(name, "torch/nn/utils/clip_grad.py")) {
     return say(Phase::update, PhaseEvidence::python_frame);
   }
   // Not scale(): that multiplies the loss, before the backward.
-  if (has(name, "amp/grad_scaler.py") &&
-      (function == "step" || function == "update" || has(function, "unscale"))) {
+  if (contains(name, "amp/grad_scaler.py") &&
+      (function == "step" || function == "update" || contains(function, "unscale"))) {
     return say(Phase::update, PhaseEvidence::python_frame);
   }
-  if (has(name, "torch/utils/data/")) {
+  if (contains(name, "torch/utils/data/")) {
     return say(Phase::data_loading, PhaseEvidence::python_frame);
   }
-  const bool calls_engine =
-      (has(name, "torch/_tensor.py") && function == "backward") ||
-      (has(name, "torch/autograd/__init__.py") && (function == "backward" || function == "grad")) ||
-      function == "_engine_run_backward";
+  const bool calls_engine = (contains(name, "torch/_tensor.py") && function == "backward") ||
+                            (contains(name, "torch/autograd/__init__.py") &&
+                             (function == "backward" || function == "grad")) ||
+                            function == "_engine_run_backward";
   return calls_engine ? say(Phase::backward, PhaseEvidence::python_frame) : NameMeaning{};
 }
 
 bool is_collective_kernel(std::string_view name) {
   return name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("void nccl") ||
-         has(name, "ncclKernel") || has(name, "ncclDevKernel");
+         contains(name, "ncclKernel") || contains(name, "ncclDevKernel");
 }
 
 std::string module_of(EventKind kind, std::string_view name) {
@@ -256,7 +253,7 @@ std::string module_of(EventKind kind, std::string_view name) {
                                           : std::string{};
   }
   if (kind != EventKind::user_annotation && kind != EventKind::cpu_op) return {};
-  return has(name, "::") && kind == EventKind::cpu_op ? std::string{} : module_of_range(name);
+  return contains(name, "::") && kind == EventKind::cpu_op ? std::string{} : module_of_range(name);
 }
 
 std::int64_t step_number(std::string_view name) {

@@ -5,14 +5,12 @@
 #include <string_view>
 #include <tuple>
 
+#include "sim/core/text.h"
+
 namespace foretrace::trace {
 namespace {
 
 constexpr std::uint32_t no_work = 0xFFFFFFFFU;
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 }  // namespace
 
@@ -37,8 +35,8 @@ void OperatorCalls::collect_work() {
     work.device = events_.tracks[index(events_.track[i])].device;
     const std::string_view name = events_.name_of(make_id<EventId>(i));
     const bool is_copy = events_.kind[i] == EventKind::copy;
-    const bool uploads = is_copy && has(name, "HtoD");
-    const bool downloads = is_copy && has(name, "DtoH");
+    const bool uploads = is_copy && foretrace::contains(name, "HtoD");
+    const bool downloads = is_copy && foretrace::contains(name, "DtoH");
     work.uploads = work.uploads || uploads;
     work.downloads = work.downloads || downloads;
     work.computes = work.computes || !(uploads || downloads);
@@ -78,7 +76,7 @@ std::vector<EventId> OperatorCalls::in_order_of_return() const {
 
 bool clears_gradients(const EventTable& events, EventId event) {
   return events.kind[index(event)] == EventKind::user_annotation &&
-         has(events.name_of(event), "zero_grad");
+         foretrace::contains(events.name_of(event), "zero_grad");
 }
 
 }  // namespace foretrace::trace

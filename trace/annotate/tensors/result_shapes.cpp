@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/core/text.h"
 #include "trace/annotate/tensors/result_formulas.h"
 #include "trace/annotate/tensors/window_shapes.h"
 
@@ -12,10 +13,6 @@ namespace {
 
 using results::Results;
 using results::Shapes;
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 struct Rule {
   std::string_view name;

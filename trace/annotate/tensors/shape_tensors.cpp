@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/core/text.h"
 #include "trace/annotate/names.h"
 #include "trace/annotate/operator_calls.h"
 #include "trace/annotate/sequence.h"
@@ -22,10 +23,6 @@ constexpr std::size_t most_touched = 256;
 
 // CUDA devices; what the device is does not depend on it.
 constexpr std::int32_t device_memory = 1;
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 /// Collectives write into tensors that others made.
 bool communicates(std::string_view name) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "sim/core/text.h"
 #include "trace/formats/json/scan.h"
 #include "trace/io/text.h"
 
@@ -11,7 +12,6 @@ namespace {
 
 constexpr int deepest = 64;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) {
   const auto folded = static_cast<char>(c | 0x20);
   return is_digit(c) || (folded >= 'a' && folded <= 'f');

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <limits>
 
+#include "sim/core/text.h"
+
 namespace foretrace::trace::detail {
 namespace {
 
@@ -12,8 +14,6 @@ struct Decimal {
   std::uint64_t mantissa = 0;
   std::int64_t exponent = 0;
 };
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "e+05": moves `at` behind it. The exponent is cut off far beyond any use.
 std::optional<std::int64_t> exponent_of(std::string_view text, std::size_t& at) {
