@@ -6,7 +6,6 @@
 #include <system_error>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -209,10 +208,10 @@ int run(const Options& options) {
   return app::end_like(*end);
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("COMMAND", options->command, "the program and its arguments, behind --")
-      ->required();
+      .required();
   cli.add_option("-o,--output", options->out,
                  "the recording (run.ftr); several processes write run.PID.ftr each");
   cli.add_option("--steps", options->steps,
@@ -227,7 +226,7 @@ std::function<int()> setup(CLI::App& cli) {
        "runs it as it is and records its kernels, copies, calls and ranges"},
       {"foretrace collect --steps 10:12 -- torchrun --nproc-per-node 8 train.py",
        "a file per rank, to be read together"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 
