@@ -8,8 +8,6 @@
 namespace foretrace::driver {
 namespace {
 
-Json known(std::int64_t value) { return value < 0 ? Json(nullptr) : Json(value); }
-
 Json device_json(const trace::DeviceProperties& device) {
   return {{"id", device.id},
           {"name", device.name},
@@ -20,6 +18,8 @@ Json device_json(const trace::DeviceProperties& device) {
 }
 
 }  // namespace
+
+Json known(std::int64_t value) { return value < 0 ? Json(nullptr) : Json(value); }
 
 Json input_json(const std::string& path, const trace::TraceInfo& info) {
   Json devices = Json::array();

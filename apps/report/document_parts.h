@@ -19,6 +19,8 @@ namespace foretrace::driver {
 
 using Json = nlohmann::ordered_json;
 
+/// Null where a value below 0 says that it is not known.
+[[nodiscard]] Json known(std::int64_t value);
 /// Path, format, rank, devices.
 [[nodiscard]] Json input_json(const std::string& path, const trace::TraceInfo& info);
 /// Events, dropped, repaired, reasons, warnings.

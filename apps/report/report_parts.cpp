@@ -14,6 +14,10 @@ double share_of(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+std::string change_text(std::int64_t after, std::int64_t before) {
+  return signed_percent_text(share_of(after - before, before));
+}
+
 std::string row(std::string_view title, std::string_view text) {
   return paragraph(fmt::format("  {:<9} ", title), text);
 }

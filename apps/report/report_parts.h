@@ -19,6 +19,8 @@ inline constexpr auto right = Table::Align::right;
 
 /// part / whole; 0 if there is no whole.
 [[nodiscard]] double share_of(std::int64_t part, std::int64_t whole);
+/// "+12.3 %": what becomes of `before`.
+[[nodiscard]] std::string change_text(std::int64_t after, std::int64_t before);
 /// "  title     text", continued below the text.
 [[nodiscard]] std::string row(std::string_view title, std::string_view text);
 

@@ -17,10 +17,6 @@ using driver::Ranked;
 using driver::Ranking;
 using driver::Replay;
 
-std::string change_text(std::int64_t after, std::int64_t before) {
-  return signed_percent_text(share_of(after - before, before));
-}
-
 /// Names in a paragraph for causes that everybody knows; errors with their text.
 std::string left_out_text(const Ranking& ranking) {
   using driver::Unranked;

@@ -18,10 +18,6 @@ using driver::Applied;
 using driver::Prediction;
 using driver::Replay;
 
-std::string change_text(std::int64_t after, std::int64_t before) {
-  return signed_percent_text(share_of(after - before, before));
-}
-
 double speedup_of(std::int64_t before, std::int64_t after) {
   return static_cast<double>(before) / static_cast<double>(std::max<std::int64_t>(1, after));
 }
@@ -36,7 +32,7 @@ bool is_noise(const Replay& replay, std::int64_t after) {
   return replay.scatter > 0 && std::abs(share_of(after - before, before)) <= replay.scatter;
 }
 
-std::string range_text(std::int64_t low, std::int64_t high, std::int64_t scale) {
+std::string declared_range_text(std::int64_t low, std::int64_t high, std::int64_t scale) {
   return low == high ? std::string("none declared")
                      : fmt::format("{} .. {}", time_text(low, scale), time_text(high, scale));
 }
@@ -55,7 +51,7 @@ std::string side_by_side(const PredictionParts& parts) {
                change_text(now, then), range});
   };
   add(before.is_span ? "span" : "step", before.step_ns, after.step_ns,
-      range_text(prediction.low_ns, prediction.high_ns, scale));
+      declared_range_text(prediction.low_ns, prediction.high_ns, scale));
   if (!before.is_span) {
     add("host period", before.host_ns, after.host_ns, "");
     if (before.device_ns >= 0 && after.device_ns >= 0) {

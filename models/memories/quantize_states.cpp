@@ -4,14 +4,14 @@ namespace foretrace {
 namespace {
 
 // Blocks of the allocator; a state and its scales are two of them.
-constexpr std::int64_t least_block = 512;
+constexpr std::int64_t block_bytes = 512;
 constexpr std::int64_t state_item_bytes = 4;
 constexpr std::int64_t scale_bytes = 4;
 // 256 fp32 values for signed numbers (first moment), as many for unsigned ones (second).
 constexpr std::int64_t code_table_bytes = 1024;
 
 std::int64_t rounded(std::int64_t bytes) {
-  return (bytes + least_block - 1) / least_block * least_block;
+  return (bytes + block_bytes - 1) / block_bytes * block_bytes;
 }
 
 class Quantizer {

@@ -172,12 +172,12 @@ std::string move_workspaces(Change& change, const TaskGraph& graph, std::string_
   if (swap.edited == 0 && swap.added == 0 && swap.persistent_before == swap.persistent_after) {
     return {};
   }
-  constexpr double mebibyte = 0x1p20;
+  constexpr double to_mebibytes = 0x1p-20;
   return fmt::format(
       "workspaces of libraries: {} calls get another size, {} get one, persistent ones {:.1f} MiB "
       "-> {:.1f} MiB",
-      swap.edited, swap.added, static_cast<double>(swap.persistent_before) / mebibyte,
-      static_cast<double>(swap.persistent_after) / mebibyte);
+      swap.edited, swap.added, static_cast<double>(swap.persistent_before) * to_mebibytes,
+      static_cast<double>(swap.persistent_after) * to_mebibytes);
 }
 
 }  // namespace foretrace

@@ -97,6 +97,17 @@ void ConfigFields::optional_text(std::string_view key, std::string& out) {
   }
 }
 
+std::optional<std::size_t> ConfigFields::word(std::string_view key,
+                                              std::span<const std::string_view> words) {
+  std::string found;
+  text(key, found);
+  const auto at = std::find(words.begin(), words.end(), found);
+  if (at != words.end()) return static_cast<std::size_t>(at - words.begin());
+  mistake(key, fmt::format("got {}{}, expected one of {}", in_quotes(found),
+                           did_you_mean(found, words), fmt::join(words, ", ")));
+  return std::nullopt;
+}
+
 void ConfigFields::texts(std::string_view key, std::vector<std::string>& out) {
   const ConfigValue* value = taken(key, "a list of texts", true);
   if (value == nullptr) return;

@@ -16,9 +16,8 @@
 namespace foretrace::trace::ftr {
 namespace {
 
-constexpr std::int64_t latest = std::int64_t{1} << 62;
 // Below this, starting a thread costs more than it saves.
-constexpr std::uint64_t worth_threads = std::uint64_t{1} << 18U;
+constexpr std::uint64_t file_worth_threads = std::uint64_t{1} << 18U;
 
 std::int32_t small(std::int64_t value) {
   return static_cast<std::int32_t>(
@@ -35,7 +34,7 @@ class TableReader {
   void read(std::uint64_t file_bytes, const Pairs& info) {
     read_info(info);
     EventDecoder events(chunks_, table_, report_);
-    const std::size_t threads = file_bytes < worth_threads ? 1 : 2;
+    const std::size_t threads = file_bytes < file_worth_threads ? 1 : 2;
     for_each_index(
         2,
         [&](std::size_t part) {

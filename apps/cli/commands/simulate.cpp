@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
@@ -111,7 +110,7 @@ int run(const Options& options) {
                      app::timeline_line(options.timeline));
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   app::add_trace(cli, options->trace);
   app::add_run(cli, options->trace);
@@ -129,7 +128,7 @@ std::function<int()> setup(CLI::App& cli) {
       {"foretrace simulate trace.json.gz --memory-budget 80% --when-full delta --timeline t.json",
        "and see what is evicted, copied and computed again"},
       {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

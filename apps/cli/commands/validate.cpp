@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -304,9 +303,9 @@ int run(const Options& options) {
                                       : page(*table, *pairs));
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("--data", options->data, "folder with recordings")->required();
+  cli.add_option("--data", options->data, "folder with recordings").required();
   cli.add_flag("--markdown", options->markdown, "tables with every column");
   cli.add_flag("--formats", options->formats,
                "read every file, whatever it is: format, damage, speed, or why it is refused");
@@ -317,7 +316,7 @@ std::function<int()> setup(CLI::App& cli) {
   constexpr app::Example examples[] = {
       {"foretrace validate --data traces",
        "replay every recording below traces/ and predict the known pairs"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -248,17 +247,17 @@ int run(const Options& options) {
                                  : predict(options, *start, *stack);
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   options->trace.memory_graph = true;
   app::add_trace(cli, options->trace);
   cli.add_option("-a,--apply", options->apply,
                  "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated, applied in order")
-      ->type_name("WHATIF")
-      ->allow_extra_args(false);
+      .type_name("WHATIF")
+      .single_values();
   cli.add_option("--accelerator", options->accelerator,
                  "the same run on this product; foretrace list accelerators names them")
-      ->type_name("NAME");
+      .type_name("NAME");
   app::add_questions(cli, options->questions);
   app::add_run(cli, options->trace);
   app::add_budget(cli, options->budget);
@@ -275,7 +274,7 @@ std::function<int()> setup(CLI::App& cli) {
        "how much larger the batch could then be"},
       {"foretrace whatif trace.json.gz --apply \"scale:select='kind=kernel&name~gemm',factor=0.5\"",
        "any selection of tasks by any factor; quotes where a value holds , & ~ : ="}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

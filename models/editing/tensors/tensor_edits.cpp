@@ -10,13 +10,13 @@ namespace foretrace::detail {
 namespace {
 
 // Blocks of PyTorch's allocator are multiples of this.
-constexpr double block_bytes = 512;
+constexpr double allocator_block = 512;
 // Far beyond any device, so that sums over all tensors stay within 64 bits.
 constexpr double most_bytes = 1e13;
 
 std::int64_t rounded(double bytes) {
-  const double blocks = std::ceil(std::clamp(bytes, 0.0, most_bytes) / block_bytes);
-  return static_cast<std::int64_t>(blocks * block_bytes);
+  const double blocks = std::ceil(std::clamp(bytes, 0.0, most_bytes) / allocator_block);
+  return static_cast<std::int64_t>(blocks * allocator_block);
 }
 
 }  // namespace

@@ -14,8 +14,6 @@ namespace foretrace::detail {
 
 namespace {
 
-Error bad(std::string message) { return Error{ErrorCode::bad_usage, std::move(message)}; }
-
 /// The second of two edits with one key and different content, or null.
 template <typename Edit, typename Key, typename Same>
 const Edit* contradiction(const std::vector<Edit>& edits, const Key& key, const Same& same) {

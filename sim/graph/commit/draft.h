@@ -5,12 +5,17 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::detail {
+
+[[nodiscard]] inline Error bad(std::string message) {
+  return Error{ErrorCode::bad_usage, std::move(message)};
+}
 
 /// Explicit dependencies that have their slots already; lane slots are empty. Columns per task.
 struct Slots {
