@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/links.h"
+
 namespace foretrace {
 namespace {
 
@@ -55,7 +57,7 @@ class Swapper {
       if (graph_.kind(kernel) != TaskKind::kernel) continue;
       const Work& work = graph_.work(kernel);
       if (work.operator_name == NameId{}) continue;
-      const TaskId launch = launch_of(kernel);
+      const TaskId launch = launch_of(graph_, kernel);
       if (launch == none<TaskId>) continue;
       const std::string_view owner = name(work.operator_name);
       use_persistent(from_, owner, launch, kernel, before_);
@@ -65,17 +67,6 @@ class Swapper {
         add_to_call(launch, kernel, bytes);
       }
     }
-  }
-
-  [[nodiscard]] TaskId launch_of(TaskId kernel) const {
-    const auto& sources = graph_.topology().sources[index(kernel)];
-    const auto& kinds = graph_.topology().kinds[index(kernel)];
-    for (const std::size_t slot : {cause_slot, extra_slot}) {
-      if (sources[slot] != no_point && kind_of(kinds[slot]) == DependencyKind::launch) {
-        return task_of(sources[slot]);
-      }
-    }
-    return none<TaskId>;
   }
 
   using Handle = std::pair<LaneId, LaneId>;  // host thread and stream

@@ -25,6 +25,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/communication/transfers.h"
 #include "models/whatifs/optimization.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -66,7 +67,7 @@ class Compressor {
   void find_users(const std::vector<detail::Transfer>& transfers) {
     for (const detail::Transfer& transfer : transfers) user_[transfer.task] = none<TaskId>;
     for (const TaskId kernel : editor_.kernels()) {
-      for (const Dependency& dependency : dependencies_of(graph_, kernel)) {
+      for (const Link& dependency : sources(graph_, kernel)) {
         const auto found = user_.find(task_of(dependency.source));
         if (dependency.kind == DependencyKind::event_wait && found != user_.end() &&
             found->second == none<TaskId>) {
@@ -79,7 +80,7 @@ class Compressor {
   /// The kernel that the collective waits for; none if that is not recorded.
   [[nodiscard]] TaskId producer(TaskId arrival) const {
     TaskId latest = none<TaskId>;
-    for (const Dependency& dependency : dependencies_of(graph_, arrival)) {
+    for (const Link& dependency : sources(graph_, arrival)) {
       const TaskId source = task_of(dependency.source);
       if (dependency.kind == DependencyKind::event_wait &&
           graph_.kind(source) == TaskKind::kernel && (latest == none<TaskId> || source > latest)) {

@@ -31,6 +31,7 @@
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/memories/swap_workspaces.h"
 #include "models/whatifs/optimization.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -165,7 +166,7 @@ class Swap {
     change_.durations.push_back({task, times(graph_.duration_ns(task)), Provenance::assumed});
     change_.segments.push_back({task, times(graph_.segment_ns(task)), Provenance::assumed});
     if (!view_.hands_over(task)) return;
-    for (const Dependency& dependency : dependencies_of(graph_, task)) {
+    for (const Link& dependency : sources(graph_, task)) {
       if (dependency.kind != DependencyKind::hand_over) continue;
       change_.lags.push_back({task, DependencyKind::hand_over, times(dependency.lag_ns)});
       break;

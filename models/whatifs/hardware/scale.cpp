@@ -20,6 +20,7 @@
 
 #include "models/whatifs/optimization.h"
 #include "sim/edit/selection.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -30,7 +31,7 @@ std::int64_t times(std::int64_t ns, double factor) {
 
 // Hand-overs carry host time of the thread in their lag.
 void scale_hand_overs(const TaskGraph& graph, TaskId task, double factor, Change& change) {
-  for (const Dependency& dependency : dependencies_of(graph, task)) {
+  for (const Link& dependency : sources(graph, task)) {
     if (dependency.kind != DependencyKind::hand_over || dependency.lag_ns == 0) continue;
     change.lags.push_back({task, DependencyKind::hand_over, times(dependency.lag_ns, factor)});
     return;

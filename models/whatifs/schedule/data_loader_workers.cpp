@@ -28,6 +28,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/text_pattern.h"
 #include "sim/engine/pull/pull.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -168,7 +169,7 @@ class Loader {
       }
       builder_.change.durations.push_back(
           {task, times(graph_.duration_ns(task), settings_.contention), Provenance::assumed});
-      for (const Dependency& d : dependencies_of(graph_, task)) {
+      for (const Link& d : sources(graph_, task)) {
         if (d.kind != DependencyKind::hand_over) continue;
         builder_.change.lags.push_back(
             {task, DependencyKind::hand_over, times(d.lag_ns, settings_.contention)});

@@ -47,10 +47,10 @@ class Checker {
       return bad(fmt::format("the change makes {} tasks, expected at most {}", known_, max_tasks));
     }
     for (const auto check :
-         {&Checker::removals, &Checker::works, &Checker::insertions, &Checker::durations,
-          &Checker::segments, &Checker::lags, &Checker::moves, &Checker::reorderings,
-          &Checker::dependencies, &Checker::waits, &Checker::removed_dependencies,
-          &Checker::lane_edits, &Checker::priorities}) {
+         {&Checker::removals, &Checker::stand_ins, &Checker::works, &Checker::insertions,
+          &Checker::durations, &Checker::segments, &Checker::lags, &Checker::moves,
+          &Checker::reorderings, &Checker::dependencies, &Checker::waits,
+          &Checker::removed_dependencies, &Checker::lane_edits, &Checker::priorities}) {
       if (auto status = (this->*check)(); !status) return std::move(status).error();
     }
     return std::move(fate_);
@@ -101,6 +101,38 @@ class Checker {
     }
     return agree(change_.removed, "removal",
                  [](const Removal& a, const Removal& b) { return a.segment == b.segment; });
+  }
+
+  Status stand_ins() {
+    if (change_.stand_ins.empty()) return ok_status();
+    member_.assign(graph_.size(), false);
+    for (const StandIn& group : change_.stand_ins) {
+      for (const TaskId task : {group.entry, group.exit}) {
+        if (auto status = stays(task, "stand-in"); !status) return status;
+      }
+      for (const TaskId task : group.between) {
+        if (index(task) >= graph_.size()) return exists_in_graph(task);
+      }
+      for (const TaskId task : group.members) {
+        if (index(task) >= graph_.size()) return exists_in_graph(task);
+        const bool goes = !fate_.empty() && fate_[index(task)] != Fate::kept;
+        if (member_[index(task)] || (!goes && task != group.entry && task != group.exit)) {
+          return bad(fmt::format("stand-in: {} {}", name(task),
+                                 goes ? "is a member of two groups" : "stays where it is"));
+        }
+        member_[index(task)] = true;
+      }
+    }
+    return ok_status();
+  }
+  [[nodiscard]] Status exists_in_graph(TaskId task) const {
+    return bad(fmt::format("stand-in: task {} is no task of the graph, got {} tasks", index(task),
+                           graph_.size()));
+  }
+  /// As stays(), or something stands in for the task.
+  [[nodiscard]] Status has_place(TaskId task, const char* what) const {
+    if (index(task) < member_.size() && member_[index(task)]) return ok_status();
+    return stays(task, what);
   }
 
   Status works() {
@@ -218,18 +250,17 @@ class Checker {
       if (d.source == no_point) {
         return bad(fmt::format("new dependency of {}: it has no source", name(d.task)));
       }
-      for (const TaskId task : {d.task, task_of(d.source)}) {
-        if (auto status = stays(task, "new dependency"); !status) return status;
-      }
+      if (auto status = has_place(d.task, "new dependency"); !status) return status;
+      if (auto status = exists(task_of(d.source), "new dependency"); !status) return status;
       if (d.late_after == no_point) continue;
-      if (auto status = stays(task_of(d.late_after), "new dependency"); !status) return status;
+      if (auto status = exists(task_of(d.late_after), "new dependency"); !status) return status;
     }
     return ok_status();
   }
 
   Status waits() {
     for (const Wait& w : change_.new_waits) {
-      if (auto status = stays(w.task, "new wait"); !status) return status;
+      if (auto status = has_place(w.task, "new wait"); !status) return status;
       if (index(w.at) > known_) {
         return bad(
             fmt::format("new wait of {}: position {} does not exist", name(w.task), index(w.at)));
@@ -238,7 +269,7 @@ class Checker {
         if (auto status = lane_exists(w.lane, "new wait"); !status) return status;
       }
       if (w.late_after == no_point) continue;
-      if (auto status = stays(task_of(w.late_after), "new wait"); !status) return status;
+      if (auto status = exists(task_of(w.late_after), "new wait"); !status) return status;
     }
     return ok_status();
   }
@@ -286,6 +317,7 @@ class Checker {
   std::size_t known_;  // ids below are tasks of the graph or inserted ones
   std::size_t lanes_;
   std::vector<Fate> fate_;
+  std::vector<bool> member_;  // per task of the graph: something stands in for it; empty: for none
 };
 
 }  // namespace

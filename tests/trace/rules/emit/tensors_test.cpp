@@ -8,11 +8,11 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/edit/relations.h"
-#include "sim/edit/weights.h"
+#include "sim/edit/editor.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
+#include "sim/graph/links.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/reader.h"
 
@@ -92,14 +92,14 @@ TaskGraph after_faster_host(const TaskGraph& graph) {
     const auto task = make_id<TaskId>(i);
     if (!is_host(graph.kind(task))) continue;
     host.push_back(task);
-    for (const Dependency& d : dependencies_of(graph, task)) {
+    for (const Link& d : sources(graph, task)) {
       if (d.kind == DependencyKind::hand_over) {
         change.lags.push_back({task, DependencyKind::hand_over, d.lag_ns / 2});
       }
     }
   }
   REQUIRE(
-      transform::scale(change, graph, host, 0.5, transform::ScaleOf::duration_and_segment).ok());
+      change.scale(host, 0.5, ScaleOf::duration_and_segment).ok());
   return edited(graph, change);
 }
 
