@@ -24,9 +24,8 @@ bool GroupPlace::is_member(TaskId task) const {
 
 TaskId GroupPlace::own_call(TaskId member) const {
   const TaskId call = launch_of(graph_, member);
-  const bool own = call != none<TaskId> && graph_.kind(call) == TaskKind::launch &&
-                   graph_.work(call).part == TaskPart::whole && !editor_.is_gone(call) &&
-                   launched_by(graph_, call).only() == member;
+  const bool own = call != none<TaskId> && is_plain_launch(graph_, call) &&
+                   !editor_.is_gone(call) && launched_by(graph_, call).only() == member;
   return own ? call : none<TaskId>;
 }
 

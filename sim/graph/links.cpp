@@ -75,6 +75,12 @@ void LaunchedBy::Iterator::find() {
   }
 }
 
+TaskId LaunchedBy::back() const {
+  TaskId last = none<TaskId>;
+  for (const TaskId task : *this) last = task;
+  return last;
+}
+
 TaskId LaunchedBy::only() const {
   auto at = begin();
   if (at == end()) return none<TaskId>;
@@ -106,12 +112,16 @@ TaskId next_on_lane(const TaskGraph& graph, TaskId task) {
   return none<TaskId>;
 }
 
-std::vector<TaskId> first_on_lanes(const TaskGraph& graph) {
-  std::vector<TaskId> first(graph.context().lanes.size(), none<TaskId>);
+std::vector<TaskId> first_on_lanes(const TaskGraph& graph, LaneKind kind) {
+  std::vector<TaskId> first;
   for (std::size_t t = 0; t < graph.size(); ++t) {
     const auto task = make_id<TaskId>(t);
-    if (previous_on_lane(graph, task) == none<TaskId>) first[index(graph.lane_id(task))] = task;
+    if (graph.lane(task).kind == kind && previous_on_lane(graph, task) == none<TaskId>) {
+      first.push_back(task);
+    }
   }
+  std::sort(first.begin(), first.end(),
+            [&graph](TaskId a, TaskId b) { return graph.lane_id(a) < graph.lane_id(b); });
   return first;
 }
 

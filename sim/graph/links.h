@@ -152,6 +152,8 @@ class LaunchedBy {
   [[nodiscard]] bool empty() const { return begin() == end(); }
   /// The first of them; there must be one.
   [[nodiscard]] TaskId front() const { return *begin(); }
+  /// The last of them; there must be one.
+  [[nodiscard]] TaskId back() const;
   /// The only one; none if there are several or none at all.
   [[nodiscard]] TaskId only() const;
 
@@ -183,8 +185,8 @@ class LaunchedBy {
   return before == no_point ? none<TaskId> : task_of(before);
 }
 [[nodiscard]] TaskId next_on_lane(const TaskGraph& graph, TaskId task);
-/// The first task of every lane, by LaneId; none where a lane has no task.
-[[nodiscard]] std::vector<TaskId> first_on_lanes(const TaskGraph& graph);
+/// The first tasks of all lanes of a kind, in the order of the lanes.
+[[nodiscard]] std::vector<TaskId> first_on_lanes(const TaskGraph& graph, LaneKind kind);
 
 /// The other half of an operation of two tasks (begin and finish), or none.
 [[nodiscard]] TaskId other_half(const TaskGraph& graph, TaskId task);
@@ -201,6 +203,15 @@ class WaitIndex {
   std::vector<TaskId> tasks_;        // of each of them
 };
 
+/// True for a call that enqueues work and returns at once: not the begin of a blocking copy.
+[[nodiscard]] inline bool is_plain_launch(const TaskGraph& graph, TaskId task) {
+  return graph.kind(task) == TaskKind::launch && graph.work(task).part == TaskPart::whole;
+}
+/// True for a task that starts or ends a wait of the host: synchronization, blocking copy.
+[[nodiscard]] inline bool blocks(const TaskGraph& graph, TaskId task) {
+  return graph.kind(task) == TaskKind::synchronization ||
+         (is_host(graph.kind(task)) && graph.work(task).part != TaskPart::whole);
+}
 /// True if another host thread hands over to this task or takes over from it.
 [[nodiscard]] bool hands_over(const TaskGraph& graph, TaskId task);
 

@@ -246,6 +246,6 @@ TEST_CASE("law: whatever edits take the place of tasks, waiting stays, on paths 
     for (const StandIn& group : change->stand_ins) replaced += group.members.size() > 1 ? 1 : 0;
     removed += change->removed.size();
   }
-  CHECK(replaced > 5000);
+  CHECK(replaced > 3000);
   CHECK(removed > 20000);
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "models/editing/kernels/precision_choice.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::detail {
 namespace {
@@ -20,9 +21,10 @@ TaskId maker_of(const KernelEditor& editor, const Tensor& tensor) {
   TaskId first = none<TaskId>;
   TaskId nested = none<TaskId>;
   TaskId task = tensor.allocated_in;
-  for (int i = 0; i < farthest && task != none<TaskId>; ++i, task = editor.view().next(task)) {
+  for (int i = 0; i < farthest && task != none<TaskId>;
+       ++i, task = next_on_lane(editor.graph(), task)) {
     if (i > 0 && task == tensor.freed_in && first != none<TaskId>) break;
-    for (const TaskId kernel : editor.view().launched(task)) {
+    for (const TaskId kernel : launched_by(editor.graph(), task)) {
       if (editor.graph().kind(kernel) != TaskKind::kernel) continue;
       if (editor.graph().work(kernel).operator_name != owner) {
         if (first != none<TaskId>) return first;

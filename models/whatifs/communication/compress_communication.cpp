@@ -90,18 +90,12 @@ class Compressor {
     return latest;
   }
 
-  void wait_for(TaskId source, TaskId task) {
-    editor_.builder().change.new_dependencies.push_back(
-        {.source = end_of(source), .task = task, .kind = DependencyKind::event_wait});
-  }
-
   Status compress(const detail::Transfer& transfer) {
     const std::int64_t old = graph_.duration_ns(transfer.task);
     const std::int64_t latency = std::min(old, settings_.latency_ns);
     const std::int64_t now =
         latency + std::llround(static_cast<double>(old - latency) * settings_.ratio);
-    editor_.builder().change.durations.push_back(
-        {transfer.task, now, Provenance::scaled, 0.9F, 1.2F});
+    editor_.edit().set_duration(transfer.task, now, {Provenance::scaled, 0.9F, 1.2F});
     before_ += old;
     after_ += now;
     ++compressed_;
@@ -119,14 +113,15 @@ class Compressor {
   }
 
   Status add_codec(const detail::Transfer& transfer, double bytes) {
-    const TaskId arrival = transfer.met ? editor_.view().previous(transfer.task) : transfer.task;
+    const TaskId arrival =
+        transfer.met ? previous_on_lane(editor_.graph(), transfer.task) : transfer.task;
     const TaskId from = producer(arrival);
     if (settings_.encode_cost > 0 && from != none<TaskId> &&
         editor_.own_call(from) != none<TaskId>) {
       auto cost = editor_.moving_cost(bytes * settings_.encode_cost, KernelClass::elementwise);
       if (!cost) return std::move(cost).error();
       const TaskId encode = editor_.add(from, Place::after, {"encode for transfer", *cost, 0});
-      wait_for(encode, arrival);
+      editor_.edit().depend(arrival, encode, DependencyKind::event_wait);
       codec_ += cost->duration_ns;
       ++encoders_;
     }
@@ -134,9 +129,8 @@ class Compressor {
     if (settings_.decode_cost > 0 && to != none<TaskId> && editor_.own_call(to) != none<TaskId>) {
       auto cost = editor_.moving_cost(bytes * settings_.decode_cost, KernelClass::elementwise);
       if (!cost) return std::move(cost).error();
-      const TaskId decode = editor_.add(to, Place::before, {"decode after transfer", *cost, 0});
-      editor_.builder().change.new_dependencies.push_back(
-          {.source = end_of(transfer.task), .task = decode, .kind = DependencyKind::event_wait});
+      // It waits for the transfer, as the kernel behind it does.
+      editor_.add(to, Place::before, {"decode after transfer", *cost, 0});
       codec_ += cost->duration_ns;
       ++decoders_;
     }

@@ -38,7 +38,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const double factor = params.number("imbalance") / (1 + params.number("edges"));
   std::vector<bool> taken(scenario.graph.size(), false);
   for (const TaskId first : editor.kernels()) {
-    const TaskId second = editor.view().next(first);
+    const TaskId second = next_on_lane(editor.graph(), first);
     if (second == none<TaskId> || taken[index(first)] ||
         scenario.graph.kind(second) != TaskKind::kernel || !is_sparse_product(editor, first) ||
         !is_sparse_product(editor, second)) {
@@ -46,10 +46,10 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     }
     const std::int64_t both =
         scenario.graph.duration_ns(first) + scenario.graph.duration_ns(second);
-    taken[index(second)] = true;
     const std::array<TaskId, 2> pair = {first, second};
-    editor.replace(
+    const TaskId put = editor.replace(
         pair, {"fused message passing", detail::moved_share(both, KernelClass::gather, factor), 0});
+    taken[index(second)] = put != none<TaskId>;
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match, "no two sparse products next to each other on a stream"};

@@ -50,15 +50,13 @@ class EightBit {
     shrink_multi_tensor(states);
     const std::vector<KernelDescription> kernels =
         describe_works(editor_.graph(), editor_.accelerator());
-    for (const detail::Update& update :
-         detail::find_updates(editor_.graph(), editor_.view(), kernels)) {
+    for (const detail::Update& update : detail::find_updates(editor_.graph(), kernels)) {
       const double own = update.bytes_per_parameter >= old_bytes(2)   ? 2
                          : update.bytes_per_parameter >= old_bytes(1) ? 1
                                                                       : 0;
       per_tensor(update, states > 0 ? states : own);
     }
-    const StateQuantization tensors =
-        quantize_states(editor_.builder().change, editor_.graph(), settings_);
+    const StateQuantization tensors = quantize_states(editor_.edit(), settings_);
     if (editor_.untouched() && tensors.states == 0) {
       return Error{ErrorCode::no_match,
                    "no update with optimizer states, expected an Optimizer.step range with Adam or "
@@ -98,7 +96,7 @@ class EightBit {
     if (states <= 0 || update.tensors == 0 || update.calls.size() < update.tensors) return;
     std::vector<TaskId> kernels;
     for (const TaskId call : update.calls) {
-      const auto work = editor_.view().launched(call);
+      const auto work = launched_by(editor_.graph(), call);
       kernels.insert(kernels.end(), work.begin(), work.end());
     }
     const double ratio = new_bytes(states) / old_bytes(states);

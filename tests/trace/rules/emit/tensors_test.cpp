@@ -86,7 +86,7 @@ TaskGraph after_identity(const TaskGraph& graph) {
 
 /// A host twice as fast, hand-overs between its threads with it.
 TaskGraph after_faster_host(const TaskGraph& graph) {
-  Change change;
+  Editor editor(graph);
   std::vector<TaskId> host;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
@@ -94,13 +94,12 @@ TaskGraph after_faster_host(const TaskGraph& graph) {
     host.push_back(task);
     for (const Link& d : sources(graph, task)) {
       if (d.kind == DependencyKind::hand_over) {
-        change.lags.push_back({task, DependencyKind::hand_over, d.lag_ns / 2});
+        editor.set_lag(task, DependencyKind::hand_over, d.lag_ns / 2);
       }
     }
   }
-  REQUIRE(
-      change.scale(host, 0.5, ScaleOf::duration_and_segment).ok());
-  return edited(graph, change);
+  REQUIRE(editor.scale(host, 0.5, ScaleOf::duration_and_segment).ok());
+  return edited(graph, editor.change());
 }
 
 TEST_CASE("tensors: live bytes of the simulated host equal the recorded total at every event") {
