@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/text.h"
+
 namespace foretrace::detail {
 namespace {
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 // Pointwise: every output number depends on inputs at its own place.
 bool is_pointwise(const TaskGraph& graph, TaskId kernel, KernelClass kernel_class) {
-  if (kernel_class == KernelClass::elementwise) return !has(graph.name(kernel), "pool");
+  if (kernel_class == KernelClass::elementwise) return !contains(graph.name(kernel), "pool");
   // Casts and copies of views are pointwise kernels too; layout changes of cuDNN are not.
-  return kernel_class == KernelClass::copy && has(graph.name(kernel), "elementwise");
+  return kernel_class == KernelClass::copy && contains(graph.name(kernel), "elementwise");
 }
 
 bool reduces(KernelClass kernel_class) {

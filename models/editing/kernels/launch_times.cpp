@@ -1,7 +1,9 @@
 #include "models/editing/kernels/launch_times.h"
 
-#include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "sim/core/statistics.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::detail {
@@ -22,13 +24,6 @@ LaunchTimes usual_launch(const TaskGraph& graph) {
     }
   }
   return {lower_median(std::move(calls)), lower_median(std::move(latencies))};
-}
-
-std::int64_t lower_median(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace foretrace::detail

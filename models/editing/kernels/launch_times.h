@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "sim/graph/task_graph.h"
 
@@ -14,8 +13,5 @@ struct LaunchTimes {
   std::int64_t latency_ns = 0;  ///< from the call to its kernel, on an idle stream
 };
 [[nodiscard]] LaunchTimes usual_launch(const TaskGraph& graph);
-
-/// The middle value (lower of two); 0 of none.
-[[nodiscard]] std::int64_t lower_median(std::vector<std::int64_t> values);
 
 }  // namespace foretrace::detail

@@ -5,14 +5,11 @@
 #include <map>
 #include <string_view>
 
+#include "sim/core/text.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::detail {
 namespace {
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 // Bytes per fp32 parameter: gradient, parameter and states read, parameter and states written.
 constexpr double adam_bytes = 16 + 12;
@@ -42,7 +39,7 @@ class Finder {
     if (kernel_class != KernelClass::elementwise) return none<TaskId>;
     const std::string_view op = graph_.names()[graph_.work(kernel).operator_name];
     const bool zeroes =
-        has(op, "fill_") || has(op, "zero_") || has(graph_.name(kernel), "FillFunctor");
+        contains(op, "fill_") || contains(op, "zero_") || contains(graph_.name(kernel), "FillFunctor");
     return zeroes ? none<TaskId> : kernel;
   }
 
@@ -84,8 +81,8 @@ class Finder {
       ++seen.calls;
       seen.shapes = seen.shapes && amount.output > 0;
       seen.numbers += std::max(0.0, amount.output);
-      adam = adam || has(op, "addcdiv") || has(op, "sqrt");
-      momentum = momentum || has(op, "mul_");
+      adam = adam || contains(op, "addcdiv") || contains(op, "sqrt");
+      momentum = momentum || contains(op, "mul_");
     }
     const std::size_t enough = std::max<std::size_t>(1, open_.calls.size() / 10);
     const Seen* rarest = nullptr;

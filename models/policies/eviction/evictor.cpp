@@ -8,6 +8,7 @@
 
 #include "models/costs/kernel_cost.h"
 #include "models/editing/kernels/launch_times.h"
+#include "sim/core/statistics.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::detail {

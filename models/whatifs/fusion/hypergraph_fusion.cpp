@@ -19,18 +19,14 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/text.h"
 
 namespace foretrace {
 namespace {
 
 bool is_sparse_product(const detail::KernelEditor& editor, TaskId kernel) {
-  const auto has = [](std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  };
-  const std::string_view name = editor.graph().name(kernel);
-  const std::string_view op = editor.operator_of(kernel);
-  return has(name, "spmm") || has(name, "SpMM") || has(name, "csrmm") || has(name, "Spmm") ||
-         has(op, "_sparse_mm") || has(op, "spmm");
+  return contains_any(editor.graph().name(kernel), {"spmm", "SpMM", "csrmm", "Spmm"}) ||
+         contains_any(editor.operator_of(kernel), {"_sparse_mm", "spmm"});
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {

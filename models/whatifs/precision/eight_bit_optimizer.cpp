@@ -25,6 +25,7 @@
 #include "models/editing/kernels/update_phase.h"
 #include "models/memories/quantize_states.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/text.h"
 
 namespace foretrace {
 namespace {
@@ -36,9 +37,8 @@ double old_bytes(double states) { return fixed_bytes + 8 * states; }
 double new_bytes(double states) { return fixed_bytes + 2 * states; }
 
 double states_of(std::string_view text) {
-  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  if (has("dam") || has("LAMB") || has("Lamb") || has("lamb")) return 2;
-  return has("SGD") || has("sgd") || has("omentum") ? 1 : 0;
+  if (contains_any(text, {"dam", "LAMB", "Lamb", "lamb"})) return 2;
+  return contains_any(text, {"SGD", "sgd", "omentum"}) ? 1 : 0;
 }
 
 class EightBit {

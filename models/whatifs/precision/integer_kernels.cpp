@@ -20,13 +20,10 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/text.h"
 
 namespace foretrace {
 namespace {
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 bool is_covered(const detail::KernelEditor& editor, TaskId kernel) {
   const Phase phase = editor.graph().phase(kernel);
@@ -44,7 +41,7 @@ std::int64_t shorten_host(const TaskGraph& graph, double factor, Editor& editor)
   std::int64_t total = 0;
   for (const SegmentPart& part : graph.context().segment_parts) {
     const std::string_view label = graph.names()[part.label];
-    if (!has(label, "softmax") && !has(label, "gelu") && !has(label, "layer_norm")) continue;
+    if (!contains(label, "softmax") && !contains(label, "gelu") && !contains(label, "layer_norm")) continue;
     const auto saved = std::llround(static_cast<double>(part.duration_ns) * (1 - factor));
     less[part.task] += saved;
     total += saved;
