@@ -127,21 +127,21 @@ class LawOracle {
 
   template <typename Holds>
   [[nodiscard]] std::string first_broken(const Holds& holds) const {
+    std::vector<std::size_t> seen(before_.size(), 0);  // 1 + the task it was looked at for
     for (std::size_t t = 0; t < before_.size(); ++t) {
       const auto task = make_id<TaskId>(t);
       if (lost(task)) continue;
       const StandIn* group = group_[t];
       const TaskId place = group == nullptr ? new_id(task) : new_id(group->entry);
       std::vector<TaskId> open{task};
-      std::vector<bool> seen(before_.size(), false);
       while (!open.empty()) {
         const TaskId at = open.back();
         open.pop_back();
         for (const Edge& edge : edges_[index(at)]) {
           const TaskId source = task_of(edge.source);
           if (lost(source) && (edge.lane || is_kept(edge, at))) {
-            if (!seen[index(source)]) open.push_back(source);
-            seen[index(source)] = true;
+            if (seen[index(source)] != t + 1) open.push_back(source);
+            seen[index(source)] = t + 1;
           } else if (!edge.lane && is_kept(edge, at) &&
                      (group == nullptr || group_[index(source)] != group) && !lost(source) &&
                      !holds(edge, image(edge.source), place)) {
@@ -159,18 +159,25 @@ class LawOracle {
   [[nodiscard]] std::string stream_broken(const Holds& holds) const {
     std::vector<const StandIn*> open(before_.context().lanes.size(), nullptr);
     std::vector<TaskId> last(before_.context().lanes.size(), none<TaskId>);
+    // Where operations overlap their predecessors, the stream orders no times.
+    std::vector<bool> overlaps(before_.context().lanes.size(), false);
+    for (std::size_t t = 0; t < before_.size(); ++t) {
+      const auto task = make_id<TaskId>(t);
+      if (before_.segment_ns(task) < 0) overlaps[index(before_.lane_id(task))] = true;
+    }
     for (std::size_t t = 0; t < before_.size(); ++t) {
       const auto task = make_id<TaskId>(t);
       const std::size_t lane = index(before_.lane_id(task));
       const bool stream = is_stream_like(before_.lane(task).kind);
+      const Edge order{.lane = true, .sure = !overlaps[lane]};
       if (!stream || lost(task)) continue;
       const StandIn* group = group_[t];
       if (group != nullptr && group->members.front() == task && last[lane] != none<TaskId> &&
-          !holds(Edge{}, end_of(new_id(last[lane])), new_id(group->entry))) {
+          !holds(order, end_of(new_id(last[lane])), new_id(group->entry))) {
         return "a group begins before task " + std::to_string(index(last[lane]));
       }
       if (group == nullptr && open[lane] != nullptr &&
-          !holds(Edge{}, end_of(new_id(open[lane]->exit)), new_id(task))) {
+          !holds(order, end_of(new_id(open[lane]->exit)), new_id(task))) {
         return "task " + std::to_string(t) + " begins before a group of its stream ends";
       }
       if (group != nullptr) {
