@@ -10,14 +10,15 @@ namespace foretrace::detail {
 bool is_relu(const KernelEditor& editor, TaskId kernel) {
   if (editor.class_of(kernel) != KernelClass::elementwise) return false;
   return contains_any(editor.operator_of(kernel), {"relu", "clamp_min", "threshold"}) ||
-         contains_any(editor.graph().name(kernel), {"relu", "Relu", "clamp_min", "threshold_kernel"});
+         contains_any(editor.graph().name(kernel),
+                      {"relu", "Relu", "clamp_min", "threshold_kernel"});
 }
 
 bool is_batch_norm(const KernelEditor& editor, TaskId kernel) {
   if (editor.class_of(kernel) != KernelClass::normalization) return false;
   return contains_any(editor.operator_of(kernel), {"batch_norm"}) ||
          contains_any(editor.graph().name(kernel),
-                 {"bn_fw", "bn_bw", "batch_norm", "BatchNorm", "batchnorm"});
+                      {"bn_fw", "bn_bw", "batch_norm", "BatchNorm", "batchnorm"});
 }
 
 bool is_pooling(const KernelEditor& editor, TaskId kernel) {

@@ -38,8 +38,8 @@ class Finder {
     const KernelClass kernel_class = kernels_[index(graph_.work_id(kernel))].traits.kernel_class;
     if (kernel_class != KernelClass::elementwise) return none<TaskId>;
     const std::string_view op = graph_.names()[graph_.work(kernel).operator_name];
-    const bool zeroes =
-        contains(op, "fill_") || contains(op, "zero_") || contains(graph_.name(kernel), "FillFunctor");
+    const bool zeroes = contains(op, "fill_") || contains(op, "zero_") ||
+                        contains(graph_.name(kernel), "FillFunctor");
     return zeroes ? none<TaskId> : kernel;
   }
 

@@ -41,7 +41,8 @@ std::int64_t shorten_host(const TaskGraph& graph, double factor, Editor& editor)
   std::int64_t total = 0;
   for (const SegmentPart& part : graph.context().segment_parts) {
     const std::string_view label = graph.names()[part.label];
-    if (!contains(label, "softmax") && !contains(label, "gelu") && !contains(label, "layer_norm")) continue;
+    if (!contains(label, "softmax") && !contains(label, "gelu") && !contains(label, "layer_norm"))
+      continue;
     const auto saved = std::llround(static_cast<double>(part.duration_ns) * (1 - factor));
     less[part.task] += saved;
     total += saved;
