@@ -1,7 +1,5 @@
 #include "sim/graph/commit/known_tasks.h"
 
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "sim/graph/commit/draft.h"
@@ -9,8 +7,6 @@
 namespace foretrace::detail {
 
 namespace {
-
-Error bad(std::string message) { return Error{ErrorCode::bad_usage, std::move(message)}; }
 
 /// Who waits for whom, as a change says it.
 class LinkChecker {
