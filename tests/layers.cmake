@@ -56,13 +56,13 @@ set(table
   "models/catalogue              | sim/core sim/graph"
   "models/costs                  | sim/core sim/graph models/catalogue"
   "models/costs/calibration      | sim/core models/catalogue models/costs"
-  "models/memories               | sim/core sim/graph sim/engine/memory models/catalogue"
+  "models/memories               | sim/core sim/graph sim/edit sim/engine/memory models/catalogue"
   "models/editing                | sim/core sim/graph models/catalogue"
   "models/editing/kernels        | sim/core sim/graph sim/edit models/catalogue models/costs models/editing"
   "models/editing/copies         | sim/core sim/graph sim/edit models/editing/kernels"
   "models/editing/tensors        | sim/core sim/graph sim/edit models/costs models/editing/kernels"
   "models/editing/chains         | sim/core sim/graph sim/edit models/catalogue models/costs models/editing/kernels models/editing/tensors"
-  "models/policies/eviction      | sim/core sim/graph sim/engine/event models/catalogue models/costs models/editing/tensors"
+  "models/policies/eviction      | sim/core sim/graph sim/engine/event models/catalogue models/costs models/editing/kernels models/editing/tensors"
   "models/policies               | sim/core sim/graph sim/engine/event models/catalogue models/editing/copies models/policies/eviction"
   "models/whatifs                | sim/core sim/graph models/editing"
   "models/whatifs/precision      | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs models/memories"
@@ -164,6 +164,13 @@ foreach(file IN LISTS files)
       endif()
     endforeach()
   endforeach()
+  if(file MATCHES "^(models|apps|examples)/")
+    set(parts "removed|stand_ins|inserted|new_dependencies|new_waits|removed_dependencies|moved|reordered|new_lanes")
+    file(STRINGS ${ROOT}/${file} lines REGEX "[.](${parts})[.](push_back|emplace_back|insert|resize)")
+    foreach(line IN LISTS lines)
+      complain("${file}: ${line}, but only the Editor of sim/edit changes who is there and who waits for whom")
+    endforeach()
+  endif()
   if(file MATCHES "^(sim|trace|models)/")
     file(STRINGS ${ROOT}/${file} lines REGEX "(^|[^a-z_.>])(std::)?(exit|abort|printf|puts|system)\\(")
     foreach(line IN LISTS lines)

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/graph/links.h"
 #include "sim/result/summary.h"
 
 namespace foretrace::driver {
@@ -287,8 +288,8 @@ StepScope scope_of(const TaskGraph& graph, const StepTimes& times, const StepAns
   scope.from = start_of(times.first_device_task[position]);
   scope.to = start_of(next);
   // The stream of a device that limits is never empty: what ran before is what held it.
-  const Point before = graph.topology().sources[index(next)][lane_slot];
-  scope.last = before == no_point ? next : task_of(before);
+  const TaskId before = previous_on_lane(graph, next);
+  scope.last = before == none<TaskId> ? next : before;
   scope.begin_ns = times.device_begin_ns[position];
   scope.end_ns = times.device_begin_ns[position + 1];
   return scope;

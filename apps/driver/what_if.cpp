@@ -10,7 +10,7 @@ namespace {
 /// The stack applied in order, simulated, with the range that the edited durations declare.
 Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
                                const RunOptions& options) {
-  WhatIfStack applied(recording);
+  WhatIfStack applied(recording, options.checks);
   for (const WhatIf& what_if : stack) {
     if (const Status pushed = applied.push(what_if); !pushed.ok()) {
       return pushed.error();

@@ -1,4 +1,4 @@
-// Changes which tensors are on the device and for how long, and counts the bytes for the note.
+// Edits of tensors: which are on the device and for how long, and the bytes of it for the note.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "sim/graph/change.h"
-#include "sim/graph/task_graph.h"
+#include "sim/edit/editor.h"
 
-namespace foretrace::detail {
+namespace foretrace {
 
 class TensorEditor {
  public:
-  TensorEditor(Change& change, const TaskGraph& graph) : change_(change), graph_(graph) {}
+  explicit TensorEditor(Editor& editor) : editor_(editor) {}
 
   /// The tensors are indices of GraphContext::tensors; those that are gone already stay so.
   void resize(std::size_t tensor, double bytes);
@@ -24,7 +23,6 @@ class TensorEditor {
   void free_early(std::size_t tensor, TaskId freed_in);
   /// Another tensor that is like this one, but for its size and lifetime.
   void add_like(std::size_t tensor, double bytes, TaskId allocated_in, TaskId freed_in);
-
   /// One that is like no other: bytes, place, category and lifetime as in `part`.
   void add(Tensor part, double bytes, std::string_view operator_name);
 
@@ -35,12 +33,17 @@ class TensorEditor {
  private:
   /// True if there is something to edit; then it is edited to nothing or to `bytes`.
   bool edit(std::size_t tensor, std::int64_t bytes);
+  [[nodiscard]] const Tensor& recorded(std::size_t tensor) const {
+    return editor_.graph().context().tensors[tensor];
+  }
+  [[nodiscard]] std::string_view operator_of(std::size_t tensor) const {
+    return editor_.graph().names()[recorded(tensor).operator_name];
+  }
 
-  Change& change_;
-  const TaskGraph& graph_;
+  Editor& editor_;
   std::size_t edited_ = 0;
   double before_ = 0;
   double after_ = 0;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace
