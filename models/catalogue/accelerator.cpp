@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/catalogue/cost_file.h"
+#include "models/catalogue/sources.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
@@ -81,44 +82,6 @@ void read_clock(ConfigFields& fields, SustainedClock& clock) {
   clock = {};
 }
 
-// Every figure needs a source: its own key ("peak_flops/fp8") or that of its group ("peak_flops").
-void read_sources(ConfigFields& fields, const ConfigValue& root, const ConfigValue* object,
-                  std::vector<std::pair<std::string, std::string>>& sources) {
-  if (object == nullptr) return;
-  std::vector<std::string> figures;
-  std::vector<std::string_view> valid;
-  for (std::size_t i = 0; i < root.keys.size(); ++i) {
-    const std::string& key = root.keys[i];
-    if (key == "schema" || key == "product" || key == "trace_names" || key == "sources") continue;
-    figures.push_back(key);
-    for (const std::string& part : root.items[i].keys) {
-      figures.push_back(key);
-      figures.back().append("/").append(part);
-    }
-  }
-  valid.assign(figures.begin(), figures.end());
-
-  ConfigFields inner(*object, fields.file(), fields.pointer_of("sources"));
-  for (const std::string& key : object->keys) {
-    std::string text;
-    inner.text(key, text);
-    if (std::find(figures.begin(), figures.end(), key) == figures.end()) {
-      inner.mistake(
-          key, fmt::format("source for something that is not in the file{}, expected one of {}",
-                           did_you_mean(key, valid), fmt::join(figures, ", ")));
-    }
-    sources.emplace_back(key, std::move(text));
-  }
-  for (const std::string& figure : figures) {
-    const ConfigValue* group = root.find(figure);
-    const bool is_group = group != nullptr && group->kind == ConfigValue::Kind::object;
-    const std::string parent = figure.substr(0, figure.find('/'));
-    if (is_group || object->find(figure) != nullptr || object->find(parent) != nullptr) continue;
-    inner.mistake(figure, "missing source of this figure, expected where it is from and the year");
-  }
-  fields.take(inner.finish());
-}
-
 Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string& path) {
   constexpr double longest = 1e12;  // ns; a launch latency of 1000 s is a mistake
   Accelerator accelerator;
@@ -151,7 +114,9 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
   accelerator.shortest_kernel_ns = static_cast<std::int64_t>(shortest);
   accelerator.queue_depth =
       static_cast<std::uint32_t>(read_bounded(fields, "queue_depth", ParamType::integer, 1e9));
-  read_sources(fields, root, fields.object("sources"), accelerator.sources);
+  constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "trace_names",
+                                                          "sources"};
+  accelerator.sources = read_sources(fields, root, no_figures);
   if (accelerator.link_bandwidth < 0) fields.mistake("link_bandwidth", "is negative");
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return accelerator;
