@@ -53,9 +53,10 @@ void Lowering::compute(const Operator& op, const KernelTime& time, std::uint32_t
   action.provenance = time.provenance;
   action.kernels = static_cast<std::uint16_t>(kernels);
   action.ns = time.ns;
-  if (time.source == CostSource::memory) {
-    action.slowed = static_cast<float>(options_.framework.memory_slowdown.typical);
-  }
+  const Framework& framework = options_.framework;
+  action.slowed =
+      static_cast<float>(time.source == CostSource::memory ? framework.memory_slowdown.typical
+                                                           : framework.product_slowdown.typical);
   actions_.push_back(action);
 }
 

@@ -68,6 +68,7 @@ void read_overlap(ConfigFields& fields, Framework& framework) {
   framework.sends_block = !sends;
   framework.prefetch = optional_count(inner, "prefetch", 1000, framework.prefetch);
   read_ranged(inner, "communication_slowdown", framework.communication_slowdown);
+  read_ranged(inner, "product_slowdown", framework.product_slowdown);
   read_ranged(inner, "memory_slowdown", framework.memory_slowdown);
   fields.take(inner.finish());
 }

@@ -39,7 +39,9 @@ struct Framework {
   double cast_bytes = 4;               ///< per number that is cast to 8 bit for a product
   /// Computation makes overlapped collectives this much slower.
   Ranged communication_slowdown{1, 1, 1};
-  /// Overlapped collectives make kernels that are bound by memory this much slower.
+  /// Overlapped collectives take multiprocessors from products and bandwidth from other kernels:
+  /// they are this much slower.
+  Ranged product_slowdown{1, 1, 1};
   Ranged memory_slowdown{1, 1, 1};
   Sources sources;
 };

@@ -100,6 +100,7 @@ PassTime Parts::sharded(const Runs& runs, bool backward) const {
   PassTime sum = plain(runs, backward);
   const bool gathers = !backward || job_.framework->reshards_after_forward;
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
+  const double slowed = job_.framework->product_slowdown.typical;
   std::vector<std::uint32_t> numbers(blocks.size());
   std::size_t asked = 0;
   const auto ask_up_to = [&](std::size_t last) {
@@ -111,7 +112,7 @@ PassTime Parts::sharded(const Runs& runs, bool backward) const {
     ask_up_to(i);
     if (gathers) static_cast<void>(lanes.wait(numbers[i]));
     ask_up_to(i + job_.framework->prefetch);
-    lanes.compute((backward ? blocks[i]->backward : blocks[i]->forward).total);
+    lanes.compute((backward ? blocks[i]->backward : blocks[i]->forward).total, slowed);
     if (backward) static_cast<void>(lanes.start(scatter_ns(*blocks[i])));
   }
   static_cast<void>(lanes.wait_all());
@@ -159,7 +160,7 @@ double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert
     const std::uint32_t position = position_of(*job_.schedule, parts_.times.shape, stage, chunk);
     std::vector<const BlockTimes*> blocks = expanded(parts_.positions[position]);
     for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-      lanes.compute((*block)->backward.total);
+      lanes.compute((*block)->backward.total, job_.framework->product_slowdown.typical);
       computed += (*block)->backward.total;
       waiting_dense += (*block)->dense_weights;
       waiting_expert += (*block)->expert_weights;
