@@ -143,7 +143,14 @@ void Lowering::backward() {
 void Lowering::accumulate(double weights) {
   Operator op;
   op.name = "accumulate gradients";
-  compute(op, options_.kernels.move(weights * options_.framework.accumulate_bytes, 1), 6);
+  // One kernel per tensor: each product has a matrix and mostly a bias, each norm a scale and a
+  // bias.
+  std::uint32_t tensors = 0;
+  for (const Operator& one : operators_) {
+    if (one.weights > 0) tensors += 2;
+  }
+  compute(op, options_.kernels.move(weights * options_.framework.accumulate_bytes, tensors),
+          tensors);
 }
 
 void count_memory(const Block& block, Recompute recompute, BlockProgram& program) {

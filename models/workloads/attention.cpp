@@ -100,7 +100,8 @@ void add_unfused_core(OperatorList& list, const TransformerSpec& spec, const Att
   const bool drops = spec.drops_out && list.kernels().drops_out && list.trains();
 
   const double all = sizes.queries + sizes.keys + sizes.values;
-  list.elementwise("split heads", all, Split::inside, {2 * e, 3 * e, 4, 4});
+  // Views of three parts, each turned and made contiguous, and the buffer of the scores.
+  list.elementwise("split heads", all, Split::inside, {2 * e, 3 * e, 8, 8});
   Operator scores =
       batch_product("query x key", {matrices, part.queries, part.keys, part.head_size});
   scores.kept_bytes = list.tokens() * (sizes.queries + sizes.keys) * e;

@@ -51,7 +51,7 @@ Operator& OperatorList::norm(const TransformerSpec& spec, std::string_view name,
   // Kernels of training libraries; those of serving have a fit of their own.
   op.rows_kind = rms && !trains() ? OperatorKind::rms_norm : OperatorKind::layer_norm;
   op.backward_bytes = 5 * number();
-  op.backward_kernels = 2;
+  op.backward_kernels = rms ? 2 : 3;  // input, scale, bias
   op.kept_bytes = tokens() * columns * number();
   op.weights = (rms ? 1 : 2) * columns;
   return add(op);

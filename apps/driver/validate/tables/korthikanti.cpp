@@ -9,7 +9,7 @@ namespace foretrace::driver::table_readers {
 namespace {
 
 constexpr std::string_view machine = "selene";
-constexpr std::string_view framework = "megatron_2021";
+constexpr std::string_view framework = "megatron_2022";
 constexpr double gib = 1024.0 * 1024 * 1024;
 
 struct Run {

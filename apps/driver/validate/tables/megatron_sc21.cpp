@@ -83,7 +83,7 @@ Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& row, const
 Result<RowPrediction> predicted(Scenario scenario, const TruthRow& row) {
   OpenChoices open;
   if (!row.number("micro_batch").has_value()) open.micro_batches = {1, 2, 4, 8, 16};
-  if (scenario.job.plan.pipeline > 1) open.chunks = {1, 2, 3, 4, 6};
+  if (scenario.job.plan.pipeline > 1) open.chunks = {1};
   open.memory_bytes =
       memory_share * static_cast<double>(scenario.cluster->accelerator.memory_bytes);
   auto best = fastest_choice(std::move(scenario), open);
