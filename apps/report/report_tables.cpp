@@ -52,6 +52,7 @@ bool has_groups(const TableResult& result) {
 
 Json errors_json(const TableErrors& errors) {
   return {{"mean_abs_error", errors.mean},
+          {"median_abs_error", errors.median},
           {"max_abs_error", errors.largest},
           {"bias", errors.bias},
           {"rank_correlation", errors.rank_correlation},

@@ -87,6 +87,20 @@ CollectiveTime send(const Cluster& cluster, const CollectiveCall& call, double e
   return {send_network_ns + call.bytes / rate * 1e9, Provenance::table, "send between nodes"};
 }
 
+CollectiveTime modelled(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
+  const double efficiency = at_bound(cluster.network.efficiency, bound);
+  switch (call.kind) {
+    case CollectiveKind::all_to_all: return all_to_all(cluster, call, efficiency);
+    case CollectiveKind::send:
+    case CollectiveKind::receive:
+    case CollectiveKind::send_receive: return send(cluster, call, efficiency);
+    default: break;
+  }
+  if (const auto inside = by_regimes(cluster, call)) return *inside;
+  const nccl::Choice choice = nccl::fastest(cluster, call.group, call.kind, call.bytes, efficiency);
+  return {choice.ns, Provenance::roofline, nccl::to_string(choice.algorithm)};
+}
+
 }  // namespace
 
 double sent_bytes(const CollectiveCall& call) {
@@ -112,18 +126,17 @@ double sent_bytes(const CollectiveCall& call) {
 
 CollectiveTime collective_time(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
   if (call.group.ranks <= 1 || !(call.bytes > 0)) return {0, Provenance::measured, "alone"};
-  const double efficiency = at_bound(cluster.network.efficiency, bound);
-  if (auto measured = measured_time(cluster, call); measured.has_value()) return *measured;
-  switch (call.kind) {
-    case CollectiveKind::all_to_all: return all_to_all(cluster, call, efficiency);
-    case CollectiveKind::send:
-    case CollectiveKind::receive:
-    case CollectiveKind::send_receive: return send(cluster, call, efficiency);
-    default: break;
-  }
-  if (const auto inside = by_regimes(cluster, call)) return *inside;
-  const nccl::Choice choice = nccl::fastest(cluster, call.group, call.kind, call.bytes, efficiency);
-  return {choice.ns, Provenance::roofline, nccl::to_string(choice.algorithm)};
+  const auto measured = measured_time(cluster, call);
+  if (!measured.has_value()) return modelled(cluster, call, bound);
+  const double first = first_measured(cluster, call);
+  if (call.bytes >= first) return *measured;
+  // Below what was measured the model's slope counts, beginning at the first point.
+  CollectiveCall smallest = call;
+  smallest.bytes = first;
+  const double scale = measured_time(cluster, smallest)->ns / modelled(cluster, smallest, bound).ns;
+  CollectiveTime time = modelled(cluster, call, bound);
+  time.ns *= std::clamp(scale, 0.5, 2.0);
+  return time;
 }
 
 }  // namespace foretrace

@@ -23,6 +23,12 @@ bool shares_network(const Cluster& cluster, const CollectiveCall& call) {
   return call.group.nics < 0.999 * alone.nics;
 }
 
+// An all-reduce inside a node is a scatter and a gather of the same bytes.
+bool is_half(const CollectiveCall& call) {
+  return call.group.nodes <= 1 &&
+         (call.kind == CollectiveKind::all_gather || call.kind == CollectiveKind::reduce_scatter);
+}
+
 }  // namespace
 
 double curve_ns(const MeasuredCurve& curve, double bytes) {
@@ -33,6 +39,13 @@ double curve_ns(const MeasuredCurve& curve, double bytes) {
   const double share =
       std::log(bytes / curve.bytes[i - 1]) / std::log(curve.bytes[i] / curve.bytes[i - 1]);
   return curve.ns[i - 1] * std::pow(curve.ns[i] / curve.ns[i - 1], share);
+}
+
+double first_measured(const Cluster& cluster, const CollectiveCall& call) {
+  const MeasuredCurve* curve = find_curve(cluster, call, call.kind);
+  if (curve == nullptr && is_half(call))
+    curve = find_curve(cluster, call, CollectiveKind::all_reduce);
+  return curve == nullptr ? 0 : curve->bytes.front();
 }
 
 std::optional<CollectiveTime> measured_time(const Cluster& cluster, const CollectiveCall& call) {

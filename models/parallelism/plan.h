@@ -40,6 +40,7 @@ struct ParallelPlan {
   std::uint32_t shard_size = 0;  ///< ranks that share one copy (HSDP); 0: the whole data group
   ContextKind context_kind = ContextKind::ring;
   bool balances_context = true;       ///< causal work is the same on every rank
+  bool tensor_pieces = false;         ///< tensor collectives run piece by piece beside products
   bool async_tensor_backward = true;  ///< input gradients are added up while weight gradients run
 
   [[nodiscard]] std::uint32_t ranks() const { return data * tensor * pipeline * context; }

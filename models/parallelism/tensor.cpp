@@ -79,21 +79,25 @@ void divide_operator(Operator& op, double t, bool sequence) {
 
 void connect(Operator& op, const ParallelPlan& plan) {
   const double bytes = op.message_bytes;
-  const Overlap overlap = plan.async_tensor_backward ? Overlap::weights : Overlap::none;
+  const bool pieces = plan.tensor_pieces && plan.sequence;
+  const Overlap overlap = pieces                       ? Overlap::pieces
+                          : plan.async_tensor_backward ? Overlap::weights
+                                                       : Overlap::none;
+  const Overlap beside = pieces ? Overlap::pieces : Overlap::none;
   const auto exchange = [&](CollectiveKind kind, Overlap when) {
     return Exchange{kind, Axis::tensor, when, bytes};
   };
   if (op.type == OperatorType::enter) {
     if (plan.sequence) {
-      op.forward = exchange(CollectiveKind::all_gather, Overlap::none);
+      op.forward = exchange(CollectiveKind::all_gather, beside);
       op.backward = exchange(CollectiveKind::reduce_scatter, overlap);
       op.again = exchange(CollectiveKind::all_gather, overlap);
     } else {
       op.backward = exchange(CollectiveKind::all_reduce, overlap);
     }
   } else if (plan.sequence) {
-    op.forward = exchange(CollectiveKind::reduce_scatter, Overlap::none);
-    op.backward = exchange(CollectiveKind::all_gather, Overlap::none);
+    op.forward = exchange(CollectiveKind::reduce_scatter, beside);
+    op.backward = exchange(CollectiveKind::all_gather, beside);
   } else {
     op.forward = exchange(CollectiveKind::all_reduce, Overlap::none);
   }

@@ -14,7 +14,12 @@
 
 namespace foretrace {
 
-enum class Recompute : std::uint8_t { none, selective, full };
+enum class Recompute : std::uint8_t {
+  none,
+  selective,  ///< the core of attention
+  full,       ///< all of a layer
+  operators,  ///< all but attention and every second product (torchtitan's "selective, op")
+};
 [[nodiscard]] std::string_view to_string(Recompute recompute);
 
 enum class ActionType : std::uint8_t {
@@ -45,12 +50,13 @@ using SourceScale = std::array<double, cost_source_count>;
 /// Where the time of a pass through a block goes, in ns.
 struct PassTime {
   double total = 0;  ///< device and exposed collectives, or the host if that is longer
-  std::array<double, cost_source_count> computed{};  ///< kernels by source
-  std::array<double, axis_count> exposed{};          ///< collectives that were waited for
-  double overlapped = 0;                             ///< collectives beside kernels
-  double again = 0;                                  ///< recomputation, part of the above
-  double host = 0;                                   ///< what the host needs to launch it
-  double host_bound = 0;                             ///< what it needs beyond the device
+  std::array<double, cost_source_count> computed{};      ///< kernels by source
+  std::array<double, axis_count> exposed{};              ///< collectives that were waited for
+  std::array<double, provenance_count> by_provenance{};  ///< computed and exposed
+  double overlapped = 0;                                 ///< collectives beside kernels
+  double again = 0;                                      ///< recomputation, part of the above
+  double host = 0;                                       ///< what the host needs to launch it
+  double host_bound = 0;                                 ///< what it needs beyond the device
   void add(const PassTime& other, double count);
 };
 

@@ -72,6 +72,7 @@ Estimate estimate(const Job& job, const JobBlocks& blocks, const SourceScale& sc
   breakdown.optimizer = static_cast<double>(end.update);
   breakdown.host = slowest.host_bound;
   breakdown.bubble = static_cast<double>(result.step_ns) - breakdown.total();
+  result.by_provenance = slowest.by_provenance;
   result.again_ns = slowest.again;
   result.overlapped_ns = slowest.overlapped;
   result.memory = stage_memory(job, times, parts.positions, blocks.hidden_bytes);

@@ -38,6 +38,7 @@ struct Estimate {
   std::int64_t pipeline_ns = 0;  ///< of it: all micro-batches
   bool is_exact = false;         ///< the schedule's formula is exact for these times
   StepBreakdown breakdown;
+  std::array<double, provenance_count> by_provenance{};  ///< of computed and exposed time
   double again_ns = 0;              ///< recomputation, part of computed and exposed
   double overlapped_ns = 0;         ///< collectives beside kernels
   std::vector<StageMemory> memory;  ///< per stage

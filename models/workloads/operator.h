@@ -58,6 +58,7 @@ enum class Overlap : std::uint8_t {
   none,     ///< before what needs it
   itself,   ///< while the operator that it belongs to runs, piece by piece
   weights,  ///< backward: while the gradient of the weights is computed
+  pieces,   ///< in pieces beside the product that it belongs to; one piece has nothing beside it
 };
 
 /// A collective that an operator needs; put there by the parallelism.

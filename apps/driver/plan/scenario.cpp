@@ -1,8 +1,10 @@
 // Reads scenarios. Names are looked up where they stand, so that every mistake has its place.
 #include "apps/driver/plan/scenario.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -17,7 +19,7 @@ constexpr double most_tokens = 1e8;
 constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gradients",
                                                        "parameters"};
 constexpr std::array<std::string_view, 3> context_kinds = {"ring", "all_gather", "all_to_all"};
-constexpr std::array<std::string_view, 3> recomputes = {"none", "selective", "full"};
+constexpr std::array<std::string_view, 4> recomputes = {"none", "selective", "full", "operators"};
 constexpr std::array<std::string_view, 3> passes = {"training", "prefill", "decode"};
 constexpr std::array<std::string_view, 5> precision_names = {"fp32", "tf32", "fp16", "bf16", "fp8"};
 
@@ -151,18 +153,15 @@ Result<Scenario> complete_scenario(Scenario scenario) {
   return scenario;
 }
 
-bool is_scenario(std::string_view text) {
-  const auto root = parse_config(text);
-  if (!root.ok() || root->kind != ConfigValue::Kind::object) return false;
-  const ConfigValue* schema = root->find("schema");
-  return schema != nullptr && schema->kind == ConfigValue::Kind::text &&
-         schema->text.starts_with("foretrace.scenario/");
-}
-
 bool is_scenario_file(const std::string& path) {
-  if (!path.ends_with(".json")) return false;
-  const auto text = read_config_text(path);
-  return text.ok() && is_scenario(*text);
+  // The schema stands at the beginning; a trace of gigabytes is not read for this.
+  std::ifstream file(path, std::ios::binary);
+  std::string head(std::size_t{64} << 10U, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  const auto at = head.find("foretrace.scenario/");
+  return at != std::string::npos && head.rfind("\"schema\"", at) != std::string::npos &&
+         head.find("traceEvents") == std::string::npos;
 }
 
 Result<Scenario> parse_scenario(std::string_view text, const std::string& where) {

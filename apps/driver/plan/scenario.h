@@ -25,9 +25,7 @@ struct Scenario {
 
 inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
 
-/// True if the text is JSON that names the schema of scenarios.
-[[nodiscard]] bool is_scenario(std::string_view text);
-/// True if the file is one.
+/// True if the file begins like a scenario; it is not parsed.
 [[nodiscard]] bool is_scenario_file(const std::string& path);
 
 /// Errors read "<file>: /pointer: what, got X, expected Y" with the nearest valid name.

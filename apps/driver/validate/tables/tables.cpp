@@ -98,8 +98,10 @@ TableErrors errors_of(std::span<const TablePoint> points, bool is_share) {
   if (points.empty()) return errors;
   std::vector<double> predicted;
   std::vector<double> measured;
+  std::vector<double> sizes;
   for (const TablePoint& point : points) {
     const double error = error_of(point, is_share);
+    sizes.push_back(std::abs(error));
     errors.mean += std::abs(error);
     errors.bias += error;
     errors.largest = std::max(errors.largest, std::abs(error));
@@ -111,6 +113,8 @@ TableErrors errors_of(std::span<const TablePoint> points, bool is_share) {
   errors.mean /= count;
   errors.bias /= count;
   errors.covered /= count;
+  std::sort(sizes.begin(), sizes.end());
+  errors.median = sizes[sizes.size() / 2];
   errors.rank_correlation = rank_correlation(predicted, measured);
   return errors;
 }

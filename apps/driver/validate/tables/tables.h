@@ -43,6 +43,7 @@ struct TableResult {
 /// Errors of a table.
 struct TableErrors {
   double mean = 0;  ///< of absolute errors
+  double median = 0;
   double largest = 0;
   double bias = 0;
   double rank_correlation = 0;  ///< Kendall's tau-b of predicted and measured
