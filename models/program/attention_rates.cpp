@@ -14,11 +14,11 @@ constexpr AttentionRate flash1_hopper = {{0.20, 0.15, 0.27}, {0.15, 0.12, 0.20}}
 // FlashAttention 2: 50 to 73 % of A100; 35 % of H100 (Shah et al., FlashAttention-3, 2024).
 constexpr AttentionRate flash2_ampere = {{0.62, 0.50, 0.73}, {0.55, 0.45, 0.63}};
 constexpr AttentionRate flash2_hopper = {{0.35, 0.30, 0.42}, {0.28, 0.24, 0.36}};
-// FlashAttention 3: up to 75 % forward of H100 with head size 128, backward 1.5 to 1.75 times
-// FlashAttention 2; shorter sequences less (the same).
-constexpr AttentionRate flash3_hopper = {{0.60, 0.50, 0.75}, {0.48, 0.40, 0.58}};
+// FlashAttention 3 and cuDNN 9, causal, head size 128, sequences of 2 Ki to 16 Ki on H100: 0.45 to
+// 0.66 forward, 0.34 to 0.52 backward (the same, figures 5 and 6).
+constexpr AttentionRate flash3_hopper = {{0.55, 0.45, 0.66}, {0.43, 0.34, 0.52}};
 // cuDNN on B200: about 70 % of the peak forward (Zadouri et al., FlashAttention-4, 2026).
-constexpr AttentionRate flash3_blackwell = {{0.60, 0.45, 0.71}, {0.48, 0.36, 0.60}};
+constexpr AttentionRate flash3_blackwell = {{0.58, 0.45, 0.71}, {0.45, 0.36, 0.60}};
 
 }  // namespace
 

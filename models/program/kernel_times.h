@@ -40,6 +40,9 @@ class KernelTimes {
   [[nodiscard]] KernelTime input_gradient(const Operator& op) const;
   /// Gradient of the weights of a product.
   [[nodiscard]] KernelTime weight_gradient(const Operator& op) const;
+  /// A product that is cut along its tokens into this many kernels.
+  [[nodiscard]] KernelTime in_pieces(const KernelTime& whole, const Operator& op, double pieces,
+                                     bool backward) const;
   /// Moving bytes through memory.
   [[nodiscard]] KernelTime move(double bytes, std::uint32_t kernels) const;
   /// How far a source may be off: factors of its times.

@@ -38,6 +38,7 @@ class Lowering {
   void beside_product(const Operator& op, const Exchange& exchange, const KernelTime& time);
   void around(const Operator& op, const Exchange& exchange, const KernelTime& time,
               std::uint32_t kernels);
+  [[nodiscard]] KernelTime cut(const Operator& op, bool backward) const;
   [[nodiscard]] Action made(ActionType type, std::string_view name) const;
   [[nodiscard]] const Operator* entrance_of(std::size_t i) const;
   [[nodiscard]] const Operator* exit_of(std::size_t i) const;
@@ -107,14 +108,22 @@ void Lowering::forward(bool again, Part part) {
     const Operator* entrance = entrance_of(i);
     const Operator* exit = exit_of(i);
     if (entrance != nullptr && entrance->forward.overlap == Overlap::pieces) {
-      beside_product(op, entrance->forward, options_.kernels.forward(op));
+      beside_product(op, entrance->forward, cut(op, false));
     } else if (exit != nullptr && exit->forward.overlap == Overlap::pieces) {
-      beside_product(op, exit->forward, options_.kernels.forward(op));
+      beside_product(op, exit->forward, cut(op, false));
     } else {
       around(op, op.forward, options_.kernels.forward(op), op.forward_kernels);
     }
   }
   again_ = false;
+}
+
+// Each piece of a collective has its kernel: smaller ones fill the device less well. The other
+// collectives of backward run beside whole products.
+KernelTime Lowering::cut(const Operator& op, bool backward) const {
+  const KernelTimes& kernels = options_.kernels;
+  const KernelTime whole = backward ? kernels.input_gradient(op) : kernels.forward(op);
+  return kernels.in_pieces(whole, op, options_.tensor_ranks, backward);
 }
 
 // Pieces run beside the product; the first one to come, or the last one to go, has nothing beside.
@@ -153,7 +162,7 @@ void Lowering::product_in_pieces(const Operator& op, const Operator* entrance,
     beside_product(op, entrance->again, input);
     beside_product(op, entrance->backward, weights);
   } else {
-    beside_product(op, exit->backward, input);
+    beside_product(op, exit->backward, cut(op, true));
     compute(op, weights, 1);
   }
 }

@@ -78,6 +78,7 @@ Result<TablePoint> bridge_point(const TruthRow& row, std::size_t i, TableInputs&
 
 void nemo_points(const TruthRow& row, std::size_t i, TableInputs& inputs, TableResult& result) {
   TrainingRow run = nemo_row(row);
+  run.framework = "nemo_2024";
   run.cluster = "dgx_h100";
   run.precision = "fp8";
   run.chunks = number_in(row, "vp", 1);
@@ -102,6 +103,7 @@ void nemo_points(const TruthRow& row, std::size_t i, TableInputs& inputs, TableR
 Result<TablePoint> long_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
   TrainingRow run = nemo_row(row);
   run.model = "LLAMA2-7B";
+  run.framework = "nemo_2024";
   run.cluster = "dgx_h100";
   run.precision = "fp8";
   run.length = 1024 * number_in(row, "seq_k", 4);
