@@ -52,6 +52,8 @@ void read_parameters(ConfigFields& fields, Framework& framework) {
   read("state", framework.state_bytes);
   read("reduce", framework.reduce_bytes);
   read("gather", framework.gather_bytes);
+  framework.unpack_bytes = optional_within(inner, "unpack", ParamType::number, most_bytes, 0);
+  framework.pack_bytes = optional_within(inner, "pack", ParamType::number, most_bytes, 0);
   fields.take(inner.finish());
 }
 

@@ -25,6 +25,8 @@ struct Framework {
   double gradient_bytes = 2;
   double state_bytes = 12;  ///< master copy and moments
   double reduce_bytes = 2;  ///< of a gradient when ranks add them up
+  double unpack_bytes = 0;  ///< moved per sharded parameter after it was collected
+  double pack_bytes = 0;    ///< moved per gradient before it is reduced and sharded
   double gather_bytes = 2;  ///< of a parameter when ranks collect it
 
   bool overlaps_gradients = false;   ///< reduction runs beside the last backward pass

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "models/collectives/collective_costs.h"
+#include "models/costs/rates.h"
+#include "models/program/power_clock.h"
 
 namespace foretrace {
 namespace {
@@ -40,6 +42,47 @@ Status check_machine(const Job& job) {
     return refuse("/cluster", fmt::format("got {}, whose nodes are not joined", job.cluster->name));
   }
   return ok_status();
+}
+
+// Products run at the clock of their duty in layers; rates of attention were measured at the high
+// one.
+void settle_clock(const Job& job, JobBlocks& blocks) {
+  const SustainedClock& clock = job.cluster->accelerator.sustained_clock;
+  if (!uses_matrix_units(job.precisions.activations) || !(clock.low < clock.high)) return;
+  const auto factor_of = [&clock](double now, CostSource source) {
+    return (source == CostSource::product ? clock.typical : clock.high) / now;
+  };
+  double now = clock.typical;
+  // The duty depends on the clock and the clock on the duty, each weakly.
+  for (int round = 0; round < 3; ++round) {
+    SourceScale scale = no_scale();
+    for (const CostSource source : {CostSource::product, CostSource::attention}) {
+      scale[static_cast<std::size_t>(source)] = factor_of(now, source);
+    }
+    double busy = 0;
+    double all = 0;
+    for (const BlockRun& run : blocks.order) {
+      const BlockProgram& program = blocks.blocks[run.block].program;
+      for (const auto* actions : {&program.forward, &program.backward, &program.weight_gradients}) {
+        const PassTime time = time_of(*actions, *job.framework, scale);
+        busy += run.count * (time.computed[static_cast<std::size_t>(CostSource::product)] +
+                             time.computed[static_cast<std::size_t>(CostSource::attention)]);
+        all += run.count * time.total;
+      }
+    }
+    now = clock_at_duty(clock, all > 0 ? busy / all : 0);
+  }
+  blocks.clock = now;
+  for (RankBlock& block : blocks.blocks) {
+    BlockProgram& program = block.program;
+    for (auto* actions : {&program.forward, &program.backward, &program.weight_gradients}) {
+      for (Action& action : *actions) {
+        if (action.source == CostSource::product || action.source == CostSource::attention) {
+          action.ns *= factor_of(now, action.source);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -103,6 +146,7 @@ JobBlocks build_blocks(const Job& job) {
   for (const Block& block : workload.blocks) {
     result.blocks.push_back({block.role, block.name, lower(block, options)});
   }
+  settle_clock(job, result);
   return result;
 }
 

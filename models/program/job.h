@@ -51,6 +51,7 @@ struct RankBlock {
 struct JobBlocks {
   std::vector<RankBlock> blocks;
   std::vector<BlockRun> order;
+  double clock = 1;         ///< of matrix units, against the slowest measured one
   double tied_weights = 0;  ///< of the table that embedding and head share; 0: none
   double hidden_bytes = 0;  ///< activation between two blocks on this rank, of one micro-batch
 };

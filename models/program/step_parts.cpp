@@ -18,7 +18,11 @@ class Parts {
  public:
   Parts(const Job& job, const JobBlocks& blocks, const std::vector<BlockTimes>& times,
         const SourceScale& scale)
-      : job_(job), blocks_(blocks), times_(times), scale_(scale) {}
+      : job_(job),
+        blocks_(blocks),
+        times_(times),
+        scale_(scale),
+        kernels_(*job.cluster, *job.framework, job.precisions) {}
 
   [[nodiscard]] StepParts all();
 
@@ -27,6 +31,7 @@ class Parts {
   [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
   [[nodiscard]] double gather_ns(const BlockTimes& block) const;
   [[nodiscard]] double scatter_ns(const BlockTimes& block) const;
+  [[nodiscard]] double move_ns(const BlockTimes& block, double bytes) const;
   [[nodiscard]] PassTime plain(const Runs& runs, bool backward) const;
   [[nodiscard]] PassTime sharded(const Runs& runs, bool backward) const;
   [[nodiscard]] double send_ns() const;
@@ -40,6 +45,7 @@ class Parts {
   const JobBlocks& blocks_;
   const std::vector<BlockTimes>& times_;
   const SourceScale& scale_;
+  KernelTimes kernels_;
   StepParts parts_;
 };
 
@@ -77,6 +83,11 @@ double Parts::scatter_ns(const BlockTimes& block) const {
                        block.expert_weights * bytes);
 }
 
+double Parts::move_ns(const BlockTimes& block, double bytes) const {
+  return kernels_.move((block.dense_weights + block.expert_weights) * bytes, 1).ns *
+         scale_[static_cast<std::size_t>(CostSource::memory)];
+}
+
 std::vector<const BlockTimes*> Parts::expanded(const Runs& runs) const {
   std::vector<const BlockTimes*> blocks;
   for (const BlockRun& run : runs) blocks.insert(blocks.end(), run.count, &times_[run.block]);
@@ -103,6 +114,7 @@ PassTime Parts::sharded(const Runs& runs, bool backward) const {
   const double slowed = job_.framework->product_slowdown.typical;
   std::vector<std::uint32_t> numbers(blocks.size());
   std::size_t asked = 0;
+  double copied = 0;
   const auto ask_up_to = [&](std::size_t last) {
     for (; gathers && asked <= last && asked < blocks.size(); ++asked) {
       numbers[asked] = lanes.start(gather_ns(*blocks[asked]));
@@ -112,11 +124,16 @@ PassTime Parts::sharded(const Runs& runs, bool backward) const {
     ask_up_to(i);
     if (gathers) static_cast<void>(lanes.wait(numbers[i]));
     ask_up_to(i + job_.framework->prefetch);
+    const double unpack = gathers ? move_ns(*blocks[i], job_.framework->unpack_bytes) : 0;
+    const double pack = backward ? move_ns(*blocks[i], job_.framework->pack_bytes) : 0;
     lanes.compute((backward ? blocks[i]->backward : blocks[i]->forward).total, slowed);
+    lanes.compute(unpack + pack);
+    copied += unpack + pack;
     if (backward) static_cast<void>(lanes.start(scatter_ns(*blocks[i])));
   }
   static_cast<void>(lanes.wait_all());
-  sum.exposed[static_cast<std::size_t>(Axis::data)] += lanes.now() - sum.total;
+  sum.computed[static_cast<std::size_t>(CostSource::memory)] += copied;
+  sum.exposed[static_cast<std::size_t>(Axis::data)] += lanes.now() - sum.total - copied;
   sum.overlapped += lanes.overlapped();
   sum.total = lanes.now();
   return sum;
@@ -217,12 +234,12 @@ void Parts::stage_end(std::uint32_t stage) {
   parts_.parameters.push_back(collects ? std::llround(exposed_collection(stage, dense, expert))
                                        : 0);
   const double share = sharding == Sharding::none ? 1 : 1.0 / job_.plan.shards();
-  const KernelTimes kernels(*job_.cluster, *job_.framework, job_.precisions);
   const double expert_share =
       sharding == Sharding::none ? 1 : 1.0 / std::max(1U, expert_copies(job_.plan).size);
   const double updated = dense * share + expert * expert_share;
-  parts_.update.push_back(std::llround(kernels.move(updated * job_.framework->update_bytes, 10).ns *
-                                       scale_[static_cast<std::size_t>(CostSource::memory)]));
+  parts_.update.push_back(
+      std::llround(kernels_.move(updated * job_.framework->update_bytes, 10).ns *
+                   scale_[static_cast<std::size_t>(CostSource::memory)]));
 }
 
 StepParts Parts::all() {
