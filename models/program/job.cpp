@@ -44,9 +44,20 @@ Status check_machine(const Job& job) {
   return ok_status();
 }
 
+void add_duty(const PassTime& time, double count, double intensity, Duty& duty) {
+  const auto computed = [&time](CostSource source) {
+    return time.computed[static_cast<std::size_t>(source)];
+  };
+  const double attention = computed(CostSource::attention);
+  duty.products += count * (computed(CostSource::product) + intensity * attention);
+  duty.memory += count * (computed(CostSource::memory) + (1 - intensity) * attention);
+  for (const double exposed : time.exposed) duty.waiting += count * exposed;
+  duty.idle += count * time.host_bound;
+}
+
 // Products run at the clock of their duty in layers; rates of attention were measured at the high
 // one.
-void settle_clock(const Job& job, JobBlocks& blocks) {
+void settle_clock(const Job& job, double intensity, JobBlocks& blocks) {
   const SustainedClock& clock = job.cluster->accelerator.sustained_clock;
   if (!uses_matrix_units(job.precisions.activations) || !(clock.low < clock.high)) return;
   const auto factor_of = [&clock](double now, CostSource source) {
@@ -59,18 +70,18 @@ void settle_clock(const Job& job, JobBlocks& blocks) {
     for (const CostSource source : {CostSource::product, CostSource::attention}) {
       scale[static_cast<std::size_t>(source)] = factor_of(now, source);
     }
-    double busy = 0;
-    double all = 0;
+    Duty duty;
     for (const BlockRun& run : blocks.order) {
       const BlockProgram& program = blocks.blocks[run.block].program;
       for (const auto* actions : {&program.forward, &program.backward, &program.weight_gradients}) {
-        const PassTime time = time_of(*actions, *job.framework, scale);
-        busy += run.count * (time.computed[static_cast<std::size_t>(CostSource::product)] +
-                             time.computed[static_cast<std::size_t>(CostSource::attention)]);
-        all += run.count * time.total;
+        add_duty(time_of(*actions, *job.framework, scale), run.count, intensity, duty);
       }
     }
-    now = clock_at_duty(clock, all > 0 ? busy / all : 0);
+    // Stages wait for each other at both ends of a step.
+    const double bubble = static_cast<double>(job.plan.pipeline - 1) /
+                          (static_cast<double>(job.micro_batches()) * job.chunks);
+    duty.idle += bubble * (duty.products + duty.memory + duty.waiting + duty.idle);
+    now = clock_at_duty(clock, duty);
   }
   blocks.clock = now;
   for (RankBlock& block : blocks.blocks) {
@@ -146,7 +157,7 @@ JobBlocks build_blocks(const Job& job) {
   for (const Block& block : workload.blocks) {
     result.blocks.push_back({block.role, block.name, lower(block, options)});
   }
-  settle_clock(job, result);
+  settle_clock(job, kernels.attention_intensity(), result);
   return result;
 }
 

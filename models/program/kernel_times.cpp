@@ -179,6 +179,12 @@ KernelTime KernelTimes::weight_gradient(const Operator& op) const {
   return product(op, {s.batch, s.k, s.n, s.m}, 0);
 }
 
+double KernelTimes::attention_intensity() const {
+  const double products = gemm_.rates.flops_per_ns * gemm_.fit.rate_share;
+  const double attention = attention_flops_per_ns_ * attention_rate_.backward.typical;
+  return products > 0 ? std::min(1.0, attention / products) : 1;
+}
+
 Ranged KernelTimes::spread(CostSource source) const {
   switch (source) {
     case CostSource::product:

@@ -47,6 +47,8 @@ class KernelTimes {
   [[nodiscard]] KernelTime move(double bytes, std::uint32_t kernels) const;
   /// How far a source may be off: factors of its times.
   [[nodiscard]] Ranged spread(CostSource source) const;
+  /// Rate of fused attention against that of large products: what it draws of the power.
+  [[nodiscard]] double attention_intensity() const;
   [[nodiscard]] double number_bytes() const { return number_bytes_; }
 
  private:

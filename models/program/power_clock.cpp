@@ -6,20 +6,24 @@
 namespace foretrace {
 namespace {
 
-// Power of phases without matrix units against that of long products. Assumed: between idle clocks
-// (0.3) and kernels that stream memory (0.7 to 0.8 of the limit).
-constexpr double other_power = 0.65;
+// Power against that of long products, which are at the limit. Assumed, as devices report it:
+// kernels that stream memory, collectives, and a device that waits.
+constexpr double memory_power = 0.7;
+constexpr double waiting_power = 0.5;
+constexpr double idle_power = 0.3;
 // Power grows with clock x voltage squared, and voltage less than in proportion. Assumed.
 constexpr double power_exponent = 2.5;
 
 }  // namespace
 
-// The mean power is the limit: duty x clock^e + (1 - duty) x other = 1, clock relative to the low
-// one.
-double clock_at_duty(const SustainedClock& clock, double duty) {
-  const double share = std::clamp(duty, 0.01, 1.0);
-  const double left = 1 - (1 - share) * other_power;
-  const double relative = std::pow(left / share, 1 / power_exponent);
+// The mean power is the limit: products x clock^e + the others = 1, clock relative to the low one.
+double clock_at_duty(const SustainedClock& clock, const Duty& duty) {
+  const double all = duty.products + duty.memory + duty.waiting + duty.idle;
+  if (!(all > 0)) return clock.typical;
+  const double products = std::max(0.01, duty.products / all);
+  const double others =
+      (duty.memory * memory_power + duty.waiting * waiting_power + duty.idle * idle_power) / all;
+  const double relative = std::pow((1 - others) / products, 1 / power_exponent);
   return std::clamp(clock.low * relative, clock.low, clock.high);
 }
 

@@ -82,6 +82,7 @@ Result<Scenario> training_scenario(const TrainingRow& row, TableInputs& inputs) 
   job.micro_batch = row.micro_batch;
   job.global_batch = row.global_batch;
   job.chunks = whole(row.chunks);
+  const bool open_chunks = row.chunks < 1 && job.plan.pipeline > 1;
   if (job.chunks > 1) {
     const auto schedule = find_schedule("interleaved");
     if (!schedule.ok()) return schedule.error();
@@ -89,6 +90,7 @@ Result<Scenario> training_scenario(const TrainingRow& row, TableInputs& inputs) 
   }
   OpenChoices open;
   open.recomputes = row.recomputes;
+  if (open_chunks) open.chunks = {1, 2, 3, 4, 5, 6, 8, 10, 12, 20};
   open.memory_bytes =
       row.ignores_memory
           ? 0

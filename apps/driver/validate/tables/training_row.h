@@ -21,7 +21,7 @@ struct TrainingRow {
   double pipeline = 1;
   double context = 1;
   double expert = 1;
-  double chunks = 1;
+  double chunks = 1;  ///< 0: the fastest
   double shards = 0;  ///< ranks that share parameters
   Sharding sharding = Sharding::none;
   double layers = 0;  ///< of a shortened model
