@@ -50,7 +50,9 @@ void divide_attention(Operator& op, const ParallelPlan& plan) {
     part.key_heads = std::max(1.0, part.key_heads / c);
     return;
   }
-  const double seen = plan.balances_context ? part.keys_seen() : part.keys;
+  // The last rank has its own positions, half of them masked, and all before them.
+  const double all = part.keys_seen();
+  const double seen = plan.balances_context || !part.causal ? all : all * (2 - 1 / c);
   part.causal = false;
   part.keys = seen;
   part.queries /= c;
@@ -78,7 +80,7 @@ void divide(Block& block, const ParallelPlan& plan) {
 }
 
 constexpr std::array<std::string_view, 2> assumptions = {
-    "causal work is the same on every rank where the plan says so, else each computes all pairs",
+    "causal work is the same on every rank where the plan says so, else the last rank has the most",
     "unfused attention is divided by queries and needs no exchange of keys"};
 
 }  // namespace

@@ -34,6 +34,8 @@ void read_kernels(ConfigFields& fields, KernelSet& kernels) {
                                                most_bytes, kernels.loss_forward_bytes);
   kernels.loss_backward_bytes = optional_within(inner, "loss_backward_bytes", ParamType::number,
                                                 most_bytes, kernels.loss_backward_bytes);
+  kernels.loss_kept_bytes = optional_within(inner, "loss_kept_bytes", ParamType::number, most_bytes,
+                                            kernels.loss_kept_bytes);
   fields.take(inner.finish());
 }
 
@@ -86,6 +88,8 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   read_overlap(fields, framework);
   fields.optional_boolean("scatters_sends", framework.scatters_sends);
   fields.optional_boolean("reshards_after_forward", framework.reshards_after_forward);
+  fields.optional_boolean("balances_context", framework.balances_context);
+  fields.optional_boolean("recompute_stops_early", framework.recompute_stops_early);
   framework.vocabulary_multiple = optional_count(fields, "vocabulary_multiple", 1e6, 1);
   framework.cast_bytes =
       optional_within(fields, "cast_bytes", ParamType::number, most_bytes, framework.cast_bytes);

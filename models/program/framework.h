@@ -36,6 +36,8 @@ struct Framework {
   bool sends_block = true;           ///< pipeline sends are part of a stage's own time
   bool scatters_sends = true;        ///< a tensor group sends its activation in parts
   bool reshards_after_forward = true;  ///< sharded parameters are collected again for backward
+  bool balances_context = true;        ///< causal attention is the same work on every context rank
+  bool recompute_stops_early = false;  ///< at the last result that backward needs
   std::uint32_t prefetch = 1;          ///< sharded layers collected ahead
   double vocabulary_multiple = 1;      ///< the vocabulary of a tensor rank is padded to this
   double cast_bytes = 4;               ///< per number that is cast to 8 bit for a product

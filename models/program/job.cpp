@@ -132,6 +132,7 @@ JobBlocks build_blocks(const Job& job) {
   Workload workload = build_transformer(*job.model, batch, job.framework->kernels);
   ParallelPlan plan = job.plan;
   plan.async_tensor_backward = plan.async_tensor_backward && job.framework->overlaps_tensor;
+  plan.balances_context = plan.balances_context && job.framework->balances_context;
   plan.tensor_pieces = job.framework->pipelines_tensor;
   divide(workload, plan);
 

@@ -13,6 +13,14 @@ bool is_saved(const Operator& op, std::uint32_t& products) {
   return op.type == OperatorType::attention || op.type == OperatorType::leave;
 }
 
+/// The last operator that keeps its input: its own result is not needed again.
+std::size_t last_needed(const std::vector<Operator>& operators) {
+  for (std::size_t i = operators.size(); i-- > 0;) {
+    if (operators[i].kept_bytes > 0) return i;
+  }
+  return operators.size();
+}
+
 /// Which operators of a block run forward.
 enum class Part : std::uint8_t { all, core, unsaved };
 
@@ -99,7 +107,10 @@ void Lowering::around(const Operator& op, const Exchange& exchange_, const Kerne
 void Lowering::forward(bool again, Part part) {
   again_ = again;
   std::uint32_t products = 0;
-  for (std::size_t i = 0; i < operators_.size(); ++i) {
+  const std::size_t end = again && options_.framework.recompute_stops_early && part != Part::core
+                              ? last_needed(operators_)
+                              : operators_.size();
+  for (std::size_t i = 0; i < end; ++i) {
     const Operator& op = operators_[i];
     if (part == Part::core && !op.is_core) continue;
     if (part == Part::unsaved && is_saved(op, products)) continue;

@@ -36,9 +36,16 @@ void add_activation(OperatorList& list, const TransformerSpec& spec, double ffn)
 void add_dense(OperatorList& list, const TransformerSpec& spec, double ffn) {
   const bool gated = is_gated(spec.activation);
   list.enter(spec.hidden);
-  Operator& up =
-      list.product("feed forward up", spec.hidden, gated ? 2 * ffn : ffn, Split::columns);
-  if (spec.has_bias) up.weights += ffn;
+  if (gated && !list.kernels().packs_qkv) {
+    // Two products of the same input, which is kept once.
+    list.product("feed forward gate", spec.hidden, ffn, Split::columns);
+    Operator& second = list.product("feed forward up", spec.hidden, ffn, Split::columns);
+    second.kept_bytes = 0;
+  } else {
+    Operator& up =
+        list.product("feed forward up", spec.hidden, gated ? 2 * ffn : ffn, Split::columns);
+    if (spec.has_bias) up.weights += ffn;
+  }
   add_activation(list, spec, ffn);
   Operator& down = list.product("feed forward down", ffn, spec.hidden, Split::rows);
   if (spec.has_bias) down.weights += spec.hidden;

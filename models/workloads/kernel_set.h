@@ -27,6 +27,7 @@ struct KernelSet {
   std::uint16_t activation_kernels = 1;  ///< of an activation that is not fused
   double loss_forward_bytes = 30;        ///< per logit, read and written
   double loss_backward_bytes = 22;
+  double loss_kept_bytes = 8;  ///< per logit, at the peak
 };
 
 }  // namespace foretrace

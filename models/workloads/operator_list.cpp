@@ -39,6 +39,15 @@ Operator& OperatorList::elementwise(std::string_view name, double columns, Split
   return add(op);
 }
 
+// To fp32 (2 + 4 bytes), squares and their mean (4 + 4), times the root (4 + 4), back (4 + 2),
+// times the scale (2 + 2); backward about twice that.
+Operator& OperatorList::norm_in_pieces(std::string_view name, double columns, Split split) {
+  Operator& op = elementwise(name, columns, split, {32, 64, 7, 12});
+  op.kept_bytes = trains() ? tokens() * columns * (number() + 4) : 0;
+  op.weights = columns;
+  return op;
+}
+
 // Backward reads the gradient and the input twice (statistics, then the result) and writes one.
 Operator& OperatorList::norm(const TransformerSpec& spec, std::string_view name, double columns,
                              Split split) {
@@ -48,6 +57,8 @@ Operator& OperatorList::norm(const TransformerSpec& spec, std::string_view name,
   op.name = name;
   op.shape = {1, tokens(), columns, 0};
   const bool rms = spec.norm == NormKind::rms_norm;
+  if (rms && !kernels_.fused_norm && !kernels_.compiled)
+    return norm_in_pieces(name, columns, split);
   // Kernels of training libraries; those of serving have a fit of their own.
   op.rows_kind = rms && !trains() ? OperatorKind::rms_norm : OperatorKind::layer_norm;
   op.backward_bytes = 5 * number();

@@ -39,6 +39,8 @@ class OperatorList {
   [[nodiscard]] std::vector<Operator> take() { return std::move(operators_); }
 
  private:
+  Operator& norm_in_pieces(std::string_view name, double columns, Split split);
+
   const BatchShape& batch_;
   const KernelSet& kernels_;
   std::vector<Operator> operators_;

@@ -82,7 +82,7 @@ Block head_block(const TransformerSpec& spec, const BatchShape& batch, const Ker
                                       {kernels.loss_forward_bytes, kernels.loss_backward_bytes,
                                        static_cast<std::uint16_t>(kernels.compiled ? 3 : 8),
                                        static_cast<std::uint16_t>(kernels.compiled ? 2 : 5)});
-    loss.kept_bytes = last.tokens() * spec.vocabulary * 4;
+    loss.kept_bytes = last.tokens() * spec.vocabulary * kernels.loss_kept_bytes;
   }
   return {"head", BlockRole::head, list.take(), last.tokens() * spec.hidden * batch.number_bytes};
 }
