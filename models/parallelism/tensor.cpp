@@ -50,7 +50,7 @@ void divide_inside(Operator& op, double t) {
       break;
     default: op.shape.n /= t; break;
   }
-  op.kept_bytes /= t;
+  op.kept_bytes *= op.divided_kept / t;
   op.kept_core_bytes /= t;
 }
 
@@ -66,7 +66,7 @@ void divide_operator(Operator& op, double t, bool sequence) {
       // A gather looks every token up; rows of other ranks give zeros.
       if (op.type == OperatorType::product) op.shape.n /= t;
       op.weights /= t;
-      if (sequence) op.kept_bytes /= t;
+      if (sequence && !op.keeps_whole_input) op.kept_bytes /= t;
       return;
     case Split::rows:
       op.shape.k /= t;

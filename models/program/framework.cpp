@@ -36,6 +36,9 @@ void read_kernels(ConfigFields& fields, KernelSet& kernels) {
                                                 most_bytes, kernels.loss_backward_bytes);
   kernels.loss_kept_bytes = optional_within(inner, "loss_kept_bytes", ParamType::number, most_bytes,
                                             kernels.loss_kept_bytes);
+  kernels.divided_loss_kept_bytes = optional_within(
+      inner, "divided_loss_kept_bytes", ParamType::number, most_bytes, kernels.loss_kept_bytes);
+  inner.optional_boolean("keeps_gathered_inputs", kernels.keeps_gathered_inputs);
   fields.take(inner.finish());
 }
 

@@ -27,7 +27,9 @@ struct KernelSet {
   std::uint16_t activation_kernels = 1;  ///< of an activation that is not fused
   double loss_forward_bytes = 30;        ///< per logit, read and written
   double loss_backward_bytes = 22;
-  double loss_kept_bytes = 8;  ///< per logit, at the peak
+  double loss_kept_bytes = 8;          ///< per logit, at the peak
+  double divided_loss_kept_bytes = 8;  ///< the same where a tensor group divides the vocabulary
+  bool keeps_gathered_inputs = false;  ///< sequence parallelism: products keep their whole input
 };
 
 }  // namespace foretrace

@@ -81,14 +81,16 @@ struct Operator {
   double backward_bytes = 0;
   std::uint16_t forward_kernels = 1;
   std::uint16_t backward_kernels = 1;
-  double kept_bytes = 0;         ///< for the backward pass, all in all
-  double kept_core_bytes = 0;    ///< the part of it that selective recomputation does not keep
-  bool is_core = false;          ///< computed again by selective recomputation
-  bool is_expert = false;        ///< one copy per expert; the batch of the shape counts experts
-  bool keeps_precision = false;  ///< stays in 16 bit where products of layers are in 8 bit
-  double weights = 0;            ///< parameters
-  double message_bytes = 0;      ///< enter, leave, dispatch, combine: what one rank has
-  Exchange forward;              ///< before the operator; all that enter and the like do
+  double kept_bytes = 0;           ///< for the backward pass, all in all
+  double divided_kept = 1;         ///< factor of it where a tensor group divides the operator
+  bool keeps_whole_input = false;  ///< sequence parallelism does not divide what it keeps
+  double kept_core_bytes = 0;      ///< the part of it that selective recomputation does not keep
+  bool is_core = false;            ///< computed again by selective recomputation
+  bool is_expert = false;          ///< one copy per expert; the batch of the shape counts experts
+  bool keeps_precision = false;    ///< stays in 16 bit where products of layers are in 8 bit
+  double weights = 0;              ///< parameters
+  double message_bytes = 0;        ///< enter, leave, dispatch, combine: what one rank has
+  Exchange forward;                ///< before the operator; all that enter and the like do
   Exchange backward;
   Exchange again;  ///< backward, before the gradient of the weights
 };

@@ -21,6 +21,7 @@ Operator& OperatorList::product(std::string_view name, double inputs, double out
   op.shape = {1, tokens(), outputs, inputs};
   op.backward_kernels = 2;
   op.kept_bytes = tokens() * inputs * number();
+  op.keeps_whole_input = kernels_.keeps_gathered_inputs;
   op.weights = inputs * outputs;
   return add(op);
 }

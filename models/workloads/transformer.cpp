@@ -83,6 +83,7 @@ Block head_block(const TransformerSpec& spec, const BatchShape& batch, const Ker
                                        static_cast<std::uint16_t>(kernels.compiled ? 3 : 8),
                                        static_cast<std::uint16_t>(kernels.compiled ? 2 : 5)});
     loss.kept_bytes = last.tokens() * spec.vocabulary * kernels.loss_kept_bytes;
+    loss.divided_kept = kernels.divided_loss_kept_bytes / std::max(kernels.loss_kept_bytes, 1e-9);
   }
   return {"head", BlockRole::head, list.take(), last.tokens() * spec.hidden * batch.number_bytes};
 }

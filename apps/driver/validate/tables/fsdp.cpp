@@ -104,6 +104,10 @@ void async_points(const TruthRow& row, std::size_t i, TableInputs& inputs, Table
     TrainingRow run = titan_row(row);
     run.framework = column.framework;
     const std::string precision = row.text("precision");
+    if (precision.find("rowwise") != std::string::npos) {
+      times.skipped.push_back({i, "no rates of products with a scale per row"});
+      break;
+    }
     if (precision.starts_with("float8")) run.precision = "fp8";
     const auto measured = row.number(column.name);
     const auto scenario = training_scenario(run, inputs);
