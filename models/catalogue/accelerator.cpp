@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "models/catalogue/config_files.h"
 #include "models/catalogue/cost_file.h"
 #include "models/catalogue/sources.h"
 #include "sim/core/config.h"
@@ -122,25 +123,6 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
   return accelerator;
 }
 
-Error unknown_accelerator(std::string_view name) {
-  const std::vector<std::string> names = accelerator_names();
-  const std::vector<std::string_view> valid(names.begin(), names.end());
-  return Error{
-      ErrorCode::not_found,
-      fmt::format("accelerator {}: not found in {}{}, expected {}", in_quotes(name),
-                  accelerator_directory(), did_you_mean(name, valid),
-                  names.empty() ? std::string("a path to a .json file (no accelerators are there)")
-                                : fmt::format("a path to a .json file or one of {}",
-                                              fmt::join(names, ", ")))};
-}
-
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-  });
-}
-
 }  // namespace
 
 Result<Accelerator> read_accelerator(const std::string& path) {
@@ -156,15 +138,10 @@ Result<Accelerator> parse_accelerator(std::string_view text, const std::string& 
 }
 
 Result<Accelerator> find_accelerator(std::string_view name) {
-  if (!is_plain_name(name)) {
-    if (name.ends_with(".json")) return read_accelerator(std::string(name));
-    return unknown_accelerator(name);
-  }
-  const fs::path path = fs::path(accelerator_directory()) / (std::string(name) + ".json");
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return unknown_accelerator(name);
-  auto accelerator = read_accelerator(path.string());
-  if (!accelerator) return accelerator;
+  auto path = config_path("accelerator", "accelerators", name);
+  if (!path) return std::move(path).error();
+  auto accelerator = read_accelerator(*path);
+  if (!accelerator || name.ends_with(".json")) return accelerator;
   auto fits = fits_in(cost_directory(), name);
   if (!fits) return std::move(fits).error();
   accelerator->fits = std::move(*fits);
@@ -191,16 +168,7 @@ std::optional<Accelerator> accelerator_of_device(std::string_view device_name,
   return best;
 }
 
-std::vector<std::string> accelerator_names() {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator at(accelerator_directory(), error), end; !error && at != end;
-       at.increment(error)) {
-    if (at->path().extension() == ".json") names.push_back(at->path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> accelerator_names() { return config_names("accelerators"); }
 
 void set_config_directory(std::string path) { chosen_directory() = std::move(path); }
 

@@ -47,7 +47,7 @@ Result<std::string> config_path(std::string_view what, std::string_view folder,
       ErrorCode::not_found,
       fmt::format("{} {}: not found in {}{}, expected {}", what, in_quotes(name),
                   (fs::path(config_directory()) / folder).string(), did_you_mean(name, valid),
-                  names.empty() ? std::string("a path to a .json file (none are there)")
+                  names.empty() ? fmt::format("a path to a .json file (no {} are there)", folder)
                                 : fmt::format("a path to a .json file or one of {}",
                                               fmt::join(names, ", ")))};
 }
