@@ -173,6 +173,20 @@ const ConfigValue* ConfigFields::objects(std::string_view key) {
   return value;
 }
 
+const ConfigValue* ConfigFields::optional_objects(std::string_view key) {
+  if (has(key)) return objects(key);
+  known_.emplace_back(key);
+  return nullptr;
+}
+
+void ConfigFields::optional_texts(std::string_view key, std::vector<std::string>& out) {
+  if (has(key)) {
+    texts(key, out);
+  } else {
+    known_.emplace_back(key);
+  }
+}
+
 void ConfigFields::optional_boolean(std::string_view key, bool& out) {
   const ConfigValue* value = taken(key, {}, false);
   if (value == nullptr) return;

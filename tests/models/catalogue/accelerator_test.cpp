@@ -48,9 +48,10 @@ TEST_CASE("accelerator: every file reads, names itself and gives a source for ev
   use_our_configs();
   const auto names = accelerator_names();
   CHECK(names == std::vector<std::string>{"a100_pcie_40gb", "a100_sxm_40gb", "a100_sxm_80gb",
-                                          "b200_sxm", "h100_sxm", "h200_sxm", "mi300x",
-                                          "p100_pcie_16gb", "p4", "rtx_4090", "t4",
-                                          "v100_pcie_32gb", "v100_sxm2_16gb", "v100_sxm2_32gb"});
+                                          "b200_sxm", "b300_sxm", "gb200", "gb300", "h100_sxm",
+                                          "h100_sxm_96gb", "h200_sxm", "mi300x", "p100_pcie_16gb",
+                                          "p4", "rtx_4090", "t4", "v100_pcie_32gb",
+                                          "v100_sxm2_16gb", "v100_sxm2_32gb"});
   for (const auto& name : names) {
     CAPTURE(name);
     const auto accelerator = find_accelerator(name);
