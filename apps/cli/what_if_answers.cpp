@@ -97,7 +97,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
       return failure(analysis.error());
     }
     predicted = *std::move(analysis);
-    driver::add_reserved(base.recording, prediction->graph, *predicted);
+    driver::add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
     parts.prediction = &*prediction;
     parts.predicted = &*predicted;
   }

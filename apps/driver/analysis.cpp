@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "apps/driver/host_regions.h"
-#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 
 namespace foretrace::driver {
@@ -120,11 +119,12 @@ Result<Analysis> analyse(const TaskGraph& graph, const Run& run, const RunOption
   return analysis;
 }
 
-void add_reserved(const Recording& recording, const TaskGraph& graph, Analysis& analysis) {
+void add_reserved(const Recording& recording, const Timeline& baseline, const TaskGraph& graph,
+                  Analysis& analysis) {
   if (analysis.memory.empty()) {
     return;
   }
-  const auto recorded = track_memory(recording.graph(), simulate(recording.graph()));
+  const auto recorded = track_memory(recording.graph(), baseline);
   for (const MemoryCurve& curve : analysis.memory) {
     const auto before =
         std::find_if(recorded.begin(), recorded.end(), [&](const MemoryCurve& candidate) {

@@ -31,8 +31,10 @@ struct Analysis {
 [[nodiscard]] Result<Analysis> analyse(const TaskGraph& graph, const Run& run,
                                        const RunOptions& options = {});
 
-/// What the allocator reserves in a run of the recording's graph or of a changed one.
-void add_reserved(const Recording& recording, const TaskGraph& graph, Analysis& analysis);
+/// What the allocator reserves in a run of the recording's graph or of a changed one. `baseline` is
+/// the simulated recording, by the engine that simulated the other run.
+void add_reserved(const Recording& recording, const Timeline& baseline, const TaskGraph& graph,
+                  Analysis& analysis);
 
 /// Allocated bytes of every device over time, for a timeline.
 [[nodiscard]] std::vector<ChromeCounter> memory_counters(const Analysis& analysis);

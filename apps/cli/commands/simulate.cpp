@@ -81,7 +81,7 @@ int run(const Options& options) {
   if (!analysis.ok()) {
     return app::failure(analysis.error());
   }
-  driver::add_reserved(*recording, recording->graph(), *analysis);
+  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   if (question->has_value()) {
     const Result<driver::BudgetAnswer> answer =
         driver::run_in_budget(recording->graph(), **question, *run_options);

@@ -90,7 +90,7 @@ Result<Start> start_of(const Options& options) {
   if (!analysis.ok()) {
     return analysis.error();
   }
-  driver::add_reserved(*recording, recording->graph(), *analysis);
+  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   return Start{{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)},
                *std::move(question)};
 }
@@ -164,7 +164,7 @@ int predict(const Options& options, const Start& start, const std::vector<driver
   if (!predicted.ok()) {
     return app::failure(predicted.error());
   }
-  driver::add_reserved(base.recording, prediction->graph, *predicted);
+  driver::add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
   const Result<std::optional<Budgets>> budgets = budgets_of(start, *prediction);
   if (!budgets.ok()) {
     return app::failure(budgets.error());
