@@ -36,11 +36,34 @@ void settle(Breakdown& breakdown, std::int64_t step_ns) {
   largest += step_ns - breakdown.total_ns();
 }
 
+/// What the device does for a step alone: no host, no waiting. Of work that overlaps with that of
+/// another step only a share is the step's own; its gaps are idle.
+Breakdown work_alone(const Breakdown& all, std::int64_t work_ns) {
+  Breakdown own;
+  own.compute_ns = all.compute_ns;
+  own.communication_exposed_ns = all.communication_exposed_ns;
+  own.memory_copy_ns = all.memory_copy_ns;
+  own.communication_overlapped_ns = all.communication_overlapped_ns;
+  const std::int64_t sum = own.total_ns();
+  if (sum > work_ns) {
+    const double share = static_cast<double>(work_ns) / static_cast<double>(sum);
+    for (std::int64_t* const part :
+         {&own.compute_ns, &own.communication_exposed_ns, &own.memory_copy_ns}) {
+      *part = static_cast<std::int64_t>(static_cast<double>(*part) * share);
+    }
+  }
+  own.idle_ns = work_ns - own.total_ns();
+  return own;
+}
+
 Breakdown breakdown_of(const TaskGraph& graph, const Run& run) {
   const auto at = [&](std::size_t step) {
     const StepScope scope = scope_of(graph, run.steps, run.answer, step);
-    return summarize(graph, run.timeline, {scope.begin_ns, scope.end_ns, scope.rank, no_device})
-        .breakdown;
+    const Breakdown all =
+        summarize(graph, run.timeline,
+                  {scope.begin_ns, scope.end_ns, scope.rank, no_device, scope.work_of})
+            .breakdown;
+    return scope.work_of < 0 ? all : work_alone(all, run.steps.device[step].work_ns);
   };
   const auto [first, second] = run.answer.middle;
   Breakdown breakdown = first == second ? at(first) : mean_of(at(first), at(second));
