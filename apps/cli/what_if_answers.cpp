@@ -13,6 +13,7 @@
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
 #include "apps/report/report_answers.h"
+#include "apps/report/report_parts.h"
 
 namespace foretrace::app {
 namespace {
@@ -30,7 +31,7 @@ int answer_as(const CommonOptions& common, const driver::ResultParts& parts, Exi
   if (common.json) {
     return answer(driver::text_of(driver::result_document(parts)), code);
   }
-  return answer(common.quiet ? headline() + "\n" : page(), code);
+  return answer(with_doubt(common.quiet ? headline() + "\n" : page(), parts.replay), code);
 }
 
 int answer_ranking(const Questions& questions, const CommonOptions& common,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/driver/doubt.h"
 #include "apps/driver/load.h"
 #include "apps/driver/steps.h"
 #include "apps/driver/what_if_spec.h"
@@ -35,15 +36,6 @@ struct Run {
 };
 [[nodiscard]] Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options = {});
 
-/// Spans of the same graph with other weights; a graph that only repeats the trace does not move.
-struct Reactions {
-  std::int64_t device_x0_ns = 0;  ///< kernels, copies, sets and collectives at 0, lags kept
-  std::int64_t device_half_ns = 0;
-  std::int64_t device_double_ns = 0;
-  std::int64_t host_x0_ns = 0;
-};
-[[nodiscard]] Reactions reactions_of(const TaskGraph& graph);
-
 /// A recording beside its simulation.
 struct Replay {
   StepTimes measured;
@@ -54,6 +46,7 @@ struct Replay {
   double worst_step_error = 0;  ///< of all host periods, the one farthest from 0
   double scatter = 0;           ///< of the measured steps, see scatter_of
   Reactions reactions;
+  std::vector<Doubt> doubts;  ///< not empty: every answer built on it is doubtful
 };
 [[nodiscard]] Result<Replay> replay(const Recording& recording, const RunOptions& options = {});
 

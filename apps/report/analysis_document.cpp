@@ -120,7 +120,7 @@ Json path_document(const Recording& recording, const Replay& replay, const PathR
           {"host_regions", groups_json(report.regions)},
           {"layers", groups_json(report.layers)},
           {"pieces", pieces_json(recording.graph(), path)},
-          {"honesty", honesty_json(recording.built.honesty, &replay.reactions)}};
+          {"honesty", honesty_json(recording, replay)}};
 }
 
 }  // namespace foretrace::driver

@@ -48,6 +48,16 @@ Json import_json(const trace::ImportReport& report) {
           {"warnings", report.warnings}};
 }
 
+Json honesty_json(const Recording& recording, const Replay& replay) {
+  Json object = honesty_json(recording.built.honesty, &replay.reactions);
+  Json doubt = Json::array();
+  for (const Doubt& reason : replay.doubts) {
+    doubt.push_back(reason.text);
+  }
+  object["doubt"] = std::move(doubt);
+  return object;
+}
+
 Json honesty_json(const trace::Honesty& honesty, const Reactions* reactions) {
   Json origins = Json::object();
   for (std::size_t i = 0; i < honesty.edges_by_origin.size(); ++i) {

@@ -86,7 +86,7 @@ Json result_document(const ResultParts& parts) {
   }
   document["tasks"] = recording.graph().size();
   document["dependencies"] = recording.graph().topology().dependency_count();
-  document["honesty"] = honesty_json(recording.built.honesty, &replay.reactions);
+  document["honesty"] = honesty_json(recording, replay);
   if (!recording.built.memory_note.empty()) {
     document["memory_rests_on"] = recording.built.memory_note;
   }

@@ -16,8 +16,8 @@ namespace foretrace {
 struct DeviceStep {
   std::int64_t begin_ns = -1;  ///< first start; -1: the step launched no device work
   std::int64_t end_ns = -1;    ///< last end
-  /// Operations and the gaps that their streams need before them; collectives that only wait for
-  /// late ranks are left out. No host makes a step shorter than this.
+  /// Operations and the short gaps that their streams need before them; collectives that only wait
+  /// for late ranks are left out. No host makes a step shorter than this.
   std::int64_t work_ns = 0;
   std::int64_t occupied_ns = 0;  ///< the same with what waits for late ranks
   std::size_t operations = 0;
@@ -28,5 +28,8 @@ struct DeviceStep {
 /// One per step of the graph. Tasks that start before 0 were not recorded and do not count.
 [[nodiscard]] std::vector<DeviceStep> device_steps(const TaskGraph& graph,
                                                    const Timeline& timeline);
+/// What everything on the device occupies, in steps or not; of the rank whose device is occupied
+/// longest.
+[[nodiscard]] std::int64_t device_occupied_ns(const TaskGraph& graph, const Timeline& timeline);
 
 }  // namespace foretrace

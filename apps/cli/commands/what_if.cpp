@@ -21,6 +21,7 @@
 #include "apps/driver/what_if_spec.h"
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
+#include "apps/report/report_parts.h"
 #include "apps/report/style.h"
 #include "apps/report/text.h"
 #include "models/catalogue/accelerator.h"
@@ -185,15 +186,16 @@ int predict(const Options& options, const Start& start, const std::vector<driver
   }
   if (options.common.quiet) {
     return app::answer(
-        app::prediction_headline(base.replay, *prediction) + "\n" +
+        app::with_doubt(app::prediction_headline(base.replay, *prediction) + "\n", base.replay) +
             (within == nullptr ? "" : app::budget_headline(within->predicted) + "\n"),
         code);
   }
-  return app::answer(
-      app::prediction_page({base.recording, base.replay, base.analysis, *prediction, *predicted}) +
-          (within == nullptr ? "" : budget_text(*within)) +
-          app::timeline_line(*drawn ? options.timeline : ""),
-      code);
+  return app::answer(app::with_doubt(app::prediction_page({base.recording, base.replay,
+                                                           base.analysis, *prediction, *predicted}),
+                                     base.replay) +
+                         (within == nullptr ? "" : budget_text(*within)) +
+                         app::timeline_line(*drawn ? options.timeline : ""),
+                     code);
 }
 
 /// The what-ifs as they can be written again.
