@@ -47,7 +47,7 @@ std::string_view reason_of_late_work(const trace::Honesty& honesty) {
   if (has_flag(honesty, "missing records")) {
     return "waits between streams were not recorded";
   }
-  return "nothing recorded says why: another program may share the device";
+  return "no recorded reason: another program may share the device";
 }
 
 void add_unexplained(const trace::Honesty& honesty, std::vector<Doubt>& doubts) {

@@ -48,7 +48,7 @@ TEST_CASE("more than 5 % of the span without a reason are doubtful, device and l
 TEST_CASE("the reason for late device work is the one that the trace shows") {
   trace::BuiltGraph built = built_of(device_bound);
   built.honesty.unexplained_device_ns = 100;
-  CHECK(doubts(built).at(0).text.find("another program may share the device") != std::string::npos);
+  CHECK(doubts(built).at(0).text.find("may share the device") != std::string::npos);
   built.honesty.flags = {"first use", "late device work"};
   CHECK(doubts(built).at(0).text.find("used for the first time") != std::string::npos);
   built.honesty.flags = {"missing records"};
