@@ -40,6 +40,7 @@ Json result_document(const ResultParts& parts) {
                    {"measured", steps_json(replay.measured, replay.measured_answer)}};
   document["input"]["accelerator"] =
       recording.accelerator ? Json(recording.accelerator->name) : Json(nullptr);
+  document["input"]["accelerator_note"] = recording.accelerator_note;
   document["measured"]["scatter"] = replay.scatter;
 
   Json baseline = steps_json(replay.run.steps, replay.run.answer);
