@@ -88,7 +88,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   std::optional<driver::Analysis> predicted;
   if (common.json && found->best) {
     auto run = driver::predict(base.recording, driver::with_set(stack, *found, *found->best),
-                               base.options);
+                               base.options, &base.replay);
     if (!run.ok()) {
       return failure(run.error());
     }

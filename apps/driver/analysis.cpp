@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "apps/driver/host_regions.h"
+#include "sim/core/parallel.h"
 #include "sim/graph/change.h"
 
 namespace foretrace::driver {
@@ -115,6 +116,19 @@ std::optional<TaskGraph> without_rendezvous(const TaskGraph& graph) {
   return committed.ok() ? std::optional(std::move(committed->graph)) : std::nullopt;
 }
 
+/// The answers of variants of the graph; one that an engine refuses gives what it gave.
+std::vector<std::int64_t> answers_of(const TaskGraph& graph, std::span<const Weights> variants,
+                                     const Run& run, const RunOptions& options) {
+  std::vector<std::int64_t> answers(variants.size(), run.answer.step_ns);
+  for_each_index(variants.size(), [&](std::size_t i) {
+    const Result<Run> other = simulate_run(graph.with_weights(variants[i]), options);
+    if (other.ok()) {
+      answers[i] = other->answer.step_ns;
+    }
+  });
+  return answers;
+}
+
 }  // namespace
 
 Result<Analysis> analyse(const TaskGraph& graph, const Run& run, const RunOptions& options) {
@@ -175,18 +189,25 @@ std::vector<ChromeCounter> memory_counters(const Analysis& analysis) {
   return counters;
 }
 
-PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups) {
+CriticalPath step_path(const TaskGraph& graph, const Run& run) {
+  return path_of(graph, run, scope_of(graph, run.steps, run.answer, run.answer.middle[0]));
+}
+
+PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups,
+                       const RunOptions& run_options) {
   PathReport report;
   const std::size_t step = run.answer.middle[0];
   report.scope = scope_of(graph, run.steps, run.answer, step);
   report.step_number = run.answer.is_span ? -1 : run.steps.numbers[step];
+  report.rank = run.steps.ranks.empty() ? -1 : report.scope.rank;
   report.path = path_of(graph, run, report.scope);
   GainOptions options;
   options.count = groups;
-  options.from = report.scope.from;
-  options.to = report.scope.to;
+  options.measure = [&](std::span<const Weights> variants) {
+    return answers_of(graph, variants, run, run_options);
+  };
   report.groups = path_gains(graph, report.path, options);
-  report.regions = host_regions(graph, report.path, report.scope, groups);
+  report.regions = host_regions(graph, report.path, options);
   if (graph.context().layers.size() > 1) {
     options.grouping = PathGrouping::layer;
     report.layers = path_gains(graph, report.path, options);

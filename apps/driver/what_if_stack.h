@@ -37,13 +37,15 @@ class WhatIfStack {
       : graph_(recording.graph()), accelerator_(recording.accelerator) {}
 
   /// The error names the what-if; the stack is then as it was. ErrorCode::no_match if it finds
-  /// nothing to change.
+  /// nothing to change, or changes nothing in the end.
   [[nodiscard]] Status push(const WhatIf& what_if);
 
   [[nodiscard]] const TaskGraph& graph() const { return graph_; }
   /// What the changed run is on.
   [[nodiscard]] const std::optional<Accelerator>& accelerator() const { return accelerator_; }
   [[nodiscard]] const std::vector<Applied>& applied() const { return applied_; }
+  /// See Prediction::samples.
+  [[nodiscard]] const std::optional<double>& samples() const { return samples_; }
 
   /// The run with the range that the edited durations declare.
   [[nodiscard]] Result<Prediction> finish(const RunOptions& options) const;
@@ -52,6 +54,7 @@ class WhatIfStack {
   TaskGraph graph_;
   std::optional<Accelerator> accelerator_;
   std::vector<Applied> applied_;
+  std::optional<double> samples_;
   DurationBounds bounds_;
 };
 
@@ -59,7 +62,8 @@ class WhatIfStack {
 /// one of the edited durations alone.
 [[nodiscard]] Result<Prediction> predict_if_possible(const Recording& recording,
                                                      std::span<const WhatIf> stack,
-                                                     const RunOptions& options);
+                                                     const RunOptions& options,
+                                                     const Replay* baseline = nullptr);
 
 /// The message without "name: " in front of it.
 [[nodiscard]] std::string reason_of(const Error& error, std::string_view name);

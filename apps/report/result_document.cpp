@@ -29,6 +29,12 @@ Json applied_json(const std::vector<Applied>& stack) {
   return list;
 }
 
+Json side_json(const RangeSide& side) {
+  return {{"recipe", side.recipe}, {"host", side.host},       {"communication", side.communication},
+          {"change", side.change}, {"scatter", side.scatter}, {"device", side.device},
+          {"rest", side.rest},     {"doubt", side.doubt},     {"total", side.total()}};
+}
+
 }  // namespace
 
 Json result_document(const ResultParts& parts) {
@@ -57,6 +63,27 @@ Json result_document(const ResultParts& parts) {
     Json predicted = steps_json(prediction.run.steps, prediction.run.answer);
     predicted["low_ns"] = prediction.low_ns;
     predicted["high_ns"] = prediction.high_ns;
+    predicted["range"] = {{"declared_low_ns", prediction.declared_low_ns},
+                          {"declared_high_ns", prediction.declared_high_ns},
+                          {"faster", side_json(prediction.faster)},
+                          {"slower", side_json(prediction.slower)}};
+    if (prediction.throughput) {
+      const auto known = [](const std::optional<double>& rate) {
+        return rate ? Json(*rate) : Json(nullptr);
+      };
+      predicted["throughput"] = {
+          {"samples", prediction.throughput->samples},
+          {"ratio", prediction.throughput->ratio},
+          {"samples_per_second_now", known(prediction.throughput->now)},
+          {"samples_per_second_predicted", known(prediction.throughput->predicted)}};
+    }
+    if (prediction.fit) {
+      predicted["device_memory"] = {
+          {"accelerator", prediction.fit->target.name},
+          {"capacity_bytes", prediction.fit->target.capacity_bytes},
+          {"needed_bytes", prediction.fit->target.needed_bytes(prediction.fit->need)},
+          {"fits", prediction.fit->fits}};
+    }
     if (parts.predicted != nullptr) {
       add_analysis(*parts.predicted, predicted);
     }

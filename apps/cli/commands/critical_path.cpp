@@ -38,7 +38,7 @@ int run(const Options& options) {
     return app::failure(replay.error());
   }
   const driver::PathReport report =
-      driver::path_report(recording->graph(), replay->run, options.top);
+      driver::path_report(recording->graph(), replay->run, options.top, *run_options);
   if (options.common.json) {
     return app::answer(driver::text_of(driver::path_document(*recording, *replay, report)));
   }

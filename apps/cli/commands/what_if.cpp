@@ -155,11 +155,12 @@ Result<bool> draw(const Options& options, const app::WhatIfBase& base,
 
 int predict(const Options& options, const Start& start, const std::vector<driver::WhatIf>& stack) {
   const app::WhatIfBase& base = start.base;
-  const Result<driver::Prediction> prediction =
-      driver::predict(base.recording, stack, base.options);
+  Result<driver::Prediction> prediction =
+      driver::predict(base.recording, stack, base.options, &base.replay);
   if (!prediction.ok()) {
     return app::failure(prediction.error());
   }
+  driver::add_facts(base.recording, base.replay.run, *prediction);
   Result<driver::Analysis> predicted =
       driver::analyse(prediction->graph, prediction->run, base.options);
   if (!predicted.ok()) {
@@ -171,8 +172,9 @@ int predict(const Options& options, const Start& start, const std::vector<driver
     return app::failure(budgets.error());
   }
   const Budgets* const within = budgets->has_value() ? &**budgets : nullptr;
-  const app::ExitCode code =
-      within != nullptr && !within->predicted.fits ? app::exit_answer_is_no : app::exit_done;
+  const bool has_room = !prediction->fit || prediction->fit->fits;
+  const bool in_budget = within == nullptr || within->predicted.fits;
+  const app::ExitCode code = has_room && in_budget ? app::exit_done : app::exit_answer_is_no;
   const Result<bool> drawn = draw(options, base, *prediction, *predicted, within);
   if (!drawn.ok()) {
     return app::failure(drawn.error());
@@ -202,7 +204,7 @@ int predict(const Options& options, const Start& start, const std::vector<driver
 std::vector<std::string> written(const Options& options) {
   std::vector<std::string> texts = options.apply;
   if (!options.accelerator.empty()) {
-    texts.push_back(fmt::format("{}:to={}", driver::accelerator_swap_name, options.accelerator));
+    texts.push_back(driver::text_of(driver::swap_to(options.accelerator)));
   }
   return texts;
 }

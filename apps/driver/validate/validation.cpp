@@ -157,14 +157,14 @@ Status predict_pair(Pair& pair) {
     return stack.error();
   }
   pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
-  if (stack->size() == 1 && stack->front().optimization->name == accelerator_swap_name) {
+  if (stack->size() == 1 && !stack->front().optimization->accelerator_param.empty()) {
     Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack->front());
     if (!kernels) {
       return std::move(kernels).error();
     }
     pair.row.kernels = std::move(kernels).value();
   }
-  Result<Prediction> predicted = predict(*base, *stack);
+  Result<Prediction> predicted = predict(*base, *stack, {}, &*before);
   if (!predicted) {
     return std::move(predicted).error();
   }

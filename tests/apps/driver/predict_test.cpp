@@ -55,8 +55,8 @@ TEST_CASE("a prediction is the changed graph simulated, between its declared bou
   const Result<Prediction> prediction = predict(recording, stack);
   REQUIRE(prediction.ok());
   CHECK(prediction->run.answer.step_ns == 60);  // 10 + 100 / 2
-  CHECK(prediction->low_ns == 50);              // 10 + 0.8 x 50
-  CHECK(prediction->high_ns == 85);             // 10 + 1.5 x 50
+  CHECK(prediction->declared_low_ns == 50);     // 10 + 0.8 x 50
+  CHECK(prediction->declared_high_ns == 85);    // 10 + 1.5 x 50
   CHECK(prediction->applied[0].tasks_changed == 1);
   CHECK(simulate_run(recording.graph())->answer.step_ns == 110);  // the recording is as it was
 }
@@ -69,8 +69,8 @@ TEST_CASE("bounds of what-ifs on one task multiply and follow it through a remov
   const Result<Prediction> prediction = predict(recording, stack);
   REQUIRE(prediction.ok());
   CHECK(prediction->run.answer.step_ns == 35);  // b 10 + 100 / 4
-  CHECK(prediction->low_ns == 26);              // 10 + 0.64 x 25
-  CHECK(prediction->high_ns == 66);             // 10 + 2.25 x 25 = 66.25
+  CHECK(prediction->declared_low_ns == 26);     // 10 + 0.64 x 25
+  CHECK(prediction->declared_high_ns == 66);    // 10 + 2.25 x 25 = 66.25
 }
 
 TEST_CASE("a what-if that finds nothing stops the stack and is named") {

@@ -161,8 +161,7 @@ TEST_CASE("accelerator: unknown names are answered with the nearest ones") {
   const auto missing = find_accelerator("a100_sxm_80");
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.error().message.find("(did you mean 'a100_sxm_80gb'?)") != std::string::npos);
-  CHECK(missing.error().message.find("one of a100_pcie_40gb, a100_sxm_40gb, ") !=
-        std::string::npos);
+  CHECK(missing.error().message.find("one of a10, a100_pcie_40gb, ") != std::string::npos);
   CHECK_FALSE(find_accelerator("../../../etc/passwd").ok());
   CHECK_FALSE(find_accelerator("").ok());
 }
