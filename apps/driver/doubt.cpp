@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -50,9 +51,21 @@ std::string_view reason_of_late_work(const trace::Honesty& honesty) {
   return "no recorded reason: another program may share the device";
 }
 
-void add_unexplained(const trace::Honesty& honesty, std::vector<Doubt>& doubts) {
-  const std::int64_t device = honesty.unexplained_device_ns;
-  const std::int64_t launch = honesty.unexplained_launch_ns;
+/// Counters of a job are sums over its ranks, its span is that of all.
+std::int64_t ranks_of(const TaskGraph& graph) {
+  std::set<std::int32_t> ranks;
+  for (const Lane& lane : graph.context().lanes) {
+    if (lane.rank >= 0) {
+      ranks.insert(lane.rank);
+    }
+  }
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(ranks.size()));
+}
+
+void add_unexplained(const trace::Honesty& honesty, std::int64_t ranks,
+                     std::vector<Doubt>& doubts) {
+  const std::int64_t device = honesty.unexplained_device_ns / ranks;
+  const std::int64_t launch = honesty.unexplained_launch_ns / ranks;
   const double all = share(device + launch, honesty.span_ns);
   if (all <= unexplained_share) {
     return;
@@ -119,7 +132,7 @@ std::vector<Doubt> doubts_of(const trace::BuiltGraph& built, const Timeline& tim
   if (honesty.span_ns == 0) {
     return doubts;
   }
-  add_unexplained(honesty, doubts);
+  add_unexplained(honesty, ranks_of(built.graph), doubts);
   add_reaction("device", reactions.device_x0_ns, {honesty.host_only_ns, honesty.host_only_ns},
                honesty.span_ns, doubts);
   // The gaps of its streams are the device's own, whatever the host does.

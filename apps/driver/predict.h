@@ -90,6 +90,15 @@ struct Prediction {
                                          const RunOptions& options = {},
                                          const Replay* baseline = nullptr);
 
+/// The changed graph at both ends of what the stack declares: every edited duration and every
+/// parameter with a range where it makes the run fastest, and slowest.
+struct PredictionEnds {
+  TaskGraph fast;
+  TaskGraph slow;
+};
+[[nodiscard]] Result<PredictionEnds> predict_ends(const Recording& recording,
+                                                  std::span<const WhatIf> stack);
+
 /// Adds what an answer says beside the step: samples per second where the batch changes, and
 /// whether the run has room on its device.
 void add_facts(const Recording& recording, const Run& baseline, Prediction& prediction);

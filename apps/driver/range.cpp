@@ -24,8 +24,9 @@ constexpr RangeConstant change_slower = {
     "pairs K1, K2, R1, S2: large gains come out smaller than promised"};
 constexpr RangeConstant change_faster = {"size of the change, faster side", 0.09,
                                          "half of the slower side: pairs S1, T-bert"};
-constexpr RangeConstant scatter_weight = {"scatter of recorded steps", 1.0,
-                                          "the usual distance of a step from the median"};
+constexpr RangeConstant scatter_weight = {
+    "scatter of recorded steps / root of their number", 1.85,
+    "standard error of a median of normal values, from their median deviation: 1.253 x 1.483"};
 constexpr RangeConstant like_device = {
     "a device like the recorded one", 0.15,
     "assumed: boards of one chip differ in clock and memory by about this"};
@@ -84,7 +85,9 @@ void set_range(const Recording& recording, const Replay& baseline, Prediction& p
   RangeSide side;
   side.host = shares.host * (moves ? host_other : host_same).value;
   side.communication = shares.communication * communication.value;
-  side.scatter = baseline.scatter * scatter_weight.value;
+  const auto steps =
+      static_cast<double>(std::max<std::size_t>(1, baseline.measured.host_ns.size()));
+  side.scatter = baseline.scatter * scatter_weight.value / std::sqrt(steps);
   side.device = recording.accelerator_note.empty() ? 0 : like_device.value;
   side.rest = rest.value;
   side.doubt = baseline.doubts.empty() ? 1 : doubt.value;

@@ -9,27 +9,47 @@
 namespace foretrace::driver {
 namespace {
 
-/// The stack applied in its order, simulated, with the range that the edited durations declare.
-Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
-                               const RunOptions& options) {
+/// What becomes of a what-if that finds nothing to change.
+enum class Idle : std::uint8_t { refuse, skip };
+
+/// The stack applied in its order.
+Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatIf> stack,
+                               Idle idle) {
   WhatIfStack applied(recording);
   for (const WhatIf& what_if : in_order(stack)) {
-    if (const Status pushed = applied.push(what_if); !pushed.ok()) {
+    const Status pushed = applied.push(what_if);
+    const bool skips =
+        idle == Idle::skip && !pushed.ok() && pushed.error().code == ErrorCode::no_match;
+    if (!pushed.ok() && !skips) {
       return pushed.error();
     }
   }
-  return applied.finish(options);
+  return applied;
 }
 
-/// Widens the declared range by that of the parameters.
+/// The same, simulated, with the range that the edited durations declare.
+Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
+                               const RunOptions& options, Idle idle) {
+  const Result<WhatIfStack> applied = applied_to(recording, stack, idle);
+  return applied.ok() ? applied->finish(options) : applied.error();
+}
+
+/// Every parameter with a declared range at this end of it.
+std::vector<WhatIf> at_bound(std::span<const WhatIf> stack, Bound bound) {
+  std::vector<WhatIf> moved(stack.begin(), stack.end());
+  for (WhatIf& what_if : moved) {
+    what_if.parameters = what_if.parameters.at_bound(bound);
+  }
+  return moved;
+}
+
+/// Widens the declared range by that of the parameters. At an end of which a what-if changes
+/// nothing, it is as if it were not there.
 Status widen(const Recording& recording, std::span<const WhatIf> stack, const RunOptions& options,
              Prediction& prediction) {
   for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
-    std::vector<WhatIf> moved(stack.begin(), stack.end());
-    for (WhatIf& what_if : moved) {
-      what_if.parameters = what_if.parameters.at_bound(bound);
-    }
-    const Result<Prediction> end = apply_stack(recording, moved, options);
+    const Result<Prediction> end =
+        apply_stack(recording, at_bound(stack, bound), options, Idle::skip);
     if (!end.ok()) {
       return end.error();
     }
@@ -61,7 +81,7 @@ Result<Prediction> with_range(const Recording& recording, Result<Prediction> pre
 
 Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
                            const RunOptions& options, const Replay* baseline) {
-  Result<Prediction> prediction = apply_stack(recording, stack, options);
+  Result<Prediction> prediction = apply_stack(recording, stack, options, Idle::refuse);
   const bool has_range = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
     return what_if.parameters.has_range();
   });
@@ -73,17 +93,20 @@ Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> s
   return with_range(recording, std::move(prediction), options, baseline);
 }
 
+Result<PredictionEnds> predict_ends(const Recording& recording, std::span<const WhatIf> stack) {
+  const Result<WhatIfStack> fast =
+      applied_to(recording, at_bound(stack, Bound::optimistic), Idle::skip);
+  const Result<WhatIfStack> slow =
+      applied_to(recording, at_bound(stack, Bound::pessimistic), Idle::skip);
+  if (!fast.ok() || !slow.ok()) {
+    return fast.ok() ? slow.error() : fast.error();
+  }
+  return PredictionEnds{fast->low(), slow->high()};
+}
+
 void add_facts(const Recording& recording, const Run& baseline, Prediction& prediction) {
   prediction.throughput = throughput_of(recording, baseline, prediction);
   prediction.fit = device_fit(recording, baseline, prediction);
-}
-
-Result<Prediction> predict_if_possible(const Recording& recording, std::span<const WhatIf> stack,
-                                       const RunOptions& options, const Replay* baseline) {
-  Result<Prediction> prediction = predict(recording, stack, options, baseline);
-  return prediction.ok() || prediction.error().code != ErrorCode::no_match
-             ? prediction
-             : with_range(recording, apply_stack(recording, stack, options), options, baseline);
 }
 
 }  // namespace foretrace::driver

@@ -47,6 +47,10 @@ class WhatIfStack {
   /// See Prediction::samples.
   [[nodiscard]] const std::optional<double>& samples() const { return samples_; }
 
+  /// The graph with every edited duration at its low (high) bound.
+  [[nodiscard]] TaskGraph low() const { return bounds_.low(graph_); }
+  [[nodiscard]] TaskGraph high() const { return bounds_.high(graph_); }
+
   /// The run with the range that the edited durations declare.
   [[nodiscard]] Result<Prediction> finish(const RunOptions& options) const;
 
@@ -57,13 +61,6 @@ class WhatIfStack {
   std::optional<double> samples_;
   DurationBounds bounds_;
 };
-
-/// predict(), but where an end of a parameter's range leaves nothing to change, the range is the
-/// one of the edited durations alone.
-[[nodiscard]] Result<Prediction> predict_if_possible(const Recording& recording,
-                                                     std::span<const WhatIf> stack,
-                                                     const RunOptions& options,
-                                                     const Replay* baseline = nullptr);
 
 /// The message without "name: " in front of it.
 [[nodiscard]] std::string reason_of(const Error& error, std::string_view name);

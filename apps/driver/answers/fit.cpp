@@ -130,8 +130,7 @@ class Fitter {
     FitSet set;
     set.choices = std::move(choices);
     const std::vector<WhatIf> stack = with_set(stack_, answer_, set);
-    const Result<Prediction> prediction =
-        predict_if_possible(recording_, stack, options_, &baseline_);
+    const Result<Prediction> prediction = predict(recording_, stack, options_, &baseline_);
     if (!prediction.ok()) {
       return prediction.error();
     }

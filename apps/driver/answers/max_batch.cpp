@@ -206,8 +206,7 @@ class BatchSearch {
     if (!stack.ok()) {
       return stack.error();
     }
-    const Result<Prediction> prediction =
-        predict_if_possible(recording_, *stack, options_, &baseline_);
+    const Result<Prediction> prediction = predict(recording_, *stack, options_, &baseline_);
     if (!prediction.ok()) {
       return prediction.error();
     }

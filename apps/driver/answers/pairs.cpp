@@ -134,8 +134,7 @@ class PairSearch {
 
   Status add_range(RankedPair& row) const {
     const std::vector<WhatIf> stack = {*with_defaults(*row.first), *with_defaults(*row.second)};
-    const Result<Prediction> prediction =
-        predict_if_possible(recording_, stack, options_, &baseline_);
+    const Result<Prediction> prediction = predict(recording_, stack, options_, &baseline_);
     if (!prediction.ok()) {
       return prediction.error();
     }

@@ -183,6 +183,25 @@ double ReplayRow::unexplained_share() const {
              : 0.0;
 }
 
+double PairRow::half_width() const {
+  return low_ns > 0 && high_ns > low_ns
+             ? std::log(static_cast<double>(high_ns) / static_cast<double>(low_ns)) / 2
+             : 0.0;
+}
+
+Coverage coverage_of(const std::vector<PairRow>& pairs) {
+  Coverage coverage;
+  for (const PairRow& row : pairs) {
+    if (row.failure.empty()) {
+      ++coverage.predicted;
+      coverage.covered += row.covered() ? 1 : 0;
+      coverage.mean_half_width += row.half_width();
+    }
+  }
+  coverage.mean_half_width /= static_cast<double>(std::max<std::size_t>(1, coverage.predicted));
+  return coverage;
+}
+
 double PairRow::error() const { return error_of(predicted_ns, measured_ns); }
 
 Result<ReplayTable> replay_table(const std::string& folder) {

@@ -98,8 +98,7 @@ TEST_CASE("pairs: two on the same tensors save less than the sum") {
 }
 
 TEST_CASE("ranking: by memory needs tensors; without them rows have none") {
-  const Loaded run =
-      test::loaded(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz");
+  const Loaded run = test::loaded(FORETRACE_SOURCE_DIR "/tests/fixtures/kineto_json/rocm.json");
   const auto refused = rank_all(run.recording, run.replay, {}, RankBy::memory);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message.find("profile_memory=True") != std::string::npos);
