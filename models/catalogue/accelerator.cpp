@@ -2,6 +2,7 @@
 #include "models/catalogue/accelerator.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -83,6 +84,25 @@ void read_clock(ConfigFields& fields, SustainedClock& clock) {
   clock = {};
 }
 
+// "8.6": generation and revision, as device properties have them.
+void read_capability(ConfigFields& fields, Accelerator& accelerator) {
+  if (!fields.has("compute_capability")) return;
+  std::string text;
+  fields.text("compute_capability", text);
+  const std::size_t dot = text.find('.');
+  const auto number = [&text](std::size_t from, std::size_t to, std::int32_t& value) {
+    const char* const end = text.data() + to;
+    const auto [stop, error] = std::from_chars(text.data() + from, end, value);
+    return error == std::errc() && stop == end && value >= 0 && value < 1000;
+  };
+  if (dot != std::string::npos && number(0, dot, accelerator.compute_major) &&
+      number(dot + 1, text.size(), accelerator.compute_minor)) {
+    return;
+  }
+  fields.mistake("compute_capability",
+                 fmt::format("got {}, expected two numbers such as '8.6'", in_quotes(text)));
+}
+
 Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string& path) {
   constexpr double longest = 1e12;  // ns; a launch latency of 1000 s is a mistake
   Accelerator accelerator;
@@ -100,6 +120,7 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
   accelerator.memory_bandwidth = read_positive(fields, "memory_bandwidth", ParamType::bandwidth);
   accelerator.multiprocessors =
       static_cast<std::int32_t>(read_bounded(fields, "multiprocessors", ParamType::integer, 1e6));
+  read_capability(fields, accelerator);
   fields.optional_quantity("link_bandwidth", ParamType::bandwidth, accelerator.link_bandwidth);
   accelerator.launch_latency_ns =
       static_cast<std::int64_t>(read_bounded(fields, "launch_latency", ParamType::time, longest));

@@ -28,6 +28,8 @@ class Editor {
   /// What is written so far.
   [[nodiscard]] const Change& change() const { return change_; }
   void note(std::string text) { change_.notes.push_back(std::move(text)); }
+  /// A step does this many times the samples that it did.
+  void set_samples(double factor) { change_.samples = factor; }
   /// The editor is empty afterwards.
   [[nodiscard]] Change finish();
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,8 @@ struct Change {
   std::vector<TensorEdit> tensors;
   /// Ids follow the graph's tensors; tasks may be inserted ones, names are ids of `names`.
   std::vector<Tensor> new_tensors;
+  /// Set where a step then processes its samples otherwise: how many times the recorded number.
+  std::optional<double> samples;
   std::vector<std::string> notes;  ///< what the answer rests on, for the report
 
   [[nodiscard]] bool changes_topology() const;

@@ -37,7 +37,9 @@ class Sweep {
       }
       const bool other_device =
           window_.device != no_device && lane.device != no_device && lane.device != window_.device;
-      if (!other_device) {
+      const bool other_step =
+          window_.step >= 0 && !(is_device(graph_.kind(task)) && graph_.step(task) == window_.step);
+      if (!other_device && !other_step) {
         add_task(task);
       }
     }
@@ -178,7 +180,7 @@ Summary summarize(const TaskGraph& graph, const Timeline& timeline, const Window
 
 Window step_window(const TaskGraph& graph, const Timeline& timeline, const Step& step) {
   FORETRACE_CHECK(index(step.begin) < graph.size() && index(step.end) < graph.size());
-  return {timeline.start_ns(step.begin), timeline.start_ns(step.end), step.rank, no_device};
+  return {timeline.start_ns(step.begin), timeline.start_ns(step.end), step.rank, no_device, -1};
 }
 
 }  // namespace foretrace

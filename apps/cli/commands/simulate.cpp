@@ -18,6 +18,7 @@
 #include "apps/driver/predict.h"
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
+#include "apps/report/report_parts.h"
 #include "apps/report/report_scenario.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
@@ -47,10 +48,12 @@ int run_in_budget(const Options& options, const driver::Recording& recording,
                            {recording, replay, analysis, nullptr, nullptr, nullptr, &answer})),
                        code);
   }
-  return app::answer(options.common.quiet ? app::budget_headline(answer) + "\n"
-                                          : app::budget_page(recording, replay, answer) +
-                                                app::timeline_line(*drawn ? options.timeline : ""),
-                     code);
+  return app::answer(
+      app::with_doubt(options.common.quiet ? app::budget_headline(answer) + "\n"
+                                           : app::budget_page(recording, replay, answer) +
+                                                 app::timeline_line(*drawn ? options.timeline : ""),
+                      replay),
+      code);
 }
 
 int run_scenario(const Options& options, const std::string& path) {
@@ -109,7 +112,7 @@ int run(const Options& options) {
   if (!analysis.ok()) {
     return app::failure(analysis.error());
   }
-  driver::add_reserved(*recording, recording->graph(), *analysis);
+  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   if (question->has_value()) {
     const Result<driver::BudgetAnswer> answer =
         driver::run_in_budget(recording->graph(), **question, *run_options);
@@ -131,11 +134,12 @@ int run(const Options& options) {
     return app::answer(driver::text_of(driver::result_document({*recording, *replay, *analysis})));
   }
   if (options.common.quiet) {
-    return app::answer(app::replay_headline(*replay) + "\n");
+    return app::answer(app::with_doubt(app::replay_headline(*replay) + "\n", *replay));
   }
   const bool all_steps = run_options->step.kind == driver::StepChoice::Kind::all;
-  return app::answer(app::replay_page(*recording, *replay, *analysis, all_steps) +
-                     app::timeline_line(options.timeline));
+  return app::answer(
+      app::with_doubt(app::replay_page(*recording, *replay, *analysis, all_steps), *replay) +
+      app::timeline_line(options.timeline));
 }
 
 std::function<int()> setup(app::Arguments& cli) {

@@ -92,7 +92,8 @@ constinit const OptimizationInfo communication_scale = {
     .ignores = ignores,
     .calibrate = "factor: a bus bandwidth benchmark of both networks at the sizes of the run.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

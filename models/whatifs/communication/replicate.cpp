@@ -76,6 +76,7 @@ class Replicator {
         "ranks that do the same are simulated once",
         job_size(), recorded_, ranks, transfers.size(), static_cast<double>(before) * 1e-6,
         static_cast<double>(after) * 1e-6));
+    editor.set_samples(growth_);
     if (unknown > 0) {
       editor.note(
           fmt::format("{} transfers of a communicator of unknown size stay as measured", unknown));

@@ -284,7 +284,9 @@ constinit const OptimizationInfo accelerator_swap = {
         "host_speed: time of any host-bound part on both machines. sustained_flops of both files: "
         "a GEMM benchmark.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::device,
+    .accelerator_param = "to"};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -108,7 +108,8 @@ constinit const OptimizationInfo scale = {
     .ignores = ignores,
     .calibrate = "factor: a micro-benchmark of the selected kernels before and after.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

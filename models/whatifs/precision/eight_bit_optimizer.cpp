@@ -193,7 +193,8 @@ constinit const OptimizationInfo eight_bit_optimizer = {
     .ignores = ignores,
     .calibrate = "states; and one step with the 8-bit optimizer for its achieved bandwidth.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

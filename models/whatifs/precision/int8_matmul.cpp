@@ -174,6 +174,7 @@ constinit const OptimizationInfo int8_matmul = {
         "an operator in the trace.",
     .params = params,
     .apply = apply,
+    .stage = Stage::precision,
     .conflicts = conflicts};
 
 }  // namespace optimizations

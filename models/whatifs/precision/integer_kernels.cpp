@@ -102,7 +102,8 @@ constinit const OptimizationInfo integer_kernels = {
     .ignores = ignores,
     .calibrate = "factor: both kernels on the target device.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -99,7 +99,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   resize_copies(scenario.graph, factor, editor.edit());
   TensorEditor tensors(editor.edit());
   resize_tensors(scenario.graph, factor, tensors);
-  return editor.finish(note(editor, resizer, factor, time) + tensors.note());
+  Change change = editor.finish(note(editor, resizer, factor, time) + tensors.note());
+  change.samples = factor;
+  return change;
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -148,7 +150,8 @@ constinit const OptimizationInfo batch_size = {
     .calibrate = "batch; and recordings at two further batch sizes for the slope of device time.",
     .params = params,
     .apply = apply,
-    .stage = Stage::workload};
+    .stage = Stage::workload,
+    .batch_param = "factor"};
 
 }  // namespace optimizations
 }  // namespace foretrace

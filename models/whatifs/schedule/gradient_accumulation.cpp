@@ -80,11 +80,13 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (steps > 1 && editor.untouched()) {
     return Error{ErrorCode::no_match, "no kernel of a pass is launched by a call of its own"};
   }
-  return editor.finish(fmt::format(
+  Change change = editor.finish(fmt::format(
       "{} kernels of {} passes run {} times: {:.2f} ms of device time and {:.2f} ms of loading are "
       "added; a step now does {} times the samples, so compare step time / {}",
       editor.sums().added, passes.size(), steps, detail::to_ms(editor.sums().after_ns),
       detail::to_ms(loaded_ns), steps, steps));
+  change.samples = static_cast<double>(steps);
+  return change;
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
