@@ -36,7 +36,8 @@ class Throughput {
       TypeId first, TypeId second, const Where& where) const = 0;
 };
 
-/// Measured rates by type, kind and number, by placement where that was measured too.
+/// Measured rates by type, kind and number, by placement where that was measured too. A placement
+/// that was not is as fast as those on the nearest number of nodes.
 class ThroughputTable final : public Throughput {
  public:
   void set(TypeId type, const Where& where, double steps_per_s);
@@ -52,8 +53,12 @@ class ThroughputTable final : public Throughput {
  private:
   using Key = std::tuple<TypeId, KindId, std::int32_t>;
   using PairKey = std::tuple<TypeId, TypeId, KindId, std::int32_t>;
+  /// The mean rate of placements on the number of nodes that is nearest to this.
+  [[nodiscard]] std::optional<double> nearest(const Key& key, std::size_t nodes) const;
+
   std::map<Key, double> rates_;
   std::map<std::pair<Key, std::string>, double> placed_;
+  std::map<Key, std::map<std::size_t, std::pair<double, int>>> by_nodes_;  ///< sum and number
   std::map<PairKey, std::pair<double, double>> pairs_;
   std::vector<TypeId> clocks_;
 };
