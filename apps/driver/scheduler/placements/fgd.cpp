@@ -94,9 +94,8 @@ class Fgd final : public ScoredPlacement {
       for (std::size_t i = 0; i < after.milli.size(); ++i) {
         if ((mask >> i & 1U) != 0) after.milli[i] -= request.milli;
       }
-      // Scores are whole numbers where the scheduler is built in.
-      const double score = std::trunc(
-          100 / (1 + std::exp(-(before - fragment(after)) / static_cast<double>(whole))));
+      const double gain = (before - fragment(after)) / static_cast<double>(whole);
+      const double score = std::trunc(100 / (1 + std::exp(-gain)));
       if (score > found.first) found = {score, mask};
     };
     if (request.gpus == 0) {

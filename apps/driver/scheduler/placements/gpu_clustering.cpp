@@ -17,6 +17,7 @@ namespace {
 class GpuClustering final : public ScoredPlacement {
  protected:
   double score(const Occupancy& occupancy, NodeId id, const Request& request) override {
+    if (request.gpus == 0) return 0;
     constexpr double most_gpu_milli = 8000;
     const double packed = (most_gpu_milli - occupancy.node(id).free_milli()) / most_gpu_milli;
     return 25 * packed + affinity(id, request);

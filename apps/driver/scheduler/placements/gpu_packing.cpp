@@ -19,6 +19,7 @@ class GpuPacking final : public ScoredPlacement {
   // Scores as published: up to 100 on accelerators in use, 50 on free ones of a node in use, 33 on
   // an idle node.
   double score(const Occupancy& occupancy, NodeId id, const Request& request) override {
+    if (request.gpus == 0) return 0;
     const NodeFree& node = occupancy.node(id);
     const std::int32_t idle = node.free_gpus();
     if (idle == node.gpus) return std::max(33 - node.gpus, node.gpus);

@@ -1,5 +1,7 @@
 #include "apps/driver/scheduler/placements/scored.h"
 
+#include <cmath>
+
 #include "apps/driver/scheduler/placements/gang.h"
 
 namespace foretrace::scheduling {
@@ -17,7 +19,7 @@ std::optional<std::vector<Slice>> ScoredPlacement::place(const Occupancy& occupa
     if (entry.version != occupancy.version(node)) {
       entry.version = occupancy.version(node);
       entry.fits = occupancy.node(node).fits(request);
-      if (entry.fits) entry.score = score(occupancy, node, request);
+      if (entry.fits) entry.score = std::trunc(score(occupancy, node, request));
     }
     if (!entry.fits || (best != none<NodeId> && entry.score <= best_score)) continue;
     best = node;

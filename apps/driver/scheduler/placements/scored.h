@@ -12,14 +12,15 @@
 namespace foretrace::scheduling {
 
 /// The request goes to one node: of those where it fits the one with the highest score, the first
-/// among equal ones. Scores are kept until their node changes.
+/// among equal ones. Scores are whole numbers up to 100, as in Kubernetes, and kept until their
+/// node changes.
 class ScoredPlacement : public Placement {
  public:
   [[nodiscard]] std::optional<std::vector<Slice>> place(const Occupancy& occupancy,
                                                         const Request& request) final;
 
  protected:
-  /// How well the request goes with a node where it fits.
+  /// How well the request goes with a node where it fits; the fraction is cut off.
   [[nodiscard]] virtual double score(const Occupancy& occupancy, NodeId node,
                                      const Request& request) = 0;
   /// Which accelerators of that node.
