@@ -56,6 +56,11 @@ class ConfigFields {
   [[nodiscard]] const ConfigValue* optional_object(std::string_view key);
   /// A member that is a list of objects. Null (and remembered) if it is missing or something else.
   [[nodiscard]] const ConfigValue* objects(std::string_view key);
+  /// A member that is a list of numbers.
+  void numbers(std::string_view key, std::vector<double>& out);
+  void optional_numbers(std::string_view key, std::vector<double>& out);
+  /// A member of any kind, for those who look themselves; null if it is missing.
+  [[nodiscard]] const ConfigValue* optional_value(std::string_view key);
   /// True or false; without the key `out` keeps its value.
   void optional_boolean(std::string_view key, bool& out);
 

@@ -6,15 +6,6 @@
 namespace foretrace::scheduling {
 namespace {
 
-std::int64_t wanted_at(const BatchPlan& plan, std::int64_t epoch) {
-  const std::int64_t at = plan.period > 0 ? epoch % plan.period : epoch;
-  std::int64_t batch = plan.wanted.front().batch;
-  for (const WantedBatch& wanted : plan.wanted) {
-    if (wanted.from_epoch <= at) batch = wanted.batch;
-  }
-  return batch;
-}
-
 double epochs_of(const BatchPlan& plan, double steps, std::int64_t batch) {
   return std::ceil(steps / static_cast<double>(plan.steps_per_epoch(batch)));
 }
@@ -23,6 +14,15 @@ double epochs_of(const BatchPlan& plan, double steps, std::int64_t batch) {
 
 std::int64_t BatchPlan::steps_per_epoch(std::int64_t batch) const {
   return (samples_per_epoch + batch - 1) / batch;
+}
+
+std::int64_t BatchPlan::wanted_in(std::int64_t epoch) const {
+  const std::int64_t at = period > 0 ? epoch % period : epoch;
+  std::int64_t batch = wanted.front().batch;
+  for (const WantedBatch& one : wanted) {
+    if (one.from_epoch <= at) batch = one.batch;
+  }
+  return batch;
 }
 
 std::optional<TypeId> BatchPlan::type_of(std::int64_t batch) const {
@@ -35,9 +35,9 @@ std::optional<TypeId> BatchPlan::type_of(std::int64_t batch) const {
 std::optional<std::int64_t> BatchPlan::next(std::int64_t batch, double steps) const {
   if (wanted.empty() || samples_per_epoch <= 0 || batch <= 0) return std::nullopt;
   const auto epoch = static_cast<std::int64_t>(epochs_of(*this, steps, batch));
-  std::int64_t to = wanted_at(*this, epoch);
+  std::int64_t to = wanted_in(epoch);
   if (grows) {
-    const bool larger = std::max(to, wanted_at(*this, epoch + 1)) > batch;
+    const bool larger = std::max(to, wanted_in(epoch + 1)) > batch;
     to = larger ? 2 * batch : batch;
   }
   if (to == batch || !type_of(to)) return std::nullopt;

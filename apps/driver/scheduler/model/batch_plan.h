@@ -29,6 +29,8 @@ struct BatchPlan {
   /// The batch size to change to after `steps` at `batch`; none: stay.
   [[nodiscard]] std::optional<std::int64_t> next(std::int64_t batch, double steps) const;
   [[nodiscard]] std::optional<TypeId> type_of(std::int64_t batch) const;
+  /// The batch size that training wants in an epoch.
+  [[nodiscard]] std::int64_t wanted_in(std::int64_t epoch) const;
 };
 
 /// Progress of a job that keeps its epochs when the batch size changes.

@@ -94,8 +94,9 @@ struct JobState {
   std::int32_t starts = 0;
   std::int32_t preemptions = 0;
   std::int32_t failures = 0;
-  double checkpoint_left = 0;  ///< steps left at the last checkpoint
-  double cost = 0;             ///< price of what it held
+  double checkpoint_left = 0;   ///< steps left at the last checkpoint
+  double cost = 0;              ///< price of what it held
+  double mean_active_jobs = 0;  ///< jobs that waited or ran during its life, itself included
 };
 
 }  // namespace foretrace::scheduling

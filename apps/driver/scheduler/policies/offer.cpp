@@ -40,6 +40,12 @@ bool Offer::grant_pair(JobId first, JobId second, KindId kind, std::int32_t gpus
   return promise({.job = first, .partner = second, .kind = kind, .gpus = gpus});
 }
 
+void Offer::waste(JobId job, KindId kind, std::int32_t gpus) {
+  if (has(job) || gpus > free_[kind]) return;
+  free_[kind] -= gpus;
+  granted_[index(job)] = true;
+}
+
 bool Offer::grant_request(JobId job) {
   const std::int32_t gpus = view_->job(job).request.gpus;
   const JobState& state = view_->state(job);

@@ -30,6 +30,8 @@ class Offer {
   bool grant(JobId job, KindId kind, std::int32_t gpus);
   /// The same for two jobs on the same accelerators.
   bool grant_pair(JobId first, JobId second, KindId kind, std::int32_t gpus);
+  /// Keeps accelerators idle in the name of a job that does not run.
+  void waste(JobId job, KindId kind, std::int32_t gpus);
   /// What the job asks for: where it runs now, else on its fastest kind with room.
   bool grant_request(JobId job);
   /// Everything that runs goes on; call it first.

@@ -16,6 +16,7 @@ namespace foretrace::scheduling {
 /// The state of a run at a moment; states are up to date to `now_ns`.
 struct View {
   std::int64_t now_ns = 0;
+  std::int64_t period_ns = 0;  ///< of ticks or leases; 0: decisions follow events
   const Cluster* cluster = nullptr;
   const Workload* workload = nullptr;
   const Throughput* throughput = nullptr;

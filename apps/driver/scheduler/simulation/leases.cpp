@@ -55,6 +55,7 @@ void Leases::adapt_batch(JobId id) {
   state.total = scaled.total;
   state.left = std::max(0.0, scaled.total - scaled.done);
   state.type = *plan.type_of(to);
+  state.rate = machine_->rate_of(id, state.grant, state.slices);
   to = 0;
 }
 

@@ -28,6 +28,7 @@ Machine::Machine(const RunSetup& setup, const RunOptions& options)
       capacity_(setup.cluster->kinds.size()),
       free_(setup.cluster->kinds.size()),
       states_(setup.workload->jobs.size()),
+      active_time_at_arrival_s_(setup.workload->jobs.size(), 0),
       bar_of_(setup.workload->jobs.size(), -1) {
   for (std::size_t i = 0; i < capacity_.size(); ++i) {
     const auto kind = make_id<KindId>(i);
@@ -56,6 +57,7 @@ Machine::Machine(const RunSetup& setup, const RunOptions& options)
 
 View Machine::view() const {
   return {.now_ns = now_ns_,
+          .period_ns = options_->clock == Clock::events ? 0 : options_->period_ns,
           .cluster = setup_.cluster,
           .workload = setup_.workload,
           .throughput = setup_.throughput,
@@ -187,6 +189,13 @@ void Machine::end(JobId job, std::int64_t at_ns) {
   if (awaited_[index(job)]) --until_left_;
 }
 
+double Machine::crowd_since_arrival(JobId job) const {
+  const std::int64_t life_ns = now_ns_ - setup_.workload->jobs[job].arrival_ns;
+  const double active_time_s = active_time_s_ - active_time_at_arrival_s_[index(job)];
+  return life_ns > 0 ? active_time_s / (static_cast<double>(life_ns) / 1e9)
+                     : static_cast<double>(active_.size());
+}
+
 void Machine::release_ended() {
   std::sort(ended_.begin(), ended_.end(), [&](JobId a, JobId b) {
     return std::pair(states_[a].end_ns, a) < std::pair(states_[b].end_ns, b);
@@ -195,6 +204,7 @@ void Machine::release_ended() {
     count_active(now_ns_);
     let_go(job);
     states_[job].status = JobStatus::done;
+    states_[job].mean_active_jobs = crowd_since_arrival(job);
     active_.erase(std::lower_bound(active_.begin(), active_.end(), job));
     outcome_.end_ns = std::max(outcome_.end_ns, states_[job].end_ns);
     log(EventKind::finish, job);

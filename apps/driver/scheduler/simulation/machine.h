@@ -61,6 +61,7 @@ class Machine {
                                const std::vector<Slice>& slices) const;
   [[nodiscard]] Request request_for(const Grant& grant) const;
   void count_active(std::int64_t to_ns);
+  [[nodiscard]] double crowd_since_arrival(JobId job) const;
 
   RunSetup setup_;
   const RunOptions* options_;
@@ -72,6 +73,7 @@ class Machine {
   Column<KindId, std::int32_t> free_;  ///< of whole accelerators, also where only numbers count
   Column<JobId, JobState> states_;
   std::vector<JobId> active_;
+  std::vector<double> active_time_at_arrival_s_;
   std::vector<JobId> ended_;  ///< not released yet
   std::size_t arrived_ = 0;
   std::size_t running_ = 0;

@@ -81,6 +81,7 @@ void Machine::admit_arrivals() {
     JobState& state = states_[job];
     state.status = JobStatus::waiting;
     state.waiting_since_ns = setup_.workload->jobs[job].arrival_ns;
+    active_time_at_arrival_s_[index(job)] = active_time_s_;
     active_.push_back(job);
     log(EventKind::arrive, job);
     setup_.policy->on_arrival(view(), job);
