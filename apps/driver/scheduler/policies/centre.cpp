@@ -7,18 +7,26 @@ namespace foretrace::scheduling {
 namespace {
 
 constexpr double close = 1e-9;
-constexpr int halvings = 80;
 
-// The largest log((y - least) y (1 - y)) - price y lies where its derivative, which falls, is 0.
+// The largest log((y - least) y (1 - y)) - price y lies where its derivative, which falls, is 0:
+// Newton's steps, halved into the bracket where they leave it.
 double share_at(double least, double price) {
   double low = least;
   double high = 1;
-  for (int i = 0; i < halvings; ++i) {
-    const double y = (low + high) / 2;
-    const double slope = 1 / (y - least) + 1 / y - 1 / (1 - y) - price;
+  double y = (low + high) / 2;
+  while (high - low > 1e-12) {
+    const double from_least = 1 / (y - least);
+    const double from_zero = 1 / y;
+    const double from_one = 1 / (1 - y);
+    const double slope = from_least + from_zero - from_one - price;
     (slope > 0 ? low : high) = y;
+    const double bend = from_least * from_least + from_zero * from_zero + from_one * from_one;
+    const double step = slope / bend;
+    if (std::abs(step) < 1e-12) break;
+    const double next = y + step;
+    y = next > low && next < high ? next : (low + high) / 2;
   }
-  return (low + high) / 2;
+  return y;
 }
 
 }  // namespace
@@ -43,6 +51,7 @@ std::vector<double> centre(const std::vector<double>& least, const std::vector<s
   // What is left of the capacity is one of the limits: its price is 1 / rest.
   double low = 1 / capacity;
   double high = 1 / std::max(capacity * close, capacity - needed) * 1e6;
+  constexpr int halvings = 60;
   for (int i = 0; i < halvings; ++i) {
     const double price = std::sqrt(low * high);
     (price * (capacity - used_at(price)) < 1 ? low : high) = price;

@@ -47,14 +47,15 @@ class FinishTimeFairness final : public SharePolicy {
       return needs;
     };
     // At this level every job may take as long again as everything so far.
+    const bool several = view.kinds() > 1;
     double high = 1;
-    auto found = least_level(problem, {.low = 0, .high = high}, needs_at);
+    auto found = least_level(problem, {.low = 0, .high = high, .goes_on = several}, needs_at);
     while (!found && found.error().code == ErrorCode::no_match && high < 1e12) {
       high *= 4;
-      found = least_level(problem, {.low = 0, .high = high}, needs_at);
+      found = least_level(problem, {.low = 0, .high = high, .goes_on = several}, needs_at);
     }
     if (!found) return std::move(found).error();
-    return rows_of(view, problem, std::move(found->solution.shares));
+    return rows_of(view, problem, std::move(found->shares));
   }
 
  private:
@@ -68,12 +69,13 @@ class FinishTimeFairness final : public SharePolicy {
                                               std::vector<std::vector<double>> shares) const {
     std::vector<double> least;
     for (const std::vector<double>& share : shares) least.push_back(share.front());
-    // Where all kinds look alike, what the capacity leaves is divided too.
-    if (!aware_) least = centre(least, problem.gpus, problem.capacity.front());
+    // On a single kind the middle of all divisions that are equally good can be computed.
+    if (view.kinds() == 1) least = centre(least, problem.gpus, problem.capacity.front());
     std::vector<ShareRow> rows;
     for (std::size_t j = 0; j < shares.size(); ++j) {
       rows.push_back({.job = view.active[j],
-                      .share = aware_ ? std::move(shares[j]) : spread_over_kinds(view, least[j])});
+                      .share = aware_ && view.kinds() > 1 ? std::move(shares[j])
+                                                          : spread_over_kinds(view, least[j])});
     }
     return rows;
   }

@@ -44,22 +44,26 @@ class MinTotalDuration final : public SharePolicy {
       for (const JobId id : view.active) needs.push_back(view.state(id).left / time_s);
       return needs;
     };
+    const bool several = view.kinds() > 1;
     double high = 1e6;
-    auto found = least_level(problem, {.low = 0, .high = high, .width = width_}, needs_at);
+    auto found = least_level(problem, {.low = 0, .high = high, .width = width_, .goes_on = several},
+                             needs_at);
     while (!found && found.error().code == ErrorCode::no_match && high < 1e15) {
       high *= 10;
-      found = least_level(problem, {.low = 0, .high = high, .width = width_}, needs_at);
+      found = least_level(problem, {.low = 0, .high = high, .width = width_, .goes_on = several},
+                          needs_at);
     }
     if (!found) return std::move(found).error();
-    std::vector<std::vector<double>>& shares = found->solution.shares;
+    std::vector<std::vector<double>>& shares = found->shares;
     std::vector<double> least;
     for (const std::vector<double>& share : shares) least.push_back(share.front());
-    // Where all kinds look alike, what the capacity leaves is divided too.
-    if (!aware_) least = centre(least, problem.gpus, problem.capacity.front());
+    // On a single kind the middle of all divisions that are equally good can be computed.
+    if (view.kinds() == 1) least = centre(least, problem.gpus, problem.capacity.front());
     std::vector<ShareRow> rows;
     for (std::size_t j = 0; j < view.active.size(); ++j) {
       rows.push_back({.job = view.active[j],
-                      .share = aware_ ? std::move(shares[j]) : spread_over_kinds(view, least[j])});
+                      .share = aware_ && view.kinds() > 1 ? std::move(shares[j])
+                                                          : spread_over_kinds(view, least[j])});
     }
     return rows;
   }

@@ -90,19 +90,24 @@ class Prices {
     return program.maximize();
   }
 
-  [[nodiscard]] NeedSolution solution(const LinearSolution& mixed) const {
-    NeedSolution found{.use = -mixed.objective, .shares = answers_.front().shares};
+  [[nodiscard]] NeedSolution solution(const std::vector<double>& mixture) const {
+    NeedSolution found{.is_met = true, .shares = answers_.front().shares};
     for (std::size_t j = 0; j < found.shares.size(); ++j) {
       for (std::size_t k = 0; k < found.shares[j].size(); ++k) {
         double share = 0;
         for (std::size_t a = 0; a < answers_.size(); ++a) {
-          share += mixed.columns[a + 1] * answers_[a].shares[j][k];
+          share += mixture[a] * answers_[a].shares[j][k];
         }
         found.shares[j][k] = std::clamp(share, 0.0, 1.0);
       }
     }
     return found;
   }
+  // The part of the fullest kind that the last answer uses.
+  [[nodiscard]] double last_use() const {
+    return *std::max_element(answers_.back().use.begin(), answers_.back().use.end());
+  }
+  [[nodiscard]] std::size_t answers() const { return answers_.size(); }
   [[nodiscard]] double last_cost(const std::vector<double>& per_use) const {
     double cost = 0;
     for (std::size_t k = 0; k < per_use.size(); ++k) cost += per_use[k] * answers_.back().use[k];
@@ -117,44 +122,112 @@ class Prices {
 
 }  // namespace
 
-Result<NeedSolution> meet(const NeedProblem& problem, const std::vector<double>& needs) {
+Result<NeedSolution> meet(const NeedProblem& problem, const std::vector<double>& needs,
+                          std::vector<double>& prices) {
+  constexpr double full = 1 + 1e-9;
+  constexpr int most_cuts = 100;
   const std::size_t kinds = problem.capacity.size();
-  std::vector<double> per_use(kinds, 1.0 / static_cast<double>(std::max<std::size_t>(1, kinds)));
-  Prices prices(problem, needs);
-  if (!prices.ask(per_use)) return NeedSolution{.use = cannot, .shares = {}};
-  auto mixed = prices.mix();
-  constexpr int most_cuts = 200;
-  for (int cut = 0; cut < most_cuts && mixed && kinds > 1; ++cut) {
-    for (std::size_t k = 0; k < kinds; ++k) per_use[k] = std::abs(mixed->prices[k + 1]);
-    prices.ask(per_use);
-    // The answer costs at least what the best mixture does: nothing is to be gained any more.
-    constexpr double close = 1e-6;
-    const double gap = -mixed->objective - prices.last_cost(per_use);
-    mixed = prices.mix();
-    if (gap <= close * std::max(1.0, mixed ? -mixed->objective : 1.0)) break;
+  const NeedSolution not_met;
+  if (prices.size() != kinds) prices.assign(kinds, 1.0 / static_cast<double>(kinds));
+  Prices asked(problem, needs);
+  for (int cut = 0; cut < most_cuts; ++cut) {
+    if (!asked.ask(prices)) return not_met;
+    // No mixture uses less than the cheapest answer costs at any prices.
+    if (asked.last_cost(prices) > full) return not_met;
+    if (asked.last_use() <= full) {
+      std::vector<double> only_last(asked.answers(), 0.0);
+      only_last.back() = 1;
+      return asked.solution(only_last);
+    }
+    if (kinds == 1) return not_met;
+    auto mixed = asked.mix();
+    if (!mixed) return std::move(mixed).error();
+    if (-mixed->objective <= full) {
+      return asked.solution({mixed->columns.begin() + 1, mixed->columns.end()});
+    }
+    double sum = 0;
+    for (std::size_t k = 0; k < kinds; ++k) sum += std::abs(mixed->prices[k + 1]);
+    for (std::size_t k = 0; k < kinds; ++k) {
+      prices[k] = sum > 0 ? std::abs(mixed->prices[k + 1]) / sum : 1 / static_cast<double>(kinds);
+    }
   }
-  if (!mixed) return std::move(mixed).error();
-  return prices.solution(*mixed);
+  return not_met;  // so close that it does not matter
 }
 
-Result<LevelSolution> least_level(const NeedProblem& problem, const LeastLevel& range,
-                                  const std::function<std::vector<double>(double)>& needs_at) {
-  auto at_high = meet(problem, needs_at(range.high));
-  if (!at_high) return std::move(at_high).error();
-  if (at_high->use > 1 + 1e-9) {
-    return Error{ErrorCode::no_match, "shares: jobs cannot reach what they need at any level"};
+namespace {
+
+// Jobs that run at their best all the time need just that, at whatever level.
+std::vector<double> with_limits(std::vector<double> needs, const std::vector<double>& limits) {
+  for (std::size_t j = 0; j < needs.size(); ++j) {
+    if (limits[j] > 0) needs[j] = limits[j];
   }
-  LevelSolution best{.level = range.high, .solution = std::move(*at_high)};
+  return needs;
+}
+
+double best_rate(const std::vector<double>& rates) {
+  return *std::max_element(rates.begin(), rates.end());
+}
+
+// One bisection; `level` and `shares` of the best that was met are brought down.
+Status bring_down(const NeedProblem& problem, const LevelRange& range,
+                  const std::function<std::vector<double>(double)>& needs_at, LevelSolution& best) {
+  std::vector<double> prices;
   double low = range.low;
   while (best.level - low > range.width * best.level) {
     const double middle = (low + best.level) / 2;
-    auto found = meet(problem, needs_at(middle));
+    auto found = meet(problem, needs_at(middle), prices);
     if (!found) return std::move(found).error();
-    if (found->use <= 1 + 1e-9) {
-      best = {.level = middle, .solution = std::move(*found)};
+    if (found->is_met) {
+      best = {.level = middle, .shares = std::move(found->shares)};
     } else {
       low = middle;
     }
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Result<LevelSolution> least_level(const NeedProblem& problem, const LevelRange& range,
+                                  const std::function<std::vector<double>(double)>& needs_at) {
+  std::vector<double> limits;  // of jobs that run at their best; 0: of the others
+  for (const std::vector<double>& rates : problem.rates) {
+    limits.push_back(best_rate(rates) * (1 - 1e-9));
+  }
+  const std::vector<double> bests = limits;
+  std::vector<double> prices;
+  if (range.goes_on) {
+    // Where everybody can run at its best, there is nothing to weigh.
+    auto at_best = meet(problem, bests, prices);
+    if (!at_best) return std::move(at_best).error();
+    if (at_best->is_met) return LevelSolution{.level = range.low, .shares = at_best->shares};
+  }
+  std::fill(limits.begin(), limits.end(), 0.0);
+  const auto limited = [&](double level) { return with_limits(needs_at(level), limits); };
+  auto at_high = meet(problem, limited(range.high), prices);
+  if (!at_high) return std::move(at_high).error();
+  if (!at_high->is_met) {
+    return Error{ErrorCode::no_match, "shares: jobs cannot reach what they need at any level"};
+  }
+  LevelSolution best{.level = range.high, .shares = std::move(at_high->shares)};
+  constexpr int most_passes = 12;
+  constexpr double near = 0.03;
+  LevelRange pass_range = range;
+  for (int pass = 0; pass < most_passes; ++pass) {
+    if (const Status done = bring_down(problem, pass_range, limited, best); !done) {
+      return done.error();
+    }
+    if (!range.goes_on) break;
+    // Who could not keep up with a slightly lower level runs at its best from now on.
+    const std::vector<double> lower = needs_at(best.level * (1 - near));
+    bool any = false;
+    for (std::size_t j = 0; j < limits.size(); ++j) {
+      if (limits[j] > 0 || lower[j] <= bests[j]) continue;
+      limits[j] = bests[j];
+      any = true;
+    }
+    if (!any) break;
+    pass_range.width = std::max(range.width, near / 3);
   }
   return best;
 }

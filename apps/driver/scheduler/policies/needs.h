@@ -19,32 +19,35 @@ struct NeedProblem {
 };
 
 struct NeedSolution {
-  /// Largest part of a kind that is used; above 1 the needs cannot be met. Huge if a job cannot
-  /// reach its need even alone.
-  double use = 0;
+  bool is_met = false;
   std::vector<std::vector<double>> shares;  ///< [job][kind]
 };
 
-/// Shares that meet the needs with the least use. Prices of kinds are found by a linear program
-/// over what jobs answer to earlier prices (Kelley's cutting planes), so jobs are looked at one by
-/// one.
+/// Whether the needs can be met, and shares that do so. Prices of kinds are found by a linear
+/// program over what jobs answer to earlier prices (Kelley's cutting planes), so jobs are looked at
+/// one by one; it ends as soon as the answer is clear. `prices` are where it begins, and where it
+/// ended; empty: equal ones.
 [[nodiscard]] Result<NeedSolution> meet(const NeedProblem& problem,
-                                        const std::vector<double>& needs);
+                                        const std::vector<double>& needs,
+                                        std::vector<double>& prices);
 
-/// The least level at which the needs can be met, found by bisection between `low` and `high` to a
-/// relative width, and the shares at its upper end. `needs_at` must not grow with the level.
-/// Errors: they cannot be met even at `high`.
-struct LeastLevel {
+/// Levels down to which the needs of all jobs can be brought together.
+struct LevelRange {
   double low = 0;
   double high = 0;
-  double width = 1e-4;
+  double width = 1e-4;  ///< of the last bracket, relative
+  /// Where a job stops the others because it cannot run faster than on its best kind all the time,
+  /// it does that and the others go on to lower levels, until the accelerators are used up.
+  bool goes_on = false;
 };
 struct LevelSolution {
   double level = 0;
-  NeedSolution solution;
+  std::vector<std::vector<double>> shares;  ///< [job][kind]
 };
+/// Brings the level of all jobs down as far as it goes, by bisection. `needs_at` must not grow with
+/// the level. Errors: needs cannot be met even at the highest level.
 [[nodiscard]] Result<LevelSolution> least_level(
-    const NeedProblem& problem, const LeastLevel& range,
+    const NeedProblem& problem, const LevelRange& range,
     const std::function<std::vector<double>(double)>& needs_at);
 
 }  // namespace foretrace::scheduling
