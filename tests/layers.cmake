@@ -81,10 +81,12 @@ set(table
   "apps/driver/scheduler/placements | sim/core apps/driver/scheduler/model"
   "apps/driver/scheduler/policies   | sim/core apps/driver/scheduler/model apps/driver/scheduler/solver"
   "apps/driver/scheduler/simulation | sim/core apps/driver/scheduler/model apps/driver/scheduler/placements apps/driver/scheduler/policies"
+  "apps/driver/scheduler/sources | sim/core apps/driver/scheduler/model"
   "apps/driver/scheduler         | sim/core apps/driver apps/driver/scheduler/*"
   "apps/driver/scheduler/tables  | sim/core apps/driver/scheduler apps/driver/scheduler/*"
   "apps/report                   | sim/* trace/* models/* apps/driver/*"
   "apps/report/svg               | sim/* trace/annotate apps/report"
+  "apps/report/schedule          | sim/core apps/driver/scheduler apps/driver/scheduler/* apps/report apps/report/svg"
   "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli"
   "tests                         | sim/* trace/* models/* apps/* tests/*"
@@ -99,6 +101,7 @@ set(fences
   "cupti.h|^(trace/collect/cupti/|tests/trace/collect/cupti/)|CUPTI stays in the thin part of the collector"
   "boost/graph|^(sim/graph/boost_adaptor.h|tests/)|Boost.Graph stays behind its adaptor"
   "spdlog/|^apps/|only the program logs"
+  "coin/|^apps/driver/scheduler/solver/|linear programs are solved behind one header"
   "CLI/|^(apps/|tests/apps/)|only the program parses arguments"
   "iostream|^(apps/|tests/|examples/)|libraries do not print")
 

@@ -6,15 +6,20 @@
 
 namespace foretrace::scheduling {
 
+ThroughputTable::Entry& ThroughputTable::entry(TypeId type) {
+  if (index(type) >= entries_.size()) entries_.resize(index(type) + 1);
+  return entries_[type];
+}
+
 void ThroughputTable::set(TypeId type, const Where& where, double steps_per_s) {
-  const Key key{type, where.kind, where.gpus};
-  if (where.placement.empty()) {
-    rates_[key] = steps_per_s;
+  std::vector<Rate>& rates = entry(type).rates;
+  const auto known = std::find_if(rates.begin(), rates.end(), [&](const Rate& rate) {
+    return rate.kind == where.kind && rate.gpus == where.gpus && rate.placement == where.placement;
+  });
+  if (known != rates.end()) {
+    known->steps_per_s = steps_per_s;
   } else {
-    placed_[{key, where.placement}] = steps_per_s;
-    auto& entry = by_nodes_[key][where.placement.size()];
-    entry.first += steps_per_s;
-    ++entry.second;
+    rates.push_back({where.kind, where.gpus, steps_per_s, where.placement});
   }
 }
 
@@ -24,33 +29,31 @@ void ThroughputTable::set_together(TypeId first, TypeId second, const Where& whe
   pairs_[{second, first, where.kind, where.gpus}] = {steps_per_s.second, steps_per_s.first};
 }
 
-std::optional<double> ThroughputTable::nearest(const Key& key, std::size_t nodes) const {
-  const auto found = by_nodes_.find(key);
-  if (found == by_nodes_.end()) return std::nullopt;
-  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
-  double best = 0;
-  for (const auto& [number, entry] : found->second) {
-    const std::size_t distance = number > nodes ? number - nodes : nodes - number;
-    if (distance >= best_distance) continue;
-    best_distance = distance;
-    best = entry.first / entry.second;
-  }
-  return best;
-}
-
 double ThroughputTable::rate(TypeId type, const Where& where) const {
-  const Key key{type, where.kind, where.gpus};
-  if (!where.placement.empty()) {
-    const auto placed = placed_.find({key, where.placement});
-    if (placed != placed_.end()) return placed->second;
-    if (const auto near = nearest(key, where.placement.size()); near) return *near;
+  if (index(type) >= entries_.size()) return 0;
+  const Entry& entry = entries_[type];
+  // The measured placement, else the mean of those on the nearest number of nodes.
+  constexpr std::size_t far = std::numeric_limits<std::size_t>::max();
+  std::size_t nearest = far;
+  double sum = 0;
+  int number = 0;
+  for (const Rate& rate : entry.rates) {
+    if (rate.kind != where.kind || rate.gpus != where.gpus) continue;
+    if (rate.placement == where.placement) return rate.steps_per_s;
+    const std::size_t nodes = rate.placement.size();
+    const std::size_t wanted = where.placement.size();
+    const std::size_t distance = nodes > wanted ? nodes - wanted : wanted - nodes;
+    if (distance > nearest) continue;
+    if (distance < nearest) {
+      nearest = distance;
+      sum = 0;
+      number = 0;
+    }
+    sum += rate.steps_per_s;
+    ++number;
   }
-  const auto found = rates_.find(key);
-  if (found != rates_.end()) return found->second;
-  // Without a placement: the best that was measured.
-  if (const auto near = nearest(key, 0); near && where.placement.empty()) return *near;
-  if (std::find(clocks_.begin(), clocks_.end(), type) != clocks_.end()) return 1;
-  return 0;
+  if (number > 0) return sum / number;
+  return entry.is_clock ? 1 : 0;
 }
 
 std::optional<std::pair<double, double>> ThroughputTable::together(TypeId first, TypeId second,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/driver/scheduler/model/ids.h"
+#include "sim/core/ids.h"
 
 namespace foretrace::scheduling {
 
@@ -44,23 +45,29 @@ class ThroughputTable final : public Throughput {
   void set_together(TypeId first, TypeId second, const Where& where,
                     std::pair<double, double> steps_per_s);
   /// A job that is given as a time on what it asks for: one step is a second.
-  void set_clock(TypeId type) { clocks_.push_back(type); }
+  void set_clock(TypeId type) { entry(type).is_clock = true; }
 
   [[nodiscard]] double rate(TypeId type, const Where& where) const override;
   [[nodiscard]] std::optional<std::pair<double, double>> together(
       TypeId first, TypeId second, const Where& where) const override;
 
  private:
-  using Key = std::tuple<TypeId, KindId, std::int32_t>;
+  struct Rate {
+    KindId kind{};
+    std::int32_t gpus = 0;
+    double steps_per_s = 0;
+    std::string placement;  ///< empty: as good as it gets
+  };
+  struct Entry {
+    bool is_clock = false;
+    std::vector<Rate> rates;
+  };
   using PairKey = std::tuple<TypeId, TypeId, KindId, std::int32_t>;
-  /// The mean rate of placements on the number of nodes that is nearest to this.
-  [[nodiscard]] std::optional<double> nearest(const Key& key, std::size_t nodes) const;
 
-  std::map<Key, double> rates_;
-  std::map<std::pair<Key, std::string>, double> placed_;
-  std::map<Key, std::map<std::size_t, std::pair<double, int>>> by_nodes_;  ///< sum and number
+  Entry& entry(TypeId type);
+
+  Column<TypeId, Entry> entries_;
   std::map<PairKey, std::pair<double, double>> pairs_;
-  std::vector<TypeId> clocks_;
 };
 
 /// "422": accelerators per node, most first, whichever nodes they are; letters beyond 9.

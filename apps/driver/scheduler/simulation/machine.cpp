@@ -29,7 +29,10 @@ Machine::Machine(const RunSetup& setup, const RunOptions& options)
       free_(setup.cluster->kinds.size()),
       states_(setup.workload->jobs.size()),
       active_time_at_arrival_s_(setup.workload->jobs.size(), 0),
-      bar_of_(setup.workload->jobs.size(), -1) {
+      bar_of_(setup.workload->jobs.size(), -1),
+      node_changes_(
+          *setup.cluster, options,
+          setup.workload->jobs.empty() ? 0 : setup.workload->jobs.values().front().arrival_ns) {
   for (std::size_t i = 0; i < capacity_.size(); ++i) {
     const auto kind = make_id<KindId>(i);
     capacity_[kind] = occupancy_.capacity(kind);

@@ -8,6 +8,7 @@
 #include "apps/driver/scheduler/model/occupancy.h"
 #include "apps/driver/scheduler/policies/offer.h"
 #include "apps/driver/scheduler/policies/view.h"
+#include "apps/driver/scheduler/simulation/node_changes.h"
 #include "apps/driver/scheduler/simulation/outcome.h"
 #include "apps/driver/scheduler/simulation/run.h"
 
@@ -25,7 +26,7 @@ class Machine {
   [[nodiscard]] std::int64_t next_arrival_ns() const;
   /// When the next running job ends if nothing changes; never_ns if none runs.
   [[nodiscard]] std::int64_t next_end_ns() const;
-  [[nodiscard]] std::int64_t next_outage_ns() const;
+  [[nodiscard]] std::int64_t next_node_change_ns() const;
   [[nodiscard]] bool is_done() const;
 
   /// Brings every running job to this moment. Jobs that end on the way end at their own time, but
@@ -79,9 +80,8 @@ class Machine {
   std::size_t running_ = 0;
   std::vector<bool> awaited_;
   std::size_t until_left_ = 0;
-  std::size_t next_outage_ = 0;
-  std::vector<std::size_t> open_outages_;
   std::vector<std::int64_t> bar_of_;  ///< index of the open bar of a job
+  NodeChanges node_changes_;
   Outcome outcome_;
 };
 

@@ -27,14 +27,7 @@ std::int64_t Machine::next_end_ns() const {
   return next;
 }
 
-std::int64_t Machine::next_outage_ns() const {
-  std::int64_t next = never_ns;
-  if (next_outage_ < options_->outages.size()) next = options_->outages[next_outage_].begin_ns;
-  for (const std::size_t open : open_outages_) {
-    next = std::min(next, options_->outages[open].end_ns);
-  }
-  return next;
-}
+std::int64_t Machine::next_node_change_ns() const { return node_changes_.next_ns(); }
 
 bool Machine::is_done() const { return until_left_ == 0; }
 
@@ -96,9 +89,11 @@ void Machine::fail_jobs_on(NodeId node) {
                                  [node](const Slice& slice) { return slice.node == node; });
     if (!hit) continue;
     // Back to the last checkpoint; what was done since is done again.
-    if (options_->checkpoint_ns > 0 && state.rate > 0) {
-      const double lost_steps = state.rate * seconds(state.executed_ns % options_->checkpoint_ns);
-      state.left = std::min(state.checkpoint_left, state.left + lost_steps);
+    const std::int64_t since_ns = now_ns_ - state.held_since_ns - options_->restart_ns;
+    if (options_->checkpoint_ns > 0 && since_ns > 0) {
+      const double lost = state.rate * seconds(since_ns % options_->checkpoint_ns);
+      set_left(setup_.workload->jobs[job], state,
+               std::min(state.checkpoint_left, state.left + lost));
     }
     ++state.failures;
     stop(job, false);
@@ -106,25 +101,12 @@ void Machine::fail_jobs_on(NodeId node) {
 }
 
 void Machine::change_nodes() {
-  while (next_outage_ns() <= now_ns_) {
-    for (std::size_t i = 0; i < open_outages_.size();) {
-      const Outage& outage = options_->outages[open_outages_[i]];
-      if (outage.end_ns > now_ns_) {
-        ++i;
-        continue;
-      }
-      occupancy_.set_up(outage.node, true);
-      log(EventKind::node_up, none<JobId>, outage.node);
-      open_outages_.erase(open_outages_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    if (next_outage_ < options_->outages.size() &&
-        options_->outages[next_outage_].begin_ns <= now_ns_) {
-      const NodeId node = options_->outages[next_outage_].node;
-      fail_jobs_on(node);
-      occupancy_.set_up(node, false);
-      log(EventKind::node_down, none<JobId>, node);
-      open_outages_.push_back(next_outage_++);
-    }
+  while (node_changes_.next_ns() <= now_ns_) {
+    const NodeChange change = node_changes_.take();
+    if (occupancy_.node(change.node).up == change.up) continue;
+    if (!change.up) fail_jobs_on(change.node);
+    occupancy_.set_up(change.node, change.up);
+    log(change.up ? EventKind::node_up : EventKind::node_down, none<JobId>, change.node);
     for (std::size_t i = 0; i < capacity_.size(); ++i) {
       const auto kind = make_id<KindId>(i);
       free_[kind] += occupancy_.capacity(kind) - capacity_[kind];

@@ -49,6 +49,17 @@ std::optional<std::int64_t> progress_by_phases(const Job& job, JobState& state, 
 
 }  // namespace
 
+void set_left(const Job& job, JobState& state, double left) {
+  state.left = left;
+  double done = std::max(0.0, state.total - left);
+  state.phase = 0;
+  while (static_cast<std::size_t>(state.phase) + 1 < job.phases.size() &&
+         done >= job.phases[static_cast<std::size_t>(state.phase)]) {
+    done -= job.phases[static_cast<std::size_t>(state.phase++)];
+  }
+  state.done_in_phase = done;
+}
+
 std::int64_t end_of(const Job& job, const JobState& state, std::int64_t phase_quantum_ns) {
   if (!(state.rate > 0)) return never_ns;
   const std::int64_t from = std::max(state.updated_ns, state.ready_ns);

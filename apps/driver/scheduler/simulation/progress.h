@@ -14,6 +14,9 @@ namespace foretrace::scheduling {
 std::optional<std::int64_t> progress(const Job& job, JobState& state, std::int64_t to_ns,
                                      std::int64_t phase_quantum_ns);
 
+/// Sets a job back, or forward, to so many steps left.
+void set_left(const Job& job, JobState& state, double left);
+
 /// When the job ends at its rate; never_ns if it makes no progress.
 [[nodiscard]] std::int64_t end_of(const Job& job, const JobState& state,
                                   std::int64_t phase_quantum_ns);

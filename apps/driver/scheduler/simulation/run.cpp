@@ -58,10 +58,26 @@ void drop_waiting(Machine& machine) {
   }
 }
 
+// Nodes that fail and come back are no progress: a run in which nothing else happens is stuck.
+class Patience {
+ public:
+  bool is_lost(const Machine& machine, const RunSetup& setup) {
+    const bool waits_for_nodes = !machine.is_running() && machine.next_arrival_ns() == never_ns &&
+                                 setup.policy->next_decision_ns(machine.view()) == never_ns;
+    constexpr int most = 100000;
+    idle_ = waits_for_nodes ? idle_ + 1 : 0;
+    return idle_ > most;
+  }
+
+ private:
+  int idle_ = 0;
+};
+
 Status run_on_events(Machine& machine, const RunSetup& setup, const RunOptions& options) {
+  Patience patience;
   while (!machine.is_done()) {
     const std::int64_t next =
-        std::min({machine.next_arrival_ns(), machine.next_end_ns(), machine.next_outage_ns(),
+        std::min({machine.next_arrival_ns(), machine.next_end_ns(), machine.next_node_change_ns(),
                   setup.policy->next_decision_ns(machine.view())});
     if (next == never_ns) {
       if (options.drops_what_does_not_fit && !machine.is_running()) return ok_status();
@@ -73,12 +89,14 @@ Status run_on_events(Machine& machine, const RunSetup& setup, const RunOptions& 
     machine.admit_arrivals();
     if (const Status fine = machine.decide(); !fine) return fine.error();
     if (options.drops_what_does_not_fit) drop_waiting(machine);
+    if (patience.is_lost(machine, setup)) return stuck(setup, machine);
     if (options.cancelled && options.cancelled()) return Error{ErrorCode::no_match, "cancelled"};
   }
   return ok_status();
 }
 
 Status run_on_ticks(Machine& machine, const RunSetup& setup, const RunOptions& options) {
+  Patience patience;
   std::int64_t tick = machine.now_ns() / options.period_ns;
   while (!machine.is_done()) {
     // Ticks at which nothing can happen are passed over.
@@ -93,9 +111,10 @@ Status run_on_ticks(Machine& machine, const RunSetup& setup, const RunOptions& o
     machine.admit_arrivals();
     if (const Status fine = machine.decide(); !fine) return fine.error();
     const bool nothing_comes = machine.next_arrival_ns() == never_ns &&
-                               machine.next_outage_ns() == never_ns &&
+                               machine.next_node_change_ns() == never_ns &&
                                setup.policy->next_decision_ns(machine.view()) == never_ns;
-    if (!machine.is_done() && !machine.is_running() && nothing_comes) return stuck(setup, machine);
+    const bool is_idle = !machine.is_done() && !machine.is_running() && nothing_comes;
+    if (is_idle || patience.is_lost(machine, setup)) return stuck(setup, machine);
     if (options.cancelled && options.cancelled()) return Error{ErrorCode::no_match, "cancelled"};
   }
   return ok_status();

@@ -29,6 +29,14 @@ struct Outage {
   std::int64_t end_ns = 0;
 };
 
+/// Nodes fail at random, each on its own: times between the end of a repair and the next failure
+/// are exponentially distributed.
+struct Failures {
+  std::int64_t mean_between_ns = 0;  ///< 0: no node fails
+  std::int64_t repair_ns = 0;
+  std::uint64_t seed = 0;
+};
+
 struct RunOptions {
   Clock clock = Clock::events;
   std::int64_t period_ns = 0;  ///< of ticks and of leases
@@ -44,7 +52,8 @@ struct RunOptions {
   /// Work is lost back to the last multiple of this time on accelerators when a node fails; 0:
   /// none.
   std::int64_t checkpoint_ns = 0;
-  std::vector<Outage> outages{};  ///< by their beginning
+  std::vector<Outage> outages{};
+  Failures failures{};
   /// A job that does not fit when the policy first sees it is dropped.
   bool drops_what_does_not_fit = false;
   bool keeps_log = true;

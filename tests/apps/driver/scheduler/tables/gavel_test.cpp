@@ -14,7 +14,7 @@ namespace {
 constexpr const char* validation = FORETRACE_SHARED_DIR "/validation/";
 
 // The published curves at light load, where a run is short, and a policy that shares accelerators.
-constexpr const char* light_load = R"({"schema": "foretrace-truth/1", "id": "curves",
+constexpr const char* light_load = R"json({"schema": "foretrace-truth/1", "id": "curves",
   "fixed": {"cluster": "36 V100 + 36 P100 + 36 K80, simulated, round 360 s"},
   "columns": ["trace", "metric", "policy", "rate_jobs_per_h", "jobs", "value"],
   "rows": [
