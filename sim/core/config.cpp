@@ -187,6 +187,31 @@ void ConfigFields::optional_texts(std::string_view key, std::vector<std::string>
   }
 }
 
+void ConfigFields::numbers(std::string_view key, std::vector<double>& out) {
+  const ConfigValue* value = taken(key, "a list of numbers", true);
+  if (value == nullptr) return;
+  if (value->kind != ConfigValue::Kind::list) {
+    return mistake(key, fmt::format("{}, expected a list of numbers", value->described()));
+  }
+  for (const ConfigValue& item : value->items) {
+    double number = 0;
+    read_quantity(key, ParamType::number, item, number);
+    out.push_back(number);
+  }
+}
+
+void ConfigFields::optional_numbers(std::string_view key, std::vector<double>& out) {
+  if (has(key)) {
+    numbers(key, out);
+  } else {
+    known_.emplace_back(key);
+  }
+}
+
+const ConfigValue* ConfigFields::optional_value(std::string_view key) {
+  return taken(key, {}, false);
+}
+
 void ConfigFields::optional_boolean(std::string_view key, bool& out) {
   const ConfigValue* value = taken(key, {}, false);
   if (value == nullptr) return;
