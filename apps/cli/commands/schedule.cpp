@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "apps/cli/command.h"
@@ -103,24 +102,24 @@ int run(const Options& options) {
                                           : app::schedule_page(*schedule, *runs));
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("RUN", options->path, "a run (schema foretrace.schedule/1)")->required();
+  cli.add_option("RUN", options->path, "a run (schema foretrace.schedule/1)").required();
   cli.add_option("--policy", options->policies,
                  "a policy instead of those of the file, NAME[:key=value,...]; may be repeated")
-      ->type_name("POLICY");
-  cli.add_option("--events", options->events, "what happened when, as CSV")->type_name("FILE");
-  cli.add_option("--jobs", options->jobs, "what became of every job, as CSV")->type_name("FILE");
+      .type_name("POLICY");
+  cli.add_option("--events", options->events, "what happened when, as CSV").type_name("FILE");
+  cli.add_option("--jobs", options->jobs, "what became of every job, as CSV").type_name("FILE");
   cli.add_option("--timeline", options->timeline, "who ran where, for a trace viewer")
-      ->type_name("FILE");
-  cli.add_option("--svg", options->picture, "the same as a picture")->type_name("FILE");
+      .type_name("FILE");
+  cli.add_option("--svg", options->picture, "the same as a picture").type_name("FILE");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace schedule examples/05_schedule/heterogeneous.json",
        "how long jobs take on a mixed cluster under several policies"},
       {"foretrace schedule examples/05_schedule/heterogeneous.json --policy srtf --svg run.svg",
        "one policy, and a picture of who ran where"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

@@ -8,6 +8,7 @@
 
 #include "apps/report/schedule/schedule_lanes.h"
 #include "apps/report/schedule/schedule_report.h"
+#include "sim/core/units.h"
 
 namespace foretrace::app {
 namespace {
@@ -21,8 +22,6 @@ using scheduling::Schedule;
 using scheduling::ScheduleRun;
 
 Error not_written() { return Error{ErrorCode::io, "cannot write"}; }
-
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 // A cell of CSV: in quotes where it must be.
 std::string cell(const std::string& text) {

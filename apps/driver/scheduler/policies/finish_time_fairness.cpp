@@ -15,11 +15,10 @@
 #include "apps/driver/scheduler/policies/needs.h"
 #include "apps/driver/scheduler/policies/share_classes.h"
 #include "apps/driver/scheduler/policies/shares.h"
+#include "sim/core/units.h"
 
 namespace foretrace::scheduling {
 namespace {
-
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 class FinishTimeFairness final : public SharePolicy {
  public:

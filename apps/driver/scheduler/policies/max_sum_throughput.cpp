@@ -14,6 +14,7 @@
 
 #include "apps/driver/scheduler/policies/share_classes.h"
 #include "apps/driver/scheduler/policies/shares.h"
+#include "sim/core/units.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -23,8 +24,6 @@ struct Settings {
   bool normalized = false;
   bool deadlines = false;
 };
-
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 class MaxSumThroughput final : public SharePolicy {
  public:

@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sim/core/units.h"
+
 namespace foretrace::scheduling {
-namespace {
-
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-}  // namespace
-
 RoundOptions round_options(const ParamValues& params) {
   RoundOptions options;
   options.reset_ns = params.integer("reset");

@@ -4,11 +4,10 @@
 
 #include "apps/driver/scheduler/simulation/machine.h"
 #include "apps/driver/scheduler/simulation/progress.h"
+#include "sim/core/units.h"
 
 namespace foretrace::scheduling {
 namespace {
-
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 }  // namespace
 

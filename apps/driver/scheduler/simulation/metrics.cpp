@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "sim/core/units.h"
+
 namespace foretrace::scheduling {
 namespace {
-
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 // Between the two nearest values.
 double quantile(const std::vector<double>& sorted, double share) {

@@ -10,8 +10,6 @@ namespace {
 
 constexpr double ns_per_s = 1e9;
 
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / ns_per_s; }
-
 // To the nearest multiple, a half to the even one.
 std::int64_t rounded(double time_s, std::int64_t quantum_ns) {
   const double multiple = time_s * ns_per_s / static_cast<double>(quantum_ns);

@@ -14,7 +14,7 @@
 namespace foretrace::scheduling {
 namespace {
 
-using Kind = ConfigValue::Kind;
+using ConfigKind = ConfigValue::Kind;
 constexpr std::size_t most_bytes = std::size_t{64} << 20U;
 
 std::ptrdiff_t find(const std::vector<std::string>& names, std::string_view name) {
@@ -163,23 +163,23 @@ Result<Cells> parse_csv(std::string_view text, const std::string& where) {
 Result<Cells> cells_of(const ConfigValue& table, const std::string& where) {
   const ConfigValue* columns = table.find("columns");
   const ConfigValue* rows = table.find("rows");
-  if (columns == nullptr || columns->kind != Kind::list) {
+  if (columns == nullptr || columns->kind != ConfigKind::list) {
     return wrong(where, "/columns: expected a list of texts");
   }
-  if (rows == nullptr || rows->kind != Kind::list) return wrong(where, "/rows: expected a list");
+  if (rows == nullptr || rows->kind != ConfigKind::list) return wrong(where, "/rows: expected a list");
   Cells cells;
   cells.where = where;
   for (const ConfigValue& column : columns->items) cells.columns.push_back(column.text);
   for (std::size_t i = 0; i < rows->items.size(); ++i) {
     const ConfigValue& row = rows->items[i];
-    if (row.kind != Kind::list || row.items.size() != cells.columns.size()) {
+    if (row.kind != ConfigKind::list || row.items.size() != cells.columns.size()) {
       return wrong(where, fmt::format("/rows/{}: got {} cells, expected {}", i, row.items.size(),
                                       cells.columns.size()));
     }
     std::vector<std::string> texts;
     texts.reserve(row.items.size());
     for (const ConfigValue& cell : row.items) {
-      texts.push_back(cell.kind == Kind::null ? std::string() : cell.text);
+      texts.push_back(cell.kind == ConfigKind::null ? std::string() : cell.text);
     }
     cells.rows.push_back(std::move(texts));
   }

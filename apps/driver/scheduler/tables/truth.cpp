@@ -9,10 +9,10 @@
 namespace foretrace::scheduling {
 namespace {
 
-using Kind = ConfigValue::Kind;
+using ConfigKind = ConfigValue::Kind;
 
 std::optional<double> number_of(const ConfigValue& value) {
-  if (value.kind != Kind::number) return std::nullopt;
+  if (value.kind != ConfigKind::number) return std::nullopt;
   double number = 0;
   const char* const end = value.text.data() + value.text.size();
   const auto read = std::from_chars(value.text.data(), end, number);
@@ -33,12 +33,12 @@ Result<Truth> Truth::read(const std::string& path) {
   if (const ConfigValue* id = document->find("id"); id != nullptr) table.name_ = id->text;
   const ConfigValue* columns = document->find("columns");
   const ConfigValue* rows = document->find("rows");
-  if (columns == nullptr || columns->kind != Kind::list) return wrong("/columns: expected a list");
-  if (rows == nullptr || rows->kind != Kind::list) return wrong("/rows: expected a list");
+  if (columns == nullptr || columns->kind != ConfigKind::list) return wrong("/columns: expected a list");
+  if (rows == nullptr || rows->kind != ConfigKind::list) return wrong("/rows: expected a list");
   for (const ConfigValue& column : columns->items) table.columns_.push_back(column.text);
   for (std::size_t i = 0; i < rows->items.size(); ++i) {
     const std::size_t cells = rows->items[i].items.size();
-    if (rows->items[i].kind == Kind::list && cells == table.columns_.size()) continue;
+    if (rows->items[i].kind == ConfigKind::list && cells == table.columns_.size()) continue;
     return wrong(
         fmt::format("/rows/{}: got {} cells, expected {}", i, cells, table.columns_.size()));
   }
@@ -64,7 +64,7 @@ std::optional<double> Truth::number(std::size_t row, std::string_view column) co
 
 std::string Truth::text(std::size_t row, std::string_view column) const {
   const ConfigValue* value = cell(row, column);
-  return value == nullptr || value->kind == Kind::null ? "" : value->text;
+  return value == nullptr || value->kind == ConfigKind::null ? "" : value->text;
 }
 
 std::vector<double> Truth::numbers(std::size_t row, std::string_view column) const {
