@@ -41,11 +41,25 @@ Span span_of(const Outcome& outcome) {
           .length_ns = std::max<std::int64_t>(1, outcome.end_ns - outcome.begin_ns)};
 }
 
+// Days, hours, minutes or seconds: what gives few digits.
 void draw_axis(svg::Canvas& canvas, const Span& span, double bottom) {
-  for (const svg::Tick& tick : svg::time_ticks(span.length_ns, 9)) {
-    const double x = label_width + chart_width * tick.value / static_cast<double>(span.length_ns);
+  struct Unit {
+    std::string_view name;
+    double ns;
+  };
+  constexpr Unit units[] = {{"d", 86400e9}, {"h", 3600e9}, {"min", 60e9}, {"s", 1e9}};
+  Unit unit = units[3];
+  for (const Unit& candidate : units) {
+    if (static_cast<double>(span.length_ns) < 3 * candidate.ns) continue;
+    unit = candidate;
+    break;
+  }
+  const double length = static_cast<double>(span.length_ns) / unit.ns;
+  for (const svg::Tick& tick : svg::number_ticks(0, length, 9)) {
+    const double x = label_width + chart_width * tick.value / length;
     canvas.line(x, top, x, bottom, "grid");
-    canvas.text(x, bottom + 16, tick.label, "axis middle");
+    canvas.text(x, bottom + 16, tick.value > 0 ? fmt::format("{} {}", tick.label, unit.name) : "0",
+                "axis middle");
   }
 }
 

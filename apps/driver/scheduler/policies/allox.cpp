@@ -23,7 +23,6 @@ class AlloX final : public SharePolicy {
  public:
   AlloX(const RoundOptions& options, double alpha) : SharePolicy(options), alpha_(alpha) {}
 
- protected:
   Result<std::vector<ShareRow>> shares(const View& view) override {
     forget_ended(view);
     MachineAssignment problem;

@@ -25,7 +25,6 @@ class FinishTimeFairness final : public SharePolicy {
   FinishTimeFairness(const RoundOptions& options, bool aware)
       : SharePolicy(options), aware_(aware) {}
 
- protected:
   Result<std::vector<ShareRow>> shares(const View& view) override {
     if (view.active.empty()) return std::vector<ShareRow>{};
     NeedProblem problem = problem_of(view);

@@ -18,7 +18,6 @@ class GandivaFair final : public SharePolicy {
  public:
   using SharePolicy::SharePolicy;
 
- protected:
   Result<std::vector<ShareRow>> shares(const View& view) override {
     std::vector<ShareRow> rows;
     for (const JobId job : view.active) {

@@ -20,7 +20,6 @@ class GavelFifo final : public SharePolicy {
  public:
   GavelFifo(const RoundOptions& options, bool aware) : SharePolicy(options), aware_(aware) {}
 
- protected:
   Result<std::vector<ShareRow>> shares(const View& view) override {
     Column<KindId, std::int32_t> free = *view.capacity;
     std::erase_if(kind_, [&](const auto& entry) {

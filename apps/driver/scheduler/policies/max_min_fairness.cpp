@@ -30,7 +30,6 @@ class MaxMinFairness final : public SharePolicy {
  public:
   MaxMinFairness(const RoundOptions& options, bool aware) : SharePolicy(options), aware_(aware) {}
 
- protected:
   Result<std::vector<ShareRow>> shares(const View& view) override {
     if (view.active.empty()) return std::vector<ShareRow>{};
     return aware_ ? by_rates(view) : by_time(view);

@@ -30,7 +30,6 @@ class MaxSumThroughput final : public SharePolicy {
   MaxSumThroughput(const RoundOptions& options, Settings settings)
       : SharePolicy(options), settings_(settings) {}
 
- protected:
   Result<std::vector<ShareRow>> shares(const View& view) override {
     if (view.active.empty()) return std::vector<ShareRow>{};
     if (settings_.deadlines) {

@@ -22,7 +22,6 @@ class MinTotalDuration final : public SharePolicy {
   MinTotalDuration(const RoundOptions& options, bool aware, double width)
       : SharePolicy(options), aware_(aware), width_(width) {}
 
- protected:
   Result<std::vector<ShareRow>> shares(const View& view) override {
     if (view.active.empty()) return std::vector<ShareRow>{};
     NeedProblem problem;

@@ -46,21 +46,21 @@ void Offer::waste(JobId job, KindId kind, std::int32_t gpus) {
   granted_[index(job)] = true;
 }
 
-bool Offer::grant_request(JobId job) {
+bool Offer::grant_request(JobId job, bool moves) {
   const std::int32_t gpus = view_->job(job).request.gpus;
   const JobState& state = view_->state(job);
-  if (state.status == JobStatus::running && state.grant.gpus == gpus &&
-      grant(job, state.grant.kind, gpus)) {
-    return true;
-  }
-  // By rate, the first kind among equal ones; a kind without room gives way to the next.
+  const bool can_stay = state.status == JobStatus::running && state.grant.gpus == gpus;
+  if (can_stay && !moves && grant(job, state.grant.kind, gpus)) return true;
+  // By rate, where it runs now and then the first kind among equal ones; a kind without room gives
+  // way to the next.
   std::vector<bool> tried(view_->kinds(), false);
   while (true) {
     KindId best = none<KindId>;
     double best_rate = 0;
     for (std::size_t i = 0; i < tried.size(); ++i) {
       const double rate = tried[i] ? 0 : view_->rate(job, make_id<KindId>(i), gpus);
-      if (rate <= best_rate) continue;
+      const bool is_here = can_stay && state.grant.kind == make_id<KindId>(i);
+      if (rate < best_rate || (rate == best_rate && !is_here) || rate <= 0) continue;
       best = make_id<KindId>(i);
       best_rate = rate;
     }

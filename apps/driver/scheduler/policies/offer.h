@@ -32,8 +32,9 @@ class Offer {
   bool grant_pair(JobId first, JobId second, KindId kind, std::int32_t gpus);
   /// Keeps accelerators idle in the name of a job that does not run.
   void waste(JobId job, KindId kind, std::int32_t gpus);
-  /// What the job asks for: where it runs now, else on its fastest kind with room.
-  bool grant_request(JobId job);
+  /// What the job asks for: where it runs now, else on its fastest kind with room. If it moves, a
+  /// running job leaves for a kind with room where it is faster.
+  bool grant_request(JobId job, bool moves = false);
   /// Everything that runs goes on; call it first.
   void keep_running();
   /// True if the job already has a grant.

@@ -8,6 +8,7 @@
 
 #include "apps/driver/scheduler/policies/offer.h"
 #include "apps/driver/scheduler/policies/view.h"
+#include "sim/core/params.h"
 
 namespace foretrace::scheduling {
 
@@ -25,6 +26,12 @@ template <typename Key>
 }
 
 /// Every job in this order that fits gets what it asks for; what does not fit is passed over.
-void grant_in_order(const std::vector<JobId>& jobs, Offer& offer);
+void grant_in_order(const std::vector<JobId>& jobs, Offer& offer, bool moves = false);
+
+inline constexpr ParamInfo moves_param = {
+    .name = "moves",
+    .type = ParamType::boolean,
+    .default_text = "false",
+    .doc = "A running job leaves for a kind of accelerator where it is faster once there is room."};
 
 }  // namespace foretrace::scheduling

@@ -42,7 +42,6 @@ class SharePolicy : public Policy {
   void on_run(const Grant& grant, std::int64_t time_ns) override;
   Status decide(const View& view, Offer& offer) final;
 
- protected:
   /// Shares of the active jobs. A pair stands for both of its jobs at once. Jobs without a row have
   /// none.
   [[nodiscard]] virtual Result<std::vector<ShareRow>> shares(const View& view) = 0;

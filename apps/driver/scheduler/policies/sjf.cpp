@@ -14,19 +14,26 @@ namespace {
 
 class Sjf final : public Policy {
  public:
+  explicit Sjf(bool moves) : moves_(moves) {}
+
   Status decide(const View& view, Offer& offer) override {
-    grant_in_order(jobs_by(view, [&](JobId job) { return view.job(job).request.gpus; }), offer);
+    grant_in_order(jobs_by(view, [&](JobId job) { return view.job(job).request.gpus; }), offer,
+                   moves_);
     return ok_status();
   }
+
+ private:
+  bool moves_;
 };
 
-Result<std::unique_ptr<Policy>> make(const ParamValues& /*params*/) {
-  return std::unique_ptr<Policy>(std::make_unique<Sjf>());
+Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
+  return std::unique_ptr<Policy>(std::make_unique<Sjf>(params.boolean("moves")));
 }
 
 constexpr std::array<std::string_view, 1> assumptions = {
     "Preemption loses no work; the run can charge a restart."};
 constexpr std::array<std::string_view, 1> ignores = {"how long jobs take"};
+constexpr std::array params = {moves_param};
 
 }  // namespace
 }  // namespace foretrace::scheduling
@@ -46,7 +53,7 @@ constinit const SchedulerInfo sjf = {
     .assumptions = scheduling::assumptions,
     .ignores = scheduling::ignores,
     .calibrate = "nothing",
-    .params = {},
+    .params = scheduling::params,
     .make = scheduling::make};
 
 }  // namespace foretrace::schedulers

@@ -14,24 +14,30 @@ namespace {
 
 class Srsf final : public Policy {
  public:
+  explicit Srsf(bool moves) : moves_(moves) {}
+
   Status decide(const View& view, Offer& offer) override {
     grant_in_order(jobs_by(view,
                            [&](JobId job) {
                              return static_cast<double>(view.remaining_ns(job)) *
                                     view.job(job).request.gpus;
                            }),
-                   offer);
+                   offer, moves_);
     return ok_status();
   }
+
+ private:
+  bool moves_;
 };
 
-Result<std::unique_ptr<Policy>> make(const ParamValues& /*params*/) {
-  return std::unique_ptr<Policy>(std::make_unique<Srsf>());
+Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
+  return std::unique_ptr<Policy>(std::make_unique<Srsf>(params.boolean("moves")));
 }
 
 constexpr std::array<std::string_view, 1> assumptions = {
     "The remaining time of every job is known."};
 constexpr std::array<std::string_view, 1> ignores = {"where a job would run faster"};
+constexpr std::array params = {moves_param};
 
 }  // namespace
 }  // namespace foretrace::scheduling
@@ -52,7 +58,7 @@ constinit const SchedulerInfo srsf = {
     .assumptions = scheduling::assumptions,
     .ignores = scheduling::ignores,
     .calibrate = "nothing",
-    .params = {},
+    .params = scheduling::params,
     .make = scheduling::make};
 
 }  // namespace foretrace::schedulers

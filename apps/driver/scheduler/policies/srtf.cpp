@@ -14,19 +14,25 @@ namespace {
 
 class Srtf final : public Policy {
  public:
+  explicit Srtf(bool moves) : moves_(moves) {}
+
   Status decide(const View& view, Offer& offer) override {
-    grant_in_order(jobs_by(view, [&](JobId job) { return view.remaining_ns(job); }), offer);
+    grant_in_order(jobs_by(view, [&](JobId job) { return view.remaining_ns(job); }), offer, moves_);
     return ok_status();
   }
+
+ private:
+  bool moves_;
 };
 
-Result<std::unique_ptr<Policy>> make(const ParamValues& /*params*/) {
-  return std::unique_ptr<Policy>(std::make_unique<Srtf>());
+Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
+  return std::unique_ptr<Policy>(std::make_unique<Srtf>(params.boolean("moves")));
 }
 
 constexpr std::array<std::string_view, 1> assumptions = {
     "The remaining time of every job is known."};
 constexpr std::array<std::string_view, 1> ignores = {"how many accelerators a job takes"};
+constexpr std::array params = {moves_param};
 
 }  // namespace
 }  // namespace foretrace::scheduling
@@ -46,7 +52,7 @@ constinit const SchedulerInfo srtf = {
     .assumptions = scheduling::assumptions,
     .ignores = scheduling::ignores,
     .calibrate = "nothing",
-    .params = {},
+    .params = scheduling::params,
     .make = scheduling::make};
 
 }  // namespace foretrace::schedulers

@@ -26,7 +26,7 @@ constexpr const char* light_load = R"json({"schema": "foretrace-truth/1", "id": 
     ["continuous single-GPU", "mean JCT (h)", "finish_time_fairness_perf", 2.0, null, 17.07],
     ["continuous single-GPU", "mean JCT (h)", "gandiva", 2.0, null, 17.61]
   ]
-})";
+})json";
 
 TEST_CASE("gavel: mean completion times at light load are those of its simulator within 2 %") {
   if (!std::filesystem::exists(std::string(validation) + "gavel_job_throughput.json")) {
