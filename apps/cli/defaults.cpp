@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view schema = "foretrace.config/1";
 
-std::string environment(const char* name) {
+std::string variable(const char* name) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes to the environment
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string() : value;
@@ -131,9 +131,9 @@ Status give(CLI::App& command, const Json& options, const DefaultsFile& file,
 }  // namespace
 
 std::string defaults_path() {
-  std::string folder = environment("XDG_CONFIG_HOME");
+  std::string folder = variable("XDG_CONFIG_HOME");
   if (folder.empty()) {
-    const std::string home = environment("HOME");
+    const std::string home = variable("HOME");
     if (home.empty()) return {};
     folder = home + "/.config";
   }

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "apps/cli/answers.h"
@@ -84,7 +83,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   std::optional<driver::Analysis> predicted;
   if (common.json && found->best) {
     auto run = driver::predict(base.recording, driver::with_set(stack, *found, *found->best),
-                               base.options);
+                               base.options, &base.replay);
     if (!run.ok()) {
       return failure(run.error());
     }
@@ -94,7 +93,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
       return failure(analysis.error());
     }
     predicted = *std::move(analysis);
-    driver::add_reserved(base.recording, prediction->graph, *predicted);
+    driver::add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
     result.prediction = &*prediction;
     result.predicted = &*predicted;
   }
@@ -139,28 +138,32 @@ int answer_max_batch(const Questions& questions, const CommonOptions& common,
 
 }  // namespace
 
-void add_questions(CLI::App& cli, Questions& questions) {
-  cli.add_flag(
+void add_questions(Arguments& arguments, Questions& questions) {
+  arguments.add_flag(
       "--rank-all", questions.rank_all,
       "try every what-if that applies, alone and with its defaults; the largest gain first");
-  restrict_to(*cli.add_option("--by", questions.by,
-                              "rank by time (default) or by memory: the peak of live bytes")
-                   ->type_name("ORDER"),
-              orders);
-  auto* const pairs =
-      cli.add_flag("--pairs", questions.pairs,
-                   "try the best what-ifs two at a time, and say where gains do not add up");
-  cli.add_option("--top", questions.top,
-                 "with --pairs: how many of the best what-ifs to combine (8)")
-      ->type_name("N")
-      ->check(CLI::Range(2, 64))
-      ->needs(pairs);
-  cli.add_option("--fit", questions.fit,
-                 "find the what-ifs that bring memory under SIZE and cost the least time; SIZE is "
-                 "like 24GiB, or an accelerator")
-      ->type_name("SIZE");
-  cli.add_flag("--max-batch", questions.max_batch,
-               "find the largest batch that fits the accelerator's memory, or the SIZE of --fit");
+  arguments
+      .add_option("--by", questions.by,
+                  "rank by time (default) or by memory: the peak of live bytes")
+      .type_name("ORDER")
+      .one_of(orders);
+  const Option pairs =
+      arguments.add_flag("--pairs", questions.pairs,
+                         "try the best what-ifs two at a time, and say where gains do not add up");
+  arguments
+      .add_option("--top", questions.top,
+                  "with --pairs: how many of the best what-ifs to combine (8)")
+      .type_name("N")
+      .in_range(2, 64)
+      .needs(pairs);
+  arguments
+      .add_option("--fit", questions.fit,
+                  "find the what-ifs that bring memory under SIZE and cost the least time; SIZE is "
+                  "like 24GiB, or an accelerator")
+      .type_name("SIZE");
+  arguments.add_flag(
+      "--max-batch", questions.max_batch,
+      "find the largest batch that fits the accelerator's memory, or the SIZE of --fit");
 }
 
 Status check_questions(const Questions& questions, bool has_stack) {

@@ -17,9 +17,12 @@
 #include "apps/driver/answers/ranking.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
+#include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
+#include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
+#include "apps/driver/validate/tables/tables.h"
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/validate/validation.h"
 #include "apps/report/section.h"
@@ -48,6 +51,10 @@ template <typename Answer>
   return sections;
 }
 
+/// Says in the first line of the page that its answer is doubtful, and why below; nothing if there
+/// is no doubt.
+void say_doubts(const std::vector<driver::Doubt>& doubts, Page& page);
+
 /// What `simulate` and `whatif` answer; pointers may be null.
 struct ResultAnswer {
   const driver::Recording& recording;
@@ -68,6 +75,15 @@ struct ResultAnswer {
 };
 /// foretrace.result/1. The question that was asked comes first: the last pointer that is not null.
 [[nodiscard]] Page result_page(const ResultAnswer& answer);
+
+/// What `simulate` answers to a scenario.
+struct ScenarioPart {
+  const driver::Scenario& scenario;
+  const driver::ScenarioAnswer& answer;
+  std::string_view timeline{};  ///< where it was written; empty: nowhere
+};
+/// foretrace.result/1.
+[[nodiscard]] Page scenario_page(const ScenarioPart& part);
 
 struct PathAnswer {
   const driver::Recording& recording;
@@ -107,7 +123,16 @@ struct ValidationAnswer {
 [[nodiscard]] Page validation_page(const ValidationAnswer& answer);
 [[nodiscard]] Page jobs_page(const std::vector<driver::JobRow>& jobs);
 [[nodiscard]] Page claims_page(const std::vector<driver::ClaimRow>& claims);
+/// foretrace.tables/1.
+[[nodiscard]] Page tables_page(const driver::TablesReport& tables);
 /// foretrace.formats/1.
 [[nodiscard]] Page formats_page(const std::vector<driver::FormatRow>& rows);
+
+struct ScheduleAnswer {
+  const scheduling::Schedule& schedule;
+  std::span<const scheduling::ScheduleRun> runs;
+};
+/// foretrace.schedule_result/1.
+[[nodiscard]] Page schedule_page(const ScheduleAnswer& answer);
 
 }  // namespace foretrace::report

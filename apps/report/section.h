@@ -82,7 +82,9 @@ struct Section {
   std::string title{};     ///< empty: a continuation of the facts above
   std::string headline{};  ///< the answer in one line or a few: first on the page, and all that
                            ///< --quiet prints
-  std::string remark{};    ///< what puts the answer into perspective; below the headline
+  std::string doubt{};     ///< why the answer may be wrong, in a few words; ends the headline's
+                           ///< first line, on pages only the word `doubtful` if there is no room
+  std::string remark{};    ///< what puts the answer into perspective; below the headline, in lines
   std::vector<Fact> facts{};
   std::vector<Table> tables{};
   std::vector<Note> notes{};

@@ -1,5 +1,6 @@
 // Pages of sections as text.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,11 @@ std::vector<std::string> lines_of(std::string_view text) {
     lines.push_back(printable(line));
   }
   return lines;
+}
+
+/// What ends the first line of a doubtful answer.
+std::string doubt_of(const Section& section) {
+  return section.doubt.empty() ? std::string() : ", doubtful: " + printable(section.doubt);
 }
 
 class TextWriter {
@@ -56,16 +62,26 @@ class TextWriter {
     return show == Show::always || show == (style_.details ? Show::details : Show::brief);
   }
 
+  /// A line as a paragraph, further ones below its first word; without the line end.
+  [[nodiscard]] std::string broken(const std::string& line) const {
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    std::string text = paragraph(line.substr(0, indent), line.substr(indent), prose_);
+    text.pop_back();
+    return text;
+  }
+
   void headline(const Section& section) {
     if (section.headline.empty()) return;
+    std::string doubt = doubt_of(section);
     for (const std::string& line : lines_of(section.headline)) {
-      const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-      const std::string text = paragraph(line.substr(0, indent), line.substr(indent), prose_);
-      out_ += style_.strong(text.substr(0, text.size() - 1)) + "\n";
+      const std::string text = broken(line);
+      const bool has_room = width_of(text) + width_of(doubt) <= style_.width;
+      if (!doubt.empty() && !has_room) doubt = ", doubtful";
+      out_ += style_.strong(text) + (doubt.empty() ? "" : style_.warning(doubt)) + "\n";
+      doubt.clear();
     }
-    if (!section.remark.empty()) {
-      const std::string remark = paragraph("", printable(section.remark), prose_);
-      out_ += style_.warning(remark.substr(0, remark.size() - 1)) + "\n";
+    for (const std::string& line : lines_of(section.remark)) {
+      out_ += style_.warning(broken(line)) + "\n";
     }
     last_ = Block::headline;
   }
@@ -262,7 +278,10 @@ std::string headlines_of(const Page& page) {
   std::string lines;
   for (const Section& section : page.sections) {
     if (section.show != Show::always) continue;
-    for (const std::string& line : lines_of(section.headline)) lines += line + "\n";
+    std::string doubt = doubt_of(section);
+    for (const std::string& line : lines_of(section.headline)) {
+      lines += line + std::exchange(doubt, {}) + "\n";
+    }
   }
   for (const Page& part : page.parts) lines += headlines_of(part);
   return lines;

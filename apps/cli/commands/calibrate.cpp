@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "apps/cli/answers.h"
@@ -148,18 +147,18 @@ int run(const Options& options) {
   return app::answer(page(*calibration, tables.size(), path), options.common);
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("TABLE", options->tables,
                  "tables of measured operators (schema foretrace-truth/1)")
-      ->required();
+      .required();
   cli.add_option("--accelerator", options->accelerator,
                  "the accelerator that tables without a device were measured on; of other tables, "
                  "only its rows")
-      ->type_name("NAME");
+      .type_name("NAME");
   cli.add_option("-o,--output", options->output,
                  "write the constants to a .json file, or under a name in configs/costs")
-      ->type_name("FILE");
+      .type_name("FILE");
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
@@ -167,7 +166,7 @@ std::function<int()> setup(CLI::App& cli) {
        "how well products on this device can be predicted"},
       {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb -o mine",
        "and keep the constants for predictions"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

@@ -2,8 +2,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
@@ -36,25 +34,26 @@ int run(const Options& options) {
   if (!replay.ok()) {
     return app::failure(replay.error());
   }
-  const driver::PathReport path = driver::path_report(recording->graph(), replay->run, options.top);
+  const driver::PathReport path =
+      driver::path_report(recording->graph(), replay->run, options.top, *run_options);
   return app::answer(report::critical_path_page({*recording, *replay, path}), options.common);
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   app::add_trace(cli, options->trace);
   app::add_run(cli, options->trace);
   cli.add_option("--top", options->top,
                  "list this many parts, and simulate the step without each (10)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
+      .type_name("N")
+      .in_range(1, 1000);
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace critical-path trace.json.gz",
        "what bounds the median step, and what each kernel and layer could give"},
       {"foretrace critical-path trace.json.gz --json", "every piece of the path in order of time"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

@@ -42,15 +42,15 @@ int run(const CLI::App& root, const Options& options) {
                                          options.command, did_you_mean(options.command, views))});
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("COMMAND", options->command, "the command to explain; all of them if left out");
   cli.add_flag("--man", options->man, "print the manual page of the whole program");
   constexpr app::Example examples[] = {
       {"foretrace help simulate", "what foretrace simulate --help prints"},
       {"foretrace help --man | man -l -", "the manual page"}};
-  app::add_examples(cli, examples);
-  return [options, &cli] { return run(*cli.get_parent(), *options); };
+  cli.add_examples(examples);
+  return [options, &cli] { return run(cli.program(), *options); };
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "apps/cli/answers.h"
 #include "apps/cli/busy.h"
 #include "apps/cli/command.h"
@@ -16,6 +14,7 @@
 #include "apps/cli/timelines.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/memory_budget.h"
+#include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/report/pages.h"
 #include "sim/core/text.h"
@@ -50,6 +49,24 @@ int run_in_budget(const Options& options, const driver::Recording& recording,
       options.common, code);
 }
 
+int run_scenario(const Options& options, const std::string& path) {
+  const Result<driver::Scenario> scenario = driver::read_scenario(path);
+  if (!scenario.ok()) {
+    return app::failure(scenario.error());
+  }
+  const Result<driver::ScenarioAnswer> answer = app::while_busy(
+      options.common, "simulating the step", [&] { return driver::answer_scenario(*scenario); });
+  if (!answer.ok()) {
+    return app::failure(answer.error());
+  }
+  const std::array<ChromeTraceView, 1> views = {{{"", answer->graph, answer->timeline}}};
+  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
+    return app::failure(written.error());
+  }
+  return app::answer(report::scenario_page({*scenario, *answer, options.timeline}), options.common,
+                     answer->fits ? app::exit_done : app::exit_answer_is_no);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   for (const std::string& output :
@@ -57,6 +74,9 @@ int run(const Options& options) {
     if (const Status status = app::check_output(output, options.trace.paths); !status.ok()) {
       return app::failure(status.error());
     }
+  }
+  if (options.trace.paths.size() == 1 && driver::is_scenario_file(options.trace.paths.front())) {
+    return run_scenario(options, options.trace.paths.front());
   }
   const Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
@@ -80,7 +100,7 @@ int run(const Options& options) {
   if (!analysis.ok()) {
     return app::failure(analysis.error());
   }
-  driver::add_reserved(*recording, recording->graph(), *analysis);
+  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   if (question->has_value()) {
     const Result<driver::BudgetAnswer> answer = app::while_busy(
         options.common, "running within the budget",
@@ -108,7 +128,7 @@ int run(const Options& options) {
       options.common);
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   app::add_trace(cli, options->trace);
   app::add_run(cli, options->trace);
@@ -126,8 +146,10 @@ std::function<int()> setup(CLI::App& cli) {
        "whether it fits, and what recomputing evicted tensors costs"},
       {"foretrace simulate trace.json.gz --memory-budget 80% --when-full delta --timeline t.json",
        "and see what is evicted, copied and computed again"},
-      {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"}};
-  app::add_examples(cli, examples);
+      {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"},
+      {"foretrace simulate gpt3_175b_selene.json",
+       "a scenario instead of a trace: step time, range, memory per stage, where the step goes"}};
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

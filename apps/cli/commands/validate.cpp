@@ -3,14 +3,13 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "apps/cli/answers.h"
 #include "apps/cli/busy.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/table_options.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
 #include "apps/driver/validate/validate_jobs.h"
@@ -23,6 +22,7 @@ namespace {
 
 struct Options {
   app::CommonOptions common;
+  app::TableOptions tables;
   std::string data;
   bool markdown = false;
   bool formats = false;
@@ -56,6 +56,16 @@ int run_claims(const Options& options) {
 
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (!options.tables.folder.empty()) {
+    const auto report = app::while_busy(options.common, "predicting tables", [&] {
+      return driver::validate_tables(app::tables_options(options.tables));
+    });
+    return report.ok() ? answer(report::tables_page(*report), options)
+                       : app::failure(report.error());
+  }
+  if (options.data.empty()) {
+    return app::failure({ErrorCode::bad_usage, "got neither --data nor --tables, expected one"});
+  }
   if (options.claims) {
     return run_claims(options);
   }
@@ -78,9 +88,10 @@ int run(const Options& options) {
   return answer(report::validation_page({*table, *pairs}), options);
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("--data", options->data, "folder with recordings")->required();
+  cli.add_option("--data", options->data, "folder with recordings");
+  app::add_tables(cli, options->tables);
   cli.add_flag("--markdown", options->markdown, "print Markdown tables with every column");
   cli.add_flag("--formats", options->formats,
                "read every file: its format, damage and speed, or why it is refused");
@@ -91,8 +102,10 @@ std::function<int()> setup(CLI::App& cli) {
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace validate --data traces",
-       "replay every recording below traces/ and predict the known pairs"}};
-  app::add_examples(cli, examples);
+       "replay every recording below traces/ and predict the known pairs"},
+      {"foretrace validate --tables validation",
+       "predict the rows of every table of measured figures in validation/"}};
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

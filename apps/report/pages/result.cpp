@@ -67,6 +67,7 @@ Page result_page(const ResultAnswer& answer) {
     }
     is_first = is_first && section.headline.empty();
   }
+  say_doubts(answer.replay.doubts, page);
   return page;
 }
 

@@ -31,13 +31,16 @@ std::size_t claims_with(const std::vector<ClaimRow>& claims, Verdict verdict) {
 std::string claims_headline(const std::vector<ClaimRow>& claims) {
   const auto failed = static_cast<std::size_t>(std::count_if(
       claims.begin(), claims.end(), [](const ClaimRow& row) { return !row.failure.empty(); }));
-  const std::size_t compared = claims.size() - claims_with(claims, Verdict::not_compared);
+  const std::size_t not_comparable = claims_with(claims, Verdict::not_comparable);
+  const std::size_t compared =
+      claims.size() - claims_with(claims, Verdict::not_compared) - not_comparable;
   return fmt::format(
       "{} of {} published gains are inside the predicted range; {} below, {} above, {} opposite;\n"
+      "{} are beside a published figure that they are not comparable with;\n"
       "{} rows are predicted without a published figure, {} are not predicted",
       claims_with(claims, Verdict::inside), compared, claims_with(claims, Verdict::below),
-      claims_with(claims, Verdict::above), claims_with(claims, Verdict::opposite),
-      claims.size() - compared - failed, failed);
+      claims_with(claims, Verdict::above), claims_with(claims, Verdict::opposite), not_comparable,
+      claims.size() - compared - not_comparable - failed, failed);
 }
 
 /// As documents have it: a row without a prediction has its failure instead.
@@ -59,6 +62,7 @@ Value claim_value(const ClaimRow& row) {
   add("predicted_gain", Value::factor(row.predicted_gain));
   add("predicted_range", gain_value(row.predicted));
   add("verdict", Value::words(to_string(row.verdict())));
+  if (!row.not_comparable.empty()) add("not_comparable", Value::words(row.not_comparable));
   return Value::object(std::move(members));
 }
 
@@ -85,7 +89,8 @@ Table claims_table(const std::vector<ClaimRow>& claims) {
                             : Value::none(),
          Value::factor(row.predicted_gain), gain_value(row.predicted).as(gain_text(row.predicted)),
          Value::words(to_string(row.verdict())), Value::words(row.applied),
-         Value::words(row.workload), Value::words(row.why)});
+         Value::words(row.workload),
+         Value::words(row.not_comparable.empty() ? row.why : row.not_comparable)});
   }
   return table;
 }

@@ -40,9 +40,10 @@ std::vector<Held> sorted_held_by(const PathShares& shares) {
 std::string path_headline(const PathReport& report) {
   const Held most = sorted_held_by(report.path.shares).front();
   const std::int64_t total = report.path.total_ns;
-  return fmt::format("critical path of {}: {}, {} of it {}",
+  return fmt::format("critical path of {}{}: {}, {} of it {}",
                      report.step_number < 0 ? std::string("the whole span")
                                             : fmt::format("step {}", report.step_number),
+                     report.rank < 0 ? std::string() : fmt::format(" of rank {}", report.rank),
                      time_text(total), percent_text(share_of(most.time_ns, total)), most.by);
 }
 
@@ -118,7 +119,7 @@ Sections path_context(const PathAnswer& answer) {
           trace_section(recording),
           replay_section(answer.replay),
           flags_section(recording.built),
-          honesty_section("honesty", recording.built.honesty, &answer.replay.reactions)};
+          honesty_section("honesty", recording.built.honesty, &answer.replay)};
 }
 
 Sections path_shares(const PathAnswer& answer) {
@@ -127,6 +128,7 @@ Sections path_shares(const PathAnswer& answer) {
   Section section{.key = "bound_by", .headline = path_headline(report), .scale_ns = path.total_ns};
   section.line("path", plural(path.pieces.size(), "piece"), Show::details);
   section.datum("step", Value::known(report.step_number));
+  section.datum("rank", Value::known(report.rank));
   section.datum("begin_ns", Value::time(report.scope.begin_ns));
   section.datum("total_ns", Value::time(path.total_ns));
   Value::Object shares;

@@ -126,7 +126,7 @@ Section trust_section(const Honesty& honesty, const driver::Reactions& reactions
 
 Sections honesty(const ResultAnswer& answer) {
   const Honesty& honesty = answer.recording.built.honesty;
-  return {honesty_section("honesty", honesty, &answer.replay.reactions)};
+  return {honesty_section("honesty", honesty, &answer.replay)};
 }
 
 Sections trust(const ResultAnswer& answer) {

@@ -107,7 +107,7 @@ Table pair_rows(const ResultAnswer& answer) {
     for (Value& value : std::vector<Value>{
              Value::words(pair.second->name), Value::time(pair.step_ns), Value::time(pair.low_ns),
              Value::time(pair.high_ns), Value::factor(pair.speedup), Value::time(pair.added_ns),
-             together_value(pairs, pair), Value::time(pair.other_order_ns), need_value(pair.memory),
+             together_value(pairs, pair), Value::none(), need_value(pair.memory),
              pair.memory ? Value::bytes(pair.added_live_bytes) : Value::none()}) {
       cells.push_back(std::move(value));
     }

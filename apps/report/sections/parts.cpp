@@ -67,7 +67,10 @@ Section steps_section(std::string path, const driver::StepTimes& times,
   section.datum("step_ns", Value::time(answer.step_ns));
   section.datum("host_period_ns", Value::time(answer.host_ns));
   section.datum("device_period_ns", Value::known_time(answer.device_ns));
-  section.datum("limited_by", Value::words(answer.device_limits ? "device" : "host"));
+  section.datum("limited_by", Value::words(answer.device_limits() ? "device" : "host"));
+  section.datum("measured_by", Value::words(to_string(answer.limit)));
+  section.datum("device_work_ns", Value::time(answer.work_ns));
+  section.datum("steps_left_out", Value::count(answer.left_out));
   section.datum("step_is", Value::words(answer.is_span ? "span" : "recorded step"));
   section.datum("step_numbers", Value::numbers(times.numbers));
   section.datum("steps_ns", Value::numbers(times.host_ns));
@@ -77,7 +80,7 @@ Section steps_section(std::string path, const driver::StepTimes& times,
 }
 
 Section honesty_section(std::string path, const trace::Honesty& honesty,
-                        const driver::Reactions* reactions) {
+                        const driver::Replay* replay) {
   Section section{.key = "honesty", .path = std::move(path), .show = Show::never};
   Value::Object origins;
   for (std::size_t i = 0; i < honesty.edges_by_origin.size(); ++i) {
@@ -99,16 +102,21 @@ Section honesty_section(std::string path, const trace::Honesty& honesty,
   section.datum("pre_window_operations", Value::count(honesty.pre_window_operations));
   section.datum("span_ns", Value::time(honesty.span_ns));
   section.datum("host_only_ns", Value::time(honesty.host_only_ns));
-  if (reactions != nullptr) {
-    section.datum("device_x0_ns", Value::time(reactions->device_x0_ns));
+  if (replay != nullptr) {
+    section.datum("device_x0_ns", Value::time(replay->reactions.device_x0_ns));
   }
   section.datum("device_busy_ns", Value::time(honesty.device_busy_ns));
-  if (reactions != nullptr) {
-    section.datum("host_x0_ns", Value::time(reactions->host_x0_ns));
-    section.datum("device_half_ns", Value::time(reactions->device_half_ns));
-    section.datum("device_double_ns", Value::time(reactions->device_double_ns));
+  if (replay != nullptr) {
+    section.datum("host_x0_ns", Value::time(replay->reactions.host_x0_ns));
+    section.datum("device_half_ns", Value::time(replay->reactions.device_half_ns));
+    section.datum("device_double_ns", Value::time(replay->reactions.device_double_ns));
   }
   section.datum("flags", Value::texts(honesty.flags));
+  if (replay != nullptr) {
+    Value::List doubts;
+    for (const driver::Doubt& doubt : replay->doubts) doubts.push_back(Value::words(doubt.text));
+    section.datum("doubt", Value::list(std::move(doubts)));
+  }
   return section;
 }
 

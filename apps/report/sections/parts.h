@@ -25,9 +25,9 @@ namespace foretrace::report {
 /// step_ns, host and device period and the times of every step; for documents.
 [[nodiscard]] Section steps_section(std::string path, const driver::StepTimes& times,
                                     const driver::StepAnswer& answer);
-/// Honesty counters, for documents; reactions are left out if null.
+/// Honesty counters, for documents; reactions and doubts are left out if there is no replay.
 [[nodiscard]] Section honesty_section(std::string path, const trace::Honesty& honesty,
-                                      const driver::Reactions* reactions);
+                                      const driver::Replay* replay);
 
 /// Live peak and reserved bytes of the device that needs most; null where no tensor is recorded.
 [[nodiscard]] Value need_value(const std::optional<driver::MemoryNeed>& need);

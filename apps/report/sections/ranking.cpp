@@ -34,10 +34,19 @@ std::string ranking_headline(const ResultAnswer& answer) {
                        signed_bytes_text(best.memory->live_bytes - ranking.memory->live_bytes),
                        step_word(step), change_text(best.step_ns, before));
   }
-  return fmt::format("best of {}: {}, {} {} -> {} ({}, {})", ranking.rows.size(),
+  return fmt::format("best of {}: {}, {} {} -> {} ({}, {}{})", ranking.rows.size(),
                      best.optimization->name, step_word(step), time_text(before),
                      time_text(best.step_ns, before), change_text(best.step_ns, before),
-                     factor_text(best.speedup));
+                     factor_text(best.speedup), best.samples == 1 ? "" : " per sample");
+}
+
+/// What puts a row into perspective.
+std::string remark_of(const Ranked& row) {
+  if (row.samples != 1) {
+    return fmt::format("{} samples: {} per sample", factor_text(row.samples),
+                       factor_text(row.speedup));
+  }
+  return row.is_noise ? "noise" : "";
 }
 
 /// Where each column stands depends on what the ranking is by.
@@ -54,6 +63,7 @@ Table ranking_rows(const ResultAnswer& answer) {
                           {"low_ns", "", Show::never},
                           {"high_ns", "", Show::never},
                           {"speedup", "", Show::never},
+                          {"samples", "", Show::never},
                           {"noise", "", Show::never},
                           {"memory", "", Show::never}},
               .brief = most_ranking_rows};
@@ -73,6 +83,7 @@ Table ranking_rows(const ResultAnswer& answer) {
                                 Value::time(row.low_ns),
                                 Value::time(row.high_ns),
                                 Value::factor(row.speedup),
+                                Value::plain(row.samples),
                                 Value::flag(row.is_noise),
                                 need_value(row.memory)};
     const auto add_memory = [&](bool with_reserved) {
@@ -90,7 +101,7 @@ Table ranking_rows(const ResultAnswer& answer) {
       cells.push_back(Value::words(time_range_text(row.low_ns, row.high_ns, before)));
     }
     if (has_memory && !by_memory) add_memory(false);
-    cells.push_back(Value::words(row.is_noise ? "noise" : ""));
+    cells.push_back(Value::words(remark_of(row)));
     table.add(std::move(cells));
   }
   return table;
@@ -116,7 +127,8 @@ Section left_out_section(const Ranking& ranking) {
                              fmt::join(list, ", ")));
   }
   for (const Unranked& unranked : ranking.left_out) {
-    if (unranked.cause == Unranked::Cause::error) {
+    if (unranked.cause == Unranked::Cause::error ||
+        unranked.cause == Unranked::Cause::does_not_fit) {
       section.notes.push_back({unranked.reason, fmt::format("  {}: ", unranked.name)});
     }
   }
@@ -132,6 +144,9 @@ std::string not_ranked_text(const Ranking& ranking) {
                                  names_of(ranking, Unranked::Cause::finds_nothing).size());
   if (const auto errors = names_of(ranking, Unranked::Cause::error).size(); errors > 0) {
     text += fmt::format(", {} failed", errors);
+  }
+  if (const auto large = names_of(ranking, Unranked::Cause::does_not_fit).size(); large > 0) {
+    text += fmt::format(", {} no longer fit the device", large);
   }
   return text + " (--details)";
 }

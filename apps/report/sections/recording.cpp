@@ -13,6 +13,7 @@ Sections recording(const ResultAnswer& answer) {
   Section input = input_section(recording.path, recording.events.info);
   input.datum("accelerator",
               recording.accelerator ? Value::words(recording.accelerator->name) : Value::none());
+  input.datum("accelerator_note", Value::words(recording.accelerator_note));
   return {std::move(input), import_section(recording.report), trace_section(recording)};
 }
 

@@ -65,12 +65,10 @@ std::string replays_headline(const ReplayTable& table) {
 }
 
 std::string coverage_text(const std::vector<PairRow>& pairs) {
-  const auto tried = std::count_if(pairs.begin(), pairs.end(),
-                                   [](const PairRow& row) { return row.failure.empty(); });
-  const auto covered = std::count_if(pairs.begin(), pairs.end(), [](const PairRow& row) {
-    return row.failure.empty() && row.covered();
-  });
-  return fmt::format("{} of {} measured values lie in the predicted range", covered, tried);
+  const driver::Coverage found = driver::coverage_of(pairs);
+  return fmt::format(
+      "{} of {} measured values lie in the predicted range; mean half-width {:.1f} %",
+      found.covered, found.predicted, 100 * found.mean_half_width);
 }
 
 Table replays_table(const ReplayTable& replays) {
@@ -164,6 +162,7 @@ Value pair_value(const PairRow& row) {
                                       {"high_ns", Value::time(row.high_ns)},
                                       {"measured_ns", Value::time(row.measured_ns)},
                                       {"error", Value::change(row.error())},
+                                      {"half_width", Value::share(row.half_width())},
                                       {"covered", Value::flag(row.covered())}}) {
     members.push_back(std::move(member));
   }
@@ -183,7 +182,7 @@ Table pairs_table(const std::vector<PairRow>& pairs) {
                           {"high_ns", "high", Show::details},
                           {"measured_ns", "measured"},
                           {"error", "error"},
-                          {"covered", "in range", Show::details},
+                          {"covered", "range"},
                           {"why", "why", Show::details},
                           {.key = "failure", .is_prose = true}}};
   for (const PairRow& row : pairs) {
@@ -194,7 +193,8 @@ Table pairs_table(const std::vector<PairRow>& pairs) {
                    {Value::time(row.base_ns), Value::time(row.predicted_ns),
                     Value::time(row.low_ns), Value::time(row.high_ns), Value::time(row.measured_ns),
                     Value::change(row.error()).as(fmt::format("{:+.1f} %", 100 * row.error())),
-                    Value::flag(row.covered()), Value::words(row.why), Value::words("")});
+                    Value::flag(row.covered()).as(row.covered() ? "in range" : "outside"),
+                    Value::words(row.why), Value::words("")});
     } else {
       cells.insert(cells.end(), 8, Value{});
       cells.push_back(Value::words(row.failure));
@@ -242,6 +242,29 @@ Table kernels_table(const std::vector<PairRow>& pairs) {
   return table;
 }
 
+Section coverage_section(const std::vector<PairRow>& pairs) {
+  const driver::Coverage found = driver::coverage_of(pairs);
+  Section section{.key = "coverage", .path = "coverage", .show = Show::never};
+  section.datum("predicted", Value::count(found.predicted));
+  section.datum("covered", Value::count(found.covered));
+  section.datum("mean_half_width", Value::share(found.mean_half_width));
+  return section;
+}
+
+/// What ranges are made of, beyond what recipes declare.
+Section constants_section() {
+  Table table{
+      .key = "range_constants",
+      .title = "constant of ranges",
+      .columns = {
+          {"name"}, {"value", "value"}, {.key = "origin", .title = "origin", .is_prose = true}}};
+  for (const driver::RangeConstant& constant : driver::range_constants()) {
+    table.add(
+        {Value::words(constant.name), Value::plain(constant.value), Value::words(constant.origin)});
+  }
+  return {.key = "range_constants", .tables = {std::move(table)}, .show = Show::details};
+}
+
 }  // namespace
 
 Sections validated_replays(const ValidationAnswer& answer) {
@@ -262,7 +285,8 @@ Sections validated_pairs(const ValidationAnswer& answer) {
   Section kernels{.key = "kernels"};
   kernels.tables = {kernels_table(answer.pairs)};
   if (!kernels.tables[0].rows.empty()) kernels.note("matched by operator and shapes");
-  return {std::move(section), std::move(kernels)};
+  return {std::move(section), std::move(kernels), coverage_section(answer.pairs),
+          constants_section()};
 }
 
 }  // namespace foretrace::report::sections

@@ -69,6 +69,9 @@ std::string trace_text(const driver::Recording& recording) {
   if (report.dropped() > 0) {
     text += fmt::format(", {} dropped", count_text(report.dropped()));
   }
+  if (!recording.accelerator_note.empty()) {
+    return text + "; " + recording.accelerator_note;
+  }
   return text + ", " +
          (recording.accelerator ? recording.accelerator->product : "accelerator not known");
 }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/links.h"
 #include "sim/result/export/chrome_layout.h"
 #include "sim/result/export/module_slices.h"
 
@@ -249,7 +250,7 @@ class ViewWriter {
         name.empty() ? "generic_work" : colour_of(graph_.phase(task)));
   }
 
-  [[nodiscard]] std::int64_t reached_ns(const Dependency& dependency) const {
+  [[nodiscard]] std::int64_t reached_ns(const Link& dependency) const {
     return timeline_.points[index(dependency.source)] + dependency.lag_ns;
   }
 
@@ -260,9 +261,8 @@ class ViewWriter {
     }
     TaskId last = task;
     std::int64_t latest = -1;
-    for (const Dependency& dependency : dependencies_of(graph_, task)) {
-      if (dependency.source != no_point && reached_ns(dependency) > latest &&
-          has_track(task_of(dependency.source))) {
+    for (const Link& dependency : sources(graph_, task)) {
+      if (reached_ns(dependency) > latest && has_track(task_of(dependency.source))) {
         latest = reached_ns(dependency);
         last = task_of(dependency.source);
       }
@@ -274,8 +274,8 @@ class ViewWriter {
     if (!has_track(task)) {
       return;
     }
-    for (const Dependency& dependency : dependencies_of(graph_, task)) {
-      if (dependency.source == no_point || never_drawn(dependency.kind)) {
+    for (const Link& dependency : sources(graph_, task)) {
+      if (never_drawn(dependency.kind)) {
         continue;
       }
       const TaskId source = shown_source(task_of(dependency.source));
