@@ -57,7 +57,7 @@ void check_recording(const driver::Recording& recording, Documents& documents) {
   if (!replay.ok()) return;
   auto analysis = driver::analyse(recording.graph(), replay->run);
   REQUIRE(analysis.ok());
-  driver::add_reserved(recording, recording.graph(), *analysis);
+  driver::add_reserved(recording, replay->run.timeline, recording.graph(), *analysis);
   documents.check(
       "result-1.json",
       report::result_page(
@@ -74,7 +74,7 @@ void check_recording(const driver::Recording& recording, Documents& documents) {
   if (!prediction.ok()) return;  // no device work
   auto predicted = driver::analyse(prediction->graph, prediction->run);
   REQUIRE(predicted.ok());
-  driver::add_reserved(recording, prediction->graph, *predicted);
+  driver::add_reserved(recording, replay->run.timeline, prediction->graph, *predicted);
   documents.check("result-1.json", report::result_page({.recording = recording,
                                                         .replay = *replay,
                                                         .baseline = *analysis,

@@ -17,9 +17,9 @@ using scheduling::Schedule;
 using scheduling::ScheduleRun;
 
 Value seconds_value(double seconds) {
-  const std::string text = seconds >= 2 * 3600 ? fmt::format("{:.2f} h", seconds / 3600)
-                           : seconds >= 2 * 60 ? fmt::format("{:.2f} min", seconds / 60)
-                                               : fmt::format("{:.2f} s", seconds);
+  const std::string text = seconds >= 3600 ? fmt::format("{:.2f} h", seconds / 3600)
+                           : seconds >= 60 ? fmt::format("{:.1f} min", seconds / 60)
+                                           : fmt::format("{:.2f} s", seconds);
   return Value::time(std::llround(seconds * 1e9)).as(text);
 }
 
@@ -76,7 +76,7 @@ void add_policies(const ScheduleAnswer& answer, Section& section) {
                           {"mean_waiting_ns", "waits"},
                           {"makespan_ns", "makespan"},
                           {"use", "in use"},
-                          {"preemptions", "preempted"},
+                          {"preemptions", "preempted", Show::details},
                           {"unfair_jobs", "unfair"},
                           {"cost", "cost", priced ? Show::always : Show::never}}};
   std::size_t lettered = 0;

@@ -103,7 +103,7 @@ TEST_CASE("fish completes the same") {
   };
   CHECK(fish("foretrace sim") == Words{"simulate"});
   CHECK(fish("foretrace simulate t.json --tim") == Words{"--timeline"});
-  CHECK(fish("foretrace whatif t.json --accelerator h1") == Words{"h100_sxm"});
+  CHECK(fish("foretrace whatif t.json --accelerator h100_s") == Words{"h100_sxm", "h100_sxm_96gb"});
   CHECK(fish("foretrace whatif t.json --apply mixed_p") == Words{"mixed_precision"});
   CHECK(fish("foretrace whatif t.json --apply scale:fac") == Words{"scale:factor="});
   CHECK(fish("foretrace help sim") == Words{"simulate"});
