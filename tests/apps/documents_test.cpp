@@ -1,4 +1,5 @@
 // The JSON that the program prints, against the schemas that are shipped with it.
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,7 +58,8 @@ TEST_CASE("a replay follows its schema and its breakdown sums to the step") {
   CHECK(std::abs(document["baseline"]["error"].get<double>()) < 1e-3);
 }
 
-TEST_CASE("a scenario follows the schema: nothing is measured, and its breakdown sums to the step") {
+TEST_CASE(
+    "a scenario follows the schema: nothing is measured, and its breakdown sums to the step") {
   const json document = document_of("simulate configs/scenarios/gpt3_175b_selene.json --json");
   check_against("result-1.json", document);
   CHECK(document["measured"].is_null());
@@ -217,11 +219,15 @@ TEST_CASE("every other command follows its schema") {
   for (const auto& run : {std::pair{"list-1.json", "list"},
                           {"list-1.json", "list optimizations"},
                           {"list-1.json", "list policies"},
+                          {"list-1.json", "list schedulers"},
+                          {"list-1.json", "list placements"},
                           {"list-1.json", "list accelerators"},
                           {"list-1.json", "list readers"},
                           {"list-1.json", "list writers"},
                           {"explain-1.json", "explain mixed_precision"},
                           {"explain-1.json", "explain dtr"},
+                          {"explain-1.json", "explain srtf"},
+                          {"explain-1.json", "explain pack"},
                           {"explain-1.json", "explain t4"},
                           {"explain-1.json", "explain kineto_json"},
                           {"completion-1.json", "completion bash"},
@@ -231,6 +237,8 @@ TEST_CASE("every other command follows its schema") {
                           {"validation-1.json", "validate --data examples/traces"},
                           {"validation-1.json", "validate --claims --data examples/traces"},
                           {"validation-1.json", "validate --jobs --data examples/traces"},
+                          {"schedule_result-1.json",
+                           "schedule examples/05_schedule/heterogeneous.json --policy srtf"},
                           {"communication-1.json", "inspect --communication tests/fixtures/job"},
                           {"costs-1.json",
                            "calibrate --accelerator a100_sxm_80gb "
@@ -244,11 +252,23 @@ TEST_CASE("every other command follows its schema") {
                                               scratch_file("copy.json") + "' --scrub --json"));
 }
 
+TEST_CASE("tables of measured figures follow their schema") {
+  const std::string folder = FORETRACE_SHARED_DIR "/validation";
+  if (!std::filesystem::exists(folder)) {
+    MESSAGE("SKIPPED: no " << folder);
+    return;
+  }
+  const json document = document_of("validate --tables " + folder + " --json");
+  check_against("tables-1.json", document);
+  CHECK_FALSE(document["tables"].empty());
+}
+
 TEST_CASE("every command that prints JSON names a schema that is shipped") {
   // Documents name theirs; these print one without a name.
   const std::vector<std::string> names = {
-      "result-1", "inspect-1", "critical-path-1", "communication-1", "validation-1", "formats-1",
-      "costs-1",  "list-1",    "explain-1",       "convert-1",       "completion-1"};
+      "result-1",     "inspect-1", "critical-path-1",  "communication-1", "validation-1",
+      "formats-1",    "costs-1",   "list-1",           "explain-1",       "convert-1",
+      "completion-1", "tables-1",  "schedule_result-1"};
   for (const std::string& name : names) {
     const json schema = read_schema(name + ".json");
     CHECK(schema["$id"] == "foretrace." + name.substr(0, name.size() - 2) + "/1");

@@ -248,7 +248,7 @@ std::function<int()> setup(app::Arguments& cli) {
   options->trace.memory_graph = true;
   app::add_trace(cli, options->trace);
   cli.add_option("-a,--apply", options->apply,
-                 "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated, applied in order")
+                 "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated")
       .type_name("WHATIF")
       .single_values();
   cli.add_option("--accelerator", options->accelerator,
@@ -266,7 +266,7 @@ std::function<int()> setup(app::Arguments& cli) {
   constexpr app::Example examples[] = {
       {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
       {"foretrace whatif trace.json.gz --apply mixed_precision --apply fused_optimizer",
-       "two at once, the second on top of the first"},
+       "two at once, each in its place"},
       {"foretrace whatif trace.json.gz --pairs", "which two go together, and which get in the way"},
       {"foretrace whatif trace.json.gz --fit 24GiB", "what to do so that it fits a smaller device"},
       {"foretrace whatif trace.json.gz --max-batch --apply activation_checkpointing",

@@ -108,16 +108,16 @@ Section trust_section(const Honesty& honesty, const driver::Reactions& reactions
                   percent_text(share_of(honesty.unexplained_device_ns, honesty.span_ns)),
                   percent_text(share_of(honesty.unexplained_launch_ns, honesty.span_ns))));
   if (honesty.host_only_ns > 0) {
-    section.line("fast device",
-                 fmt::format("if the device took no time, the span would be {} off what the host "
-                             "alone takes",
-                             change_text(reactions.device_x0_ns, honesty.host_only_ns)));
+    section.line(
+        "fast device",
+        fmt::format("if the device took no time: the span is {} off what the host alone takes",
+                    change_text(reactions.device_x0_ns, honesty.host_only_ns)));
   }
   if (honesty.device_busy_ns > 0) {
-    section.line("fast host",
-                 fmt::format("if the host took no time, the span would be {} off the "
-                             "time that the device is busy",
-                             change_text(reactions.host_x0_ns, honesty.device_busy_ns)));
+    section.line(
+        "fast host",
+        fmt::format("if the host took no time: the span is {} off the busy time of the device",
+                    change_text(reactions.host_x0_ns, honesty.device_busy_ns)));
   }
   return section;
 }

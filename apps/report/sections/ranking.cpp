@@ -18,6 +18,9 @@ using driver::Unranked;
 // On the short page; --details shows all.
 constexpr std::size_t most_ranking_rows = 12;
 
+// Less is 0.0 % on the page.
+constexpr double least_scatter = 0.0005;
+
 std::string ranking_headline(const ResultAnswer& answer) {
   const Ranking& ranking = *answer.ranking;
   const driver::StepAnswer& step = answer.replay.run.answer;
@@ -182,7 +185,7 @@ Sections ranking(const ResultAnswer& answer) {
   section.tables.push_back(ranking_rows(answer));
   section.datum("left_out", Value::list(std::move(left_out)));
   if (!ranking.rows.empty()) {
-    section.note(answer.replay.scatter == 0
+    section.note(answer.replay.scatter < least_scatter
                      ? std::string("each alone, with its default parameters")
                      : fmt::format("each alone, with its default parameters; noise: within the {} "
                                    "by which the recorded steps scatter",
