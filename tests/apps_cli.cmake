@@ -5,7 +5,14 @@ if(TARGET apps_tests)
   get_target_property(folder foretrace_cli BINARY_DIR)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
   target_compile_definitions(apps_tests PRIVATE FORETRACE_PROGRAM="${folder}/$<TARGET_FILE_NAME:foretrace_cli>")
-  add_dependencies(apps_tests foretrace_cli)
+  add_library(empty_collector MODULE apps/empty_collector.cpp)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
+  target_compile_definitions(apps_tests PRIVATE
+    FORETRACE_EMPTY_COLLECTOR="${folder}/$<TARGET_FILE_NAME:empty_collector>")
+  add_dependencies(apps_tests foretrace_cli empty_collector)
+  # The kills of `make test` are few; these are many: cmake --build --preset dev --target kill_test
+  add_custom_target(kill_test DEPENDS apps_tests USES_TERMINAL
+    COMMAND ${CMAKE_COMMAND} -E env FORETRACE_KILLS=200 $<TARGET_FILE:apps_tests> "-tc=*killed*")
 endif()
 
 file(GLOB cases CONFIGURE_DEPENDS golden/*/cmd)

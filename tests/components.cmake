@@ -19,7 +19,7 @@ foreach(test IN LISTS tests)
 endforeach()
 
 # Components: sources without a header of their own, by folder; readers and writers by their suffix.
-set(components_of "models/whatifs/*/*.cpp" "models/policies/*.cpp" "trace/formats/*/*_reader.cpp"
+set(components_of "models/whatifs/*/*.cpp" "models/policies/*.cpp" "models/parallelism/*.cpp" "models/schedules/*.cpp" "trace/formats/*/*_reader.cpp"
   "trace/formats/*/*_writer.cpp" "apps/cli/commands/*.cpp")
 foreach(pattern IN LISTS components_of)
   file(GLOB files RELATIVE ${ROOT} ${ROOT}/${pattern})
@@ -65,19 +65,20 @@ foreach(pattern IN LISTS components_of)
   endforeach()
 endforeach()
 
-# Every dependency rule has a switch, and a test in which only that switch moves the answer.
-file(STRINGS ${ROOT}/trace/graph/built_graph.h switches REGEX "^  bool [a-z_]+ = true;")
+# Every dependency rule that can be left out has a test in which only leaving it out moves the answer.
 file(GLOB_RECURSE tests ${ROOT}/tests/trace/rules/*.cpp)
 set(text "")
 foreach(test IN LISTS tests)
   file(READ ${test} one)
   string(APPEND text "${one}")
 endforeach()
-foreach(line IN LISTS switches)
-  string(REGEX REPLACE "^  bool ([a-z_]+) .*" "\\1" rule "${line}")
+file(GLOB files RELATIVE ${ROOT} ${ROOT}/trace/rules/host/*.cpp ${ROOT}/trace/rules/device/*.cpp)
+foreach(file IN LISTS files)
+  file(STRINGS ${ROOT}/${file} required REGEX "[.]required = true")
+  get_filename_component(rule ${file} NAME_WE)
   math(EXPR components "${components} + 1")
-  if(NOT text MATCHES "RuleSwitches::${rule}[^a-z_]|[.]${rule} = false")
-    message("missing a test in tests/trace/rules/ that switches '${rule}' off")
+  if(NOT required AND NOT text MATCHES "\"${rule}\"")
+    message("missing a test in tests/trace/rules/ that leaves out '${rule}'")
     math(EXPR missing "${missing} + 1")
   endif()
 endforeach()

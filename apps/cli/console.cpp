@@ -5,25 +5,75 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
+#include <mutex>
+#include <system_error>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "trace/io/text.h"
 
 namespace foretrace::app {
 namespace {
 
-std::string reason(int error) {
-  std::string text(256, '\0');
-  // The GNU variant may return a text of its own instead of the buffer.
-  return {strerror_r(error, text.data(), text.size())};
+constexpr std::size_t longest_message = 4000;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+/// What cannot be written to stderr is lost, without a word and without an exception.
+void to_stderr(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t done = ::write(STDERR_FILENO, text.data(), text.size());
+    if (done < 0 && errno != EINTR) {
+      return;
+    }
+    text.remove_prefix(done < 0 ? 0 : static_cast<std::size_t>(done));
+  }
 }
+
+/// The length of a colour of ours (apps/report/style.h) at the start, on a terminal.
+std::size_t own_style(std::string_view at) {
+  for (const std::string_view style : {"\033[1m", "\033[33m", "\033[0m"}) {
+    if (at.starts_with(style)) {
+      return isatty(STDOUT_FILENO) == 1 ? style.size() : 0;
+    }
+  }
+  return 0;
+}
+
+/// Names come from files that anybody may have made: nothing in them reaches a terminal as a
+/// command.
+std::string printable(std::string_view text) {
+  std::string page;
+  page.reserve(text.size());
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    const std::size_t style = own_style(text);
+    const bool is_c1 = trace::detail::is_c1_control(text);
+    const bool kept = style > 0 || ((byte >= 0x20 || byte == '\n') && byte != 0x7F && !is_c1);
+    const std::size_t length = style > 0 ? style : is_c1 ? 2 : 1;
+    page += kept ? text.substr(0, length) : std::string_view(" ");
+    text.remove_prefix(length);
+  }
+  return trace::detail::is_valid_utf8(page) ? page : trace::detail::with_valid_utf8(page);
+}
+
+/// Log lines like all others: "foretrace: warning: ...".
+class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    const auto level = spdlog::level::to_string_view(message.level);
+    const std::string_view text(message.payload.data(), message.payload.size());
+    clear_progress();
+    tell(fmt::format("{}: {}", std::string_view(level.data(), level.size()), text));
+  }
+  void flush_() override {}
+};
 
 bool write_all(std::FILE* file, std::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), file) == text.size();
@@ -42,10 +92,19 @@ bool& bar_is_shown() {
 
 }  // namespace
 
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
+      // Opened the wrong way round, so that using it fails as before; a program that `collect`
+      // starts finds it closed.
+      const int flags = (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC;
+      static_cast<void>(::open("/dev/null", flags));  // takes the lowest number that is free
+    }
+  }
+}
+
 void start_logging(const CommonOptions& options) {
-  auto logger = std::make_shared<spdlog::logger>("foretrace",
-                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_pattern("foretrace: %l: %v");
+  auto logger = std::make_shared<spdlog::logger>("foretrace", std::make_shared<StderrSink>());
   logger->set_level(options.quiet ? spdlog::level::err
                                   : spdlog::level::from_str(options.log_level));
   spdlog::set_default_logger(std::move(logger));
@@ -54,53 +113,24 @@ void start_logging(const CommonOptions& options) {
 int answer(std::string_view text, ExitCode code) {
   clear_progress();
   errno = 0;
-  if (write_all(stdout, text) && std::fflush(stdout) == 0) {
+  if (write_all(stdout, printable(text)) && std::fflush(stdout) == 0) {
     return code;
   }
   return failure({ErrorCode::io, "standard output: " + reason(errno)});
 }
 
-int failure(const Error& error) {
-  clear_progress();
-  std::string line = error.message;
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  fmt::print(stderr, "foretrace: {}\n", line);
-  return error.code == ErrorCode::no_match ? exit_answer_is_no : exit_bad_input;
+void tell(std::string_view message) noexcept {
+  try {
+    to_stderr("foretrace: " + trace::detail::shortened(message, longest_message) + "\n");
+  } catch (...) {
+    to_stderr("foretrace: out of memory\n");
+  }
 }
 
-Status write_file(
-    const std::string& path,
-    const std::function<Status(const std::function<bool(std::string_view)>& sink)>& fill) {
-  const auto broken = [&path](int error) {
-    return Error{ErrorCode::io, fmt::format("cannot write '{}': {}", path, reason(error))};
-  };
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) {
-    return broken(errno);
-  }
-  int error = 0;
-  const Status filled = fill([&](std::string_view text) {
-    if (!write_all(file, text)) {
-      error = errno;
-    }
-    return error == 0;
-  });
-  if (error == 0 && std::fflush(file) != 0) {
-    error = errno;
-  }
-  struct stat status {};
-  const bool is_regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
-  if (std::fclose(file) != 0 && error == 0) {
-    error = errno;
-  }
-  if (error == 0 && filled.ok()) {
-    return ok_status();
-  }
-  if (is_regular) {
-    // Half a file is worse than none.
-    static_cast<void>(std::remove(path.c_str()));
-  }
-  return error != 0 ? Status(broken(error)) : Status(filled.error());
+int failure(const Error& error) {
+  clear_progress();
+  tell(error.message);
+  return error.code == ErrorCode::no_match ? exit_answer_is_no : exit_bad_input;
 }
 
 std::function<void(std::uint64_t, std::uint64_t)> progress_bar(const CommonOptions& options,
@@ -118,20 +148,18 @@ std::function<void(std::uint64_t, std::uint64_t)> progress_bar(const CommonOptio
     next = now + bar_pace;
     bar_is_shown() = true;
     if (size == 0) {
-      fmt::print(stderr, "\r\033[K{}  {:.1f} MB", title, static_cast<double>(done) / 1e6);
+      to_stderr(fmt::format("\r\033[K{}  {:.1f} MB", title, static_cast<double>(done) / 1e6));
     } else {
       const std::uint64_t filled = std::min(bar_width, bar_width * done / size);
-      fmt::print(stderr, "\r\033[K{}  [{:=<{}}{: <{}}] {:3} %", title, "", filled, "",
-                 bar_width - filled, std::min<std::uint64_t>(100, 100 * done / size));
+      to_stderr(fmt::format("\r\033[K{}  [{:=<{}}{: <{}}] {:3} %", title, "", filled, "",
+                            bar_width - filled, std::min<std::uint64_t>(100, 100 * done / size)));
     }
-    static_cast<void>(std::fflush(stderr));
   };
 }
 
 void clear_progress() {
   if (bar_is_shown()) {
-    fmt::print(stderr, "\r\033[K");
-    static_cast<void>(std::fflush(stderr));
+    to_stderr("\r\033[K");
     bar_is_shown() = false;
   }
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "apps/cli/command.h"
+#include "apps/cli/outputs.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
@@ -18,19 +19,21 @@ struct CommonOptions {
   std::string log_level = "warning";
 };
 
+/// Keeps files that are opened later off the numbers of stdin, stdout and stderr, where these are
+/// closed: writing there still fails. Call first in the program.
+void hold_standard_streams();
+
 /// Sets up logging on stderr; call first in every command.
 void start_logging(const CommonOptions& options);
 
 /// Writes the whole answer to stdout and returns `code`; if that fails says so and returns
 /// exit_bad_input.
 [[nodiscard]] int answer(std::string_view text, ExitCode code = exit_done);
-/// One line on stderr; the exit code that belongs to the error.
+/// One line on stderr, "foretrace: ...", of at most 4 KB, printable whatever it holds. It is lost
+/// where stderr cannot be written: that changes no exit code.
+void tell(std::string_view message) noexcept;
+/// Tells the error; the exit code that belongs to it.
 [[nodiscard]] int failure(const Error& error);
-
-/// A file that is complete or said to be broken: "cannot write 'x': No space left on device".
-[[nodiscard]] Status write_file(
-    const std::string& path,
-    const std::function<Status(const std::function<bool(std::string_view)>& sink)>& fill);
 
 /// What a long load shows: a bar on stderr once it took half a second; empty function if stderr is
 /// no terminal or the user wants quiet.

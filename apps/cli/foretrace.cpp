@@ -1,16 +1,15 @@
 // The foretrace program: the table of its commands, one catch.
-#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <new>
 #include <string>
 #include <system_error>
 
-#include <fmt/format.h>
 
 #include "apps/cli/command.h"
 #include "apps/cli/command_line.h"
 #include "apps/cli/console.h"
+#include "apps/cli/run_program.h"
 #include "models/catalogue/accelerator.h"
 
 namespace foretrace::app {
@@ -36,19 +35,23 @@ void find_configs() {
 
 int main(int argc, char** argv) {
   using namespace foretrace::app;
-  // A closed pipe is reported by the write that meets it.
-  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  hold_standard_streams();
+  ignore_write_signals();
   try {
     find_configs();
     return run_command_line(argc, argv,
                             {.version = FORETRACE_VERSION, .commands = foretrace::commands::all()});
   } catch (const std::bad_alloc&) {
     clear_progress();
-    fmt::print(stderr, "foretrace: out of memory\n");
+    tell("out of memory");
     return exit_bad_input;
   } catch (const std::exception& error) {
     clear_progress();
-    fmt::print(stderr, "foretrace: internal error: {}\n", error.what());
+    tell(std::string("internal error: ") + error.what());
+    return exit_internal;
+  } catch (...) {
+    clear_progress();
+    tell("internal error");
     return exit_internal;
   }
 }

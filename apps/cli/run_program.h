@@ -15,8 +15,13 @@ struct ProgramEnd {
   int signal = 0;  ///< 0: none
 };
 
+/// Makes a write to a closed pipe and one beyond the limit for files fail instead of ending this
+/// program. Programs that it runs get what this one was started with.
+void ignore_write_signals();
+
 /// Runs `command` (looked up in PATH) with `variables` added to the environment and waits for it.
-/// Signals that ask this program to end go to that one instead. Errors: it cannot be started.
+/// Signals sent to this program go to that one instead; those of the terminal's keys reach it by
+/// themselves. Errors: it cannot be started.
 [[nodiscard]] Result<ProgramEnd> run_program(
     const std::vector<std::string>& command,
     const std::vector<std::pair<std::string, std::string>>& variables);

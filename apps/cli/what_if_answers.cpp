@@ -13,6 +13,7 @@
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
 #include "apps/report/report_answers.h"
+#include "apps/report/report_parts.h"
 
 namespace foretrace::app {
 namespace {
@@ -30,7 +31,7 @@ int answer_as(const CommonOptions& common, const driver::ResultParts& parts, Exi
   if (common.json) {
     return answer(driver::text_of(driver::result_document(parts)), code);
   }
-  return answer(common.quiet ? headline() + "\n" : page(), code);
+  return answer(with_doubt(common.quiet ? headline() + "\n" : page(), parts.replay), code);
 }
 
 int answer_ranking(const Questions& questions, const CommonOptions& common,
@@ -87,7 +88,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   std::optional<driver::Analysis> predicted;
   if (common.json && found->best) {
     auto run = driver::predict(base.recording, driver::with_set(stack, *found, *found->best),
-                               base.options);
+                               base.options, &base.replay);
     if (!run.ok()) {
       return failure(run.error());
     }
@@ -97,7 +98,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
       return failure(analysis.error());
     }
     predicted = *std::move(analysis);
-    driver::add_reserved(base.recording, prediction->graph, *predicted);
+    driver::add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
     parts.prediction = &*prediction;
     parts.predicted = &*predicted;
   }

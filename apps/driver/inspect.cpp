@@ -9,9 +9,9 @@
 #include "sim/engine/pull/pull.h"
 #include "trace/annotate/annotate.h"
 #include "trace/formats/reader.h"
+#include "trace/inputs/read_input.h"
 #include "trace/nodes/storages/memory_graph.h"
 #include "trace/nodes/storages/node_tensors.h"
-#include "trace/ranks/read_input.h"
 
 namespace foretrace::driver {
 namespace {
@@ -140,11 +140,11 @@ Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trac
   found.sync_records = events.syncs.size();
   found.flows = events.flows.size();
   found.span_ns = span_of(events);
-  if (trace.nodes) {
-    found.nodes = node_facts(*trace.nodes);
+  if (trace.nodes() != nullptr) {
+    found.nodes = node_facts(*trace.nodes());
   }
-  if (trace.memory) {
-    found.memory = memory_facts(*trace.memory);
+  if (trace.memory() != nullptr) {
+    found.memory = memory_facts(*trace.memory());
   }
   const Result<trace::BuiltGraph> built = trace::build_graph(trace, options.build);
   if (memory.asked) {
@@ -155,12 +155,12 @@ Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trac
     add_memory(*built, memory, found);
   } else if (memory.asked && trace::is_memory_only(trace)) {
     if (const auto tensors = trace::build_memory_graph(trace); tensors.ok()) {
-      found.memory_nodes = trace.nodes ? trace.nodes->size() : 0;
+      found.memory_nodes = trace.nodes() != nullptr ? trace.nodes()->size() : 0;
       add_memory(*tensors, memory, found);
     }
   }
-  if (memory.asked && trace.nodes && found.memory_reports.empty()) {
-    found.no_memory = trace::why_no_tensors(events, *trace.nodes);
+  if (memory.asked && trace.nodes() != nullptr && found.memory_reports.empty()) {
+    found.no_memory = trace::why_no_tensors(events, *trace.nodes());
   }
   if (built.ok()) {
     found.graph = facts_of(*built);

@@ -4,26 +4,21 @@
 #include <fmt/format.h>
 
 #include "apps/driver/inspect.h"
-#include "trace/formats/reader.h"
+#include "sim/core/text.h"
+#include "trace/inputs/read_input.h"
 #include "trace/link/execution_trace.h"
 #include "trace/link/graph_capture.h"
-#include "trace/ranks/read_input.h"
 
 namespace foretrace::driver {
 namespace {
 
-std::string_view file_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1);
-}
-
 bool is_execution_trace(const trace::LoadedTrace& trace) {
-  return trace.nodes && !trace.nodes->has_durations;
+  return trace.nodes() != nullptr && !trace.nodes()->has_durations;
 }
 
 std::string link_nodes(trace::LoadedTrace& timed, const trace::LoadedTrace& execution) {
   const Result<trace::ExecutionLink> link = trace::link_execution_trace(timed.events, execution);
-  const std::string_view other = file_of(execution.events.info.path);
+  const std::string_view other = file_name_of(execution.events.info.path);
   if (!link.ok()) {
     return fmt::format("not with {}: {}", other, link.error().message);
   }
@@ -38,7 +33,7 @@ std::string link_nodes(trace::LoadedTrace& timed, const trace::LoadedTrace& exec
 
 std::string link_capture(const trace::LoadedTrace& capture, trace::LoadedTrace& execution) {
   const Result<trace::CaptureLink> link = trace::join_capture(capture.events, execution.events);
-  const std::string_view other = file_of(capture.events.info.path);
+  const std::string_view other = file_name_of(capture.events.info.path);
   if (!link.ok()) {
     return fmt::format("not with {}: {}", other, link.error().message);
   }
@@ -52,11 +47,12 @@ std::string link_capture(const trace::LoadedTrace& capture, trace::LoadedTrace& 
 
 // Links the two if one completes the other; the first text is of `a`, the second of `b`.
 std::pair<std::string, std::string> link(trace::LoadedTrace& a, trace::LoadedTrace& b) {
-  if (is_execution_trace(a) != is_execution_trace(b) && !a.memory && !b.memory) {
+  if (is_execution_trace(a) != is_execution_trace(b) && a.memory() == nullptr &&
+      b.memory() == nullptr) {
     return is_execution_trace(a) ? std::pair{std::string(), link_nodes(b, a)}
                                  : std::pair{link_nodes(a, b), std::string()};
   }
-  if (a.nodes || b.nodes) {
+  if (!a.is_timed() || !b.is_timed()) {
     return {};
   }
   const bool first = trace::looks_like_capture(a.events);

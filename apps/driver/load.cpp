@@ -2,17 +2,13 @@
 #include "apps/driver/load.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "trace/formats/reader.h"
+#include "models/catalogue/recognize.h"
+#include "sim/core/text.h"
 #include "trace/nodes/storages/memory_graph.h"
-#include "trace/ranks/job_inputs.h"
-#include "trace/ranks/read_input.h"
 
 namespace foretrace::driver {
 namespace {
@@ -35,26 +31,24 @@ const DeviceInfo* device_of(const TaskGraph& graph) {
 
 void add_accelerator(Recording& recording) {
   if (const DeviceInfo* const device = device_of(recording.graph())) {
-    recording.accelerator = accelerator_of_device(device->name, device->memory_bytes);
+    if (auto recognized = recognize_accelerator(*device)) {
+      recording.accelerator = std::move(recognized->accelerator);
+      recording.accelerator_note = std::move(recognized->note);
+    }
   }
-}
-
-std::string_view name_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 /// "kineto_0.json.gz and 7 more".
 std::string name_of_job(const std::vector<trace::RankTrace>& ranks) {
-  const std::string first(name_of(ranks.front().path));
+  const std::string first(file_name_of(ranks.front().path));
   return ranks.size() == 1 ? first : fmt::format("{} and {} more", first, ranks.size() - 1);
 }
 
 void add_report(const trace::RankTrace& rank, trace::ImportReport& sum) {
-  sum.events += rank.report.events;
-  sum.kept += rank.report.kept;
-  sum.bytes += rank.report.bytes;
-  for (const trace::Damage& damage : rank.report.damage) {
+  sum.events += rank.trace.report.events;
+  sum.kept += rank.trace.report.kept;
+  sum.bytes += rank.trace.report.bytes;
+  for (const trace::Damage& damage : rank.trace.report.damage) {
     const auto same = std::find_if(sum.damage.begin(), sum.damage.end(), [&](const auto& other) {
       return other.kind == damage.kind && other.reason == damage.reason;
     });
@@ -64,7 +58,7 @@ void add_report(const trace::RankTrace& rank, trace::ImportReport& sum) {
       same->count += damage.count;
     }
   }
-  for (const std::string& warning : rank.report.warnings) {
+  for (const std::string& warning : rank.trace.report.warnings) {
     sum.warnings.push_back(warning);
   }
 }
@@ -77,7 +71,7 @@ Result<Recording> recording_of(const std::string& path, trace::LoadedTrace trace
                                         : trace::build_graph(trace, options.build);
   if (!built.ok()) {
     Error error = built.error();
-    error.message += trace.nodes && trace::is_memory_only(trace)
+    error.message += trace.nodes() != nullptr && trace::is_memory_only(trace)
                          ? "; 'inspect --memory' and 'whatif' take its tensors alone"
                          : "";
     return error;
@@ -97,7 +91,7 @@ Result<Recording> recording_of_job(std::vector<trace::RankTrace>& ranks,
   }
   Recording recording;
   recording.path = name_of_job(ranks);
-  recording.events.info = std::move(ranks.front().events.info);
+  recording.events.info = std::move(ranks.front().trace.events.info);
   recording.events.info.rank = ranks.size() == 1 ? recording.events.info.rank : -1;
   auto facts = std::make_shared<JobFacts>();
   for (const trace::RankTrace& rank : ranks) {
@@ -113,58 +107,40 @@ Result<Recording> recording_of_job(std::vector<trace::RankTrace>& ranks,
   return recording;
 }
 
-/// A manifest that lists one recording stands for it.
-Result<Recording> load_manifest(const std::string& path, const LoadOptions& options) {
-  const Result<trace::JobFiles> listed = trace::list_job_files({&path, 1});
-  if (!listed.ok()) {
-    return listed.error();
-  }
-  if (listed->files.size() > 1) {
-    return load_job({&path, 1}, options);
-  }
-  Result<Recording> recording = load(listed->files.front().path, options);
-  if (recording.ok()) {
-    std::vector<std::string>& warnings = recording->report.warnings;
-    warnings.insert(warnings.begin(), listed->warnings.begin(), listed->warnings.end());
-  }
-  return recording;
+Result<std::vector<trace::FoundTrace>> read(std::span<const std::string> inputs,
+                                            const LoadOptions& options) {
+  trace::JobReadOptions reading;
+  reading.strict = options.strict;
+  reading.progress = options.progress;
+  return trace::read_inputs(inputs, reading);
+}
+
+Result<Recording> job_of(std::vector<trace::FoundTrace> found, const LoadOptions& options) {
+  Result<std::vector<trace::RankTrace>> ranks = trace::settle_ranks(std::move(found));
+  return ranks.ok() ? recording_of_job(*ranks, options) : ranks.error();
 }
 
 }  // namespace
 
 Result<Recording> load(const std::string& path, const LoadOptions& options) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    return load_job({&path, 1}, options);
-  }
-  if (trace::is_manifest_file(path)) {
-    return load_manifest(path, options);
-  }
-  Result<std::vector<trace::FoundTrace>> read =
-      trace::read_input(path, {options.strict, options.progress});
-  if (!read.ok()) {
-    return read.error();
-  }
-  if (read->size() == 1) {
-    return recording_of(read->front().path, std::move(read->front().trace), options);
-  }
-  Result<std::vector<trace::RankTrace>> ranks = trace::settle_ranks(*std::move(read));
-  return ranks.ok() ? recording_of_job(*ranks, options) : ranks.error();
+  return load_inputs({&path, 1}, options);
 }
 
 Result<Recording> load_inputs(std::span<const std::string> inputs, const LoadOptions& options) {
-  return inputs.size() > 1 ? load_job(inputs, options) : load(inputs.front(), options);
+  Result<std::vector<trace::FoundTrace>> found = read(inputs, options);
+  if (!found.ok()) {
+    return found.error();
+  }
+  if (inputs.size() == 1 && found->size() == 1) {
+    trace::FoundTrace& only = found->front();
+    return recording_of(only.path, std::move(only.trace), options);
+  }
+  return job_of(*std::move(found), options);
 }
 
 Result<Recording> load_job(std::span<const std::string> inputs, const LoadOptions& options) {
-  trace::JobReadOptions reading;
-  reading.strict = options.strict;
-  reading.progress = options.progress;
-  Result<std::vector<trace::RankTrace>> ranks = trace::read_job(inputs, reading);
-  if (!ranks.ok()) {
-    return ranks.error();
-  }
-  return recording_of_job(*ranks, options);
+  Result<std::vector<trace::FoundTrace>> found = read(inputs, options);
+  return found.ok() ? job_of(*std::move(found), options) : found.error();
 }
 
 }  // namespace foretrace::driver

@@ -48,6 +48,16 @@ Json import_json(const trace::ImportReport& report) {
           {"warnings", report.warnings}};
 }
 
+Json honesty_json(const Recording& recording, const Replay& replay) {
+  Json object = honesty_json(recording.built.honesty, &replay.reactions);
+  Json doubt = Json::array();
+  for (const Doubt& reason : replay.doubts) {
+    doubt.push_back(reason.text);
+  }
+  object["doubt"] = std::move(doubt);
+  return object;
+}
+
 Json honesty_json(const trace::Honesty& honesty, const Reactions* reactions) {
   Json origins = Json::object();
   for (std::size_t i = 0; i < honesty.edges_by_origin.size(); ++i) {
@@ -90,7 +100,10 @@ Json steps_json(const StepTimes& times, const StepAnswer& answer) {
   return {{"step_ns", answer.step_ns},
           {"host_period_ns", answer.host_ns},
           {"device_period_ns", known(answer.device_ns)},
-          {"limited_by", answer.device_limits ? "device" : "host"},
+          {"limited_by", answer.device_limits() ? "device" : "host"},
+          {"measured_by", to_string(answer.limit)},
+          {"device_work_ns", answer.work_ns},
+          {"steps_left_out", answer.left_out},
           {"step_is", answer.is_span ? "span" : "recorded step"},
           {"step_numbers", times.numbers},
           {"steps_ns", times.host_ns},

@@ -27,6 +27,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json import_json(const trace::ImportReport& report);
 /// Honesty counters; reactions are left out if null.
 [[nodiscard]] Json honesty_json(const trace::Honesty& honesty, const Reactions* reactions);
+/// All of them, and the reasons to doubt what rests on the graph.
+[[nodiscard]] Json honesty_json(const Recording& recording, const Replay& replay);
 /// step_ns, host and device period and the times of every step.
 [[nodiscard]] Json steps_json(const StepTimes& times, const StepAnswer& answer);
 

@@ -32,6 +32,9 @@ std::string trace_text(const driver::Recording& recording) {
   if (report.dropped() > 0) {
     text += fmt::format(", {} dropped", count_text(report.dropped()));
   }
+  if (!recording.accelerator_note.empty()) {
+    return text + "; " + recording.accelerator_note;
+  }
   return text + ", " +
          (recording.accelerator ? recording.accelerator->product : "accelerator not known");
 }
@@ -98,6 +101,26 @@ std::string flag_rows(const trace::Honesty& honesty) {
     rows += row("flag", warning_colour(flag));
   }
   return rows;
+}
+
+std::string with_doubt(std::string answer, const driver::Replay& replay) {
+  if (replay.doubts.empty()) {
+    return answer;
+  }
+  const std::size_t end = std::min(answer.find('\n'), answer.size());
+  const std::string brief = ", doubtful: " + replay.doubts.front().brief;
+  const bool is_page = answer.find('\n', end + 1) != std::string::npos;
+  if (!is_page) {
+    return answer.insert(end, brief);
+  }
+  const bool has_room = end + brief.size() <= page_width;
+  std::string reasons = "\n";
+  for (const driver::Doubt& doubt : replay.doubts) {
+    reasons += paragraph("  doubtful: ", doubt.text);
+  }
+  reasons.pop_back();
+  answer.insert(end, reasons);
+  return answer.insert(end, warning_colour(has_room ? brief : ", doubtful"));
 }
 
 std::string honesty_table(const trace::Honesty& honesty) {

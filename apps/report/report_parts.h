@@ -44,6 +44,9 @@ struct BreakdownPart {
 [[nodiscard]] std::string signed_bytes_text(std::int64_t bytes);
 /// One row per flag.
 [[nodiscard]] std::string flag_rows(const trace::Honesty& honesty);
+/// An answer whose first line says that it is doubtful, where it is: a page adds the reasons below,
+/// a first line alone the first reason.
+[[nodiscard]] std::string with_doubt(std::string answer, const driver::Replay& replay);
 /// What the graph does not explain and what it rests on.
 [[nodiscard]] std::string honesty_table(const trace::Honesty& honesty);
 /// Spans with the device or the host at other speeds, beside what the events say.

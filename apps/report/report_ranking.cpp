@@ -40,7 +40,8 @@ std::string left_out_text(const Ranking& ranking) {
     page += paragraph("  ", "find nothing to change here (--apply NAME says why): " + list);
   }
   for (const Unranked& unranked : ranking.left_out) {
-    if (unranked.cause == Unranked::Cause::error) {
+    if (unranked.cause == Unranked::Cause::error ||
+        unranked.cause == Unranked::Cause::does_not_fit) {
       page += paragraph(fmt::format("  {}: ", unranked.name), unranked.reason);
     }
   }

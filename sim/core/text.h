@@ -12,6 +12,10 @@ namespace foretrace {
   return text.find(part) != std::string_view::npos;
 }
 
+[[nodiscard]] constexpr bool contains(std::string_view text, char part) {
+  return text.find(part) != std::string_view::npos;
+}
+
 [[nodiscard]] constexpr bool contains_any(std::string_view text,
                                           std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(),

@@ -8,9 +8,9 @@
 
 #include "trace/annotate/collectives/argument_text.h"
 #include "trace/formats/reader.h"
+#include "trace/inputs/manifest.h"
 #include "trace/io/tar.h"
 #include "trace/ranks/job.h"
-#include "trace/ranks/manifest.h"
 
 namespace {
 
@@ -30,8 +30,8 @@ std::vector<trace::RankTrace> read_members(std::string_view bytes) {
     }
     auto loaded = trace::read_source(std::move((*member)->bytes), {});
     if (loaded.ok()) {
-      ranks.push_back({"member", static_cast<std::int32_t>(ranks.size()), std::move(loaded->events),
-                       std::move(loaded->report)});
+      ranks.push_back(
+          {"member", static_cast<std::int32_t>(ranks.size()), std::move(loaded).value()});
     }
   }
   return ranks;

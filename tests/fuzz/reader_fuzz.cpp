@@ -68,7 +68,7 @@ void check_side_tables(const EventTable& table) {
 
 // What is built from nodes relies on rows that exist and offsets that ascend.
 void check_nodes(const foretrace::trace::LoadedTrace& trace) {
-  const auto& nodes = *trace.nodes;
+  const auto& nodes = *trace.nodes();
   require(nodes.data_offsets.size() == nodes.size() + 1);
   require(nodes.control_offsets.size() == nodes.size() + 1);
   for (const auto source : nodes.data) {
@@ -115,11 +115,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(report.kept <= report.events);
     check_rows(loaded->events);
     check_side_tables(loaded->events);
-    if (loaded->nodes) {
+    if (loaded->nodes() != nullptr) {
       check_nodes(*loaded);
     }
-    if (loaded->memory) {
-      check_memory(*loaded->memory);
+    if (loaded->memory() != nullptr) {
+      check_memory(*loaded->memory());
     }
   }
   return 0;

@@ -8,7 +8,7 @@ shift
 [ $# -gt 0 ] || set -- $(cd "$build/bin" && ls)
 [ $# -gt 0 ] || { echo "fuzz: no targets in $build/bin" >&2; exit 1; }
 
-export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:quarantine_size_mb=32 UBSAN_OPTIONS=print_stacktrace=1
 failed=""
 for target in "$@"; do
   name=${target%_fuzz}
@@ -26,7 +26,9 @@ for target in "$@"; do
   for folder in "$here/corpus/$name" "$here/../fixtures/$name"; do
     [ ! -d "$folder" ] || seeds+=("$folder")
   done
-  options=(-timeout=20 -rss_limit_mb=4096 -print_final_stats=0 -verbosity=0 -artifact_prefix="$build/findings/$name/")
+  [ "$name" != graph ] || seeds+=("$here"/../fixtures/*_json)
+  # Low, since inputs are small: what takes seconds or hundreds of megabytes here takes hours at full size.
+  options=(-timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=512 -print_final_stats=0 -verbosity=0 -artifact_prefix="$build/findings/$name/")
   if [ -n "${FUZZ_RUNS:-}" ]; then
     options+=(-runs="$FUZZ_RUNS" -seed=1 -max_total_time="${FUZZ_SECONDS:-60}")
   else

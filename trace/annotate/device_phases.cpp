@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sim/core/text.h"
 #include "trace/annotate/device_twins.h"
 
 namespace foretrace::trace {
@@ -23,8 +24,8 @@ std::uint64_t correlation_key(const EventTable& events, std::size_t event) {
 bool is_batch_upload(const Attribution& attribution, EventId event) {
   const Annotation& result = attribution.result;
   if (attribution.events.kind[index(event)] != EventKind::copy) return false;
-  if (attribution.events.name_of(event).find("HtoD") == std::string_view::npos &&
-      attribution.events.name_of(event).find("HostToDevice") == std::string_view::npos) {
+  if (!contains(attribution.events.name_of(event), "HtoD") &&
+      !contains(attribution.events.name_of(event), "HostToDevice")) {
     return false;
   }
   const Phase phase = result.phase[index(event)];

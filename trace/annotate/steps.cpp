@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
+#include <utility>
+
+#include "sim/core/statistics.h"
 
 namespace foretrace::trace {
 namespace {
@@ -19,9 +22,8 @@ void mark_degenerate(std::vector<StepWindow>::iterator begin,
     for (auto other = begin; other != end; ++other) {
       if (other != window) others.push_back(other->end_ns - other->start_ns);
     }
-    const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
-    std::nth_element(others.begin(), middle, others.end());
-    window->degenerate = (window->end_ns - window->start_ns) < *middle / degenerate_share;
+    const std::int64_t usual = upper_median(std::move(others));
+    window->degenerate = (window->end_ns - window->start_ns) < usual / degenerate_share;
   }
 }
 

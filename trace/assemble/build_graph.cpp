@@ -8,10 +8,10 @@
 namespace foretrace::trace {
 
 Result<BuiltGraph> build_graph(const LoadedTrace& trace, const BuildOptions& options) {
-  if (trace.nodes) {
-    return build_node_graph(trace.events, *trace.nodes, options);
+  if (trace.nodes() != nullptr) {
+    return build_node_graph(trace.events, *trace.nodes(), options);
   }
-  if (trace.memory) {
+  if (trace.memory() != nullptr) {
     return Error{ErrorCode::unsupported,
                  fmt::format("{}: {} has device memory over time and no work; give a trace of the "
                              "same run, such as Kineto's, to simulate it",

@@ -11,6 +11,7 @@
 #include "trace/collect/names.h"
 #include "trace/collect/recording.h"
 #include "trace/collect/step_report.h"
+#include "trace/collect/stop_report.h"
 #include "trace/collect/table_filler.h"
 #include "trace/io/text.h"
 
@@ -340,6 +341,7 @@ class Converter {
     ImportReport& report = trace_.report;
     std::apply([&](const auto&... list) { report.events += (list.size() + ...); },
                lists_of(recording_));
+    const std::string stopped = stop_warning(recording_.facts);
     for (const DropRecord& drop : recording_.drops) {
       const auto count =
           static_cast<std::uint64_t>(std::clamp<std::int64_t>(drop.count, 0, latest));
@@ -350,14 +352,17 @@ class Converter {
       if (drop.place == DropPlace::recorder) {
         filler_.drop("records lost by CUPTI while recording", "counted by CUPTI", count);
       } else {
-        filler_.drop(fmt::format("records of {} the disk was too slow for",
-                                 kind_name(static_cast<RecordKind>(drop.kind))),
+        filler_.drop(fmt::format("records of {} {}", kind_name(static_cast<RecordKind>(drop.kind)),
+                                 stopped.empty() ? "the disk was too slow for"
+                                                 : "that could not be written"),
                      "counted by the writer", count);
       }
     }
     report.kept = std::min(report.kept, report.events);
-    if (std::string warning = step_warning(recording_.facts); !warning.empty()) {
-      report.warnings.push_back(std::move(warning));
+    for (const std::string& warning : {step_warning(recording_.facts), stopped}) {
+      if (!warning.empty()) {
+        report.warnings.push_back(warning);
+      }
     }
   }
 

@@ -1,10 +1,13 @@
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "trace/collect/record_fields.h"
 #include "trace/collect/recording.h"
-#include "trace/io/byte_source.h"
+#include "trace/ftr/bytes.h"
 #include "trace/io/text.h"
 
 namespace foretrace::trace::collector {
@@ -75,23 +78,37 @@ Recording read_recording(std::span<const ftr::Chunk> chunks, std::uint64_t file_
 }
 
 ftr::Pairs facts_of_file(const std::string& path) {
-  constexpr std::size_t enough = std::size_t{1} << 16U;  // the facts are the first chunk
-  auto opened = open_file(path);
-  if (!opened) {
+  constexpr std::uint64_t longest_facts = std::uint64_t{1} << 20U;
+  std::error_code failed;
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, failed)) {
+    file.open(path, std::ios::binary);
+  }
+  std::string start(ftr::head_bytes, '\0');
+  if (!file.read(start.data(), ftr::head_bytes) || !start.starts_with(ftr::magic)) {
     return {};
   }
-  std::string start(enough, '\0');
-  const auto got = (*opened)->read(start);
-  start.resize(got ? *got : 0);
-  if (start.size() < ftr::head_bytes || !start.starts_with(ftr::magic)) {
-    return {};
+  // From head to head; only chunks of facts are read.
+  std::string head(ftr::chunk_head_bytes, '\0');
+  while (file.read(head.data(), ftr::chunk_head_bytes) && head.starts_with(ftr::chunk_magic)) {
+    const auto kind = static_cast<ftr::ChunkKind>(ftr::fixed_at(head.data() + 4, 2));
+    const std::uint64_t size = ftr::fixed_at(head.data() + 8, 4);
+    if (kind != ftr::ChunkKind::info || start.size() + size > longest_facts) {
+      file.seekg(static_cast<std::streamoff>(size), std::ios::cur);
+      continue;
+    }
+    std::string payload(size, '\0');
+    if (!file.read(payload.data(), static_cast<std::streamsize>(size))) {
+      break;
+    }
+    start += head + payload;
   }
-  ImportReport ignored;  // the piece ends inside a chunk
+  ImportReport ignored;
   std::vector<ftr::Chunk> chunks = ftr::find_chunks(start, ignored);
   ftr::check_chunks(chunks, ignored);
   ftr::Pairs facts;
   for (const ftr::Chunk& chunk : chunks) {
-    if (chunk.kind == ftr::ChunkKind::info && !chunk.damaged) {
+    if (!chunk.damaged) {
       static_cast<void>(ftr::take_pairs(chunk.payload, facts));
     }
   }

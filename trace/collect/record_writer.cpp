@@ -4,8 +4,10 @@
 #include <array>
 #include <condition_variable>
 #include <csignal>
+#include <ctime>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
@@ -18,6 +20,8 @@
 namespace foretrace::trace::collector {
 namespace {
 
+// What the end of a file takes at most, with some room: facts, a count for each kind, the mark.
+constexpr std::size_t end_bytes = 4096;
 // The fastest: names of kernels repeat, so that little text is written.
 constexpr int text_level = 1;
 
@@ -80,13 +84,16 @@ struct TextHash {
 }  // namespace
 
 struct RecordWriter::State {
-  State(RecordSink to, WriterLimits with) : sink(std::move(to)), limits(with) {}
+  State(RecordSink to, Facts known, WriterLimits with)
+      : sink(std::move(to)), head_facts(std::move(known)), limits(with) {}
 
   RecordSink sink;
+  const Facts head_facts;
   const WriterLimits limits;
 
   mutable std::mutex mutex;
   std::condition_variable wake;
+  std::condition_variable ended;
   Kinds::OpenBatches open;
   std::deque<std::unique_ptr<Batch>> waiting;
   std::unordered_map<std::string, TextNumber, TextHash, std::equal_to<>> texts;
@@ -96,25 +103,97 @@ struct RecordWriter::State {
   std::uint64_t lost_texts = 0;
   std::uint64_t records_written = 0;
   bool stop = false;
-  bool broken = false;
+  bool wants_end = false;  // an end mark, when it stops
+  bool broken = false;     // no more records go to the file
+  bool whole = false;
+  bool done = false;
+  std::string reason;  // of `broken`
+  Facts end_facts;
 
   // Of the writer's thread.
   std::uint32_t ordinal = 0;
   TextNumber next_text = 1;
+  std::uint64_t file_bytes = 0;
+  std::time_t last_write = 0;
   std::thread thread;
 
   void drop(RecordKind kind, std::size_t count) { drops[static_cast<std::size_t>(kind)] += count; }
 
-  bool put(ftr::ChunkKind kind, std::string_view payload) {
-    const bool done = sink(ftr::chunk(kind, ordinal++, payload));
-    if (!done) {
-      const std::lock_guard<std::mutex> lock(mutex);
+  void give_up(std::string why) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!broken) {
       broken = true;
+      reason = std::move(why);
     }
-    return done;
   }
 
-  // Names go to the file before the records that refer to them.
+  bool put_bytes(std::string_view bytes) {
+    if (const int problem = sink(bytes); problem != 0) {
+      give_up(std::generic_category().message(problem));
+      return false;
+    }
+    file_bytes += bytes.size();
+    return true;
+  }
+
+  bool put_chunk(ftr::ChunkKind kind, std::string_view payload) {
+    const bool kept = put_bytes(ftr::chunk(kind, ordinal, payload));
+    ordinal += kept ? 1 : 0;
+    return kept;
+  }
+
+  bool put(ftr::ChunkKind kind, std::string_view payload) {
+    if (limits.file_bytes > 0 && file_bytes + payload.size() + end_bytes > limits.file_bytes) {
+      give_up("the file has the size that it may have");
+    }
+    if (broken || !put_chunk(kind, payload)) {
+      return false;
+    }
+    last_write = std::time(nullptr);
+    return true;
+  }
+
+  void put_head() {
+    ftr::Pairs pairs = {{"content", "records"}};
+    pairs.insert(pairs.end(), head_facts.begin(), head_facts.end());
+    // Text 0 is the empty one.
+    static_cast<void>(put_bytes(ftr::head()) && put(ftr::ChunkKind::info, ftr::put_pairs(pairs)) &&
+                      put(ftr::ChunkKind::names,
+                          ftr::put_names(0, std::vector<std::string_view>{""}, text_level)));
+  }
+
+  // Tried also where records no longer fit: the end is short.
+  void put_end() {
+    BatchOf<DropRecord> dropped(record_kinds);
+    ftr::Pairs facts;
+    ftr::Pairs lost;
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      for (std::size_t kind = 0; kind < record_kinds; ++kind) {
+        if (drops[kind] > 0) {
+          dropped.records.push_back({static_cast<std::int64_t>(drops[kind]),
+                                     static_cast<std::uint16_t>(kind), DropPlace::writer});
+        }
+      }
+      facts = end_facts;
+      lost = {{"texts lost", std::to_string(lost_texts)}};
+    }
+    if (broken) {
+      facts.emplace_back(stopped_fact, reason);
+      facts.emplace_back(recorded_until_fact, std::to_string(last_write));
+    }
+    whole = (facts.empty() || put_chunk(ftr::ChunkKind::info, ftr::put_pairs(facts))) &&
+            (dropped.size() == 0 || put_chunk(chunk_of(RecordKind::drop), dropped.payload())) &&
+            put_chunk(ftr::ChunkKind::end, ftr::put_pairs(lost));
+  }
+
+  static ftr::ChunkKind chunk_of(RecordKind kind) {
+    return static_cast<ftr::ChunkKind>(static_cast<std::uint16_t>(ftr::ChunkKind::first_record) +
+                                       static_cast<std::uint16_t>(kind));
+  }
+
+  // Names go to the file before the records that refer to them. Their numbers are used up even if
+  // they cannot be written.
   bool put_texts(const std::vector<std::string>& added) {
     if (added.empty()) {
       return true;
@@ -126,12 +205,14 @@ struct RecordWriter::State {
   }
 
   void write(const Batch& batch, const std::vector<std::string>& added) {
-    const auto kind =
-        static_cast<ftr::ChunkKind>(static_cast<std::uint16_t>(ftr::ChunkKind::first_record) +
-                                    static_cast<std::uint16_t>(batch.kind()));
-    const bool done = put_texts(added) && (batch.size() == 0 || put(kind, batch.payload()));
+    bool kept = false;
+    try {
+      kept =
+          put_texts(added) && (batch.size() == 0 || put(chunk_of(batch.kind()), batch.payload()));
+    } catch (...) {  // no memory for the chunk: the batch is lost, the next may fit
+    }
     const std::lock_guard<std::mutex> lock(mutex);
-    if (done) {
+    if (kept) {
       records_written += batch.size();
     } else {
       drop(batch.kind(), batch.size());
@@ -158,6 +239,7 @@ struct RecordWriter::State {
   // Until it is told to stop and nothing waits.
   void run() {
     using Clock = std::chrono::steady_clock;
+    put_head();
     std::unique_lock<std::mutex> lock(mutex);
     auto due = Clock::now() + limits.patience;
     while (true) {
@@ -176,32 +258,51 @@ struct RecordWriter::State {
         lock.lock();
       }
       if (last) {
-        return;
+        break;
       }
     }
+    lock.unlock();
+    if (wants_end) {
+      put_end();
+    }
+  }
+
+  // An exception that leaves a thread ends the program.
+  void run_safely() noexcept {
+    try {
+      run();
+    } catch (...) {
+      try {
+        give_up("no memory for recording");
+      } catch (...) {  // not even for the text, which stays empty
+      }
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      broken = true;
+      done = true;
+    }
+    ended.notify_all();
+  }
+
+  void tell_to_stop() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      stop = true;
+    }
+    wake.notify_one();
   }
 };
 
 RecordWriter::RecordWriter(RecordSink sink, const Facts& facts, WriterLimits limits)
-    : state_(std::make_unique<State>(std::move(sink), limits)) {
-  ftr::Pairs pairs = {{"content", "records"}};
-  pairs.insert(pairs.end(), facts.begin(), facts.end());
-  state_->broken = !state_->sink(ftr::head());
-  // Text 0 is the empty one.
-  static_cast<void>(state_->put(ftr::ChunkKind::info, ftr::put_pairs(pairs)) &&
-                    state_->put(ftr::ChunkKind::names,
-                                ftr::put_names(0, std::vector<std::string_view>{""}, text_level)));
+    : state_(std::make_unique<State>(std::move(sink), facts, limits)) {
   const SignalsHeld held;
-  state_->thread = std::thread([state = state_.get()] { state->run(); });
+  state_->thread = std::thread([state = state_.get()] { state->run_safely(); });
 }
 
 RecordWriter::~RecordWriter() {
   if (state_ && state_->thread.joinable()) {
-    {
-      const std::lock_guard<std::mutex> lock(state_->mutex);
-      state_->stop = true;
-    }
-    state_->wake.notify_one();
+    state_->tell_to_stop();
     state_->thread.join();
   }
 }
@@ -272,37 +373,28 @@ template void RecordWriter::add(const DropRecord&) noexcept;
 
 bool RecordWriter::finish(const Facts& facts) noexcept {
   try {
-    State& state = *state_;
     {
-      const std::lock_guard<std::mutex> lock(state.mutex);
-      state.stop = true;
-    }
-    state.wake.notify_one();
-    if (state.thread.joinable()) {
-      state.thread.join();
-    }
-    BatchOf<DropRecord> drops(record_kinds);
-    for (std::size_t kind = 0; kind < record_kinds; ++kind) {
-      if (state.drops[kind] > 0) {
-        drops.records.push_back({static_cast<std::int64_t>(state.drops[kind]),
-                                 static_cast<std::uint16_t>(kind), DropPlace::writer});
+      std::unique_lock<std::mutex> lock(state_->mutex);
+      state_->end_facts = facts;
+      state_->wants_end = true;
+      state_->stop = true;
+      state_->wake.notify_one();
+      if (!state_->ended.wait_for(lock, state_->limits.last_wait,
+                                  [this] { return state_->done; })) {
+        state_->reason = state_->reason.empty() ? "the disk does not answer" : state_->reason;
+        return false;  // the thread goes on for as long as the program takes to end
       }
     }
-    constexpr auto drop_chunk =
-        static_cast<ftr::ChunkKind>(static_cast<std::uint16_t>(ftr::ChunkKind::first_record) +
-                                    static_cast<std::uint16_t>(RecordKind::drop));
-    if (drops.size() > 0) {
-      static_cast<void>(state.put(drop_chunk, drops.payload()));
-    }
-    if (!facts.empty()) {
-      static_cast<void>(state.put(ftr::ChunkKind::info, ftr::put_pairs(facts)));
-    }
-    return !state.broken &&
-           state.put(ftr::ChunkKind::end,
-                     ftr::put_pairs({{"texts lost", std::to_string(state.lost_texts)}}));
+    state_->thread.join();
+    return state_->whole;
   } catch (...) {
     return false;
   }
+}
+
+std::string RecordWriter::stopped() const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->reason;
 }
 
 void RecordWriter::abandon() noexcept {

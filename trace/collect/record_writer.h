@@ -15,6 +15,10 @@
 
 namespace foretrace::trace::collector {
 
+// Facts at the end of a recording that stopped before its program.
+inline constexpr std::string_view stopped_fact = "stopped";
+inline constexpr std::string_view recorded_until_fact = "recorded until";  // s since 1970
+
 struct WriterLimits {
   /// Records of one kind that go into one chunk.
   std::size_t records_per_chunk = 8192;
@@ -24,16 +28,22 @@ struct WriterLimits {
   std::size_t text_bytes = std::size_t{64} << 20U;
   /// A batch that is not full is written after this time, so that a killed program loses little.
   std::chrono::milliseconds patience{1000};
+  /// Bytes of the whole file, 0: any; recording stops before.
+  std::uint64_t file_bytes = 0;
+  /// `finish` waits no longer for a disk that hangs: it would keep the program from ending.
+  std::chrono::milliseconds last_wait{10'000};
 };
 
-/// Appends bytes to the file; false once it cannot. Called from the writer's thread only.
-using RecordSink = std::function<bool(std::string_view)>;
+/// Appends bytes to the file: all of them, then it gives 0, or none and the errno. Called from the
+/// writer's thread only.
+using RecordSink = std::function<int(std::string_view)>;
 /// Facts about the program: what `inspect` shows of a recording.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 class RecordWriter {
  public:
-  /// Starts the thread and writes the head of the file with the facts.
+  /// Starts the thread, which writes the head of the file with the facts. Throws if there is no
+  /// memory or no thread to be had.
   RecordWriter(RecordSink sink, const Facts& facts, WriterLimits limits = {});
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -47,10 +57,12 @@ class RecordWriter {
   template <typename Record>
   void add(const Record& record) noexcept;
 
-  /// Writes what waits, the counts of what was dropped, facts that were not known before, and the
-  /// end mark. Call once, from a thread that adds nothing meanwhile. False if the file is not
-  /// whole.
+  /// Writes what waits, the counts of what was dropped, facts that were not known before, why and
+  /// when recording stopped if it did, and the end mark. Call once, from a thread that adds nothing
+  /// meanwhile. False if the file has no end mark.
   bool finish(const Facts& facts = {}) noexcept;
+  /// Why recording stopped before the end: "No space left on device"; empty if it did not.
+  [[nodiscard]] std::string stopped() const;
   /// Leaves the file as it is and the thread to the operating system: for a process that was forked
   /// off and has no such thread.
   void abandon() noexcept;

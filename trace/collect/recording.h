@@ -47,8 +47,8 @@ template <typename R>
 [[nodiscard]] Recording read_recording(std::span<const ftr::Chunk> chunks, std::uint64_t file_bytes,
                                        ftr::Pairs facts, ImportReport& report);
 
-/// What the head of a recording says of its program and machine, read without its records. Empty
-/// if the file cannot be read or is none.
+/// What a recording says of its program and machine at its head and at its end, read without its
+/// records. Empty if the file cannot be read or is none.
 [[nodiscard]] ftr::Pairs facts_of_file(const std::string& path);
 
 /// Turns records into events on one time axis, the clock of the machine since 1970. What cannot be

@@ -5,6 +5,9 @@
 #include <cctype>
 #include <charconv>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace foretrace::trace::collector {
 namespace {
 
@@ -12,6 +15,10 @@ constexpr const char* file_variable = "FORETRACE_COLLECT_FILE";
 constexpr const char* steps_variable = "FORETRACE_COLLECT_STEPS";
 constexpr const char* memory_variable = "FORETRACE_COLLECT_MEMORY";
 constexpr const char* ranges_variable = "FORETRACE_COLLECT_NVTX";
+constexpr const char* host_variable = "FORETRACE_COLLECT_HOST";
+constexpr const char* command_variable = "FORETRACE_COLLECT_COMMAND";
+constexpr const char* limit_variable = "FORETRACE_COLLECT_LIMIT";
+constexpr const char* stderr_variable = "FORETRACE_COLLECT_STDERR";
 
 std::optional<std::int64_t> count_of(std::string_view text) {
   std::int64_t value = 0;
@@ -31,40 +38,79 @@ std::optional<StepRange> step_range_of(std::string_view text) {
 }
 
 std::vector<std::pair<std::string, std::string>> variables_of(const Settings& settings) {
-  std::vector<std::pair<std::string, std::string>> variables = {{file_variable, settings.file}};
-  if (settings.steps) {
-    variables.emplace_back(steps_variable, std::to_string(settings.steps->first) + ":" +
-                                               std::to_string(settings.steps->last));
-  }
-  if (settings.memory) {
-    variables.emplace_back(memory_variable, "1");
-  }
-  if (settings.ranges) {
-    variables.emplace_back(ranges_variable, "1");
-  }
-  return variables;
+  // All of them, also those that are off: a collect around this one may have set others.
+  return {{file_variable, settings.file},
+          {host_variable, settings.host},
+          {steps_variable, settings.steps ? std::to_string(settings.steps->first) + ":" +
+                                                std::to_string(settings.steps->last)
+                                          : ""},
+          {memory_variable, settings.memory ? "1" : ""},
+          {ranges_variable, settings.ranges ? "1" : ""},
+          {command_variable, settings.command ? "1" : ""},
+          {limit_variable, std::to_string(settings.most_bytes)},
+          {stderr_variable, settings.stderr_file},
+          {first_library_variable, settings.goes_first}};
 }
 
 Settings settings_from(const std::function<const char*(const char*)>& get) {
   const auto text = [&get](const char* name) {
     const char* const value = get(name);
-    return std::string_view(value == nullptr ? "" : value);
+    return std::string(value == nullptr ? "" : value);
   };
   Settings settings;
-  settings.file = std::string(text(file_variable));
+  settings.file = text(file_variable);
+  settings.host = text(host_variable);
   settings.steps = step_range_of(text(steps_variable));
   settings.memory = text(memory_variable) == "1";
   settings.ranges = text(ranges_variable) == "1";
+  settings.command = text(command_variable) == "1";
+  settings.most_bytes = static_cast<std::uint64_t>(count_of(text(limit_variable)).value_or(0));
+  settings.stderr_file = text(stderr_variable);
+  settings.goes_first = text(first_library_variable);
   return settings;
 }
 
-std::string file_of_process(std::string_view pattern, std::int64_t process) {
-  const std::size_t mark = pattern.rfind("%p");
-  if (mark == std::string_view::npos) {
-    return std::string(pattern);
+namespace {
+
+std::string name_of_process(std::string_view begin, std::string_view host, std::int64_t process) {
+  std::string name(begin);
+  name += host.empty() ? "" : "." + std::string(host);
+  return name + "." + std::to_string(process);
+}
+
+}  // namespace
+
+std::string file_of_process(std::string_view begin, std::string_view host, std::int64_t process,
+                            int attempt) {
+  return name_of_process(begin, host, process) +
+         (attempt > 1 ? "-" + std::to_string(attempt) : "") + ".ftr";
+}
+
+std::string note_of_process(std::string_view begin, std::string_view host, std::int64_t process) {
+  return name_of_process(begin, host, process) + ".note";
+}
+
+std::string host_name() {
+  constexpr std::size_t longest = 63;
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) {
+    return {};
   }
-  return std::string(pattern.substr(0, mark)) + std::to_string(process) +
-         std::string(pattern.substr(mark + 2));
+  std::string host;
+  for (const char c : std::string_view(name.data())) {
+    if (c == '.' || host.size() == longest) {
+      break;
+    }
+    host += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+  }
+  return host;
+}
+
+std::string file_identity(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0
+             ? std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)
+             : std::string();
 }
 
 bool names_step(std::string_view range) {

@@ -12,6 +12,9 @@
 
 namespace foretrace::trace::collector {
 
+/// Names a library that starts before ours does.
+inline constexpr const char* first_library_variable = "FORETRACE_COLLECT_FIRST";
+
 /// Steps [first, last] to record, counted from 0.
 struct StepRange {
   std::int64_t first = 0;
@@ -19,10 +22,15 @@ struct StepRange {
 };
 
 struct Settings {
-  std::string file;  ///< with "%p" where the process id goes; empty: nothing is recorded
+  std::string file;  ///< what names of recordings begin with; empty: nothing is recorded
+  std::string host;  ///< where collect runs: recordings of other hosts carry theirs in the name
   std::optional<StepRange> steps;
   bool memory = false;
-  bool ranges = false;  ///< of NVTX
+  bool ranges = false;           ///< of NVTX
+  bool command = false;          ///< keep the command line, which may hold secrets
+  std::uint64_t most_bytes = 0;  ///< per recording; 0: no limit
+  std::string stderr_file;       ///< what collect has as stderr, as `file_identity` writes it
+  std::string goes_first;        ///< a library that was to be put into the program before ours
 };
 
 /// "2:5", "3" (one step); empty if it is neither, or ends before it begins.
@@ -34,8 +42,19 @@ struct Settings {
 /// The settings that these variables carry; `get` gives null for one that is not set.
 [[nodiscard]] Settings settings_from(const std::function<const char*(const char*)>& get);
 
-/// The file of one process.
-[[nodiscard]] std::string file_of_process(std::string_view pattern, std::int64_t process);
+/// The recording of one process: "run.1f2e.4711.ftr", and with a host "run.1f2e.node7.4711.ftr".
+/// `attempt` above 1 is part of the name too: numbers of processes come back.
+[[nodiscard]] std::string file_of_process(std::string_view begin, std::string_view host,
+                                          std::int64_t process, int attempt = 1);
+/// Where a process says why it was not recorded.
+[[nodiscard]] std::string note_of_process(std::string_view begin, std::string_view host,
+                                          std::int64_t process);
+
+/// The first part of this machine's name, made of letters, digits and dashes.
+[[nodiscard]] std::string host_name();
+
+/// Device and inode of an open file, "12:34"; empty if it is none.
+[[nodiscard]] std::string file_identity(int descriptor);
 
 /// True for the name of a range that stands for a step: "ProfilerStep#3", "step 3", "Iteration_3".
 [[nodiscard]] bool names_step(std::string_view range);

@@ -7,6 +7,7 @@
 
 #include "trace/formats/common/describe_format.h"
 #include "trace/formats/reader.h"
+#include "trace/io/out_of_memory.h"
 
 namespace foretrace::trace {
 namespace {
@@ -73,26 +74,30 @@ Error unknown_format(const std::string& path, std::string_view prefix, std::stri
 }  // namespace
 
 Result<LoadedTrace> read_trace(const std::string& path, const ReadOptions& options) {
-  auto opened = open_file(path);
-  return opened ? read_source(std::move(opened).value(), options)
-                : Result<LoadedTrace>(std::move(opened).error());
+  auto file = Probe::open(path);
+  return file ? read_probed(std::move(file).value(), options)
+              : Result<LoadedTrace>(std::move(file).error());
 }
 
 Result<LoadedTrace> read_source(std::unique_ptr<ByteSource> source, const ReadOptions& options) {
-  const std::string path(source->path());
-  std::string prefix(prefix_bytes, '\0');
-  auto got = source->read(prefix);
-  if (!got) {
-    return std::move(got).error();
-  }
-  prefix.resize(*got);
-  const Choice choice = choose(prefix);
-  const bool unsure = choice.confidence == Confidence::maybe;
-  if (choice.reader == nullptr || (unsure && !detail::describe_format(prefix).empty())) {
-    return unknown_format(path, prefix, source->trouble());
-  }
-  const auto whole = with_prefix(std::move(prefix), std::move(source));
-  return choice.reader->read(*whole, options);
+  return read_probed(Probe(std::move(source)), options);
+}
+
+Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options) {
+  const std::string path(file.path());
+  return or_out_of_memory(path, [&]() -> Result<LoadedTrace> {
+    auto prefix = file.start(prefix_bytes);
+    if (!prefix) {
+      return std::move(prefix).error();
+    }
+    const Choice choice = choose(*prefix);
+    const bool unsure = choice.confidence == Confidence::maybe;
+    if (choice.reader == nullptr || (unsure && !detail::describe_format(*prefix).empty())) {
+      return unknown_format(path, *prefix, file.trouble());
+    }
+    const std::unique_ptr<ByteSource> whole = std::move(file).take();
+    return choice.reader->read(*whole, options);
+  });
 }
 
 }  // namespace foretrace::trace

@@ -9,6 +9,7 @@
 
 #include "sim/core/result.h"
 #include "trace/io/byte_source.h"
+#include "trace/io/probe.h"
 #include "trace/table/loaded_trace.h"
 
 namespace foretrace::trace {
@@ -33,6 +34,8 @@ namespace readers {
 /// looks like.
 [[nodiscard]] Result<LoadedTrace> read_trace(const std::string& path, const ReadOptions& options);
 
+/// The same of a file that was opened before.
+[[nodiscard]] Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options);
 /// The same from a source that is already open.
 [[nodiscard]] Result<LoadedTrace> read_source(std::unique_ptr<ByteSource> source,
                                               const ReadOptions& options);

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <vector>
 
+#include "sim/core/text.h"
 #include "trace/formats/json/json_check.h"
 #include "trace/formats/json/scan.h"
 
@@ -40,18 +41,12 @@ bool is_frame_of_file(std::string_view name) {
   const std::size_t begin = end == std::string_view::npos ? end : name.rfind('(', end);
   return begin != std::string_view::npos && end > begin + 1 &&
          std::all_of(name.begin() + static_cast<std::ptrdiff_t>(begin) + 1,
-                     name.begin() + static_cast<std::ptrdiff_t>(end),
-                     [](char c) { return c >= '0' && c <= '9'; });
+                     name.begin() + static_cast<std::ptrdiff_t>(end), is_digit);
 }
 
 bool tells_about_the_machine(std::string_view key) {
-  std::string lower(key);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::array<std::string_view, 8> words = {"stack", "file", "path",    "host",
-                                                     "user",  "dir",  "command", "environ"};
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+  return contains_any(lower_case(key),
+                      {"stack", "file", "path", "host", "user", "dir", "command", "environ"});
 }
 
 // A JSON object without the members that tell about the machine.

@@ -46,16 +46,16 @@ Result<const WriterInfo*> choose_writer(std::string_view path, std::string_view 
 }
 
 Status check_holds_events(const LoadedTrace& trace, WriteReport& report) {
-  const char* const what = trace.nodes    ? "a graph of nodes"
-                           : trace.memory ? "device memory over time"
-                                          : nullptr;
+  const char* const what = trace.nodes() != nullptr    ? "a graph of nodes"
+                           : trace.memory() != nullptr ? "device memory over time"
+                                                       : nullptr;
   if (what == nullptr) {
     return ok_status();
   }
   if (trace.events.size() == 0) {
     return Error{ErrorCode::unsupported,
                  fmt::format("the trace is {} without events, which this format has no place for{}",
-                             what, trace.nodes ? "; chakra_et has" : "")};
+                             what, trace.nodes() != nullptr ? "; chakra_et has" : "")};
   }
   report.left_out.emplace_back(what);
   return ok_status();

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,22 +15,9 @@
 
 namespace foretrace::trace {
 
-/// Rules that tests and studies switch off one by one. Everything is on by default.
-struct RuleSwitches {
-  bool synchronization = true;
-  bool blocking_copies = true;
-  bool queue_depth = true;
-  bool hand_over = true;
-  bool event_wait = true;
-  bool default_stream = true;
-  bool graph_launch = true;
-  bool inference = true;  ///< lead-ins explained by another stream's end
-  bool capacity = true;   ///< lead-ins explained by a kernel that filled the device
-  bool host_gaps = true;  ///< off: host segments are 0 (what others do; for comparison)
-  bool pre_window = true;
-  bool overhead_events = true;
-  bool cuda_sync = true;  ///< off: recorded cuda_sync events are ignored
-};
+/// Names of rules that a graph is built without, to see what they are worth (trace/rules/rules.h
+/// has them all).
+using LeftOutRules = std::set<std::string, std::less<>>;
 
 /// Rates for nodes of execution traces that record no duration. 0: not given.
 struct NodeCosts {
@@ -38,7 +27,7 @@ struct NodeCosts {
 };
 
 struct BuildOptions {
-  RuleSwitches rules;
+  LeftOutRules without_rules;
   NodeCosts node_costs;
   /// True: launch latencies and gaps are the trace's medians, nothing recorded per operation.
   bool constant_latency = false;

@@ -16,13 +16,19 @@
 namespace foretrace::trace {
 namespace {
 
+// What messages call it.
+constexpr std::string_view standard_input = "standard input";
+
 std::string reason_of(int error_number) { return std::generic_category().message(error_number); }
 
 // A regular file, or a pipe: nothing here seeks.
 class FileSource final : public ByteSource {
  public:
-  FileSource(int descriptor, std::uint64_t size, std::string path)
-      : descriptor_(descriptor), size_(size), path_(std::move(path)) {}
+  FileSource(int descriptor, const struct stat& status, std::string path)
+      : descriptor_(descriptor),
+        is_regular_(S_ISREG(status.st_mode)),
+        size_(is_regular_ ? static_cast<std::uint64_t>(status.st_size) : 0),
+        path_(std::move(path)) {}
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
   ~FileSource() override { ::close(descriptor_); }
@@ -50,9 +56,13 @@ class FileSource final : public ByteSource {
   [[nodiscard]] std::uint64_t file_size() const override { return size_; }
   [[nodiscard]] std::string_view trouble() const override { return {}; }
   [[nodiscard]] std::string_view path() const override { return path_; }
+  [[nodiscard]] std::string_view plain_file() const override {
+    return is_regular_ && path_ != standard_input ? std::string_view(path_) : std::string_view();
+  }
 
  private:
   int descriptor_;
+  bool is_regular_;
   std::uint64_t size_;
   std::uint64_t taken_ = 0;
   std::string path_;
@@ -109,6 +119,7 @@ class PrefixedSource final : public ByteSource {
   [[nodiscard]] std::uint64_t file_size() const override { return rest_->file_size(); }
   [[nodiscard]] std::string_view trouble() const override { return rest_->trouble(); }
   [[nodiscard]] std::string_view path() const override { return rest_->path(); }
+  [[nodiscard]] std::string_view plain_file() const override { return rest_->plain_file(); }
 
  private:
   std::string prefix_;
@@ -136,8 +147,11 @@ class Descriptor {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<std::unique_ptr<ByteSource>> open_file(const std::string& given) {
+  const bool is_input = given == "-";
+  const std::string path = is_input ? std::string(standard_input) : given;
+  Descriptor file(is_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                           : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number() < 0) {
     const int problem = errno;
     const ErrorCode code = problem == ENOENT ? ErrorCode::not_found : ErrorCode::io;
@@ -145,6 +159,10 @@ Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
                                : problem == EACCES ? "permission denied"
                                                    : reason_of(problem);
     return Error{code, fmt::format("{}: cannot open: {}", path, reason)};
+  }
+  if (is_input && ::isatty(file.number()) == 1) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("{}: is a terminal, expected a trace from a file or a pipe", path)};
   }
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) {
@@ -154,9 +172,7 @@ Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
     return Error{ErrorCode::bad_format,
                  fmt::format("{}: is a directory, expected a trace file", path)};
   }
-  const auto size =
-      S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : std::uint64_t{0};
-  std::unique_ptr<ByteSource> raw = std::make_unique<FileSource>(file.release(), size, path);
+  std::unique_ptr<ByteSource> raw = std::make_unique<FileSource>(file.release(), status, path);
   std::string first(2, '\0');
   auto got = raw->read(first);
   if (!got) {

@@ -25,9 +25,13 @@ class ByteSource {
   [[nodiscard]] virtual std::string_view trouble() const = 0;
   /// Path for messages.
   [[nodiscard]] virtual std::string_view path() const = 0;
+  /// The path of the regular file whose bytes these are, unchanged and from the first on; empty for
+  /// anything else: what was unpacked, pipes, parts of a file.
+  [[nodiscard]] virtual std::string_view plain_file() const { return {}; }
 };
 
-/// Opens a file; gzip is recognized by its first bytes. Refuses directories and unreadable files.
+/// Opens a file; gzip is recognized by its first bytes. "-" is standard input. Refuses directories,
+/// unreadable files, and a terminal as standard input.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> open_file(const std::string& path);
 /// A source over bytes in memory (tests, fuzzing); gzip is recognized likewise.
 [[nodiscard]] std::unique_ptr<ByteSource> open_memory(std::string_view bytes, std::string path);

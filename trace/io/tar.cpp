@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
+
 namespace foretrace::trace {
 namespace {
 
@@ -72,11 +74,6 @@ std::string pax_path(std::string_view text) {
   return at == std::string_view::npos || end == std::string_view::npos
              ? std::string()
              : std::string(text.substr(at + key.size(), end - at - key.size()));
-}
-
-std::string_view base_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 }  // namespace
@@ -218,7 +215,7 @@ Result<std::optional<TarMember>> TarReader::next() {
     name = long_name.empty() ? name : std::exchange(long_name, {});
     const std::uint64_t padded = *size + (block_size - *size % block_size) % block_size;
     const bool regular = type == '0' || type == '\0';
-    if (!regular || *size == 0 || base_name(name).substr(0, 2) == "._") {
+    if (!regular || *size == 0 || file_name_of(name).substr(0, 2) == "._") {
       const bool has_no_bytes = type >= '1' && type <= '6';  // links, devices, folders
       if (Status skipped = skip(has_no_bytes ? 0 : padded); !skipped) {
         return std::move(skipped).error();

@@ -117,6 +117,11 @@ bool is_valid_utf8(std::string_view text) {
   return simdjson::validate_utf8(text.data(), text.size());
 }
 
+bool is_c1_control(std::string_view at) {
+  return at.size() > 1 && at[0] == '\xC2' && static_cast<unsigned char>(at[1]) >= 0x80 &&
+         static_cast<unsigned char>(at[1]) < 0xA0;
+}
+
 std::string with_valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -176,8 +181,12 @@ std::string escaped(std::string_view text) {
 std::string shortened(std::string_view text, std::size_t limit) {
   // Runs of white space become one space, so that four times the limit is enough to look at.
   std::string line;
-  for (const char c : text.substr(0, limit * 4)) {
-    const bool blank = static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
+  const std::string_view start = text.substr(0, limit * 4);
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    const char c = start[i];
+    const bool is_c1 = is_c1_control(start.substr(i));  // U+009B starts an escape sequence too
+    const bool blank = static_cast<unsigned char>(c) <= 0x20 || c == 0x7F || is_c1;
+    i += is_c1 ? 1 : 0;
     if (blank && (line.empty() || line.back() == ' ')) {
       continue;
     }

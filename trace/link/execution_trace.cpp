@@ -45,7 +45,7 @@ std::uint64_t hash_at(const Sequence& sequence, std::size_t at) {
 class Link {
  public:
   Link(EventTable& events, const LoadedTrace& execution)
-      : events_(events), execution_(execution), nodes_(*execution.nodes) {
+      : events_(events), execution_(execution), nodes_(*execution.nodes()) {
     link_.node.assign(events.size(), none<NodeId>);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       link_.nodes += nodes_.kind[i] == NodeKind::metadata ? 0 : 1;
@@ -274,7 +274,7 @@ class Link {
 }  // namespace
 
 Result<ExecutionLink> link_execution_trace(EventTable& events, const LoadedTrace& execution) {
-  if (!execution.nodes) {
+  if (execution.nodes() == nullptr) {
     return Error{ErrorCode::no_match,
                  fmt::format("{}: is no execution trace", execution.events.info.path)};
   }

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "trace/annotate/annotate.h"
 #include "trace/io/text.h"
 #include "trace/table/linked_operator.h"
@@ -18,13 +19,10 @@
 namespace foretrace::trace {
 namespace {
 
-bool is_graph_launch(std::string_view name) {
-  return name.find("GraphLaunch") != std::string_view::npos;
-}
+bool is_graph_launch(std::string_view name) { return contains(name, "GraphLaunch"); }
 bool is_launch(std::string_view name) {
-  const bool kernel = name.find("LaunchKernel") != std::string_view::npos ||
-                      name.find("LaunchCooperativeKernel") != std::string_view::npos;
-  return kernel && name.find("ConfigureCall") == std::string_view::npos;
+  const bool kernel = contains(name, "LaunchKernel") || contains(name, "LaunchCooperativeKernel");
+  return kernel && !contains(name, "ConfigureCall");
 }
 
 std::vector<EventId> by_start(const EventTable& events, std::vector<EventId> rows) {

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "sim/graph/graph_builder.h"
 #include "trace/nodes/node_cost.h"
 #include "trace/nodes/node_order.h"
@@ -133,7 +134,7 @@ class Tasks {
     if (!on_device(nodes_, node)) {
       return TaskKind::host;
     }
-    if (is_communication(nodes_.kind[row]) || name.find("nccl") != std::string_view::npos) {
+    if (is_communication(nodes_.kind[row]) || contains(name, "nccl")) {
       return TaskKind::collective;
     }
     if (name.starts_with("Memset")) {

@@ -1,53 +1,23 @@
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <memory>
 #include <queue>
-#include <thread>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "trace/annotate/annotate.h"
+#include "trace/io/out_of_memory.h"
 #include "trace/ranks/job.h"
 #include "trace/ranks/merge_order.h"
+#include "trace/ranks/prepare_ranks.h"
 #include "trace/ranks/stalls.h"
-#include "trace/rules/assembly.h"
-#include "trace/rules/emit.h"
-#include "trace/rules/rank_emitter.h"
+#include "trace/rules/emit/emit.h"
+#include "trace/rules/emit/rank_emitter.h"
+#include "trace/rules/rules.h"
 
 namespace foretrace::trace {
 namespace {
-
-/// A rank between its events and its tasks.
-struct Prepared {
-  Prepared(const EventTable& events, const BuildOptions& options)
-      : annotation(annotate(events)),
-        assembly{.events = events, .annotation = annotation, .options = options} {}
-
-  Annotation annotation;
-  rules::Assembly assembly;
-};
-
-/// Calls work(i) for every rank, on several threads.
-template <typename Work>
-void for_each_rank(std::size_t count, const Work& work) {
-  constexpr std::size_t most_threads = 8;
-  std::atomic<std::size_t> next = 0;
-  const auto run = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
-      work(i);
-    }
-  };
-  std::vector<std::jthread> threads;
-  const auto workers = std::min<std::size_t>(
-      {count, most_threads, std::max(1U, std::thread::hardware_concurrency())});
-  for (std::size_t i = 1; i < workers; ++i) {
-    threads.emplace_back(run);
-  }
-  run();
-}
 
 class JobBuilder {
  public:
@@ -55,141 +25,19 @@ class JobBuilder {
       : ranks_(ranks), options_(options) {}
 
   Result<BuiltJob> run() {
-    prepare();
-    if (auto status = check(); !status) {
-      return std::move(status).error();
+    Result<PreparedJob> prepared = prepare_ranks(ranks_, options_);
+    if (!prepared) {
+      return std::move(prepared).error();
     }
-    attach_collectives();
-    for_each_rank(ranks_.size(), [&](std::size_t i) { rules::apply(prepared_[i]->assembly); });
-    number_rendezvous();
+    prepared_ = std::move(prepared->ranks);
+    conflicts_ = prepared->conflicts;
+    job_.collectives = std::move(prepared->collectives);
+    job_.matching = std::move(prepared->matching);
     emit();
     return finish();
   }
 
  private:
-  void prepare() {
-    job_.collectives.resize(ranks_.size());
-    prepared_.resize(ranks_.size());
-    std::vector<std::int64_t> shift(ranks_.size());
-    for_each_rank(ranks_.size(), [&](std::size_t i) {
-      EventTable& events = ranks_[i].events;
-      shift[i] = align_device_clock(events);
-      prepared_[i] = std::make_unique<Prepared>(events, options_);
-      rules::collect(prepared_[i]->assembly);
-      prepared_[i]->assembly.rank = ranks_[i].rank;
-      job_.collectives[i] = extract_collectives(events);
-    });
-    job_.matching = match_collectives(job_.collectives);
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      job_.matching.clocks[i].device_shift_ns = shift[i];
-    }
-  }
-
-  [[nodiscard]] Status check() const {
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      const rules::Assembly& assembly = prepared_[i]->assembly;
-      if (assembly.threads.empty() && assembly.ops.empty()) {
-        return Error{ErrorCode::unsupported,
-                     fmt::format("{}: no device work, no steps and no host operators among {} "
-                                 "events; nothing to simulate",
-                                 ranks_[i].path, ranks_[i].events.size())};
-      }
-    }
-    return ok_status();
-  }
-
-  /// One time 0 for all ranks: the first kept event of any, on the reference's clock.
-  void attach_collectives() {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      first =
-          std::min(first, job_.matching.clocks[i].to_reference(prepared_[i]->assembly.begin_ns));
-    }
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      rules::Assembly& assembly = prepared_[i]->assembly;
-      const RankClock& clock = job_.matching.clocks[i];
-      assembly.origin_ns = assembly.begin_ns - (clock.to_reference(assembly.begin_ns) - first);
-      describe(i);
-    }
-  }
-
-  /// Kind, bytes and communicator of every collective operation of a rank.
-  void describe(std::size_t rank) {
-    const RankCollectives& found = job_.collectives[rank];
-    rules::Assembly& assembly = prepared_[rank]->assembly;
-    std::vector<std::pair<EventId, std::uint32_t>> rows;
-    for (std::size_t i = 0; i < found.list.size(); ++i) {
-      assembly.collectives.push_back({.kind = found.list[i].kind});
-      rows.emplace_back(found.list[i].event, static_cast<std::uint32_t>(i));
-    }
-    std::sort(rows.begin(), rows.end());
-    for (rules::DeviceOp& op : assembly.ops) {
-      const auto at = std::lower_bound(rows.begin(), rows.end(), std::pair(op.event, 0U));
-      if (at != rows.end() && at->first == op.event) {
-        op.collective = at->second;
-      }
-    }
-    for (std::size_t c = 0; c < job_.matching.communicators.size(); ++c) {
-      const JobCommunicator& communicator = job_.matching.communicators[c];
-      for (std::size_t m = 0; m < communicator.members.size(); ++m) {
-        if (communicator.members[m] != rank) {
-          continue;
-        }
-        for (std::size_t i = 0; i < found.list.size(); ++i) {
-          rules::CollectiveOp& op = assembly.collectives[i];
-          if (op.communicator == no_communicator && found.list[i].group == communicator.groups[m]) {
-            op.communicator = static_cast<std::uint32_t>(c);
-            op.bytes = payload_bytes(found.list[i], communicator.size);
-          }
-        }
-      }
-    }
-  }
-
-  /// Gives every complete collective a rendezvous that all ranks reach in one order.
-  void number_rendezvous() {
-    std::vector<std::vector<std::uint32_t>> arrivals(ranks_.size());
-    std::vector<std::uint32_t> members;
-    for (std::size_t c = 0; c < job_.matching.collectives.size(); ++c) {
-      MatchedCollective& collective = job_.matching.collectives[c];
-      members.push_back(static_cast<std::uint32_t>(collective.members.size()));
-      if (!collective.complete) {
-        continue;
-      }
-      const std::vector<WaitSplit> split =
-          split_waiting(collective, job_.collectives, job_.matching.clocks);
-      for (std::size_t m = 0; m < collective.members.size(); ++m) {
-        const CollectiveMember& member = collective.members[m];
-        rules::CollectiveOp& op = prepared_[member.rank]->assembly.collectives[member.collective];
-        const RankCollective& row = job_.collectives[member.rank].list[member.collective];
-        op.join = static_cast<std::uint32_t>(c);
-        op.communicator = collective.communicator;
-        op.finish_start_ns = row.start_ns + split[m].wait_ns;
-        op.transfer_ns = split[m].transfer_ns;
-      }
-    }
-    for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      const rules::Assembly& assembly = prepared_[r]->assembly;
-      for (const rules::Item& item : assembly.items) {
-        const std::uint32_t collective = item.kind == rules::Item::Kind::op
-                                             ? assembly.ops[item.index].collective
-                                             : rules::nothing;
-        if (collective != rules::nothing &&
-            assembly.collectives[collective].join != rules::nothing) {
-          arrivals[r].push_back(assembly.collectives[collective].join);
-        }
-      }
-    }
-    for (const std::uint32_t c : conflicting_joins(arrivals, members)) {
-      MatchedCollective& collective = job_.matching.collectives[c];
-      collective.complete = false;
-      ++conflicts_;
-      for (const CollectiveMember& member : collective.members) {
-        prepared_[member.rank]->assembly.collectives[member.collective].join = rules::nothing;
-      }
-    }
-  }
-
   void add_communicators() {
     for (const JobCommunicator& communicator : job_.matching.communicators) {
       Communicator row{communicator.name, communicator.size, {}};
@@ -367,7 +215,7 @@ class JobBuilder {
   std::span<RankTrace> ranks_;
   const BuildOptions& options_;
   BuiltJob job_;
-  std::vector<std::unique_ptr<Prepared>> prepared_;
+  std::vector<std::unique_ptr<PreparedRank>> prepared_;
   GraphBuilder builder_;
   std::vector<std::int64_t> recorded_;
   std::vector<MeasuredStep> steps_;
@@ -384,16 +232,19 @@ Result<BuiltJob> build_job(std::span<RankTrace> ranks, const BuildOptions& optio
   if (ranks.empty()) {
     return Error{ErrorCode::bad_usage, "a job of no ranks, expected at least one"};
   }
-  const auto untimed = [](const RankTrace& rank) { return rank.nodes || rank.memory; };
+  const auto untimed = [](const RankTrace& rank) { return !rank.trace.is_timed(); };
   const auto first = std::find_if(ranks.begin(), ranks.end(), untimed);
   if (first != ranks.end()) {
     return Error{ErrorCode::unsupported,
                  fmt::format("{}: {} has no times to join ranks by, and {} such traces were given; "
                              "simulate one at a time, unpacked ('inspect' takes them all)",
-                             first->path, first->events.info.format,
+                             first->path, first->trace.events.info.format,
                              std::count_if(ranks.begin(), ranks.end(), untimed))};
   }
-  return JobBuilder(ranks, options).run();
+  if (Status status = rules::check_left_out(options.without_rules); !status) {
+    return std::move(status).error();
+  }
+  return or_out_of_memory(ranks.front().path, [&] { return JobBuilder(ranks, options).run(); });
 }
 
 }  // namespace foretrace::trace

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,46 +10,39 @@
 #include "sim/core/result.h"
 #include "trace/annotate/collectives/collectives.h"
 #include "trace/graph/built_graph.h"
-#include "trace/ranks/match.h"
-#include "trace/ranks/read_input.h"
+#include "trace/inputs/read_input.h"
+#include "trace/ranks/matching/match.h"
 #include "trace/table/events.h"
-#include "trace/table/import_report.h"
-#include "trace/table/memory_timeline.h"
-#include "trace/table/node_graph.h"
 
 namespace foretrace::trace {
 
-/// The trace of one rank of a job.
+/// The trace of one rank of a job. One without times is simulated alone, never joined with others.
 struct RankTrace {
   std::string path;
   std::int32_t rank = 0;
-  EventTable events;
-  ImportReport report;
-  /// Of formats without times of a device: simulated alone, never joined with other ranks.
-  std::optional<NodeGraph> nodes{};
-  std::optional<MemoryTimeline> memory{};
+  LoadedTrace trace;
 };
 
 struct JobReadOptions {
   bool strict = false;        ///< any dropped event is an error
   std::uint32_t readers = 8;  ///< ranks that are read at the same time, at most
-  /// Called now and then with ranks read and their number.
+  /// Called now and then with ranks read and their number; of a single file with its bytes.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
 
-/// Reads every rank of a job from files, folders, .tar(.gz) archives and manifests, in order of
-/// rank. The rank comes from the manifest, else from the trace, else from the file's name, else
-/// from the order. Beside timed traces, those without times of a device are left out with a
-/// warning. Errors: no trace found, two traces of one rank.
+/// Every trace of files, folders, .tar(.gz) archives and lists of recordings, as given; "-" is
+/// standard input. Errors: no trace found, a file that cannot be read or is too much for memory.
+[[nodiscard]] Result<std::vector<FoundTrace>> read_inputs(std::span<const std::string> inputs,
+                                                          const JobReadOptions& options);
+
+/// The same as the ranks of a job, in order of rank. The rank comes from the list, else from the
+/// trace, else from the file's name, else from the order. Beside timed traces, those without times
+/// of a device are left out with a warning. Errors: also two traces of one rank.
 [[nodiscard]] Result<std::vector<RankTrace>> read_job(std::span<const std::string> inputs,
                                                       const JobReadOptions& options);
 
 /// The same for traces that were read.
 [[nodiscard]] Result<std::vector<RankTrace>> settle_ranks(std::vector<FoundTrace> found);
-
-/// Puts the device's times of a rank on the axis of its host where launches would precede their
-/// calls (1st percentile of the launch latency below 4 us). Returns what it added to them.
-std::int64_t align_device_clock(EventTable& events);
 
 /// One rank in a joint graph.
 struct RankFacts {

@@ -7,7 +7,7 @@
 
 #include "trace/graph/built_graph.h"
 #include "trace/ranks/job.h"
-#include "trace/rules/assembly.h"
+#include "trace/rules/assembly/assembly.h"
 
 namespace foretrace::trace {
 

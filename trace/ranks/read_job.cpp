@@ -1,68 +1,84 @@
 // Reads the traces of a job: files in parallel, archives member by member.
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "sim/core/parallel.h"
+#include "trace/inputs/list_files.h"
+#include "trace/inputs/rank_names.h"
+#include "trace/io/out_of_memory.h"
 #include "trace/ranks/job.h"
-#include "trace/ranks/job_inputs.h"
-#include "trace/ranks/read_input.h"
 
 namespace foretrace::trace {
 namespace {
 
-/// Reads every file, up to `readers` at a time; results are in the order of the files.
-Result<std::vector<FoundTrace>> read_all(const std::vector<JobFile>& files,
-                                         const JobReadOptions& options) {
-  std::vector<std::optional<Result<std::vector<FoundTrace>>>> results(files.size());
-  std::atomic<std::size_t> next = 0;
+using Traces = std::vector<FoundTrace>;
+using Content = std::variant<Traces, Listing>;
+
+/// Calls read(i) for every file, several at a time. The first error in their order counts.
+template <typename Found>
+Result<std::vector<Found>> read_all(
+    std::size_t count, const JobReadOptions& options,
+    const std::function<Result<Found>(std::size_t, const ReadOptions&)>& read) {
+  std::vector<std::optional<Result<Found>>> results(count);
   std::atomic<bool> failed = false;
   std::mutex reporting;
   std::size_t done = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < files.size() && !failed; i = next++) {
-      results[i] = read_input(files[i].path, {options.strict, {}});
-      failed = failed || !results[i]->ok();
-      const std::lock_guard lock(reporting);
-      ++done;
-      if (options.progress) {
-        options.progress(done, files.size());
-      }
+  ReadOptions reading{options.strict, {}};
+  if (count == 1) {
+    reading.progress = options.progress;
+  }
+  const auto work = [&](std::size_t i) {
+    if (failed) {
+      return;
+    }
+    results[i] = read(i, reading);
+    failed = failed || !results[i]->ok();
+    const std::lock_guard lock(reporting);
+    ++done;
+    if (options.progress && count > 1) {
+      options.progress(done, count);
     }
   };
-  {
-    const auto count = std::min<std::size_t>({files.size(), std::max(1U, options.readers),
-                                              std::max(1U, std::thread::hardware_concurrency())});
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < count; ++i) {
-      threads.emplace_back(work);
-    }
-    work();
-  }
-  std::vector<FoundTrace> found;
+  for_each_index(count, work, std::max(1U, options.readers));
+  std::vector<Found> found;
   for (auto& result : results) {
     if (result && !result->ok()) {
       return std::move(*result).error();
     }
   }
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    for (FoundTrace& trace : **results[i]) {
-      found.push_back(std::move(trace));
-      found.back().is_named_by_rank = !files[i].from_manifest;
-      std::int32_t& rank = found.back().trace.events.info.rank;
-      rank = files[i].rank >= 0 && results[i]->value().size() == 1 ? files[i].rank : rank;
-    }
+  for (auto& result : results) {
+    found.push_back(std::move(*result).value());
   }
   return found;
 }
 
-/// Graphs of nodes and memory over time have no times of a device to join ranks by.
-bool has_times(const FoundTrace& found) { return !found.trace.nodes && !found.trace.memory; }
+/// What the lists among the inputs name, list by list.
+Result<std::vector<Traces>> read_lists(const std::vector<Content>& contents,
+                                       const JobReadOptions& options) {
+  std::vector<std::pair<const Listing*, const ListedFile*>> files;
+  for (const Content& content : contents) {
+    if (const auto* const listing = std::get_if<Listing>(&content)) {
+      for (const ListedFile& file : listing->files) {
+        files.emplace_back(listing, &file);
+      }
+    }
+  }
+  return read_all<Traces>(files.size(), options, [&](std::size_t i, const ReadOptions& reading) {
+    const auto& [listing, file] = files[i];
+    return or_out_of_memory(file->path, [&] { return read_listed(*listing, *file, reading); });
+  });
+}
+
+bool has_times(const FoundTrace& found) { return found.trace.is_timed(); }
 
 /// Leaves out what lies beside timed traces and has no times of its own, with a warning for each.
 void keep_timed(std::vector<FoundTrace>& found) {
@@ -111,22 +127,50 @@ std::vector<std::int32_t> ranks_of(const std::vector<FoundTrace>& found) {
 
 }  // namespace
 
-Result<std::vector<RankTrace>> read_job(std::span<const std::string> inputs,
-                                        const JobReadOptions& options) {
-  Result<JobFiles> listed = list_job_files(inputs);
+Result<std::vector<FoundTrace>> read_inputs(std::span<const std::string> inputs,
+                                            const JobReadOptions& options) {
+  const auto files = list_files(inputs);
+  if (!files) {
+    return files.error();
+  }
+  auto contents =
+      read_all<Content>(files->size(), options, [&](std::size_t i, const ReadOptions& reading) {
+        return or_out_of_memory((*files)[i], [&] { return open_input((*files)[i], reading); });
+      });
+  if (!contents) {
+    return std::move(contents).error();
+  }
+  auto listed = read_lists(*contents, options);
   if (!listed) {
     return std::move(listed).error();
   }
-  Result<std::vector<FoundTrace>> found = read_all(listed->files, options);
-  if (!found) {
-    return std::move(found).error();
+  Traces found;
+  std::vector<std::string> warnings;
+  auto next = listed->begin();
+  const auto add = [&](Traces& traces) {
+    std::move(traces.begin(), traces.end(), std::back_inserter(found));
+  };
+  for (Content& content : *contents) {
+    if (auto* const traces = std::get_if<Traces>(&content)) {
+      add(*traces);
+      continue;
+    }
+    const Listing& listing = std::get<Listing>(content);
+    warnings.insert(warnings.end(), listing.warnings.begin(), listing.warnings.end());
+    for (std::size_t i = 0; i < listing.files.size(); ++i) {
+      add(*next++);
+    }
   }
-  Result<std::vector<RankTrace>> job = settle_ranks(std::move(found).value());
-  if (job) {
-    std::vector<std::string>& warnings = job->front().report.warnings;
-    warnings.insert(warnings.begin(), listed->warnings.begin(), listed->warnings.end());
-  }
-  return job;
+  std::vector<std::string>& all = found.front().trace.report.warnings;
+  all.insert(all.begin(), warnings.begin(), warnings.end());
+  return found;
+}
+
+Result<std::vector<RankTrace>> read_job(std::span<const std::string> inputs,
+                                        const JobReadOptions& options) {
+  auto found = read_inputs(inputs, options);
+  return found ? settle_ranks(std::move(found).value())
+               : Result<std::vector<RankTrace>>(std::move(found).error());
 }
 
 Result<std::vector<RankTrace>> settle_ranks(std::vector<FoundTrace> found) {
@@ -144,9 +188,7 @@ Result<std::vector<RankTrace>> settle_ranks(std::vector<FoundTrace> found) {
   std::vector<RankTrace> job;
   for (const auto& [rank, i] : by_rank) {
     FoundTrace& trace = found[i];
-    job.push_back({std::move(trace.path), rank, std::move(trace.trace.events),
-                   std::move(trace.trace.report), std::move(trace.trace.nodes),
-                   std::move(trace.trace.memory)});
+    job.push_back({std::move(trace.path), rank, std::move(trace.trace)});
   }
   return job;
 }

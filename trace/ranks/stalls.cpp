@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
-#include "trace/ranks/constants.h"
-#include "trace/ranks/statistics.h"
+#include "sim/core/statistics.h"
+#include "trace/ranks/matching/constants.h"
 
 namespace foretrace::trace {
 namespace {
@@ -112,7 +112,7 @@ class Silences {
         if (others.empty() || silence.duration_ns <= ranks::stall_ns) {
           continue;
         }
-        const std::int64_t usual = median_of(others);
+        const std::int64_t usual = upper_median(others);
         const std::int64_t excess = silence.duration_ns - usual;
         if (excess > ranks::stall_ns && silence.duration_ns > ranks::stall_factor * usual) {
           found.push_back({silence.rank, silence.position, silence.duration_ns, excess});

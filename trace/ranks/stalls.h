@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/rules/assembly.h"
+#include "trace/rules/assembly/assembly.h"
 
 namespace foretrace::trace {
 

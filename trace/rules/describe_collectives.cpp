@@ -1,11 +1,11 @@
-// What the collective operations of a rank communicate, where nothing is known of its peers.
+#include "trace/rules/describe_collectives.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "trace/annotate/collectives/collectives.h"
-#include "trace/rules/assembly.h"
 
 namespace foretrace::trace::rules {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <variant>
 
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
@@ -18,13 +18,23 @@ struct ReadOptions {
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
 
+/// The rows of LoadedTrace::events.
+struct TimedEvents {};
+
 struct LoadedTrace {
+  /// Names and facts of the file, whatever it holds. Rows only where it recorded events.
   EventTable events;
   ImportReport report;
-  /// Formats that are graphs of nodes; their names are in `events.names`.
-  std::optional<NodeGraph> nodes{};
-  /// Formats that are device memory over time.
-  std::optional<MemoryTimeline> memory{};
+  /// What it recorded. Names of a graph of nodes are in `events.names`.
+  std::variant<TimedEvents, NodeGraph, MemoryTimeline> content{};
+
+  /// Null where something else was recorded.
+  [[nodiscard]] const NodeGraph* nodes() const { return std::get_if<NodeGraph>(&content); }
+  [[nodiscard]] const MemoryTimeline* memory() const {
+    return std::get_if<MemoryTimeline>(&content);
+  }
+  /// Events with times: only they can be joined with other ranks.
+  [[nodiscard]] bool is_timed() const { return std::holds_alternative<TimedEvents>(content); }
 };
 
 }  // namespace foretrace::trace

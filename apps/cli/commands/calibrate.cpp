@@ -85,8 +85,20 @@ std::string output_path(const std::string& output) {
   return plain ? config_directory() + "/costs/" + output + ".json" : output;
 }
 
+/// Before the work: the constants do not replace what they are fitted to.
+Status check_constants(const Options& options) {
+  std::vector<std::string> inputs = options.tables;
+  if (!options.accelerator.empty()) {
+    inputs.push_back(config_directory() + "/accelerators/" + options.accelerator + ".json");
+  }
+  return app::check_output(output_path(options.output), inputs);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (const Status status = check_constants(options); !status.ok()) {
+    return app::failure(status.error());
+  }
   std::vector<OperatorTable> tables;
   CostFile file;
   for (const std::string& path : options.tables) {

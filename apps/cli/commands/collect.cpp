@@ -1,24 +1,24 @@
 // foretrace collect: runs a program and records its device work, without a change to it.
-#include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include <dlfcn.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/recordings.h"
 #include "apps/cli/run_program.h"
-#include "apps/report/text.h"
-#include "trace/collect/recording.h"
+#include "sim/core/params.h"
 #include "trace/collect/settings.h"
-#include "trace/collect/step_report.h"
-#include "trace/ftr/texts.h"
 
 namespace foretrace::commands {
 namespace {
@@ -26,73 +26,117 @@ namespace {
 namespace fs = std::filesystem;
 namespace collector = trace::collector;
 
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
 struct Options {
   app::CommonOptions common;
   std::string out = "run.ftr";
   std::string steps;
+  std::string max_size;
   bool memory = false;
   bool ranges = false;
+  bool with_command = false;
   std::vector<std::string> command;
 };
 
-/// "dir/run.%p.ftr" for "dir/run.ftr": programs may change their folder.
-std::string pattern_of(const std::string& out) {
-  const fs::path path = fs::absolute(out).lexically_normal();
-  const std::string suffix = path.extension() == ".ftr" ? ".ftr" : "";
-  const std::string stem = suffix.empty() ? path.filename().string() : path.stem().string();
-  return (path.parent_path() / (stem + ".%p.ftr")).string();
-}
-
-/// The files of the pattern, by name.
-std::vector<fs::path> files_of(const std::string& pattern) {
-  const fs::path path(pattern);
-  const std::string name = path.filename().string();
-  const std::size_t mark = name.rfind("%p");
-  const std::string begin = name.substr(0, mark);
-  const std::string end = name.substr(mark + 2);
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator at(path.parent_path(), error), last; !error && at != last;
-       at.increment(error)) {
-    const std::string other = at->path().filename().string();
-    const bool fits = other.size() > begin.size() + end.size() && other.starts_with(begin) &&
-                      other.ends_with(end);
-    const std::string number =
-        fits ? other.substr(begin.size(), other.size() - begin.size() - end.size()) : "";
-    if (!number.empty() && number.find_first_not_of("0123456789") == std::string::npos) {
-      files.push_back(at->path());
-    }
+void say(const Options& options, const std::string& line) {
+  if (!options.common.quiet) {
+    app::tell("collect: " + line);
   }
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
-/// The library that goes into the program; empty if there is none.
-std::string find_library() {
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no threads yet
+  return value == nullptr ? "" : value;
+}
+
+/// The library that goes into the program; empty if there is none, which is said.
+std::string find_library(const Options& options) {
   constexpr const char* name = "libforetrace_collector.so";
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): no threads yet
-  if (const char* const given = std::getenv("FORETRACE_COLLECTOR"); given != nullptr) {
-    return given;
-  }
+  std::string library = variable("FORETRACE_COLLECTOR");
   std::error_code error;
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const char* const place : {"../lib/foretrace", "../lib", "../trace", "."}) {
     const fs::path candidate = (folder / place / name).lexically_normal();
-    if (fs::exists(candidate, error)) {
-      return candidate.string();
+    if (library.empty() && fs::exists(candidate, error)) {
+      library = candidate.string();
     }
   }
-  return {};
+  if (library.empty()) {
+    say(options,
+        fmt::format("no {} (built where CUPTI is found); the program runs unrecorded", name));
+    return {};
+  }
+  void* const loaded = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (loaded == nullptr || ::dlsym(loaded, "InitializeInjection") == nullptr) {
+    const char* const why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): no threads yet
+    say(options, fmt::format("{} cannot be put into the program: {}; it runs unrecorded", library,
+                             why == nullptr ? "it is no collector" : why));
+    return {};
+  }
+  return fs::absolute(library).string();
 }
 
-std::vector<std::pair<std::string, std::string>> variables_for(const Options& options,
-                                                               const std::string& library) {
+/// A library that somebody else wants in the program; empty if there is none but ours.
+std::string other_library(const char* name, const std::string& ours) {
+  const std::string other = variable(name);
+  std::error_code error;
+  return other.empty() || fs::equivalent(other, ours, error) ? "" : other;
+}
+
+Result<std::uint64_t> most_bytes(const Options& options) {
+  constexpr double least = 64.0 * 1024;
+  if (options.max_size.empty()) {
+    return std::uint64_t{0};
+  }
+  const Result<double> bytes = parse_quantity(options.max_size, ParamType::bytes);
+  if (!bytes.ok() || *bytes < least) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("--max-size: got '{}', expected a size of at least 64 KiB, as in "
+                             "'4 GiB'",
+                             options.max_size)};
+  }
+  return static_cast<std::uint64_t>(*bytes);
+}
+
+/// What the program finds in its environment.
+Result<Variables> variables_for(const Options& options, const app::RecordingNames& names,
+                                const std::string& library) {
   collector::Settings settings;
-  settings.file = pattern_of(options.out);
+  settings.file = names.begin;
+  settings.host = collector::host_name();
   settings.steps = collector::step_range_of(options.steps);
   settings.memory = options.memory;
   settings.ranges = options.ranges || settings.steps;
-  auto variables = collector::variables_of(settings);
+  settings.command = options.with_command;
+  settings.stderr_file = collector::file_identity(STDERR_FILENO);
+  const Result<std::uint64_t> limit = most_bytes(options);
+  if (!limit.ok()) {
+    return limit.error();
+  }
+  settings.most_bytes = *limit;
+  if (library.empty()) {
+    return Variables{};
+  }
+  settings.goes_first = other_library("CUDA_INJECTION64_PATH", library);
+  if (!settings.goes_first.empty()) {
+    say(options,
+        fmt::format("CUDA_INJECTION64_PATH names {}: it goes into the program first, which "
+                    "runs unrecorded if that uses CUPTI",
+                    settings.goes_first));
+  }
+  if (const std::string other = other_library("NVTX_INJECTION64_PATH", library);
+      settings.ranges && !other.empty()) {
+    return Error{
+        ErrorCode::bad_usage,
+        fmt::format("NVTX_INJECTION64_PATH names {}, which gets the ranges that --nvtx and "
+                    "--steps need, expected it to be unset",
+                    other)};
+  }
+  if (!variable("FORETRACE_COLLECT_FILE").empty()) {
+    say(options, "inside another collect, which records nothing of this program");
+  }
+  Variables variables = collector::variables_of(settings);
   variables.emplace_back("CUDA_INJECTION64_PATH", library);
   if (settings.ranges) {
     variables.emplace_back("NVTX_INJECTION64_PATH", library);
@@ -100,112 +144,90 @@ std::vector<std::pair<std::string, std::string>> variables_for(const Options& op
   return variables;
 }
 
-void say(const Options& options, const std::string& line) {
-  if (!options.common.quiet) {
-    fmt::print(stderr, "foretrace: {}\n", line);
-  }
+std::string processes(std::size_t count) {
+  return count == 1 ? "1 process" : fmt::format("{} processes", count);
 }
 
-/// What was recorded, for people and programs: run.ftr.json.
-void write_manifest(const Options& options, const std::vector<fs::path>& files,
-                    const app::ProgramEnd& end) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  std::error_code error;
-  for (const fs::path& file : files) {
-    list.push_back({{"path", file.filename().string()}, {"bytes", fs::file_size(file, error)}});
-    const std::int64_t rank = trace::ftr::number_of(collector::facts_of_file(file), "rank", -1);
-    if (rank >= 0) {
-      list.back()["rank"] = rank;
+/// Tells what there is.
+void tell_end(const Options& options, const app::RecordingNames& names,
+              const app::Gathered& gathered) {
+  if (!gathered.unrecorded.empty()) {
+    say(options, fmt::format("{} used CUDA and could not be recorded: {}",
+                             processes(gathered.unrecorded.size()), gathered.unrecorded.front()));
+  }
+  for (const std::string& warning : gathered.warnings) {
+    say(options, warning);
+  }
+  if (gathered.files.empty()) {
+    const std::string old = names.out_before ? names.out + " is of an earlier run" : "";
+    const std::string none = gathered.unrecorded.empty()
+                                 ? "no process of the program used CUDA, nothing was recorded"
+                                 : "";
+    if (!old.empty() || !none.empty()) {
+      say(options, none + (old.empty() || none.empty() ? "" : "; ") + old);
     }
-  }
-  const nlohmann::ordered_json document = {
-      {"foretrace", "collect"},
-      {"command", options.command},
-      {"exit_code", end.signal == 0 ? nlohmann::ordered_json(end.code) : nullptr},
-      {"signal", end.signal == 0 ? nullptr : nlohmann::ordered_json(end.signal)},
-      {"files", std::move(list)}};
-  const Status written = app::write_file(
-      options.out + ".json", [&](const std::function<bool(std::string_view)>& sink) -> Status {
-        static_cast<void>(sink(document.dump(2) + "\n"));
-        return ok_status();
-      });
-  if (!written.ok()) {
-    say(options, "collect: " + written.error().message);
-  }
-}
-
-/// Names the only recording as the user asked; tells what there is.
-void gather(const Options& options, const app::ProgramEnd& end) {
-  std::vector<fs::path> files = files_of(pattern_of(options.out));
-  if (files.empty()) {
-    say(options, "collect: no process of the program used CUDA, nothing was recorded");
     return;
   }
-  std::error_code error;
-  if (files.size() == 1) {
-    fs::rename(files.front(), options.out, error);
-    files.front() = error ? files.front() : fs::path(options.out);
+  if (gathered.out_was_taken) {
+    say(options, fmt::format("{} was written by somebody else meanwhile and stays", names.out));
   }
-  std::uintmax_t bytes = 0;
-  for (const fs::path& file : files) {
-    bytes += fs::file_size(file, error);
-    // Where nothing was recorded, the file is so short that its end is read too.
-    const std::string missing = collector::step_warning(collector::facts_of_file(file));
-    if (!missing.empty()) {
-      say(options, fmt::format("collect: {}: {}", file.filename().string(), missing));
-    }
-  }
-  write_manifest(options, files, end);
-  say(options,
-      fmt::format(
-          "collect: recorded {} in {} ({:.2f} MB), listed in {}.json",
-          files.size() == 1 ? std::string("1 process") : fmt::format("{} processes", files.size()),
-          files.size() == 1 ? files.front().string() : files.front().string() + " and others",
-          static_cast<double>(bytes) / 1e6, options.out));
+  const std::size_t count = gathered.files.size();
+  const std::string& first = gathered.files.front();
+  say(options, fmt::format("recorded {} in {} ({:.2f} MB){}", processes(count),
+                           count == 1 ? first : first + " and others",
+                           static_cast<double>(gathered.bytes) / 1e6,
+                           gathered.manifest.empty() ? "" : ", listed in " + gathered.manifest));
 }
 
-Status check(const Options& options) {
-  if (!options.steps.empty() && !collector::step_range_of(options.steps)) {
-    return Error{
-        ErrorCode::bad_usage,
-        fmt::format("collect: --steps: got '{}', expected FIRST:LAST, as in 10:12", options.steps)};
+int fail(Error error) {
+  static_cast<void>(app::failure(std::move(error).with_context("collect")));
+  return app::exit_collect_failed;
+}
+
+/// Whatever goes wrong here, the program has ended and its exit code counts.
+void gather(const Options& options, const app::RecordingNames& names, const app::ProgramEnd& end) {
+  try {
+    const std::vector<std::string> none;
+    tell_end(options, names,
+             app::gather_recordings(names, end, options.with_command ? options.command : none));
+  } catch (const std::exception& problem) {
+    say(options, fmt::format("{}; the recordings are {}.*", problem.what(), names.begin));
   }
-  const fs::path folder = fs::absolute(options.out).parent_path();
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("collect: '{}': no such folder to write to", folder.string())};
-  }
-  return ok_status();
 }
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  if (const Status status = check(options); !status.ok()) {
-    static_cast<void>(app::failure(status.error()));
-    return app::exit_collect_failed;
+  if (!options.steps.empty() && !collector::step_range_of(options.steps)) {
+    return fail({ErrorCode::bad_usage, fmt::format("--steps: got '{}', expected FIRST:LAST, as in "
+                                                   "10:12",
+                                                   options.steps)});
   }
-  const std::string library = find_library();
-  if (library.empty()) {
-    say(options,
-        "collect: no libforetrace_collector.so (built where CUPTI is found); the program runs "
-        "unrecorded");
+  const Result<app::RecordingNames> names = app::name_recordings(options.out, options.command);
+  if (!names.ok()) {
+    return fail(names.error());
   }
-  for (const fs::path& stale : files_of(pattern_of(options.out))) {
-    std::error_code error;
-    fs::remove(stale, error);  // process ids come back; a recording must not mix with another
+  const std::string library = find_library(options);
+  const Result<Variables> variables = variables_for(options, *names, library);
+  if (!variables.ok()) {
+    return fail(variables.error());
   }
-  const Result<app::ProgramEnd> end = app::run_program(
-      options.command, library.empty() ? std::vector<std::pair<std::string, std::string>>{}
-                                       : variables_for(options, library));
+  const Result<app::ProgramEnd> end = app::run_program(options.command, *variables);
   if (!end.ok()) {
     static_cast<void>(app::failure(end.error()));
     return app::exit_collect_failed;
   }
   if (!library.empty()) {
-    gather(options, *end);
+    gather(options, *names, *end);
   }
   return app::end_like(*end);
+}
+
+int run_or_fail(const Options& options) {
+  try {
+    return run(options);
+  } catch (const std::exception& problem) {
+    return fail({ErrorCode::io, problem.what()});
+  }
 }
 
 std::function<int()> setup(app::Arguments& cli) {
@@ -213,13 +235,19 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("COMMAND", options->command, "the program and its arguments, behind --")
       .required();
   cli.add_option("-o,--output", options->out,
-                 "the recording (run.ftr); several processes write run.PID.ftr each");
+                 "the recording (run.ftr); several processes write run.ID.PID.ftr each, listed in "
+                 "run.ftr.json");
   cli.add_option("--steps", options->steps,
                  "record steps FIRST:LAST only, counted from 0: NVTX ranges \"step 3\", else from "
                  "one \"Optimizer.step...\" (emit_nvtx) to the next; a program with neither "
                  "records nothing, which is said");
   cli.add_flag("--memory", options->memory, "record allocations and releases too");
   cli.add_flag("--nvtx", options->ranges, "record ranges of NVTX too");
+  cli.add_option("--max-size", options->max_size,
+                 "stop recording a process before its file is larger, such as '4 GiB'")
+      .type_name("SIZE");
+  cli.add_flag("--with-command", options->with_command,
+               "keep the command line in the recording, with whatever secrets are in it");
   cli.add_flag("-q,--quiet", options->common.quiet, "say nothing beside the program");
   constexpr app::Example examples[] = {
       {"foretrace collect -o run.ftr --nvtx -- python train.py --epochs 1",
@@ -227,7 +255,7 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace collect --steps 10:12 -- torchrun --nproc-per-node 8 train.py",
        "a file per rank, to be read together"}};
   cli.add_examples(examples);
-  return [options] { return run(*options); };
+  return [options] { return run_or_fail(*options); };
 }
 
 }  // namespace

@@ -36,23 +36,12 @@ struct Converted {
   std::uintmax_t bytes = 0;
 };
 
-/// The file to write must not be the one that is still needed.
-Status check_paths(const Options& options) {
-  std::error_code error;
-  if (std::filesystem::equivalent(options.in, options.out, error) && !error) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("convert: '{}' is the trace itself, expected another file to write",
-                             options.out)};
-  }
-  return ok_status();
-}
-
 Result<Converted> convert(const Options& options) {
   Result<const trace::WriterInfo*> writer = trace::choose_writer(options.out, options.format);
   if (!writer.ok()) {
     return std::move(writer).error().with_context("convert");
   }
-  if (Status status = check_paths(options); !status.ok()) {
+  if (Status status = app::check_output(options.out, {&options.in, 1}); !status.ok()) {
     return std::move(status).error();
   }
   const driver::LoadOptions load = app::load_options(options.in, options.trace, options.common);

@@ -12,6 +12,7 @@
 #include "apps/driver/predict.h"
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
+#include "apps/report/report_parts.h"
 
 namespace foretrace::commands {
 namespace {
@@ -37,12 +38,14 @@ int run(const Options& options) {
     return app::failure(replay.error());
   }
   const driver::PathReport report =
-      driver::path_report(recording->graph(), replay->run, options.top);
+      driver::path_report(recording->graph(), replay->run, options.top, *run_options);
   if (options.common.json) {
     return app::answer(driver::text_of(driver::path_document(*recording, *replay, report)));
   }
-  return app::answer(options.common.quiet ? app::path_headline(report) + "\n"
-                                          : app::path_page(*recording, *replay, report));
+  return app::answer(app::with_doubt(options.common.quiet
+                                         ? app::path_headline(report) + "\n"
+                                         : app::path_page(*recording, *replay, report),
+                                     *replay));
 }
 
 std::function<int()> setup(app::Arguments& cli) {

@@ -15,7 +15,7 @@
 #include "apps/cli/options.h"
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
-#include "trace/ranks/job_inputs.h"
+#include "trace/inputs/list_files.h"
 
 namespace foretrace::commands {
 namespace {
@@ -53,28 +53,26 @@ int run_communication(const Options& options) {
 }
 
 Result<std::vector<driver::Inspection>> inspect_all(const Options& options) {
-  const Result<trace::JobFiles> listed = trace::list_job_files(options.paths);
+  const Result<std::vector<std::string>> listed = trace::list_files(options.paths);
   if (!listed.ok()) {
     return listed.error();
   }
-  app::log_warnings({}, listed->warnings);
-  const std::vector<trace::JobFile>& files = listed->files;
+  const std::vector<std::string>& files = *listed;
   const Result<AllocatorSettings> settings = parse_allocator_settings(options.allocator);
   if (!settings.ok()) {
     return settings.error();
   }
   const driver::MemoryQuestion memory{options.memory, *settings};
   if (files.size() == 2) {  // they may complete each other
-    auto pair = driver::inspect_two(files[0].path, files[1].path,
-                                    app::load_options(files[0].path, options.trace, options.common),
-                                    memory);
+    auto pair = driver::inspect_two(
+        files[0], files[1], app::load_options(files[0], options.trace, options.common), memory);
     app::clear_progress();
     return pair;
   }
   std::vector<driver::Inspection> traces;
-  for (const trace::JobFile& file : files) {
-    Result<std::vector<driver::Inspection>> found = driver::inspect(
-        file.path, app::load_options(file.path, options.trace, options.common), memory);
+  for (const std::string& file : files) {
+    Result<std::vector<driver::Inspection>> found =
+        driver::inspect(file, app::load_options(file, options.trace, options.common), memory);
     app::clear_progress();
     if (!found.ok()) {
       return std::move(found).error();

@@ -12,6 +12,7 @@
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/pictures.h"
 #include "apps/cli/timelines.h"
 #include "apps/cli/what_if_answers.h"
 #include "apps/driver/analysis.h"
@@ -20,8 +21,11 @@
 #include "apps/driver/what_if_spec.h"
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
+#include "apps/report/report_parts.h"
 #include "apps/report/style.h"
 #include "apps/report/text.h"
+#include "models/catalogue/accelerator.h"
+#include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
 namespace foretrace::commands {
@@ -35,6 +39,8 @@ struct Options {
   app::Questions questions;
   app::BudgetOptions budget;
   std::string timeline;
+  app::PictureOptions pictures;
+  bool check = false;
 };
 
 /// Within a budget: the recorded run and the predicted one.
@@ -65,9 +71,12 @@ struct Start {
 };
 
 Result<Start> start_of(const Options& options) {
-  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return run_options.error();
+  }
+  if (options.check) {
+    run_options->checks = Checks::all;
   }
   Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
   if (!question.ok()) {
@@ -86,7 +95,7 @@ Result<Start> start_of(const Options& options) {
   if (!analysis.ok()) {
     return analysis.error();
   }
-  driver::add_reserved(*recording, recording->graph(), *analysis);
+  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   return Start{{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)},
                *std::move(question)};
 }
@@ -134,29 +143,42 @@ Result<bool> draw(const Options& options, const app::WhatIfBase& base,
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return written.error();
   }
+  std::string names;
+  for (const driver::Applied& applied : prediction.applied) {
+    names += (names.empty() ? "with " : " + ") + std::string(applied.optimization->name);
+  }
+  const std::array<app::PicturedRun, 2> runs = {
+      {{"as recorded", base.recording.graph(), base.replay.run, base.analysis},
+       {names, prediction.graph, prediction.run, predicted}}};
+  const std::string_view title = file_name_of(base.recording.path);
+  if (const Status drawn = app::draw_pictures(options.pictures, title, runs); !drawn.ok()) {
+    return drawn.error();
+  }
   return !options.timeline.empty();
 }
 
 int predict(const Options& options, const Start& start, const std::vector<driver::WhatIf>& stack) {
   const app::WhatIfBase& base = start.base;
-  const Result<driver::Prediction> prediction =
-      driver::predict(base.recording, stack, base.options);
+  Result<driver::Prediction> prediction =
+      driver::predict(base.recording, stack, base.options, &base.replay);
   if (!prediction.ok()) {
     return app::failure(prediction.error());
   }
+  driver::add_facts(base.recording, base.replay.run, *prediction);
   Result<driver::Analysis> predicted =
       driver::analyse(prediction->graph, prediction->run, base.options);
   if (!predicted.ok()) {
     return app::failure(predicted.error());
   }
-  driver::add_reserved(base.recording, prediction->graph, *predicted);
+  driver::add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
   const Result<std::optional<Budgets>> budgets = budgets_of(start, *prediction);
   if (!budgets.ok()) {
     return app::failure(budgets.error());
   }
   const Budgets* const within = budgets->has_value() ? &**budgets : nullptr;
-  const app::ExitCode code =
-      within != nullptr && !within->predicted.fits ? app::exit_answer_is_no : app::exit_done;
+  const bool has_room = !prediction->fit || prediction->fit->fits;
+  const bool in_budget = within == nullptr || within->predicted.fits;
+  const app::ExitCode code = has_room && in_budget ? app::exit_done : app::exit_answer_is_no;
   const Result<bool> drawn = draw(options, base, *prediction, *predicted, within);
   if (!drawn.ok()) {
     return app::failure(drawn.error());
@@ -170,28 +192,48 @@ int predict(const Options& options, const Start& start, const std::vector<driver
   }
   if (options.common.quiet) {
     return app::answer(
-        app::prediction_headline(base.replay, *prediction) + "\n" +
+        app::with_doubt(app::prediction_headline(base.replay, *prediction) + "\n", base.replay) +
             (within == nullptr ? "" : app::budget_headline(within->predicted) + "\n"),
         code);
   }
-  return app::answer(
-      app::prediction_page({base.recording, base.replay, base.analysis, *prediction, *predicted}) +
-          (within == nullptr ? "" : budget_text(*within)) +
-          app::timeline_line(*drawn ? options.timeline : ""),
-      code);
+  return app::answer(app::with_doubt(app::prediction_page({base.recording, base.replay,
+                                                           base.analysis, *prediction, *predicted}),
+                                     base.replay) +
+                         (within == nullptr ? "" : budget_text(*within)) +
+                         app::timeline_line(*drawn ? options.timeline : ""),
+                     code);
 }
 
 /// The what-ifs as they can be written again.
 std::vector<std::string> written(const Options& options) {
   std::vector<std::string> texts = options.apply;
   if (!options.accelerator.empty()) {
-    texts.push_back(fmt::format("{}:to={}", driver::accelerator_swap_name, options.accelerator));
+    texts.push_back(driver::text_of(driver::swap_to(options.accelerator)));
   }
   return texts;
 }
 
+/// Before the work: what is drawn is none of the files that are read.
+Status check_outputs(const Options& options) {
+  std::vector<std::string> inputs = app::files_of_what_ifs(options.apply);
+  inputs.insert(inputs.end(), options.trace.paths.begin(), options.trace.paths.end());
+  if (!options.accelerator.empty()) {
+    inputs.push_back(config_directory() + "/accelerators/" + options.accelerator + ".json");
+  }
+  for (const std::string& output :
+       {options.timeline, options.pictures.timeline, options.pictures.memory}) {
+    if (Status status = app::check_output(output, inputs); !status.ok()) {
+      return status;
+    }
+  }
+  return ok_status();
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (const Status status = check_outputs(options); !status.ok()) {
+    return app::failure(status.error());
+  }
   const Result<std::vector<driver::WhatIf>> stack = stack_of(options);
   if (!stack.ok()) {
     return app::failure(stack.error());
@@ -224,10 +266,13 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("--accelerator", options->accelerator,
                  "the same run on this product; foretrace list accelerators names them")
       .type_name("NAME");
+  cli.add_flag("--check", options->check,
+               "examine that in the changed graph everybody still waits for whom they waited for");
   app::add_questions(cli, options->questions);
   app::add_run(cli, options->trace);
   app::add_budget(cli, options->budget);
   app::add_timeline(cli, options->timeline);
+  app::add_pictures(cli, options->pictures);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace whatif trace.json.gz --rank-all", "what would help most"},

@@ -127,11 +127,11 @@ void add_job(std::vector<trace::FoundTrace> found, const std::string& path, Form
     return;
   }
   for (const trace::RankTrace& rank : *ranks) {
-    row.format = rank.events.info.format;
-    add_report(rank.report, row.report);
-    count_events(rank.events, row);
-    if (rank.nodes) {
-      count_nodes(*rank.nodes, row);
+    row.format = rank.trace.events.info.format;
+    add_report(rank.trace.report, row.report);
+    count_events(rank.trace.events, row);
+    if (rank.trace.nodes() != nullptr) {
+      count_nodes(*rank.trace.nodes(), row);
     }
   }
   row.ranks = ranks->size();
@@ -139,7 +139,7 @@ void add_job(std::vector<trace::FoundTrace> found, const std::string& path, Form
   if (!built) {
     row.no_replay = without_path(built.error().message, path);
   } else {
-    replay_graph(std::move(ranks->front().events), std::move(built->built), row);
+    replay_graph(std::move(ranks->front().trace.events), std::move(built->built), row);
   }
 }
 
@@ -162,8 +162,8 @@ FormatRow row_of(const std::string& folder, const std::string& file) {
   row.format = loaded.events.info.format;
   row.report = loaded.report;
   count_events(loaded.events, row);
-  if (loaded.nodes) {
-    count_nodes(*loaded.nodes, row);
+  if (loaded.nodes() != nullptr) {
+    count_nodes(*loaded.nodes(), row);
   }
   Result<trace::BuiltGraph> built = trace::build_graph(loaded);
   replay_graph(std::move(loaded.events), std::move(built), row);

@@ -9,6 +9,8 @@ using namespace foretrace;
 TEST_CASE("text: a part is found anywhere, in any case where that is asked for") {
   CHECK(contains("cudaMemcpyAsync", "Memcpy"));
   CHECK_FALSE(contains("cudaMemcpyAsync", "memcpy"));
+  CHECK(contains("a:b", ':'));
+  CHECK_FALSE(contains("ab", ':'));
   CHECK(contains_ignore_case("cudaMemcpyAsync", "MEMCPY"));
   CHECK_FALSE(contains_ignore_case("cuda", "cudaX"));
   CHECK(contains_ignore_case("", ""));

@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/trace/annotate/trace_sketch.h"
+#include "tests/trace/support/confusion.h"
 #include "trace/annotate/annotate.h"
-#include "trace/annotate/confusion.h"
 
 namespace {
 

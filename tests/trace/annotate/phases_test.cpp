@@ -13,7 +13,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "trace/annotate/confusion.h"
+#include "tests/trace/support/confusion.h"
 #include "trace/annotate/device_phases.h"
 #include "trace/formats/reader.h"
 

@@ -29,7 +29,7 @@ namespace foretrace::trace::collector {
 [[nodiscard]] inline RecordSink sink_to(std::string& file) {
   return [&file](std::string_view bytes) {
     file += bytes;
-    return true;
+    return 0;
   };
 }
 

@@ -2,11 +2,13 @@
 #include "trace/collect/record_writer.h"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -53,6 +55,22 @@ TEST_CASE("collector: the facts of a file are known without its records, also th
   CHECK(facts_of_text(file.substr(0, ftr::head_bytes)).empty());
   std::filesystem::remove(path);
   CHECK(facts_of_file(path.string()).empty());
+}
+
+TEST_CASE("collector: the facts at the end of a large recording are found without its records") {
+  std::string file;
+  RecordWriter writer(sink_to(file), {{"rank", "2"}}, {.waiting_batches = 10'000});
+  for (int i = 0; i < 200'000; ++i) {
+    writer.add(kernel_at(1 + i * 7919LL % 1'000'003, 0));
+  }
+  CHECK(writer.finish({{"steps seen", "12"}}));
+  CHECK(file.size() > std::size_t{1} << 18U);
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("foretrace_ends_" + std::to_string(::getpid()));
+  std::ofstream(path, std::ios::binary) << file;
+  CHECK(ftr::number_of(facts_of_file(path.string()), "rank", -1) == 2);
+  CHECK(ftr::number_of(facts_of_file(path.string()), "steps seen", -1) == 12);
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("collector: what is added to a writer is read back, kind by kind") {
@@ -126,7 +144,7 @@ TEST_CASE("collector: a disk that is too slow costs records, which are counted, 
         }
         ++seen;
         file += bytes;
-        return true;
+        return 0;
       },
       {}, {.records_per_chunk = 1000, .waiting_batches = 3, .text_bytes = 1000, .patience = 1h});
   for (int i = 0; i < 100'000; ++i) {
@@ -143,15 +161,84 @@ TEST_CASE("collector: a disk that is too slow costs records, which are counted, 
         writer.dropped());
 }
 
-TEST_CASE("collector: a disk that is full ends the writing, not the program") {
+TEST_CASE("collector: a disk that is full ends the writing, not the program, and the end says so") {
   int calls = 0;
-  RecordWriter writer([&calls](std::string_view) { return ++calls < 5; }, {},
+  std::string file;
+  RecordWriter writer(
+      [&](std::string_view bytes) {
+        if (++calls ==
+            7) {  // head, facts, text 0 and 3 chunks; what this gives back is room enough
+          return ENOSPC;
+        }
+        file += bytes;
+        return 0;
+      },
+      {}, {.records_per_chunk = 10, .waiting_batches = 1000, .patience = 1h});
+  for (int i = 0; i < 1000; ++i) {
+    writer.add(kernel_at(1 + i, 0));
+  }
+  CHECK(writer.finish({{"steps seen", "3"}}));
+  CHECK(writer.stopped() == "No space left on device");
+  CHECK(writer.written() == 30);
+  CHECK(writer.written() + writer.dropped() == 1000);
+  const LoadedTrace trace = read_bytes("ftr", file);
+  CHECK(trace.events.size() == 30);
+  CHECK(has_warning(trace.report, "UTC only, the program ran on: No space left on device"));
+  CHECK(damage_count(trace.report, "records of kernels that could not be written") == 970);
+}
+
+TEST_CASE("collector: a disk that stays full leaves whole chunks and no end mark") {
+  int calls = 0;
+  RecordWriter writer([&calls](std::string_view) { return ++calls < 5 ? 0 : ENOSPC; }, {},
                       {.records_per_chunk = 10});
   for (int i = 0; i < 1000; ++i) {
     writer.add(kernel_at(1 + i, 0));
   }
   CHECK_FALSE(writer.finish());
   CHECK(writer.written() + writer.dropped() == 1000);
+}
+
+TEST_CASE("collector: a file grows to its limit, with room for its end, and no further") {
+  std::string file;
+  RecordWriter writer(sink_to(file), {},
+                      {.records_per_chunk = 10, .patience = 1h, .file_bytes = 20'000});
+  for (int i = 0; i < 100'000; ++i) {
+    writer.add(kernel_at(1 + i * 977 % 5000, 0));
+    if (i % 1000 == 0) {
+      std::this_thread::sleep_for(1ms);  // nothing is dropped for want of time
+    }
+  }
+  CHECK(writer.finish());
+  CHECK(file.size() <= 20'000);
+  CHECK(file.size() > 10'000);
+  CHECK(has_warning(read_bytes("ftr", file).report, "the file has the size that it may have"));
+}
+
+TEST_CASE("collector: a sink that throws ends the recording, not the program") {
+  RecordWriter writer(
+      [calls = 0](std::string_view) mutable { return ++calls < 5 ? 0 : throw std::bad_alloc(); },
+      {}, {.records_per_chunk = 10});
+  for (int i = 0; i < 1000; ++i) {
+    writer.add(kernel_at(1 + i, 0));
+  }
+  CHECK_FALSE(writer.finish());
+}
+
+TEST_CASE("collector: a disk that hangs does not keep the program from ending") {
+  std::atomic<bool> hangs{true};
+  RecordWriter writer(
+      [&](std::string_view) {
+        while (hangs) {
+          std::this_thread::sleep_for(1ms);
+        }
+        return 0;
+      },
+      {}, {.last_wait = 50ms});
+  const auto before = std::chrono::steady_clock::now();
+  CHECK_FALSE(writer.finish());
+  CHECK(std::chrono::steady_clock::now() - before < 5s);
+  CHECK(writer.stopped() == "the disk does not answer");
+  hangs = false;
 }
 
 TEST_CASE("collector: texts beyond the limit become the empty one") {
@@ -174,7 +261,7 @@ TEST_CASE("collector: a day of records at full speed stays within the bound of t
       [&](std::string_view piece) {
         bytes += piece.size();
         ++chunks;
-        return true;
+        return 0;
       },
       {}, {.records_per_chunk = 8192, .waiting_batches = 16, .text_bytes = 1U << 20U});
   // 18 batches of 8,192 kernels of 136 bytes, one open batch of every kind, and the texts.
@@ -207,7 +294,7 @@ TEST_CASE(
     std::setvbuf(file, nullptr, _IONBF, 0);
     auto* const writer = new RecordWriter(
         [file](std::string_view bytes) {
-          return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+          return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() ? 0 : EIO;
         },
         {}, {.records_per_chunk = 500});
     for (std::int64_t i = 0; i < 1'000'000'000; ++i) {

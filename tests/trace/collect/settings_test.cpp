@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "trace/collect/step_report.h"
 
@@ -24,8 +26,21 @@ Settings through_environment(const Settings& settings) {
 }
 
 TEST_CASE("collector: settings travel through the environment") {
-  const Settings all = through_environment({"a/run.%p.ftr", StepRange{2, 5}, true, true});
-  CHECK(all.file == "a/run.%p.ftr");
+  Settings given;
+  given.file = "/a/run.1f2e";
+  given.host = "node7";
+  given.steps = StepRange{2, 5};
+  given.memory = given.ranges = given.command = true;
+  given.most_bytes = std::uint64_t{5} << 32U;
+  given.stderr_file = "12:34";
+  given.goes_first = "/other.so";
+  const Settings all = through_environment(given);
+  CHECK(all.file == given.file);
+  CHECK(all.host == given.host);
+  CHECK(all.command);
+  CHECK(all.most_bytes == given.most_bytes);
+  CHECK(all.stderr_file == given.stderr_file);
+  CHECK(all.goes_first == given.goes_first);
   REQUIRE(all.steps.has_value());
   CHECK(all.steps->first == 2);
   CHECK(all.steps->last == 5);
@@ -48,9 +63,29 @@ TEST_CASE("collector: a range of steps is two counts in order") {
 }
 
 TEST_CASE("collector: each process has its file") {
-  CHECK(file_of_process("a/run.%p.ftr", 42) == "a/run.42.ftr");
-  CHECK(file_of_process("run.ftr", 42) == "run.ftr");
-  CHECK(file_of_process("%p/run.%p.ftr", 1) == "%p/run.1.ftr");
+  CHECK(file_of_process("a/run.1f2e", "", 42) == "a/run.1f2e.42.ftr");
+  CHECK(file_of_process("a/run.1f2e", "node7", 42) == "a/run.1f2e.node7.42.ftr");
+  CHECK(file_of_process("a/run.1f2e", "", 42, 2) == "a/run.1f2e.42-2.ftr");
+  CHECK(note_of_process("a/run.1f2e", "node7", 42) == "a/run.1f2e.node7.42.note");
+}
+
+TEST_CASE("collector: the name of a host is fit for a file name") {
+  const std::string host = host_name();
+  CHECK(host.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") ==
+        std::string::npos);
+  CHECK(host.size() < 64);
+}
+
+TEST_CASE("collector: two names of one open file have one identity, a closed one has none") {
+  const int file = ::open("/dev/null", O_RDONLY);
+  const int same = ::dup(file);
+  const int other = ::open("/dev/zero", O_RDONLY);
+  CHECK(file_identity(file) == file_identity(same));
+  CHECK(file_identity(file) != file_identity(other));
+  for (const int descriptor : {file, same, other}) {
+    ::close(descriptor);
+  }
+  CHECK(file_identity(file).empty());
 }
 
 TEST_CASE("collector: names of steps") {

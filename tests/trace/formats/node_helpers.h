@@ -37,7 +37,7 @@ namespace foretrace::trace {
 }
 
 [[nodiscard]] inline std::string_view node_name(const LoadedTrace& trace, std::size_t row) {
-  return trace.events.names[trace.nodes->name[row]];
+  return trace.events.names[trace.nodes()->name[row]];
 }
 
 /// Recorded ids of what a node waits for by data.

@@ -36,8 +36,8 @@ TEST_CASE("execution link: equal ids with equal names match, and events get shap
   CHECK(trace.events.names[shapes.dims] == "[[8, 8], []]");
   // Tensors stand with the node: aten::mul reads storage 6.
   const NodeId node = link->node[0];
-  CHECK(execution.nodes->tensors[0].node == node);
-  CHECK(execution.nodes->tensors[0].storage == 6);
+  CHECK(execution.nodes()->tensors[0].node == node);
+  CHECK(execution.nodes()->tensors[0].storage == 6);
 }
 
 TEST_CASE("execution link: the id that the profiler wrote of a call goes before its external id") {

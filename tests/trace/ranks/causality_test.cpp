@@ -41,11 +41,11 @@ Times job_steps(const BuiltJob& job, const TaskGraph& graph) {
   return steps;
 }
 
-BuiltJob build(const char* name, const RuleSwitches& rules = {}) {
+BuiltJob build(const char* name, const LeftOutRules& without = {}) {
   auto traces = read_real_job(name);
   REQUIRE(traces.ok());
   BuildOptions options;
-  options.rules = rules;
+  options.without_rules = without;
   auto job = build_job(*traces, options);
   REQUIRE(job.ok());
   return std::move(job).value();
@@ -140,9 +140,7 @@ TEST_CASE("causality: without the hand-over rule the prediction is wrong by far"
     MESSAGE("no recordings here: skipped");
     return;
   }
-  RuleSwitches rules;
-  rules.hand_over = false;
-  const BuiltJob straggler = build("str", rules);
+  const BuiltJob straggler = build("str", {"hand_over"});
   const std::vector<Stall> stalls = stalls_of(straggler, 100 * ms, 10'000 * ms);
   const Times removed = job_steps(straggler, with_stalls(straggler.built.graph, stalls, 0));
   CHECK(error(middle(removed), 158'800'000) > 0.5);

@@ -27,9 +27,9 @@ double span_us(const TaskGraph& graph, const Weights& weights) {
   return static_cast<double>(timeline.span_ns) / 1000.0;
 }
 
-Spans spans(const EventTable& table, const RuleSwitches& rules) {
+Spans spans(const EventTable& table, const LeftOutRules& without = {}) {
   BuildOptions options;
-  options.rules = rules;
+  options.without_rules = without;
   const Result<BuiltGraph> built = build_graph(table, options);
   REQUIRE_MESSAGE(built.ok(), built.error().message);
   const TaskGraph& graph = built->graph;
@@ -41,11 +41,9 @@ Spans spans(const EventTable& table, const RuleSwitches& rules) {
 
 double change(double with, double without) { return std::abs(without / with - 1.0); }
 
-void check_reacts(const EventTable& table, bool RuleSwitches::*rule, double Spans::*reaction) {
-  RuleSwitches off;
-  off.*rule = false;
-  const Spans with = spans(table, {});
-  const Spans without = spans(table, off);
+void check_reacts(const EventTable& table, const char* rule, double Spans::*reaction) {
+  const Spans with = spans(table);
+  const Spans without = spans(table, {rule});
   CAPTURE(with.*reaction);
   CAPTURE(without.*reaction);
   CHECK(change(with.*reaction, without.*reaction) > 0.10);
@@ -81,8 +79,8 @@ TEST_CASE(
   launch_many(t, 10, 0, 100);                              // device: 7 .. 7 + 10 * 100 + 9 = 1016
   t.call(t.thread(1), "cudaStreamSynchronize", 100, 921);  // returns 5 us after
   launch_many(t, 10, 1030, 5);
-  CHECK(spans(t.table(), {}).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
-  check_reacts(t.table(), &RuleSwitches::synchronization, &Spans::device_x0);
+  CHECK(spans(t.table()).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
+  check_reacts(t.table(), "synchronization", &Spans::device_x0);
 }
 
 TEST_CASE("blocking copies: a pageable copy to the host returns with the data") {
@@ -93,8 +91,8 @@ TEST_CASE("blocking copies: a pageable copy to the host returns with the data") 
       t.work(call, t.stream(7), 1017, 10, "Memcpy DtoH (Device -> Pageable)", EventKind::copy);
   t.bytes(copy, 4096);
   launch_many(t, 10, 1040, 5);
-  CHECK(spans(t.table(), {}).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
-  check_reacts(t.table(), &RuleSwitches::blocking_copies, &Spans::device_x0);
+  CHECK(spans(t.table()).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
+  check_reacts(t.table(), "blocking_copies", &Spans::device_x0);
 }
 
 TEST_CASE("queue depth: the launch of entry k returns when entry k-1021 starts") {
@@ -111,8 +109,17 @@ TEST_CASE("queue depth: the launch of entry k returns when entry k-1021 starts")
     host = end + 5.0;
   }
   t.op(t.thread(1), "aten::done", host, 3000);
-  CHECK(spans(t.table(), {}).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
-  check_reacts(t.table(), &RuleSwitches::queue_depth, &Spans::device_x0);
+  CHECK(spans(t.table()).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
+  check_reacts(t.table(), "queue_depth", &Spans::device_x0);
+}
+
+TEST_CASE("hidden sync: a silence right before an event is read is a wait for the device") {
+  TableBuilder t;
+  launch_many(t, 10, 0, 100);  // device until 1016, host until 95
+  t.call(t.thread(1), "cudaEventElapsedTime", 1021, 1);
+  t.op(t.thread(1), "aten::done", 1022, 200);
+  CHECK(spans(t.table()).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
+  check_reacts(t.table(), "hidden_sync", &Spans::device_x0);
 }
 
 TEST_CASE("overhead events: 'Command Buffer Full' is waiting even where few entries are visible") {
@@ -122,7 +129,7 @@ TEST_CASE("overhead events: 'Command Buffer Full' is waiting even where few entr
   t.event(EventKind::overhead, "Command Buffer Full", t.thread(9), 602, 3994);
   t.work(call, t.stream(7), 5100, 100);
   t.op(t.thread(1), "aten::done", 4600, 1000);
-  check_reacts(t.table(), &RuleSwitches::overhead_events, &Spans::device_x0);
+  check_reacts(t.table(), "overhead_events", &Spans::device_x0);
 }
 
 TEST_CASE("hand-over: the backward thread starts when the forward thread hands over to it") {
@@ -135,8 +142,8 @@ TEST_CASE("hand-over: the backward thread starts when the forward thread hands o
     t.work(call, t.stream(7), 1107 + 10 * i, 2);
   }
   t.op(t.thread(1), "aten::zero_", 1400, 50);  // the main thread resumes after thread 2
-  CHECK(spans(t.table(), {}).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
-  check_reacts(t.table(), &RuleSwitches::hand_over, &Spans::device_x0);
+  CHECK(spans(t.table()).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
+  check_reacts(t.table(), "hand_over", &Spans::device_x0);
 }
 
 TEST_CASE("event wait: work on another stream starts after the recorded event") {
@@ -147,11 +154,10 @@ TEST_CASE("event wait: work on another stream starts after the recorded event") 
   t.call(t.thread(1), "cudaStreamWaitEvent", 12, 1);
   const EventId second = t.call(t.thread(1), "cudaLaunchKernel", 15, 5);
   t.work(second, t.stream(20), 1008, 400);
-  RuleSwitches off;
-  off.inference = false;  // the inference would find the same edge from its timing alone
-  off.capacity = false;
+  // The inference would find the same edge from its timing alone.
+  LeftOutRules off{"inference", "capacity"};
   const Spans with = spans(t.table(), off);
-  off.event_wait = false;
+  off.insert("event_wait");
   const Spans without = spans(t.table(), off);
   CHECK(with.replay == doctest::Approx(1408).epsilon(0.001));
   CHECK(change(with.device_x0, without.device_x0) > 0.10);
@@ -174,10 +180,9 @@ TEST_CASE("cuda_sync: the record says which of two events is waited for") {
   const EventId c = t.call(t.thread(1), "cudaLaunchKernel", 1500, 5);
   t.work(c, t.stream(20), 1507, 1000);
   // Kernels doubled: stream 7 ends at 2007, stream 8 at 212; the waiter is launched at 1505.
-  const Spans exact = spans(t.table(), {});
-  RuleSwitches off;
-  off.cuda_sync = false;  // then every other stream is a source
-  const Spans guessed = spans(t.table(), off);
+  const Spans exact = spans(t.table());
+  // Without it every other stream is a source.
+  const Spans guessed = spans(t.table(), {"cuda_sync"});
   CHECK(exact.device_x2 == doctest::Approx(1507 + 2000).epsilon(0.001));
   CHECK(change(exact.device_x2, guessed.device_x2) > 0.10);
 }
@@ -192,11 +197,9 @@ TEST_CASE("default stream: a stream that was seen waiting for the legacy default
     t.work(b, t.stream(13), at + 308, 300);
     at += 700;
   }
-  RuleSwitches off;
-  off.inference = false;
-  off.capacity = false;
+  LeftOutRules off{"inference", "capacity"};
   const Spans with = spans(t.table(), off);
-  off.default_stream = false;
+  off.insert("default_stream");
   const Spans without = spans(t.table(), off);
   CHECK(with.replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
   CHECK(change(with.device_x0, without.device_x0) > 0.10);
@@ -214,11 +217,9 @@ TEST_CASE("graph launch: the next work on the launching stream follows the graph
   }
   const EventId after = t.call(t.thread(1), "cudaLaunchKernel", 40, 5);
   t.work(after, t.stream(7), at, 400);
-  RuleSwitches off;
-  off.inference = false;
-  off.capacity = false;
+  LeftOutRules off{"inference", "capacity"};
   const Spans with = spans(t.table(), off);
-  off.graph_launch = false;
+  off.insert("graph_launch");
   const Spans without = spans(t.table(), off);
   CHECK(with.replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
   CHECK(change(with.device_x0, without.device_x0) > 0.10);
@@ -230,8 +231,8 @@ TEST_CASE("inference: an unrecorded wait is found from the end of another stream
   t.work(a, t.stream(7), 7, 1000);
   const EventId b = t.call(t.thread(1), "cudaLaunchKernel", 15, 5);
   t.work(b, t.stream(20), 1010, 400);
-  CHECK(spans(t.table(), {}).replay == doctest::Approx(1410).epsilon(0.001));
-  check_reacts(t.table(), &RuleSwitches::inference, &Spans::device_x0);
+  CHECK(spans(t.table()).replay == doctest::Approx(1410).epsilon(0.001));
+  check_reacts(t.table(), "inference", &Spans::device_x0);
 }
 
 TEST_CASE("capacity: a kernel that fills the device holds others back until its last wave") {
@@ -240,8 +241,8 @@ TEST_CASE("capacity: a kernel that fills the device holds others back until its 
   t.work(a, t.stream(7), 7, 1000);
   const EventId b = t.call(t.thread(1), "cudaLaunchKernel", 15, 5);
   t.work(b, t.stream(20), 907, 400);  // 90 % into the other kernel
-  CHECK(spans(t.table(), {}).replay == doctest::Approx(1307).epsilon(0.001));
-  check_reacts(t.table(), &RuleSwitches::capacity, &Spans::device_x0);
+  CHECK(spans(t.table()).replay == doctest::Approx(1307).epsilon(0.001));
+  check_reacts(t.table(), "capacity", &Spans::device_x0);
 }
 
 TEST_CASE("host gaps: time between calls is host work and stays when kernels vanish") {
@@ -250,7 +251,7 @@ TEST_CASE("host gaps: time between calls is host work and stays when kernels van
     const EventId call = t.call(t.thread(1), "cudaLaunchKernel", 100 * i, 5);
     t.work(call, t.stream(7), 100 * i + 7, 50);
   }
-  check_reacts(t.table(), &RuleSwitches::host_gaps, &Spans::device_x0);
+  check_reacts(t.table(), "host_gaps", &Spans::device_x0);
 }
 
 TEST_CASE("pre-window: work launched before the window delays what follows on its stream") {
@@ -262,8 +263,8 @@ TEST_CASE("pre-window: work launched before the window delays what follows on it
   }
   const EventId call = t.call(t.thread(1), "cudaLaunchKernel", 5, 5);
   t.work(call, t.stream(7), at, 500);
-  CHECK(spans(t.table(), {}).replay == doctest::Approx(1500).epsilon(0.001));
-  check_reacts(t.table(), &RuleSwitches::pre_window, &Spans::device_x2);
+  CHECK(spans(t.table()).replay == doctest::Approx(1500).epsilon(0.001));
+  check_reacts(t.table(), "pre_window", &Spans::device_x2);
 }
 
 }  // namespace foretrace::trace

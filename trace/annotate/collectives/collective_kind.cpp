@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/core/text.h"
 #include "trace/annotate/collectives/collectives.h"
 
 namespace foretrace::trace {
@@ -32,7 +33,7 @@ CollectiveKind collective_kind(std::string_view name) {
       {"recv", CollectiveKind::receive},
   }};
   for (const auto& [part, kind] : parts) {
-    if (plain.find(part) != std::string::npos) {
+    if (contains(plain, part)) {
       return kind;
     }
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <initializer_list>
 
+#include "sim/core/text.h"
 #include "trace/annotate/tensors/result_formulas.h"
 
 namespace foretrace::trace::results {
@@ -174,7 +175,7 @@ Results sort(const OperatorCall& call) {
   const TensorShape* const input = argument(call, 0);
   if (input == nullptr) return std::nullopt;
   TensorShape result = *input;
-  if (call.name.find("topk") != std::string_view::npos) {
+  if (contains(call.name, "topk")) {
     const auto most = call.arguments->numbers(1);
     const auto dim = dimension(call, 2, input->rank, -1);
     if (!most || most->size() != 1 || !dim) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "sim/core/text.h"
 #include "trace/annotate/nesting.h"
 #include "trace/annotate/tensors/requested_bytes.h"
 
@@ -34,7 +35,7 @@ std::uint8_t marks_of(EventKind kind, std::string_view name) {
       "nccl:", "c10d::", "record_param_comms"};
   std::uint8_t marks = known;
   if (kind == EventKind::cpu_op && is_factory(name)) marks |= makes;
-  if (name.find("zero_grad") != std::string_view::npos) marks |= clears;
+  if (foretrace::contains(name, "zero_grad")) marks |= clears;
   if (starts_with_any(name, communication)) marks |= moves;
   return marks;
 }
@@ -197,9 +198,8 @@ class Attributor {
     static constexpr std::array<std::string_view, 9> parts = {
         "conv", "mm", "linear", "cudnn", "miopen", "rnn", "attention", "fft", "matmul"};
     const std::string_view name = event == none<EventId> ? "" : events_.name_of(event);
-    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-      return name.find(part) != std::string_view::npos;
-    });
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return contains(name, part); });
   }
 
   [[nodiscard]] bool is_upload(EventId event) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/core/text.h"
 #include "trace/annotate/tensors/result_shapes.h"
 
 namespace foretrace::trace {
@@ -57,7 +58,7 @@ Results pool(const OperatorCall& call, const PoolArguments& where) {
   const Numbers padding = call.arguments->numbers(3).value_or(Numbers{});
   const Numbers dilation =
       where.dilation == 0 ? Numbers{} : call.arguments->numbers(where.dilation).value_or(Numbers{});
-  const std::size_t spatial = call.name.find("3d") != std::string_view::npos ? 3 : 2;
+  const std::size_t spatial = contains(call.name, "3d") ? 3 : 2;
   if (input->rank < spatial) return std::nullopt;
   TensorShape result = *input;
   for (std::size_t i = 0; i < spatial; ++i) {

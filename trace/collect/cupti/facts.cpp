@@ -54,11 +54,11 @@ std::string driver_version() {
 
 }  // namespace
 
-Facts facts_of_process(std::uint32_t cupti_version) {
+Facts facts_of_process(std::uint32_t cupti_version, bool with_command) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   Facts facts = {
-      {"command", command_line()},
+      {"command", with_command ? command_line() : std::string()},
       {"process", std::to_string(::getpid())},
       {"started", std::to_string(now.tv_sec)},
       {"driver", driver_version()},

@@ -5,7 +5,8 @@
 
 namespace foretrace::trace::collector {
 
-/// Command, process, rank of the job, versions of driver and CUPTI; no host name and no variables.
-[[nodiscard]] Facts facts_of_process(std::uint32_t cupti_version);
+/// Process, rank of the job, versions of driver and CUPTI, and the command line if it is wanted; no
+/// host name and no variables.
+[[nodiscard]] Facts facts_of_process(std::uint32_t cupti_version, bool with_command);
 
 }  // namespace foretrace::trace::collector

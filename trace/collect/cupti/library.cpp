@@ -63,6 +63,7 @@ std::string load_cupti(CuptiFunctions& functions) {
   const bool found = find(library, "cuptiGetVersion", f.get_version) &&
                      find(library, "cuptiGetResultString", f.result_string) &&
                      find(library, "cuptiSubscribe", f.subscribe) &&
+                     find(library, "cuptiUnsubscribe", f.unsubscribe) &&
                      find(library, "cuptiEnableDomain", f.enable_domain) &&
                      find(library, "cuptiGetCallbackName", f.callback_name) &&
                      find(library, "cuptiGetTimestamp", f.timestamp) &&

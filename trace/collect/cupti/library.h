@@ -12,6 +12,7 @@ struct CuptiFunctions {
   decltype(&cuptiGetVersion) get_version = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;
   decltype(&cuptiSubscribe) subscribe = nullptr;
+  decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiEnableDomain) enable_domain = nullptr;
   decltype(&cuptiGetCallbackName) callback_name = nullptr;
   decltype(&cuptiGetTimestamp) timestamp = nullptr;

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "trace/formats/chrome/document.h"
 #include "trace/formats/chrome/table_builder.h"
 #include "trace/formats/chrome/trace_info.h"
@@ -32,8 +33,7 @@ Confidence sniff(std::string_view prefix) {
   const detail::JsonOutline outline = detail::outline_of(prefix);
   const bool list = outline.is_array && detail::has_key(outline, "ph");
   const bool document = outline.is_object && detail::has_key(outline, "traceEvents") &&
-                        !detail::has_key(outline, "schemaVersion") &&
-                        prefix.find("\"ph\"") != std::string_view::npos;
+                        !detail::has_key(outline, "schemaVersion") && contains(prefix, "\"ph\"");
   if ((!list && !document) || detail::has_profiler_category(prefix)) {
     return Confidence::no;
   }
@@ -66,7 +66,7 @@ std::optional<StreamName> stream_name(std::string_view name) {
                   : std::nullopt;
   }
   const auto device = number_behind(name, "device:GPU:");
-  const bool all = name.find("stream:all") != std::string_view::npos;
+  const bool all = contains(name, "stream:all");
   const auto stream = number_behind(name, "stream:");
   if (!device || (!stream && !all)) {
     return std::nullopt;

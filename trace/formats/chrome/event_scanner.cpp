@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "sim/core/text.h"
 #include "trace/formats/common/hash.h"
 #include "trace/formats/json/scan.h"
 
@@ -324,7 +325,7 @@ std::size_t EventScanner::learn(std::size_t place, std::string_view text, const 
       places_[place].others.size() >= most_steps) {
     return unknown_place;
   }
-  if (text.find('\0') != std::string_view::npos) {
+  if (contains(text, '\0')) {
     return unknown_place;  // zero bytes also stand behind the end of the text
   }
   Step step;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "trace/formats/common/hash.h"
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
@@ -65,7 +66,7 @@ std::uint32_t NarrowIds::narrow_other(const Number& recorded, std::size_t row) {
   return 0;
 }
 
-void NarrowIds::finish(std::vector<std::uint32_t>& column) const {
+void NarrowIds::finish(std::vector<std::uint32_t>& column) {
   if (wide_.empty()) {
     return;
   }
@@ -89,9 +90,25 @@ void NarrowIds::finish(std::vector<std::uint32_t>& column) const {
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (i == 0 || wide[i].first != wide[i - 1].first) {
       id = next_free();
+      given_.emplace_back(wide[i].first, id);
     }
     column[wide[i].second] = id;
   }
+}
+
+std::int64_t NarrowIds::narrowed(std::int64_t recorded) const {
+  if (given_.empty()) {
+    return recorded > all_bits_32 ? -1 : recorded;
+  }
+  const auto at = std::lower_bound(given_.begin(), given_.end(), std::pair(recorded, 0U));
+  if (at != given_.end() && at->first == recorded) {
+    return at->second;
+  }
+  // No row was recorded with the ids that were given; they came from the top down.
+  const auto below = std::partition_point(given_.begin(), given_.end(),
+                                          [&](const auto& row) { return row.second > recorded; });
+  const bool is_given = below != given_.end() && below->second == recorded;
+  return recorded > all_bits_32 || is_given ? -1 : recorded;
 }
 
 NameId RecentNames::intern(std::string_view name, NameTable& names) {
@@ -156,7 +173,7 @@ void TableBuilder::add(const EventFields& event, std::uint64_t offset) {
     case '(':
     case ')': return;
     case '\0':
-      if (event.text.size() > 2 && event.text.find('"') != std::string_view::npos) {
+      if (event.text.size() > 2 && contains(event.text, '"')) {
         drop("no phase", offset, event.text);
       }  // else: XLA closes its list with an empty object
       return;
@@ -471,6 +488,8 @@ void TableBuilder::finish() {
   }
   for (SyncRecord& sync : table_.syncs) {
     sync.start_ns -= first;
+    sync.correlation = correlations_.narrowed(sync.correlation);
+    sync.record_correlation = correlations_.narrowed(sync.record_correlation);
   }
   for (Flow& flow : table_.flows) {
     flow.time_ns -= first;

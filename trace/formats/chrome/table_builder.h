@@ -31,12 +31,15 @@ class NarrowIds {
     return fits ? static_cast<std::uint32_t>(recorded.whole) : narrow_other(recorded, row);
   }
   /// Puts the free ids into the column.
-  void finish(std::vector<std::uint32_t>& column) const;
+  void finish(std::vector<std::uint32_t>& column);
+  /// The id that rows with this recorded one have now; -1 if no row has it. After finish().
+  [[nodiscard]] std::int64_t narrowed(std::int64_t recorded) const;
 
  private:
   std::uint32_t narrow_other(const Number& recorded, std::size_t row);
 
-  std::vector<std::pair<std::int64_t, std::uint32_t>> wide_;  // recorded id, row
+  std::vector<std::pair<std::int64_t, std::uint32_t>> wide_;   // recorded id, row
+  std::vector<std::pair<std::int64_t, std::uint32_t>> given_;  // recorded id, free id; sorted
 };
 
 /// The ids of names seen lately: a look-up costs one comparison of texts.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "trace/formats/json/scan.h"
 #include "trace/io/text.h"
 
@@ -193,16 +194,14 @@ std::string describe_binary(std::string_view prefix) {
     return "a Python pickle: export what is in it as JSON";
   }
   const std::string_view start = prefix.substr(0, 4096);
-  if (start.find("QuadD") != std::string_view::npos ||
-      start.find("Nsight Systems") != std::string_view::npos) {
+  if (contains(start, "QuadD") || contains(start, "Nsight Systems")) {
     return "a report of Nsight Systems: export it first (nsys export --type sqlite)";
   }
-  if (prefix.substr(0, 64).find("\xEA\x01") != std::string_view::npos &&
-      prefix.substr(0, 64).find("schema") != std::string_view::npos) {
+  if (contains(prefix.substr(0, 64), "\xEA\x01") && contains(prefix.substr(0, 64), "schema")) {
     return "a Chakra execution trace (protobuf)";
   }
-  if (prefix[0] == '\x0A' && (prefix.substr(0, 256).find("/host:") != std::string_view::npos ||
-                              prefix.substr(0, 256).find("/device:") != std::string_view::npos)) {
+  if (prefix[0] == '\x0A' &&
+      (contains(prefix.substr(0, 256), "/host:") || contains(prefix.substr(0, 256), "/device:"))) {
     return "an XPlane protobuf (JAX, TensorFlow)";
   }
   return "binary data";

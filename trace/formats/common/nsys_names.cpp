@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "trace/formats/common/event_category.h"
 
 namespace foretrace::trace::detail {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
 // "_v7000": at least four digits, a CUDA version; "_v2" is part of a driver call's name.
@@ -67,7 +67,7 @@ bool names_operator(std::string_view name) {
   const bool small = is_lower(space[0]) && std::all_of(space.begin(), space.end(), [](char c) {
                        return is_lower(c) || is_digit(c) || c == '_';
                      });
-  return small && (name.find(' ') == std::string_view::npos || space == "autograd");
+  return small && (!contains(name, ' ') || space == "autograd");
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ std::string_view overhead_name(std::int64_t type) {
 }
 
 SyncKind sync_kind_of_call(std::string_view api) {
-  const auto has = [&](std::string_view part) { return api.find(part) != std::string_view::npos; };
+  const auto has = [&](std::string_view part) { return contains(api, part); };
   if (has("StreamSynchronize")) return SyncKind::stream_sync;
   if (has("StreamWaitEvent")) return SyncKind::stream_wait;
   if (has("EventSynchronize")) return SyncKind::event_sync;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <span>
 #include <utility>
 
@@ -57,22 +56,6 @@ std::uint64_t declared_size(std::string_view header) {
   return (page == 1 ? 65536 : page) * big_endian(header.substr(page_count_at, 4));
 }
 
-/// True if the file at `path` is what the source gives, and whole: then it needs no copy.
-bool is_plain(const std::string& path, std::string_view start, std::uint64_t& size) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) {
-    return false;
-  }
-  const auto end = static_cast<std::int64_t>(file.tellg());
-  std::string found(start.size(), '\0');
-  file.seekg(0);
-  if (end < 0 || !file.read(found.data(), static_cast<std::streamsize>(found.size()))) {
-    return false;
-  }
-  size = static_cast<std::uint64_t>(end);
-  return found == start && declared_size(start) <= size;
-}
-
 /// As a file name that SQLite takes from the URI it is in.
 std::string as_uri(const std::string& path) {
   std::string out = "file:";
@@ -104,10 +87,10 @@ Result<std::unique_ptr<SqliteFile>> SqliteFile::open(ByteSource& source) {
   }
   std::unique_ptr<SqliteFile> file(new SqliteFile);
   const std::string path(source.path());
-  std::uint64_t size = 0;
   Status opened = ok_status();
-  if (is_plain(path, start, size)) {
-    opened = file->open_path(path, size);
+  const bool is_whole = declared_size(start) <= source.file_size();
+  if (!source.plain_file().empty() && is_whole) {  // then it needs no copy
+    opened = file->open_path(std::string(source.plain_file()), source.file_size());
   } else {
     auto bytes = read_all(source, std::move(start), most_bytes_in_memory);
     if (!bytes) {

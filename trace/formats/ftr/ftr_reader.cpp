@@ -29,10 +29,13 @@ Result<std::string> whole(ByteSource& source, const ReadOptions& options) {
   std::size_t filled = 0;
   bytes.reserve(static_cast<std::size_t>(source.file_size()) + piece_bytes + ftr::read_slack);
   while (true) {
-    const std::size_t left = source.file_size() > filled
-                                 ? static_cast<std::size_t>(source.file_size()) - filled
-                                 : std::size_t{1};
-    bytes.resize(filled + std::min(left, piece_bytes));
+    // One byte more than the file has, to see its end; of a pipe or what is unpacked the size is
+    // not known, and the pieces grow with what is there.
+    const bool is_known = source.file_size() > 0;
+    const std::size_t rest = is_known && source.file_size() >= filled
+                                 ? static_cast<std::size_t>(source.file_size()) - filled + 1
+                                 : piece_bytes;
+    bytes.resize(filled + std::min(rest, piece_bytes));
     auto got = source.read(std::span<char>(bytes).subspan(filled));
     if (!got) {
       return std::move(got).error();

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "trace/formats/writer.h"
 #include "trace/ftr/container.h"
 #include "trace/ftr/rows.h"
@@ -19,11 +20,6 @@ using namespace foretrace::trace::ftr;  // NOLINT(google-build-using-namespace):
 constexpr std::size_t text_bytes_per_chunk = std::size_t{1} << 20U;
 // Written once, read often.
 constexpr int level = 9;
-
-std::string base_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
-}
 
 class TableWriter {
  public:
@@ -77,7 +73,7 @@ class TableWriter {
     const auto number = [](std::int64_t value) { return fmt::format("{}", value); };
     Pairs pairs = {{"content", "table"},
                    {"format", info.format},
-                   {"source", base_name(info.path)},
+                   {"source", std::string(file_name_of(info.path))},
                    {"rank", number(info.rank)},
                    {"world_size", number(info.world_size)},
                    {"base_time_ns", number(info.base_time_ns)},

@@ -48,7 +48,7 @@ void AllocatorHistory::add(std::int32_t number, const Event& event) {
 }
 
 void AllocatorHistory::fill(Device& device, LoadedTrace& trace) {
-  MemoryTimeline& memory = *trace.memory;
+  auto& memory = std::get<MemoryTimeline>(trace.content);
   memory.categories = {"allocated", "freed, still in use by a stream"};
   Change level = device.level;
   for (const Change& change : device.changes) {
@@ -90,7 +90,7 @@ void AllocatorHistory::fill(Device& device, LoadedTrace& trace) {
 }
 
 void AllocatorHistory::finish(LoadedTrace& trace) {
-  trace.memory.emplace();
+  trace.content.emplace<MemoryTimeline>();
   auto most = devices_.begin();
   for (auto at = devices_.begin(); at != devices_.end(); ++at) {
     const auto size = [](const auto& entry) {
@@ -101,7 +101,7 @@ void AllocatorHistory::finish(LoadedTrace& trace) {
   if (most == devices_.end()) {
     return;
   }
-  trace.memory->device = most->first;
+  std::get<MemoryTimeline>(trace.content).device = most->first;
   fill(most->second, trace);
   std::size_t others = 0;
   for (const auto& [number, device] : devices_) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "sim/core/text.h"
 #include "trace/formats/common/describe_format.h"
 #include "trace/formats/common/read_all.h"
 #include "trace/formats/common/strict.h"
@@ -37,9 +38,8 @@ Confidence sniff(std::string_view prefix) {
   if (is_pickle(prefix)) {
     // The first key of the dictionary stands behind some instructions.
     constexpr std::size_t start = 64;
-    const bool first = prefix.substr(0, start).find("segments") != std::string_view::npos;
-    return first || prefix.find("device_traces") != std::string_view::npos ? Confidence::yes
-                                                                           : Confidence::no;
+    const bool first = contains(prefix.substr(0, start), "segments");
+    return first || contains(prefix, "device_traces") ? Confidence::yes : Confidence::no;
   }
   const detail::JsonOutline outline = detail::outline_of(prefix);
   const bool snapshot =

@@ -69,7 +69,9 @@ Confidence sniff(std::string_view prefix) {
 class Document {
  public:
   Document(ByteSource& source, const ReadOptions& options, LoadedTrace& trace)
-      : cursor_(source, options.progress), trace_(trace), memory_(trace.memory.emplace()) {}
+      : cursor_(source, options.progress),
+        trace_(trace),
+        memory_(trace.content.emplace<MemoryTimeline>()) {}
 
   Status read() {
     if (cursor_.enter('[') && cursor_.next(']') && cursor_.enter('[')) {

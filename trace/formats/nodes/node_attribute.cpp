@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "sim/graph/task.h"
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
@@ -176,11 +177,9 @@ std::int64_t element_bytes(std::string_view type) {
       Known{"double", 8}, Known{"float64", 8},  Known{"float", 4},   Known{"long", 8},
       Known{"int64", 8},  Known{"short", 2},    Known{"int16", 2},   Known{"byte", 1},
       Known{"char", 1},   Known{"int8", 1},     Known{"bool", 1},    Known{"int", 4}};
-  std::string lower(type.substr(0, 64));
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(type.substr(0, 64));
   for (const Known& one : known) {
-    if (lower.find(one.part) != std::string::npos) {
+    if (contains(lower, one.part)) {
       return one.bytes;
     }
   }

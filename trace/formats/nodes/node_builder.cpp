@@ -20,7 +20,7 @@ std::uint64_t hash_of(const NodeSignature& s) {
 }  // namespace
 
 NodeBuilder::NodeBuilder(LoadedTrace& trace)
-    : trace_(trace), graph_(trace.nodes.emplace()), signature_slots_(1024) {
+    : trace_(trace), graph_(trace.content.emplace<NodeGraph>()), signature_slots_(1024) {
   graph_.signatures.emplace_back();
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "trace/formats/common/nsys_names.h"
 #include "trace/formats/json/json_check.h"
 #include "trace/io/text.h"
@@ -30,8 +31,7 @@ enum NvtxType : std::int64_t {
 };
 
 bool is_memory_call(std::string_view api) {
-  return api.find("Malloc") != std::string_view::npos ||
-         api.find("Free") != std::string_view::npos || api.find("Alloc") != std::string_view::npos;
+  return contains(api, "Malloc") || contains(api, "Free") || contains(api, "Alloc");
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ class Document {
 
   // "[pytorch|profiler|execution_trace|process]" and its threads hold the others.
   void mark_roots() {
-    NodeGraph& graph = *trace_.nodes;
+    auto& graph = std::get<NodeGraph>(trace_.content);
     for (std::size_t i = 0; i < graph.size(); ++i) {
       graph.place[i] = NodePlace::host;
       if (trace_.events.names[graph.name[i]].starts_with("[pytorch|profiler|execution_trace|")) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "trace/io/text.h"
 
 namespace foretrace::trace::detail {
@@ -15,10 +16,6 @@ constexpr std::string_view process_path = "rocprofiler-sdk-tool/[]";
 constexpr std::string_view records_path = "rocprofiler-sdk-tool/[]/buffer_records/";
 constexpr std::int32_t hip_memory = 6;  // MemoryEvent::device_type
 constexpr std::size_t most_kinds = 1000;
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 std::int32_t small(std::int64_t value) {
   return static_cast<std::int32_t>(
@@ -198,9 +195,9 @@ void RocprofImport::add_kernel(const Record& record, RowPlace place) {
   descriptor.registers_per_thread = kernel != kernels_.end() ? small(kernel->second.registers) : 0;
   descriptor.shared_memory_bytes = small(record.shared_memory);
   const std::string_view text = table_.names[name];
-  const EventKind kind = has(text, "amd_rocclr_copyBuffer")   ? EventKind::copy
-                         : has(text, "amd_rocclr_fillBuffer") ? EventKind::set
-                                                              : EventKind::kernel;
+  const EventKind kind = contains(text, "amd_rocclr_copyBuffer")   ? EventKind::copy
+                         : contains(text, "amd_rocclr_fillBuffer") ? EventKind::set
+                                                                   : EventKind::kernel;
   // Older versions know no streams, only hardware queues.
   const std::int64_t stream = record.stream >= 0 ? record.stream : record.queue;
   work_ += rows_.add({.kind = kind,
@@ -267,7 +264,7 @@ void RocprofImport::add_call(const Record& record, EventKind kind, RowPlace plac
 
 void RocprofImport::add_allocation(const Record& record, RowPlace place) {
   const std::int32_t device = device_of(record.agent);
-  const bool frees = has(table_.names[operation_name(record)], "FREE");
+  const bool frees = contains(table_.names[operation_name(record)], "FREE");
   if (!record.has_times || (device < 0 && !frees)) {
     rows_.skip();  // memory of the host
     return;

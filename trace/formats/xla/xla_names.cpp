@@ -7,12 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
+
 namespace foretrace::trace::detail {
 namespace {
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 // "grid:16,1,1" in " grid:16,1,1 block:512,1,1 ..."
 std::array<std::int32_t, 3> triple_behind(std::string_view text, std::string_view key) {
@@ -59,10 +57,10 @@ bool is_runtime_call(std::string_view name) {
 }
 
 EventKind kind_of_work(std::string_view name) {
-  if (name.starts_with("Memcpy") || has(name, "amd_rocclr_copyBuffer")) {
+  if (name.starts_with("Memcpy") || contains(name, "amd_rocclr_copyBuffer")) {
     return EventKind::copy;
   }
-  const bool set = name.starts_with("Memset") || has(name, "amd_rocclr_fillBuffer");
+  const bool set = name.starts_with("Memset") || contains(name, "amd_rocclr_fillBuffer");
   return set ? EventKind::set : EventKind::kernel;
 }
 

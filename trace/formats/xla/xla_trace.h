@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "sim/core/text.h"
+
 namespace foretrace::trace::detail {
 
 /// True if the text starts with what only XLA writes before the events.
@@ -11,7 +13,7 @@ namespace foretrace::trace::detail {
   const std::string_view head = prefix.substr(0, start);
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && head[first] == '{' &&
-         head.find("\"highres-ticks\"") != std::string_view::npos;
+         contains(head, "\"highres-ticks\"");
 }
 
 }  // namespace foretrace::trace::detail

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "trace/formats/common/protobuf_wire.h"
 #include "trace/formats/common/read_all.h"
 #include "trace/formats/common/strict_error.h"
@@ -22,8 +23,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30;
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
 bool names_plane(std::string_view text) {
-  return text.find("/host:") != std::string_view::npos ||
-         text.find("/device:") != std::string_view::npos;
+  return contains(text, "/host:") || contains(text, "/device:");
 }
 
 // Bytes above 0x7F that became U+FFFD: no number is left whole.

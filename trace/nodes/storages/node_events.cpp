@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/text.h"
 #include "trace/nodes/storages/storage_lives.h"
 
 namespace foretrace::trace {
@@ -12,8 +13,7 @@ namespace {
 /// Ranges that a program names: "ProfilerStep#6", "## forward ##",
 /// "DistributedDataParallel.forward".
 bool is_annotation(std::string_view name) {
-  return name.find("::") == std::string_view::npos &&
-         name.find_first_of("# .") != std::string_view::npos &&
+  return !contains(name, "::") && name.find_first_of("# .") != std::string_view::npos &&
          !name.starts_with("Torch-Compiled Region");
 }
 

@@ -51,16 +51,16 @@ Result<BuiltGraph> build_memory_graph(const EventTable& events, const NodeGraph&
 }
 
 bool is_memory_only(const LoadedTrace& trace) {
-  if (trace.memory) {
+  if (trace.memory() != nullptr) {
     return true;
   }
-  return trace.nodes && !trace.nodes->has_durations &&
-         why_no_tensors(trace.events, *trace.nodes).empty();
+  return trace.nodes() != nullptr && !trace.nodes()->has_durations &&
+         why_no_tensors(trace.events, *trace.nodes()).empty();
 }
 
 Result<BuiltGraph> build_memory_graph(const LoadedTrace& trace) {
-  return trace.memory ? build_memory_graph(*trace.memory)
-                      : build_memory_graph(trace.events, *trace.nodes);
+  return trace.memory() != nullptr ? build_memory_graph(*trace.memory())
+                                   : build_memory_graph(trace.events, *trace.nodes());
 }
 
 }  // namespace foretrace::trace

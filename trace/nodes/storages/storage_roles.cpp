@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "sim/core/text.h"
 #include "trace/annotate/tensors/parameters.h"
 
 namespace foretrace::trace {
@@ -73,7 +74,7 @@ class Roles {
     const std::string_view name = name_of(node);
     const Phase phase = scene_.annotation.phase[index(node)];
     left_backward_ = left_backward_ || phase == Phase::forward || phase == Phase::update;
-    if (name.find("zero_grad") != std::string_view::npos) {
+    if (contains(name, "zero_grad")) {
       clearings_.push_back(node);
     }
     const NodeId around = node_around(nodes_, node);

@@ -1,6 +1,7 @@
 // Stands in for CUPTI, so that the collector's library can be run without a device: hands out one
 // buffer of activities, made by hand, when it is asked to flush. FAKE_CUPTI says how it behaves:
-// "owned" (another tool has subscribed), "old" (an earlier version), "drops" (records were lost).
+// "owned" (another tool has subscribed), "old" (an earlier version), "drops" (records were lost),
+// "late" (fails after the subscription).
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -122,6 +123,12 @@ FAKE void fake_push(const char* name) {
   }
 }
 
+/// Another tool's library that goes into the program.
+FAKE int InitializeInjection() {
+  static_cast<void>(::write(STDOUT_FILENO, "first\n", 6));
+  return 1;
+}
+
 FAKE CUptiResult cuptiGetVersion(std::uint32_t* version) {
   *version = behaviour() == "old" ? CUPTI_API_VERSION - 10000 : CUPTI_API_VERSION;
   return CUPTI_SUCCESS;
@@ -134,10 +141,19 @@ FAKE CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc func
   if (behaviour() == "owned") {
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }
+  if (behaviour() == "broken") {
+    return CUPTI_ERROR_UNKNOWN;
+  }
   callback = function;
   user_data = data;
-  return behaviour() == "broken" ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
+  return CUPTI_SUCCESS;
 }
+FAKE CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
+  callback = nullptr;
+  return CUPTI_SUCCESS;
+}
+/// What is left of a collector that could not start.
+FAKE int fake_is_in_use() { return callback != nullptr || kernels_enabled || markers_enabled; }
 FAKE CUptiResult cuptiEnableDomain(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain) {
   return CUPTI_SUCCESS;
 }
@@ -151,6 +167,9 @@ FAKE CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
 }
 FAKE CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc on_request,
                                                 CUpti_BuffersCallbackCompleteFunc on_complete) {
+  if (behaviour() == "late") {
+    return CUPTI_ERROR_UNKNOWN;
+  }
   request = on_request;
   complete = on_complete;
   return CUPTI_SUCCESS;

@@ -4,93 +4,20 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "tests/trace/collect/cupti/collect_run.h"
 #include "tests/trace/formats/read_helpers.h"
+#include "trace/inputs/list_files.h"
 #include "trace/ranks/job.h"
-#include "trace/ranks/job_inputs.h"
 
 namespace foretrace::trace::collector {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Ran {
-  int code = 0;
-  std::string out;
-  std::string err;
-  std::vector<std::string> files;  ///< recordings, by name
-};
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-/// A folder for one run.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("foretrace_inject_" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  Ran collect(const std::string& behaviour, const std::string& options, const std::string& what) {
-    const std::string line = "cd '" + path_.string() + "' && FAKE_CUPTI=" + behaviour +
-                             " FORETRACE_COLLECTOR='" FORETRACE_COLLECTOR_LIBRARY
-                             "' LD_LIBRARY_PATH='" FORETRACE_FAKE_CUPTI_FOLDER
-                             "' '" FORETRACE_PROGRAM "' collect -o run.ftr " +
-                             options + " -- " + what + " >out 2>err </dev/null";
-    const int status = std::system(line.c_str());  // NOLINT(concurrency-mt-unsafe)
-    Ran ran{WIFEXITED(status) ? WEXITSTATUS(status) : 128,
-            text_of(path_ / "out"),
-            text_of(path_ / "err"),
-            {}};
-    for (const auto& entry : fs::directory_iterator(path_)) {
-      if (entry.path().extension() == ".ftr") {
-        ran.files.push_back(entry.path().string());
-      }
-    }
-    std::sort(ran.files.begin(), ran.files.end());
-    return ran;
-  }
-
- private:
-  fs::path path_;
-};
-
-const std::string program = "'" FORETRACE_FAKE_PROGRAM "' ";
-
-LoadedTrace read_only_file(const Ran& ran) {
-  CAPTURE(ran.err);
-  CAPTURE(ran.out);
-  REQUIRE(ran.files.size() == 1);
-  auto loaded = read_trace(ran.files.front(), {});
-  REQUIRE_MESSAGE(loaded.ok(), loaded.error().message);
-  return std::move(loaded).value();
-}
-
-std::string fact(const LoadedTrace& trace, const std::string& key) {
-  for (const auto& [known, value] : trace.events.info.environment) {
-    if (known == key) {
-      return value;
-    }
-  }
-  return {};
-}
 
 TEST_CASE(
     "cupti: a program under collect is recorded to its last kernel, and keeps its exit code") {
@@ -192,8 +119,10 @@ TEST_CASE("cupti: the list of recordings knows their ranks and is read as the jo
                                  " launch; RANK=0 WORLD_SIZE=2 " FORETRACE_FAKE_PROGRAM " launch'");
   REQUIRE(ran.files.size() == 2);
   const std::string list = (fs::path(ran.files[0]).parent_path() / "run.ftr.json").string();
-  const auto listed = list_job_files(std::vector<std::string>{list});
-  REQUIRE(listed.ok());
+  const auto content = open_input(list, {});
+  REQUIRE(content.ok());
+  const auto* const listed = std::get_if<Listing>(&*content);
+  REQUIRE(listed != nullptr);
   REQUIRE(listed->files.size() == 2);
   CHECK(listed->files[0].rank + listed->files[1].rank == 1);
   const auto job = read_job(std::vector<std::string>{list}, {});
@@ -201,7 +130,7 @@ TEST_CASE("cupti: the list of recordings knows their ranks and is read as the jo
   REQUIRE(job->size() == 2);
   CHECK((*job)[0].rank == 0);
   CHECK((*job)[1].rank == 1);
-  CHECK((*job)[1].events.info.world_size == 2);
+  CHECK((*job)[1].trace.events.info.world_size == 2);
 }
 
 TEST_CASE("cupti: a program that is killed leaves a file that says so") {

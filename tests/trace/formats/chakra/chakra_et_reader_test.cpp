@@ -15,7 +15,7 @@ using namespace std::string_literals;
 
 TEST_CASE("chakra_et: nodes come with dependencies, durations, streams and communication") {
   const LoadedTrace trace = read_file_of("chakra_et", "two_streams.et");
-  const NodeGraph& nodes = *trace.nodes;
+  const NodeGraph& nodes = *trace.nodes();
   REQUIRE(nodes.size() == 6);
   CHECK(nodes.schema == "1.1.0-chakra.0.0.4");
   CHECK(node_name(trace, 1) == "aten::add");
@@ -51,7 +51,7 @@ TEST_CASE("chakra_et: duplicate ids, missing nodes and types beyond the schema a
       read_bytes("chakra_et", metadata + node(1) + node(2, "\x28\x01\x28\x09"s) + node(2) +
                                   node(3, "\x18\x63"s) + delimited("\x12\x01x"s));
   REQUIRE(trace.ok());
-  CHECK(trace->nodes->size() == 3);
+  CHECK(trace->nodes()->size() == 3);
   CHECK(counted(trace->report, "second node of the same id") == 1);
   CHECK(counted(trace->report, "dependency on a node that is not in the file") == 1);
   CHECK(counted(trace->report, "unknown type of node") == 1);
@@ -63,8 +63,8 @@ TEST_CASE("chakra_et: sizes and times of 2^63 are no sizes and times") {
   const auto trace =
       read_bytes("chakra_et", metadata + node(1, "\x38"s + big) + node(2, "\x42"s + big));
   REQUIRE(trace.ok());
-  CHECK(trace->nodes->size() == 1);
-  CHECK(trace->nodes->duration_ns[0] == -1);
+  CHECK(trace->nodes()->size() == 1);
+  CHECK(trace->nodes()->duration_ns[0] == -1);
   CHECK(counted(trace->report, "time out of range") == 1);
   CHECK(counted(trace->report, "broken message of a node") == 1);
   const auto endless = read_bytes("chakra_et", metadata + node(1) + big);
@@ -76,7 +76,7 @@ TEST_CASE("chakra_et: sizes and times of 2^63 are no sizes and times") {
 TEST_CASE("chakra_et: a field of another type than the schema's drops the node") {
   const auto trace = read_bytes("chakra_et", metadata + node(1) + node(2, "\x1A\x01z"s));
   REQUIRE(trace.ok());
-  CHECK(trace->nodes->size() == 1);
+  CHECK(trace->nodes()->size() == 1);
   CHECK(counted(trace->report, "field 3 of a node has the wrong type") == 1);
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("chakra_et: every prefix of a file is read or refused in one line") {
     if (!trace.ok()) {
       CHECK(trace.error().message == "t: has no nodes of a Chakra execution trace");
     } else {
-      CHECK(trace->nodes->size() <= 6);
+      CHECK(trace->nodes()->size() <= 6);
     }
   }
 }
@@ -113,9 +113,9 @@ TEST_CASE("chakra_et: a real trace is read whole") {
   }
   const auto trace = read_trace(path, {});
   REQUIRE_MESSAGE(trace.ok(), trace.error().message);
-  CHECK(trace->nodes->size() == 2128);
+  CHECK(trace->nodes()->size() == 2128);
   CHECK(trace->report.damage.empty());
-  CHECK(trace->nodes->communications.size() == 13);
+  CHECK(trace->nodes()->communications.size() == 13);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/graph/links.h"
 #include "tests/trace/formats/write_helpers.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/chakra/chakra_fields.h"
@@ -46,7 +47,7 @@ std::vector<std::int64_t> starts_of(const TaskGraph& graph) {
     const auto task = make_id<TaskId>(i);
     const bool first = begun.insert(graph.lane_id(task)).second;
     std::int64_t at = first ? graph.segment_ns(task) : 0;
-    for (const Dependency& d : dependencies_of(graph, task)) {
+    for (const Link& d : sources(graph, task)) {
       const auto part =
           static_cast<std::int64_t>(static_cast<double>(d.fraction) *
                                     static_cast<double>(graph.duration_ns(task_of(d.source))));
@@ -126,7 +127,7 @@ TEST_CASE("chakra_et writer: written once more it is the same file") {
 // For each stream, every node after the first must depend on the one before it.
 void check_stream_edges(const LoadedTrace& trace, std::size_t least_streams) {
   const LoadedTrace again = read_bytes("chakra_et", written_as("chakra_et", trace));
-  const NodeGraph& nodes = *again.nodes;
+  const NodeGraph& nodes = *again.nodes();
   std::map<std::int64_t, NodeId> last;
   std::size_t edges = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -153,7 +154,7 @@ TEST_CASE("chakra_et writer: order on every stream is written as dependencies") 
 TEST_CASE(
     "chakra_et writer: host nodes wait for the device work that a synchronization waits for") {
   const LoadedTrace again = read_bytes("chakra_et", written_as("chakra_et", fixture()));
-  const NodeGraph& nodes = *again.nodes;
+  const NodeGraph& nodes = *again.nodes();
   std::size_t waits = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (std::uint32_t at = nodes.data_offsets[i]; at < nodes.data_offsets[i + 1]; ++at) {
@@ -202,7 +203,7 @@ TEST_CASE("chakra_et writer: a sink that refuses is an error, not a short file")
 TEST_CASE("chakra_et writer: what cannot be simulated cannot be written") {
   LoadedTrace memory;
   memory.events.info.path = "m";
-  memory.memory.emplace();
+  memory.content.emplace<MemoryTimeline>();
   const auto report = write_trace(memory, writer_called("chakra_et"), "x.et",
                                   [](std::string_view) { return true; });
   CHECK_FALSE(report.ok());

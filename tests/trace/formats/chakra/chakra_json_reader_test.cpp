@@ -12,8 +12,8 @@ namespace {
 TEST_CASE("chakra_json: printed messages hold what the protobuf holds") {
   const LoadedTrace json = read_file_of("chakra_json", "two_streams.json");
   const LoadedTrace binary = read_file_of("chakra_et", "two_streams.et");
-  const NodeGraph& a = *json.nodes;
-  const NodeGraph& b = *binary.nodes;
+  const NodeGraph& a = *json.nodes();
+  const NodeGraph& b = *binary.nodes();
   CHECK(a.schema == b.schema);
   CHECK(a.id == b.id);
   CHECK(a.kind == b.kind);
@@ -34,11 +34,11 @@ TEST_CASE("chakra_json: printed messages hold what the protobuf holds") {
 
 TEST_CASE("chakra_json: the feeder's list is read with its own keys") {
   const LoadedTrace trace = read_file_of("chakra_json", "workload_graph.json");
-  REQUIRE(trace.nodes->size() == 6);
-  CHECK(trace.nodes->kind[4] == NodeKind::collective);
-  CHECK(trace.nodes->place[4] == NodePlace::device);
-  CHECK(trace.nodes->duration_ns[4] == 100'000);
-  CHECK(data_of(*trace.nodes, 4) == std::vector<std::uint64_t>{4, 3});
+  REQUIRE(trace.nodes()->size() == 6);
+  CHECK(trace.nodes()->kind[4] == NodeKind::collective);
+  CHECK(trace.nodes()->place[4] == NodePlace::device);
+  CHECK(trace.nodes()->duration_ns[4] == 100'000);
+  CHECK(data_of(*trace.nodes(), 4) == std::vector<std::uint64_t>{4, 3});
 }
 
 TEST_CASE("chakra_json: damage is counted, and text without nodes is refused") {
@@ -46,7 +46,7 @@ TEST_CASE("chakra_json: damage is counted, and text without nodes is refused") {
       read_bytes("chakra_json", R"({"workload_graph": [{"Id": 1, "NodeType": 99, "runtime": -5},
                         {"Id": 2, "data_deps": [1, 7]}, {"Id": 2}, [], {"Name": "x"}]})");
   REQUIRE(damaged.ok());
-  CHECK(damaged->nodes->size() == 2);
+  CHECK(damaged->nodes()->size() == 2);
   CHECK(counted(damaged->report, "unknown type of node") == 1);
   CHECK(counted(damaged->report, "time out of range") == 1);
   CHECK(counted(damaged->report, "dependency on a node that is not in the file") == 1);
@@ -60,7 +60,7 @@ TEST_CASE("chakra_json: damage is counted, and text without nodes is refused") {
 TEST_CASE("chakra_json: a stream that ends inside a node keeps the nodes before it") {
   const auto cut = read_bytes("chakra_json", R"({"attr": []}{"id": "1"}{"id": "2"}{"id": )");
   REQUIRE(cut.ok());
-  CHECK(cut->nodes->size() == 2);
+  CHECK(cut->nodes()->size() == 2);
   REQUIRE(cut->report.warnings.size() == 1);
   CHECK(cut->report.warnings[0].find("ends early") != std::string::npos);
 }
@@ -83,10 +83,10 @@ TEST_CASE("chakra_json: a real printed trace holds what the real protobuf holds"
   const auto binary = read_trace(folder + "final.0.et.gz", {});
   REQUIRE_MESSAGE(json.ok(), json.error().message);
   REQUIRE_MESSAGE(binary.ok(), binary.error().message);
-  CHECK(json->nodes->id == binary->nodes->id);
-  CHECK(json->nodes->duration_ns == binary->nodes->duration_ns);
-  CHECK(json->nodes->data == binary->nodes->data);
-  CHECK(json->nodes->place == binary->nodes->place);
+  CHECK(json->nodes()->id == binary->nodes()->id);
+  CHECK(json->nodes()->duration_ns == binary->nodes()->duration_ns);
+  CHECK(json->nodes()->data == binary->nodes()->data);
+  CHECK(json->nodes()->place == binary->nodes()->place);
 }
 
 }  // namespace

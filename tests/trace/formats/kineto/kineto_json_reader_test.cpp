@@ -389,6 +389,37 @@ TEST_CASE("kineto: ids beyond 32 bits get free ones, equal ones the same") {
   }
 }
 
+TEST_CASE("kineto: recorded waits find their calls whose ids lie beyond 32 bits") {
+  const auto call = [](const char* name, const char* correlation) {
+    return std::string(R"({"ph":"X","cat":"cuda_runtime","name":")") + name +
+           R"(","pid":1,"tid":1,"ts":1,"dur":1,"args":{"correlation":)" + correlation + "}},\n";
+  };
+  const auto sync = [](const char* correlation, const char* recorded) {
+    return std::string(
+               R"({"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":20,)") +
+           R"("ts":3,"dur":0,"args":{"stream":20,"wait_on_stream":7,"correlation":)" + correlation +
+           R"(,"wait_on_cuda_event_record_corr_id":)" + recorded + "}},\n";
+  };
+  const EventTable table =
+      read_events(call("cudaEventRecord", "1099511627776") + call("cudaStreamWaitEvent", "5") +
+                  call("cudaStreamWaitEvent", "1099511627777") +
+                  sync("1099511627777", "1099511627776") + sync("5", "9999999999999") +
+                  sync("4294967294", "4294967293") + sync("4294967292", "-1"))
+          .events;
+  REQUIRE(table.syncs.size() == 4);
+  CHECK(table.syncs[0].correlation == table.correlation[2]);
+  CHECK(table.syncs[0].record_correlation == table.correlation[0]);
+  CHECK(table.syncs[1].correlation == 5);
+  CHECK(table.syncs[1].record_correlation == -1);  // no call has it
+  // Ids that others were given: no call was recorded with them.
+  for (const std::uint32_t given : {table.correlation[0], table.correlation[2]}) {
+    for (const std::size_t i : {std::size_t{2}, std::size_t{3}}) {
+      CHECK(table.syncs[i].correlation != given);
+      CHECK(table.syncs[i].record_correlation != given);
+    }
+  }
+}
+
 TEST_CASE("kineto: names are unescaped, in keys too") {
   const LoadedTrace trace = read_events(
       R"({"ph":"X","cat":"cpu_op","n\u0061me":"f\u00fcr \"x\" \\ \ud83d\ude00\n","pid":1,"tid":1,"ts":1,"dur":1},

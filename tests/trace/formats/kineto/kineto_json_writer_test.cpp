@@ -93,7 +93,7 @@ TEST_CASE("kineto_json: arguments that are no JSON are left out and counted") {
 
 TEST_CASE("writers of events: a trace that is something else is refused, not written empty") {
   LoadedTrace graph;
-  graph.nodes.emplace();
+  graph.content.emplace<NodeGraph>();
   for (const std::string_view format : {"kineto_json", "ftr"}) {
     const auto report = writer_called(format).write(graph, [](std::string_view) { return true; });
     REQUIRE_FALSE(report.ok());
@@ -103,7 +103,7 @@ TEST_CASE("writers of events: a trace that is something else is refused, not wri
   }
   LoadedTrace both = read_events(
       R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 2, "ts": 1, "dur": 1})");
-  both.memory.emplace();
+  both.content.emplace<MemoryTimeline>();
   const auto report = writer_called("ftr").write(both, [](std::string_view) { return true; });
   REQUIRE(report.ok());
   CHECK(report->left_out == std::vector<std::string>{"device memory over time"});

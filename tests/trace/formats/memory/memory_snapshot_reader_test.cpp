@@ -13,8 +13,8 @@ namespace {
 using namespace std::string_literals;
 
 void check_snapshot(const LoadedTrace& trace) {
-  REQUIRE(trace.memory);
-  const MemoryTimeline& memory = *trace.memory;
+  REQUIRE(trace.memory() != nullptr);
+  const MemoryTimeline& memory = *trace.memory();
   CHECK(memory.device == 0);
   REQUIRE(memory.categories.size() == 2);
   // At the end 1000 are allocated. Back in time: a free of 2000, an allocation of 400, one of 2000:

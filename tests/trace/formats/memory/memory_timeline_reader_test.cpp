@@ -12,8 +12,8 @@ namespace {
 
 TEST_CASE("memory_timeline: samples per category come without the column that is never filled") {
   const LoadedTrace trace = read_file_of("memory_timeline", "coalesced.json");
-  REQUIRE(trace.memory);
-  const MemoryTimeline& memory = *trace.memory;
+  REQUIRE(trace.memory() != nullptr);
+  const MemoryTimeline& memory = *trace.memory();
   REQUIRE(memory.size() == 3);
   REQUIRE(memory.categories.size() == 8);
   CHECK(memory.categories[0] == "parameter");
@@ -28,7 +28,7 @@ TEST_CASE("memory_timeline: samples per category come without the column that is
 
 TEST_CASE("memory_timeline: raw changes add up by category") {
   const LoadedTrace trace = read_file_of("memory_timeline", "raw.json");
-  const MemoryTimeline& memory = *trace.memory;
+  const MemoryTimeline& memory = *trace.memory();
   REQUIRE(memory.size() == 4);  // before the profile, and three different times
   // 1000 + 20 before; + 512 + 8 = 1540 at the first time; one category gives 512 to another.
   CHECK(memory.total(0) == 1020);
@@ -51,11 +51,11 @@ TEST_CASE("memory_timeline: rows of another width and numbers out of range are c
                                 "[[1, 2, 3, 4, 5], [[0, 1], [0, 1, 2], [0, 9223372036854775807],"
                                 " [0, \"x\"], [0, 7]]]");
   REQUIRE(trace.ok());
-  CHECK(trace->memory->size() == 4);
+  CHECK(trace->memory()->size() == 4);
   CHECK(counted(trace->report, "sample with another number of categories") == 1);
   CHECK(counted(trace->report, "bytes out of range") == 1);
   CHECK(counted(trace->report, "no whole number") == 1);
-  CHECK(trace->memory->total(3) == 7);
+  CHECK(trace->memory()->total(3) == 7);
 }
 
 TEST_CASE("memory_timeline: raw rows that are none are counted, sums of 2^63 do not overflow") {
@@ -65,7 +65,7 @@ TEST_CASE("memory_timeline: raw rows that are none are counted, sums of 2^63 do 
   REQUIRE(trace.ok());
   CHECK(counted(trace->report, "no row of time, action, bytes and category") == 2);
   CHECK(counted(trace->report, "bytes out of range") == 1);
-  CHECK(trace->memory->total(trace->memory->peak()) == 72057594037927936);
+  CHECK(trace->memory()->total(trace->memory()->peak()) == 72057594037927936);
 }
 
 TEST_CASE("memory_timeline: every prefix is read or refused in one line") {
@@ -104,8 +104,8 @@ TEST_CASE("memory_timeline: real exports peak where their authors say") {
                            Real{"ao/adamw8bit_memory_timeline.json.gz", 15080, 2025672704}}) {
     const auto trace = read_trace(folder + real.path, {});
     REQUIRE_MESSAGE(trace.ok(), trace.error().message);
-    CHECK(trace->memory->size() == real.samples);
-    CHECK(trace->memory->total(trace->memory->peak()) == real.peak);
+    CHECK(trace->memory()->size() == real.samples);
+    CHECK(trace->memory()->total(trace->memory()->peak()) == real.peak);
     CHECK(trace->report.damage.empty());
   }
   const auto raw = read_trace(folder + "hta/memory_timeline.raw.json.gz", {});

@@ -11,8 +11,8 @@ namespace foretrace::trace {
 namespace {
 
 void check_parts(const LoadedTrace& trace) {
-  REQUIRE(trace.nodes);
-  const NodeGraph& nodes = *trace.nodes;
+  REQUIRE(trace.nodes() != nullptr);
+  const NodeGraph& nodes = *trace.nodes();
   REQUIRE(nodes.size() == 4);  // in order of their ids, whatever the order of the file
   CHECK(node_name(trace, 2) == "aten::mul");
   CHECK(nodes.id == std::vector<std::uint64_t>{1, 2, 3, 4});
@@ -40,10 +40,10 @@ void check_parts(const LoadedTrace& trace) {
 
 TEST_CASE("pytorch_et: the flat schema of 2023 and the nested one of 2024 give the same nodes") {
   const LoadedTrace flat = read_file_of("pytorch_et", "schema_1.0.1.json");
-  CHECK(flat.nodes->schema == "1.0.1");
+  CHECK(flat.nodes()->schema == "1.0.1");
   check_parts(flat);
   const LoadedTrace nested = read_file_of("pytorch_et", "schema_1.1.0.json");
-  CHECK(nested.nodes->schema == "1.1.0-chakra.0.0.4");
+  CHECK(nested.nodes()->schema == "1.1.0-chakra.0.0.4");
   check_parts(nested);
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("pytorch_et: damaged nodes are dropped and counted, the others are kep
                     {"id": 2, "name": "again"}, {"id": 3, "name": "b", "parent": 9},
                     {"id": "four", "name": "c"}, {"id": 5, "name": "d" "x"})"));
   REQUIRE(trace.ok());
-  CHECK(trace->nodes->size() == 2);
+  CHECK(trace->nodes()->size() == 2);
   CHECK(counted(trace->report, "node without an id") == 2);
   CHECK(counted(trace->report, "node is not an object") == 1);
   CHECK(counted(trace->report, "second node of the same id") == 1);
@@ -82,9 +82,9 @@ TEST_CASE("pytorch_et: numbers beyond 64 bits and tensors of 2^63 elements do no
                     {"id": 2, "name": "b", "inputs": [[1, 2, 0, 4611686018427387904, 8, "cpu"]]},
                     {"id": 99999999999999999999999, "name": "c"})"));
   REQUIRE(trace.ok());
-  CHECK(trace->nodes->size() == 2);
+  CHECK(trace->nodes()->size() == 2);
   // 2^63 is no size; 2^62 is kept as it is, and nobody multiplies it unchecked.
-  CHECK(trace->nodes->tensors.size() == 1);
+  CHECK(trace->nodes()->tensors.size() == 1);
 }
 
 TEST_CASE("pytorch_et: a file that ends early keeps what stands before, and says so") {
@@ -126,7 +126,7 @@ TEST_CASE("pytorch_et: real traces of every schema are read whole") {
     const auto trace = read_trace(folder + real.path, {});
     REQUIRE_MESSAGE(trace.ok(), trace.error().message);
     CHECK(trace->events.info.format == "pytorch_et");
-    CHECK(trace->nodes->size() == real.nodes);
+    CHECK(trace->nodes()->size() == real.nodes);
     CHECK(trace->report.damage.empty());
   }
 }

@@ -16,8 +16,8 @@
 #include "sim/engine/pull/pull.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/reader.h"
+#include "trace/inputs/read_input.h"
 #include "trace/nodes/storages/memory_graph.h"
-#include "trace/ranks/read_input.h"
 
 namespace foretrace::trace {
 namespace {

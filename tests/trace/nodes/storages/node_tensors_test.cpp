@@ -268,20 +268,20 @@ TEST_CASE("node tensors: why there are none is said") {
   Sketch nothing;
   nothing.call("aten::empty", {}, {});
   const LoadedTrace empty = nothing.read();
-  CHECK(why_no_tensors(empty.events, *empty.nodes) == "none of its 3 nodes records a tensor");
+  CHECK(why_no_tensors(empty.events, *empty.nodes()) == "none of its 3 nodes records a tensor");
   Sketch host;
   host.call("aten::empty", {}, {{1, 10, "cpu"}});
   const LoadedTrace on_host = host.read();
-  CHECK(why_no_tensors(on_host.events, *on_host.nodes) ==
+  CHECK(why_no_tensors(on_host.events, *on_host.nodes()) ==
         "its 1 uses of tensors are all of host memory");
   CHECK(!is_memory_only(on_host));
   const auto kernels = read_bytes("chakra_json", R"({"workload_graph": [
       {"Id": 1, "NodeType": 4, "runtime": 5, "is_cpu_op": false,
        "outputs": {"values": [[8, 8, 0, 100, 4, "cuda:0"]]}}]})");
   REQUIRE(kernels.ok());
-  CHECK(why_no_tensors(kernels->events, *kernels->nodes) ==
+  CHECK(why_no_tensors(kernels->events, *kernels->nodes()) ==
         "its 1 uses of tensors are of nodes that are not known to run on the host");
-  const auto built = build_memory_graph(on_host.events, *on_host.nodes);
+  const auto built = build_memory_graph(on_host.events, *on_host.nodes());
   REQUIRE(!built.ok());
   CHECK(built.error().message.find("all of host memory") != std::string::npos);
 }

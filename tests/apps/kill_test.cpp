@@ -1,0 +1,173 @@
+// Commands that are killed while they write: the old file is there or the new one, never half of
+// one. FORETRACE_KILLS says how often; `make test` tries a few.
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/apps/support/program.h"
+
+namespace foretrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+int kills() {
+  const char* const given = std::getenv("FORETRACE_KILLS");  // NOLINT(concurrency-mt-unsafe)
+  const int count = given == nullptr ? 0 : std::atoi(given);
+  return count > 0 ? count : 20;
+}
+
+/// Starts the program without a shell, so that a kill meets it.
+pid_t start(const std::vector<std::string>& arguments) {
+  std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
+  for (const std::string& word : arguments) {
+    words.push_back(const_cast<char*>(word.c_str()));
+  }
+  words.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int null = ::open("/dev/null", O_RDWR);
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+      ::dup2(null, stream);
+    }
+    ::execv(words.front(), words.data());
+    ::_exit(127);
+  }
+  return child;
+}
+
+/// Its exit code; 128 and more: it was ended by a signal.
+int wait_for(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// Kills the program within the time that it takes; true if it was still there.
+bool kill_within(const std::vector<std::string>& arguments, microseconds time, double share) {
+  const pid_t child = start(arguments);
+  std::this_thread::sleep_for(
+      microseconds(static_cast<std::int64_t>(static_cast<double>(time.count()) * share)));
+  ::kill(child, SIGKILL);
+  return wait_for(child) == 128 + SIGKILL;
+}
+
+struct Writer {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string output;
+};
+
+TEST_CASE("files: a command that is killed leaves the old file or the new one") {
+  const std::string folder = scratch_file("kill");
+  fs::create_directory(folder);
+  const std::string demo = FORETRACE_SOURCE_DIR "/" + std::string(demo_trace);
+  const std::string program = FORETRACE_PROGRAM;
+  const std::string table = FORETRACE_SOURCE_DIR "/tests/fixtures/operators/made_up_gemm.json";
+  REQUIRE(fs::exists(table));
+  const auto in = [&](const char* name) { return folder + "/" + name; };
+  const std::vector<Writer> writers = {
+      {"json", {program, "convert", demo, in("a.json")}, in("a.json")},
+      {"packed", {program, "convert", demo, in("b.json.gz")}, in("b.json.gz")},
+      {"ftr", {program, "convert", demo, in("c.ftr")}, in("c.ftr")},
+      {"simulate", {program, "simulate", demo, "--timeline", in("d.json")}, in("d.json")},
+      {"whatif",
+       {program, "whatif", demo, "--apply", "mixed_precision", "--timeline", in("e.json")},
+       in("e.json")},
+      {"calibrate",
+       {program, "calibrate", table, "--accelerator", "a100_sxm_80gb", "-o", in("f.json")},
+       in("f.json")}};
+  std::mt19937 random(1);
+  int killed = 0;
+  const int each =
+      (kills() + static_cast<int>(writers.size()) - 1) / static_cast<int>(writers.size());
+  for (const Writer& writer : writers) {
+    CAPTURE(writer.name);
+    const auto begin = Clock::now();
+    REQUIRE(wait_for(start(writer.arguments)) == 0);
+    const auto time = std::chrono::duration_cast<microseconds>(Clock::now() - begin);
+    const std::string whole = text_of(writer.output);
+    REQUIRE(whole.size() > 100);
+    for (int i = 0; i < each; ++i) {
+      std::ofstream(writer.output, std::ios::binary) << "old and good";
+      // Mostly near the end, where files are written.
+      const double share = std::uniform_real_distribution<>(i % 4 == 0 ? 0.0 : 0.6, 1.05)(random);
+      killed += kill_within(writer.arguments, time, share) ? 1 : 0;
+      const std::string text = text_of(writer.output);
+      CHECK((text == "old and good" || text == whole));
+    }
+  }
+  CHECK(killed > 0);
+  MESSAGE("killed " << killed << " of " << each * static_cast<int>(writers.size()));
+}
+
+TEST_CASE("files: a collect that is killed loses neither the old recording nor the new one") {
+  const std::string folder = scratch_file("kill_collect");
+  fs::create_directory(folder);
+  const std::string magic =
+      "\x89"
+      "FTR\r\n\x1a\n";
+  const std::string out = folder + "/run.ftr";
+  // The program writes its recording in two pieces, as the collector's library would.
+  const std::string script =
+      R"(f=$FORETRACE_COLLECT_FILE.$$.ftr; printf '\211FTR\r\n\032\n' > $f; printf new >> $f)";
+  const std::vector<std::string> arguments = {FORETRACE_PROGRAM, "collect", "-o",  out, "--",
+                                              "/bin/sh",         "-c",      script};
+  ::setenv("FORETRACE_COLLECTOR", FORETRACE_EMPTY_COLLECTOR, 1);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what collect leaves behind becomes ours to wait for
+  const auto begin = Clock::now();
+  REQUIRE(wait_for(start(arguments)) == 0);
+  const auto time = std::chrono::duration_cast<microseconds>(Clock::now() - begin);
+  REQUIRE(text_of(out) == magic + "new");
+  const std::string old_list = R"({"foretrace": "collect", "files": [{"path": "old"}]})";
+  std::mt19937 random(2);
+  for (int i = 0; i < kills(); ++i) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      fs::remove(entry.path());
+    }
+    std::ofstream(out, std::ios::binary) << magic << "old";
+    std::ofstream(out + ".json") << old_list;
+    static_cast<void>(
+        kill_within(arguments, time, std::uniform_real_distribution<>(0.0, 1.05)(random)));
+    while (::waitpid(-1, nullptr, 0) > 0) {  // the program itself, which goes on
+    }
+    const bool is_new = text_of(out) == magic + "new";
+    CHECK((is_new || text_of(out) == magic + "old"));
+    const std::string list = text_of(out + ".json");
+    CHECK((list == old_list || nlohmann::json::parse(list)["files"][0]["path"] == "run.ftr"));
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (name.ends_with(".ftr") && name != "run.ftr") {
+        CHECK(text_of(entry.path()) == magic + "new");
+        CHECK_FALSE(is_new);
+      }
+    }
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  ::unsetenv("FORETRACE_COLLECTOR");
+}
+
+}  // namespace
+}  // namespace foretrace::test

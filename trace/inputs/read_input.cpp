@@ -1,0 +1,245 @@
+#include "trace/inputs/read_input.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/formats/common/read_all.h"
+#include "trace/formats/reader.h"
+#include "trace/inputs/manifest.h"
+#include "trace/io/gzip.h"
+#include "trace/io/out_of_memory.h"
+#include "trace/io/tar.h"
+#include "trace/table/split_ranks.h"
+
+namespace foretrace::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t enough_for_a_key = 4096;
+constexpr std::size_t tar_header = 512;
+constexpr std::uint64_t longest_list = std::uint64_t{64} << 20U;
+
+/// The member's bytes, unpacked if they are gzip.
+Result<LoadedTrace> read_member(TarMember member, const ReadOptions& options) {
+  Probe packed(std::move(member.bytes));
+  const auto start = packed.start(2);
+  if (!start) {
+    return std::move(start).error();
+  }
+  const bool is_gzip = looks_like_gzip(*start);
+  std::unique_ptr<ByteSource> whole = std::move(packed).take();
+  return read_source(is_gzip ? inflate(std::move(whole)) : std::move(whole), options);
+}
+
+Result<std::vector<FoundTrace>> read_archive(ByteSource& archive, const ReadOptions& options) {
+  TarReader tar(archive);
+  std::vector<FoundTrace> found;
+  std::optional<Error> refusal;  // of the first member that is no trace
+  std::size_t refused = 0;
+  while (true) {
+    auto member = tar.next();
+    if (!member) {
+      return std::move(member).error();
+    }
+    if (!*member) {
+      break;
+    }
+    const std::string name((*member)->bytes->path());
+    auto trace = read_member(std::move(**member), options);
+    if (trace) {
+      found.push_back({name, std::move(trace).value()});
+      continue;
+    }
+    if (options.strict) {
+      return std::move(trace).error();
+    }
+    ++refused;
+    if (!refusal) {
+      refusal = std::move(trace).error();
+    }
+  }
+  if (found.empty()) {
+    return refusal ? *refusal
+                   : Error{ErrorCode::bad_format,
+                           fmt::format("{}: no trace in this archive", archive.path())};
+  }
+  std::sort(found.begin(), found.end(),
+            [](const FoundTrace& a, const FoundTrace& b) { return a.path < b.path; });
+  if (refused > 0) {
+    found.front().trace.report.warnings.push_back(fmt::format(
+        "{} of the archive {} and {} left out; the first: {}",
+        refused == 1 ? std::string("1 other file") : fmt::format("{} other files", refused),
+        refused == 1 ? "is no trace" : "are no traces", refused == 1 ? "was" : "were",
+        refusal->message.substr(0, refusal->message.find("; supported: "))));
+  }
+  return found;
+}
+
+/// One trace, or one for each process of the recording.
+Result<std::vector<FoundTrace>> read_one(Probe file, const ReadOptions& options) {
+  const std::string path(file.path());
+  auto trace = read_probed(std::move(file), options);
+  if (!trace) {
+    return std::move(trace).error();
+  }
+  std::vector<FoundTrace> found;
+  if (rank_count(trace->events) < 2) {
+    found.push_back({path, std::move(trace).value()});
+    return found;
+  }
+  // Warnings, damage and bytes are those of the file; each process counts its own events.
+  std::vector<EventTable> parts = split_ranks(std::move(trace->events));
+  for (EventTable& part : parts) {
+    const std::string name = fmt::format("{} (rank {})", path, part.info.rank);
+    found.push_back({name, {.events = std::move(part), .report = {}}});
+  }
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    const std::uint64_t rows = found[i].trace.events.size();
+    found[i].trace.report.events = rows;
+    found[i].trace.report.kept = rows;
+    trace->report.events -= std::min(trace->report.events, rows);
+    trace->report.kept -= std::min(trace->report.kept, rows);
+  }
+  found.front().trace.report = std::move(trace->report);
+  return found;
+}
+
+/// The recordings that a list names, which lie in its folder.
+Result<Listing> read_list(Probe file) {
+  const std::string path(file.path());
+  const std::unique_ptr<ByteSource> source = std::move(file).take();
+  auto text = detail::read_all(*source, {}, longest_list);
+  if (!text) {
+    return std::move(text).error();
+  }
+  auto listed = detail::parse_manifest(*text, path);
+  if (!listed) {
+    return std::move(listed).error();
+  }
+  Listing listing{.path = path, .files = {}, .warnings = {}};
+  for (const detail::ManifestFile& recording : *listed) {
+    const std::string place = (fs::path(path).parent_path() / recording.path).generic_string();
+    std::error_code failed;
+    if (fs::is_regular_file(place, failed)) {
+      listing.files.push_back({place, recording.rank});
+    } else {
+      listing.warnings.push_back(
+          fmt::format("{}: lists {}, which is not there; the other recordings "
+                      "are taken without it",
+                      path, recording.path));
+    }
+  }
+  if (listing.files.empty()) {
+    return Error{ErrorCode::io,
+                 fmt::format("{}: lists {} of which none is there, the first is {}", path,
+                             listed->size() == 1 ? std::string("1 recording")
+                                                 : fmt::format("{} recordings", listed->size()),
+                             listed->front().path)};
+  }
+  return listing;
+}
+
+using Content = std::variant<std::vector<FoundTrace>, Listing>;
+
+template <typename Part>
+Result<Content> as_content(Result<Part> part) {
+  return part ? Result<Content>(Content(std::move(part).value()))
+              : Result<Content>(std::move(part).error());
+}
+
+}  // namespace
+
+Result<Content> open_input(const std::string& path, const ReadOptions& options) {
+  auto file = Probe::open(path);
+  if (!file) {
+    return std::move(file).error();
+  }
+  return or_out_of_memory(path, [&]() -> Result<Content> {
+    const auto start = file->start(enough_for_a_key);
+    if (!start) {
+      return std::move(start).error();
+    }
+    if (is_tar(start->substr(0, tar_header))) {
+      return as_content(read_archive(*std::move(*file).take(), options));
+    }
+    return detail::is_manifest(*start) ? as_content(read_list(std::move(*file)))
+                                       : as_content(read_one(std::move(*file), options));
+  });
+}
+
+bool is_list(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_regular_file(path, failed)) {
+    return false;
+  }
+  auto file = Probe::open(path);
+  if (!file) {
+    return false;
+  }
+  const auto start = file->start(enough_for_a_key);
+  return start && detail::is_manifest(*start);
+}
+
+std::optional<Listing> listing_of(const std::string& path) {
+  if (!is_list(path)) {
+    return std::nullopt;
+  }
+  auto file = Probe::open(path);
+  if (!file) {
+    return std::nullopt;
+  }
+  Result<Listing> listing = read_list(std::move(file).value());
+  return listing ? std::optional(std::move(listing).value()) : std::nullopt;
+}
+
+Result<std::vector<FoundTrace>> read_listed(const Listing& listing, const ListedFile& file,
+                                            const ReadOptions& options) {
+  auto content = open_input(file.path, options);
+  if (!content) {
+    return std::move(content).error();
+  }
+  if (std::holds_alternative<Listing>(*content)) {
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: lists {}, which is a list itself; expected recordings",
+                             listing.path, file.path)};
+  }
+  std::vector<FoundTrace> found = std::get<0>(std::move(*content));
+  for (FoundTrace& trace : found) {
+    trace.is_named_by_rank = false;  // a number in its name is that of a process
+  }
+  if (found.size() == 1 && file.rank >= 0) {
+    found.front().trace.events.info.rank = file.rank;
+  }
+  return found;
+}
+
+Result<std::vector<FoundTrace>> read_input(const std::string& path, const ReadOptions& options) {
+  auto content = open_input(path, options);
+  if (!content) {
+    return std::move(content).error();
+  }
+  if (auto* const traces = std::get_if<std::vector<FoundTrace>>(&*content)) {
+    return std::move(*traces);
+  }
+  const Listing& listing = std::get<Listing>(*content);
+  std::vector<FoundTrace> found;
+  for (const ListedFile& file : listing.files) {
+    auto more = read_listed(listing, file, options);
+    if (!more) {
+      return std::move(more).error();
+    }
+    std::move(more->begin(), more->end(), std::back_inserter(found));
+  }
+  std::vector<std::string>& warnings = found.front().trace.report.warnings;
+  warnings.insert(warnings.begin(), listing.warnings.begin(), listing.warnings.end());
+  return found;
+}
+
+}  // namespace foretrace::trace

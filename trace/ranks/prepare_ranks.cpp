@@ -1,0 +1,215 @@
+#include "trace/ranks/prepare_ranks.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/core/parallel.h"
+#include "trace/io/out_of_memory.h"
+#include "trace/ranks/matching/device_clock.h"
+#include "trace/ranks/merge_order.h"
+#include "trace/rules/rules.h"
+
+namespace foretrace::trace {
+namespace {
+
+class Preparation {
+ public:
+  Preparation(std::span<RankTrace> ranks, const BuildOptions& options)
+      : ranks_(ranks), options_(options) {}
+
+  Result<PreparedJob> run() {
+    if (Status collected = collect(); !collected) {
+      return std::move(collected).error();
+    }
+    if (Status status = check(); !status) {
+      return std::move(status).error();
+    }
+    set_origins();
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      describe(i);
+    }
+    Status connected =
+        for_each_rank([&](std::size_t i) { rules::connect(job_.ranks[i]->assembly); });
+    if (!connected) {
+      return std::move(connected).error();
+    }
+    number_rendezvous();
+    return std::move(job_);
+  }
+
+ private:
+  /// Several ranks at a time. Of those whose memory runs out the first is the error.
+  Status for_each_rank(const std::function<void(std::size_t)>& work) {
+    std::vector<std::optional<Error>> errors(ranks_.size());
+    for_each_index(ranks_.size(), [&](std::size_t i) {
+      Status done = or_out_of_memory(ranks_[i].path, [&] {
+        work(i);
+        return ok_status();
+      });
+      if (!done) {
+        errors[i] = std::move(done).error();
+      }
+    });
+    for (std::optional<Error>& error : errors) {
+      if (error) {
+        return *std::move(error);
+      }
+    }
+    return ok_status();
+  }
+
+  Status collect() {
+    job_.collectives.resize(ranks_.size());
+    job_.ranks.resize(ranks_.size());
+    std::vector<std::int64_t> shift(ranks_.size());
+    Status collected = for_each_rank([&](std::size_t i) {
+      EventTable& events = ranks_[i].trace.events;
+      shift[i] = align_device_clock(events);
+      job_.ranks[i] = std::make_unique<PreparedRank>(events, options_);
+      rules::collect(assembly(i));
+      assembly(i).rank = ranks_[i].rank;
+      job_.collectives[i] = extract_collectives(events);
+    });
+    if (!collected) {
+      return collected;
+    }
+    job_.matching = match_collectives(job_.collectives);
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      job_.matching.clocks[i].device_shift_ns = shift[i];
+    }
+    return ok_status();
+  }
+
+  [[nodiscard]] Status check() {
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      if (assembly(i).threads.empty() && assembly(i).ops.empty()) {
+        return Error{ErrorCode::unsupported,
+                     fmt::format("{}: no device work, no steps and no host operators among {} "
+                                 "events; nothing to simulate",
+                                 ranks_[i].path, ranks_[i].trace.events.size())};
+      }
+    }
+    return ok_status();
+  }
+
+  /// One time 0 for all ranks: the first kept event of any, on the reference's clock.
+  void set_origins() {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      first = std::min(first, job_.matching.clocks[i].to_reference(assembly(i).begin_ns));
+    }
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      const std::int64_t begin = assembly(i).begin_ns;
+      assembly(i).origin_ns = begin - (job_.matching.clocks[i].to_reference(begin) - first);
+    }
+  }
+
+  /// Kind, bytes and communicator of every collective operation of a rank.
+  void describe(std::size_t rank) {
+    const RankCollectives& found = job_.collectives[rank];
+    const std::vector<std::uint32_t> communicator_of = communicators_of(rank);
+    std::vector<std::pair<EventId, std::uint32_t>> rows;
+    for (std::size_t i = 0; i < found.list.size(); ++i) {
+      const RankCollective& row = found.list[i];
+      rules::CollectiveOp op{.kind = row.kind, .communicator = communicator_of[row.group]};
+      if (op.communicator != no_communicator) {
+        op.bytes = payload_bytes(row, job_.matching.communicators[op.communicator].size);
+      }
+      assembly(rank).collectives.push_back(op);
+      rows.emplace_back(row.event, static_cast<std::uint32_t>(i));
+    }
+    std::sort(rows.begin(), rows.end());
+    for (rules::DeviceOp& op : assembly(rank).ops) {
+      const auto at = std::lower_bound(rows.begin(), rows.end(), std::pair(op.event, 0U));
+      if (at != rows.end() && at->first == op.event) {
+        op.collective = at->second;
+      }
+    }
+  }
+
+  /// Per group of the rank: the first communicator that it is a part of.
+  [[nodiscard]] std::vector<std::uint32_t> communicators_of(std::size_t rank) const {
+    std::vector<std::uint32_t> list(job_.collectives[rank].groups.size(), no_communicator);
+    for (std::size_t c = 0; c < job_.matching.communicators.size(); ++c) {
+      const JobCommunicator& communicator = job_.matching.communicators[c];
+      for (std::size_t m = 0; m < communicator.members.size(); ++m) {
+        const std::uint32_t group = communicator.groups[m];
+        if (communicator.members[m] == rank && list[group] == no_communicator) {
+          list[group] = static_cast<std::uint32_t>(c);
+        }
+      }
+    }
+    return list;
+  }
+
+  /// Gives every complete collective a rendezvous that all ranks reach in one order.
+  void number_rendezvous() {
+    std::vector<std::uint32_t> members;
+    for (std::size_t c = 0; c < job_.matching.collectives.size(); ++c) {
+      const MatchedCollective& collective = job_.matching.collectives[c];
+      members.push_back(static_cast<std::uint32_t>(collective.members.size()));
+      if (collective.complete) {
+        add_rendezvous(static_cast<std::uint32_t>(c));
+      }
+    }
+    for (const std::uint32_t c : conflicting_joins(arrivals(), members)) {
+      MatchedCollective& collective = job_.matching.collectives[c];
+      collective.complete = false;
+      ++job_.conflicts;
+      for (const CollectiveMember& member : collective.members) {
+        assembly(member.rank).collectives[member.collective].join = rules::nothing;
+      }
+    }
+  }
+
+  void add_rendezvous(std::uint32_t c) {
+    const MatchedCollective& collective = job_.matching.collectives[c];
+    const std::vector<WaitSplit> split =
+        split_waiting(collective, job_.collectives, job_.matching.clocks);
+    for (std::size_t m = 0; m < collective.members.size(); ++m) {
+      const CollectiveMember& member = collective.members[m];
+      const RankCollective& row = job_.collectives[member.rank].list[member.collective];
+      rules::CollectiveOp& op = assembly(member.rank).collectives[member.collective];
+      op.join = c;
+      op.communicator = collective.communicator;
+      op.finish_start_ns = row.start_ns + split[m].wait_ns;
+      op.transfer_ns = split[m].transfer_ns;
+    }
+  }
+
+  /// Per rank the rendezvous in program order.
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> arrivals() {
+    std::vector<std::vector<std::uint32_t>> lists(ranks_.size());
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      const rules::Assembly& rank = assembly(r);
+      for (const rules::Item& item : rank.items) {
+        const std::uint32_t collective =
+            item.kind == rules::Item::Kind::op ? rank.ops[item.index].collective : rules::nothing;
+        if (collective != rules::nothing && rank.collectives[collective].join != rules::nothing) {
+          lists[r].push_back(rank.collectives[collective].join);
+        }
+      }
+    }
+    return lists;
+  }
+
+  [[nodiscard]] rules::Assembly& assembly(std::size_t rank) { return job_.ranks[rank]->assembly; }
+
+  std::span<RankTrace> ranks_;
+  const BuildOptions& options_;
+  PreparedJob job_;
+};
+
+}  // namespace
+
+Result<PreparedJob> prepare_ranks(std::span<RankTrace> ranks, const BuildOptions& options) {
+  return Preparation(ranks, options).run();
+}
+
+}  // namespace foretrace::trace

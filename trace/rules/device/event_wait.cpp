@@ -1,0 +1,129 @@
+// Event record -> stream wait: the next operation of the waiting stream starts after the work that
+// stood before the record. cuda_sync records say exactly which; without them each thread's last
+// record is taken for every other stream, and sources that the trace contradicts are dropped.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "trace/rules/assembly/assembly.h"
+#include "trace/rules/assembly/constants.h"
+#include "trace/rules/assembly/rule.h"
+
+namespace foretrace::trace::rules {
+namespace {
+
+/// A wait that was called and not yet consumed by an operation.
+struct Pending {
+  std::uint32_t at = nothing;             ///< program position whose tails count
+  std::uint32_t source_stream = nothing;  ///< nothing: every other stream
+  std::uint32_t target_stream = nothing;  ///< nothing: the stream of the thread's next operation
+};
+
+class EventWaits {
+ public:
+  explicit EventWaits(Assembly& assembly)
+      : assembly_(assembly),
+        last_record_(assembly.threads.size(), nothing),
+        by_thread_(assembly.threads.size()) {}
+
+  void run() {
+    for (const Item& item : assembly_.items) {
+      if (item.kind != Item::Kind::call) {
+        continue;
+      }
+      const HostCall& call = assembly_.calls[item.index];
+      if (call.kind == CallKind::event_record) {
+        last_record_[call.thread] = call.position;
+      } else if (call.kind == CallKind::stream_wait) {
+        add_wait(call);
+      } else if (call.op_count > 0) {
+        consume(call);
+      }
+    }
+  }
+
+ private:
+  void add_wait(const HostCall& call) {
+    const auto& waits = assembly_.syncs.stream_waits;
+    const auto found = waits.find(assembly_.events.correlation[index(call.event)]);
+    if (found != waits.end()) {
+      const SyncRecord& record = *found->second;
+      const std::uint32_t source = assembly_.stream_of(record.device, record.wait_on_stream);
+      if (record.wait_on_stream >= 0) {
+        if (source != nothing) {  // else: no work of that stream was recorded
+          const std::uint32_t recorded = assembly_.recording_of(record);
+          const std::uint32_t at =
+              recorded == nothing ? call.position : assembly_.calls[recorded].position;
+          exact_.push_back({at, source, assembly_.stream_of(record.device, record.stream)});
+        }
+        return;
+      }
+    }
+    const std::uint32_t at = last_record_[call.thread] == nothing || assembly_.events.info.is_hip
+                                 ? call.position
+                                 : last_record_[call.thread];
+    by_thread_[call.thread].push_back({at, nothing, nothing});
+  }
+
+  void consume(const HostCall& call) {
+    for (std::uint32_t i = 0; i < call.op_count; ++i) {
+      const std::uint32_t op = call.first_op + i;
+      const std::uint32_t on = assembly_.ops[op].stream;
+      std::erase_if(exact_, [&](const Pending& wait) {
+        if (wait.target_stream != on && wait.target_stream != nothing) {
+          return false;
+        }
+        add_source(op, wait.source_stream, wait.at, EdgeOrigin::record);
+        return true;
+      });
+    }
+    auto& waits = by_thread_[call.thread];
+    for (const Pending& wait : waits) {
+      for (std::size_t source = 0; source < assembly_.streams.size(); ++source) {
+        add_source(call.first_op, static_cast<std::uint32_t>(source), wait.at,
+                   EdgeOrigin::heuristic);
+      }
+    }
+    waits.clear();
+  }
+
+  void add_source(std::uint32_t op, std::uint32_t source, std::uint32_t at, EdgeOrigin origin) {
+    if (source == assembly_.ops[op].stream ||
+        assembly_.streams[source].device != assembly_.streams[assembly_.ops[op].stream].device) {
+      return;
+    }
+    const std::uint32_t tail = assembly_.tail(source, at);
+    if (tail == nothing) {
+      return;
+    }
+    if (assembly_.ops[tail].end_ns > assembly_.ops[op].start_ns + source_tolerance_ns) {
+      ++assembly_.honesty.contradicted_edges;
+      return;
+    }
+    for (auto other = assembly_.sources.rbegin();
+         other != assembly_.sources.rend() && other->op == op; ++other) {
+      if (other->source_op == tail) {
+        return;
+      }
+    }
+    assembly_.sources.push_back({.op = op, .source_op = tail, .origin = origin, .at = at});
+    ++assembly_.honesty.edges_by_origin[static_cast<std::size_t>(origin)];
+  }
+
+  Assembly& assembly_;
+  std::vector<std::uint32_t> last_record_;
+  std::vector<std::vector<Pending>> by_thread_;
+  std::vector<Pending> exact_;
+};
+
+void find_event_waits(Assembly& assembly) { EventWaits(assembly).run(); }
+
+}  // namespace
+
+extern const Rule event_wait;
+constinit const Rule event_wait{
+    .name = "event_wait",
+    .doc = "work of a stream that waits for an event: it follows what stood before the record",
+    .apply = find_event_waits};
+
+}  // namespace foretrace::trace::rules

@@ -1,0 +1,25 @@
+// Work that was launched before the window (or whose launch was not recorded): it is in the way of
+// what was launched in it.
+#include "trace/rules/assembly/assembly.h"
+#include "trace/rules/assembly/rule.h"
+
+namespace foretrace::trace::rules {
+namespace {
+
+void add_work_without_call(Assembly& assembly) {
+  assembly.ops.insert(assembly.ops.end(), assembly.without_call.begin(),
+                      assembly.without_call.end());
+}
+
+}  // namespace
+
+extern const Rule pre_window;
+constinit const Rule pre_window{
+    .name = "pre_window",
+    .doc =
+        "device work whose launch is not in the recording: what follows on its stream waits for "
+        "it",
+    .stage = Stage::collect,
+    .apply = add_work_without_call};
+
+}  // namespace foretrace::trace::rules

@@ -1,0 +1,97 @@
+// Unrecorded event synchronization: older profilers drop cudaEventSynchronize. A long silence right
+// before cudaEventElapsedTime is such a call; it waits for the event, not for the host.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "trace/rules/assembly/assembly.h"
+#include "trace/rules/assembly/constants.h"
+#include "trace/rules/assembly/rule.h"
+
+namespace foretrace::trace::rules {
+namespace {
+
+bool reads_event_time(std::string_view name) {
+  return name == "cudaEventElapsedTime" || name == "hipEventElapsedTime";
+}
+
+/// A call that reads an event's time, and its thread.
+struct Reader {
+  std::size_t event = 0;
+  std::uint32_t thread = 0;
+};
+
+/// Starts and ends of what the threads with a reader do, each sorted.
+std::vector<std::vector<std::int64_t>> boundaries_of(
+    const Assembly& assembly, const std::vector<std::uint32_t>& thread_of_track,
+    const std::vector<Reader>& readers) {
+  const EventTable& events = assembly.events;
+  std::vector<bool> wanted(assembly.threads.size(), false);
+  for (const Reader& reader : readers) {
+    wanted[reader.thread] = true;
+  }
+  std::vector<std::vector<std::int64_t>> lists(assembly.threads.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const EventKind kind = events.kind[i];
+    const std::uint32_t thread = thread_of_track[index(events.track[i])];
+    if (thread != nothing && wanted[thread] &&
+        (kind == EventKind::cpu_op || kind == EventKind::runtime ||
+         kind == EventKind::user_annotation)) {
+      lists[thread].push_back(events.start_ns[i]);
+      lists[thread].push_back(events.end_ns(make_id<EventId>(i)));
+    }
+  }
+  for (auto& list : lists) {
+    std::sort(list.begin(), list.end());
+  }
+  return lists;
+}
+
+void find_hidden_syncs(Assembly& assembly) {
+  const EventTable& events = assembly.events;
+  const std::vector<std::uint32_t> thread_of_track = assembly.thread_of_track();
+  std::vector<Reader> readers;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const std::uint32_t thread = thread_of_track[index(events.track[i])];
+    if (thread != nothing && events.kind[i] == EventKind::runtime &&
+        reads_event_time(events.names[events.name[i]])) {
+      readers.push_back({i, thread});
+    }
+  }
+  if (readers.empty()) {
+    return;
+  }
+  std::stable_sort(readers.begin(), readers.end(),
+                   [](const Reader& a, const Reader& b) { return a.thread < b.thread; });
+  const auto boundaries = boundaries_of(assembly, thread_of_track, readers);
+  for (const Reader& reader : readers) {
+    const auto& list = boundaries[reader.thread];
+    const std::int64_t start = events.start_ns[reader.event];
+    const auto at = std::lower_bound(list.begin(), list.end(), start);
+    if (at == list.begin() || start - *(at - 1) <= hidden_sync_gap_ns) {
+      continue;
+    }
+    HostCall call;
+    call.event = make_id<EventId>(reader.event);
+    call.api = events.name[reader.event];
+    call.kind = CallKind::event_sync;
+    call.hidden = true;
+    call.thread = reader.thread;
+    call.start_ns = *(at - 1);
+    call.end_ns = start;
+    assembly.threads[reader.thread].calls.push_back(
+        static_cast<std::uint32_t>(assembly.calls.size()));
+    assembly.calls.push_back(call);
+  }
+}
+
+}  // namespace
+
+extern const Rule hidden_sync;
+constinit const Rule hidden_sync{.name = "hidden_sync",
+                                 .doc =
+                                     "event synchronizations that were not recorded: a long "
+                                     "silence right before an event is read",
+                                 .apply = find_hidden_syncs};
+
+}  // namespace foretrace::trace::rules

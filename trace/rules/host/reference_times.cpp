@@ -1,0 +1,124 @@
+// Reference times for the reactions, from recorded events alone and not from the graph: how long
+// the host would take without waiting, and how long the device was busy.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "sim/core/statistics.h"
+#include "trace/rules/assembly/assembly.h"
+#include "trace/rules/assembly/constants.h"
+#include "trace/rules/assembly/rule.h"
+
+namespace foretrace::trace::rules {
+namespace {
+
+using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+std::int64_t union_length(Intervals& intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  std::int64_t sum = 0;
+  std::int64_t reached = std::numeric_limits<std::int64_t>::min();
+  for (const auto& [from, to] : intervals) {
+    if (to > reached) {
+      sum += to - std::max(from, reached);
+      reached = to;
+    }
+  }
+  return sum;
+}
+
+/// What a copy call costs beside its copy, from calls of its kind.
+std::int64_t copy_overhead(const Assembly& assembly, NameId api) {
+  std::vector<std::int64_t> samples;
+  for (const HostCall& call : assembly.calls) {
+    if (call.kind == CallKind::blocking_copy && call.api == api) {
+      const DeviceOp& op = assembly.ops[call.first_op];
+      const std::int64_t rest = (call.end_ns - call.start_ns) - (op.end_ns - op.start_ns);
+      samples.push_back(std::max<std::int64_t>(0, rest));
+    }
+  }
+  constexpr std::size_t quarter = 25;  // calls that found their stream idle
+  return percentile(std::move(samples), quarter);
+}
+
+void flag_share_of_span(Honesty& honesty, std::int64_t time, const char* what) {
+  if (honesty.span_ns > 0 &&
+      static_cast<double>(time) > flag_share * static_cast<double>(honesty.span_ns)) {
+    honesty.flags.emplace_back(what);
+  }
+}
+
+/// Several streams, and not one wait between them: such calls were not recorded, or were cut out.
+bool misses_waits(const Assembly& assembly) {
+  return assembly.streams.size() > 1 && assembly.events.syncs.empty() &&
+         std::none_of(assembly.calls.begin(), assembly.calls.end(), [](const HostCall& call) {
+           return call.kind == CallKind::stream_wait || call.kind == CallKind::event_record;
+         });
+}
+
+/// What most likely stands behind device work that starts late: a cause that the trace shows, else
+/// one that it cannot show, else another program.
+const char* reason_of_late_work(const Assembly& assembly) {
+  const auto& flags = assembly.honesty.flags;
+  if (std::find(flags.begin(), flags.end(), "first use") != flags.end()) {
+    return "late device work";
+  }
+  return misses_waits(assembly) ? "missing records" : "shared device";
+}
+
+void set_flags(Assembly& assembly) {
+  Honesty& honesty = assembly.honesty;
+  flag_share_of_span(honesty, honesty.initial_backlog_ns, "initial backlog");
+  flag_share_of_span(honesty, honesty.first_use_ns, "first use");
+  flag_share_of_span(honesty, honesty.unexplained_device_ns, reason_of_late_work(assembly));
+}
+
+void measure_references(Assembly& assembly) {
+  Intervals busy;
+  std::int64_t last = assembly.begin_ns;
+  for (const DeviceOp& op : assembly.ops) {
+    busy.emplace_back(op.start_ns, op.end_ns);
+    last = std::max(last, op.end_ns);
+  }
+  assembly.honesty.device_busy_ns = union_length(busy);
+
+  std::vector<std::int64_t> overhead_of_api(assembly.events.names.size(), -1);
+  std::int64_t host_last = assembly.begin_ns;
+  for (const HostThread& thread : assembly.threads) {
+    host_last = std::max(host_last, thread.last_ns);
+  }
+  Intervals blocked;
+  std::int64_t own = 0;
+  for (const HostCall& call : assembly.calls) {
+    if (is_mark(call.kind)) {
+      continue;
+    }
+    const std::int64_t recorded = call.end_ns - call.start_ns;
+    std::int64_t cost = call.own_ns;
+    if (call.kind == CallKind::blocking_copy) {
+      std::int64_t& overhead = overhead_of_api[index(call.api)];
+      overhead = overhead < 0 ? copy_overhead(assembly, call.api) : overhead;
+      cost = std::min(recorded, overhead);
+    }
+    if (cost < recorded) {
+      blocked.emplace_back(call.start_ns, call.end_ns);
+      own += cost;
+    }
+  }
+  assembly.honesty.host_only_ns = host_last - assembly.begin_ns - union_length(blocked) + own;
+  assembly.honesty.span_ns = std::max(last, host_last) - assembly.begin_ns;
+  set_flags(assembly);
+}
+
+}  // namespace
+
+extern const Rule reference_times;
+constinit const Rule reference_times{
+    .name = "reference_times",
+    .doc = "what answers are held against: host time without waiting, device busy time, the span",
+    .required = true,
+    .apply = measure_references};
+
+}  // namespace foretrace::trace::rules
