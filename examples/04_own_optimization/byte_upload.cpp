@@ -6,16 +6,16 @@
 // paper     none: common practice (NVIDIA DALI, PyTorch's image pipelines).
 // assumes   - the selected uploads carry images whose values are bytes divided by a constant
 //           - the time of an upload is proportional to its bytes
-// ignores   the kernel that turns bytes into floats (device memory is a hundred times as fast as
-// the
-//           link to the host), and the host time that the division took in the loader
+// ignores   - the kernel that turns bytes into floats: device memory is a hundred times as fast as
+//             the link to the host
+//           - the host time that the division took in the loader
 // calibrate fixed: the time of the smallest uploads in a trace.
 #include <array>
 #include <cmath>
 
-#include <models/whatifs/optimization.h>
-#include <sim/edit/editor.h>
-#include <sim/edit/selection.h>
+#include <foretrace/edit/editor.h>
+#include <foretrace/edit/selection.h>
+#include <foretrace/models/optimization.h>
 
 namespace foretrace {
 namespace {
