@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <models/whatifs/optimization.h>
+#include <sim/edit/pipeline.h>
 #include <sim/engine/pull/pull.h>
 #include <sim/graph/graph_builder.h>
 #include <trace/formats/reader.h>

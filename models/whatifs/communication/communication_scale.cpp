@@ -93,7 +93,7 @@ constinit const OptimizationInfo communication_scale = {
     .calibrate = "factor: a bus bandwidth benchmark of both networks at the sizes of the run.",
     .params = params,
     .apply = apply,
-    .stage = Stage::device};
+    .stage = ApplyStage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -106,7 +106,7 @@ constinit const OptimizationInfo remove_straggler = {
     .calibrate = "to: the length of the same silence in a run without the cause.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule};
+    .stage = ApplyStage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

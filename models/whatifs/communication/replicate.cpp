@@ -179,7 +179,7 @@ constinit const OptimizationInfo replicate = {
     .calibrate = "step_latency, bandwidth_factor: a collective benchmark at the new size.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule};
+    .stage = ApplyStage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

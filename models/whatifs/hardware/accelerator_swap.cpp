@@ -285,7 +285,7 @@ constinit const OptimizationInfo accelerator_swap = {
         "a GEMM benchmark.",
     .params = params,
     .apply = apply,
-    .stage = Stage::device,
+    .stage = ApplyStage::device,
     .accelerator_param = "to"};
 
 }  // namespace optimizations

@@ -104,7 +104,7 @@ constinit const OptimizationInfo kernel_table = {
     .calibrate = "the table itself: time each operator at the sizes of the model.",
     .params = params,
     .apply = apply,
-    .stage = Stage::device};
+    .stage = ApplyStage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

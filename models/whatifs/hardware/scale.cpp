@@ -109,7 +109,7 @@ constinit const OptimizationInfo scale = {
     .calibrate = "factor: a micro-benchmark of the selected kernels before and after.",
     .params = params,
     .apply = apply,
-    .stage = Stage::device};
+    .stage = ApplyStage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

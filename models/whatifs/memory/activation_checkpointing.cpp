@@ -215,7 +215,7 @@ constinit const OptimizationInfo activation_checkpointing = {
         "recomputed block from any trace with it.",
     .params = params,
     .apply = apply,
-    .stage = Stage::storage,
+    .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
 }  // namespace optimizations

@@ -161,7 +161,7 @@ constinit const OptimizationInfo gist_encoding = {
     .calibrate = "sparsity: share of zeros behind the ReLUs of the model in training.",
     .params = params,
     .apply = apply,
-    .stage = Stage::storage,
+    .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
 }  // namespace optimizations

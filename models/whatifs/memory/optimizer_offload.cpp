@@ -239,7 +239,7 @@ constinit const OptimizationInfo optimizer_offload = {
     .calibrate = "bandwidth and host_bandwidth: copies of some hundred MB on the machine.",
     .params = params,
     .apply = apply,
-    .stage = Stage::storage,
+    .stage = ApplyStage::storage,
     .conflicts = conflicts};
 
 }  // namespace optimizations

@@ -165,7 +165,7 @@ constinit const OptimizationInfo vdnn_offload = {
     .calibrate = "bandwidth: a pinned copy of some MB in any trace of the machine.",
     .params = params,
     .apply = apply,
-    .stage = Stage::storage,
+    .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
 }  // namespace optimizations

@@ -194,7 +194,7 @@ constinit const OptimizationInfo eight_bit_optimizer = {
     .calibrate = "states; and one step with the 8-bit optimizer for its achieved bandwidth.",
     .params = params,
     .apply = apply,
-    .stage = Stage::precision};
+    .stage = ApplyStage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

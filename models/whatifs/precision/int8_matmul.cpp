@@ -174,7 +174,7 @@ constinit const OptimizationInfo int8_matmul = {
         "an operator in the trace.",
     .params = params,
     .apply = apply,
-    .stage = Stage::precision,
+    .stage = ApplyStage::precision,
     .conflicts = conflicts};
 
 }  // namespace optimizations

@@ -103,7 +103,7 @@ constinit const OptimizationInfo integer_kernels = {
     .calibrate = "factor: both kernels on the target device.",
     .params = params,
     .apply = apply,
-    .stage = Stage::precision};
+    .stage = ApplyStage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -288,7 +288,7 @@ constinit const OptimizationInfo mixed_precision = {
         "host time between two aten::to calls in such a trace.",
     .params = params,
     .apply = apply,
-    .stage = Stage::precision};
+    .stage = ApplyStage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -150,7 +150,7 @@ constinit const OptimizationInfo batch_size = {
     .calibrate = "batch; and recordings at two further batch sizes for the slope of device time.",
     .params = params,
     .apply = apply,
-    .stage = Stage::workload,
+    .stage = ApplyStage::workload,
     .batch_param = "factor"};
 
 }  // namespace optimizations

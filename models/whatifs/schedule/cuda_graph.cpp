@@ -240,7 +240,7 @@ constinit const OptimizationInfo cuda_graph = {
         "and GPU.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule};
+    .stage = ApplyStage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

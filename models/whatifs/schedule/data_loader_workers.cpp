@@ -281,7 +281,7 @@ constinit const OptimizationInfo data_loader_workers = {
         "queue_get: length of __next__ in a run with workers that keep up.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule};
+    .stage = ApplyStage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

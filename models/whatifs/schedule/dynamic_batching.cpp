@@ -152,7 +152,7 @@ constinit const OptimizationInfo dynamic_batching = {
     .calibrate = "gather: bytes copied to make batched inputs contiguous / bytes moved.",
     .params = params,
     .apply = apply,
-    .stage = Stage::workload};
+    .stage = ApplyStage::workload};
 
 }  // namespace optimizations
 }  // namespace foretrace

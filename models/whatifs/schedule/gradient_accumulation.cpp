@@ -135,7 +135,7 @@ constinit const OptimizationInfo gradient_accumulation = {
     .calibrate = "nothing: steps is the user's choice; load=false for a loader that keeps up.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule,
+    .stage = ApplyStage::schedule,
     .memory_settings = memory_settings};
 
 }  // namespace optimizations

@@ -157,7 +157,7 @@ constinit const OptimizationInfo layer_freezing = {
     .calibrate = "parameters: the share of parameters in the frozen layers, from the model.",
     .params = params,
     .apply = apply,
-    .stage = Stage::workload};
+    .stage = ApplyStage::workload};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -131,7 +131,7 @@ constinit const OptimizationInfo remove_synchronization = {
     .calibrate = "nothing to calibrate; compare with a run without the calls.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule};
+    .stage = ApplyStage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace
