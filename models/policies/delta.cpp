@@ -29,6 +29,25 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo director_param = {
+    .name = "director",
+    .type = ParamType::text,
+    .default_text = "cheaper",
+    .doc =
+        "cheaper: per tensor; swap: always copy; recompute: whatever can be computed "
+        "again.",
+    .choices = "cheaper|swap|recompute"};
+constexpr ParamInfo ahead_param = {
+    .name = "ahead",
+    .type = ParamType::number,
+    .unit = "x",
+    .default_text = "2",
+    .doc =
+        "A copy back starts when the device work until the use takes this many times "
+        "as long; 0: when it is used.",
+    .minimum = 0,
+    .maximum = 1e6};
+
 enum class Director : std::uint8_t { cheaper, swap, recompute };
 
 class Delta final : public detail::Evictor {
@@ -65,10 +84,10 @@ class Delta final : public detail::Evictor {
 };
 
 Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamValues& params) {
-  const std::string& director = params.text("director");
-  const detail::EvictorOptions options{.least_bytes = params.integer("least"),
-                                       .bandwidth = params.number("bandwidth"),
-                                       .ahead = params.number("ahead")};
+  const std::string& director = params.text(director_param);
+  const detail::EvictorOptions options{.least_bytes = params.integer(detail::least_evicted_param),
+                                       .bandwidth = params.number(detail::host_link_param),
+                                       .ahead = params.number(ahead_param)};
   auto policy = std::make_unique<Delta>(graph, options,
                                         director == "swap"        ? Director::swap
                                         : director == "recompute" ? Director::recompute
@@ -93,23 +112,8 @@ constexpr std::array<std::string_view, 3> ignores = {
     "kernels that get slower while copies use the same memory",
     "time to search for what to evict, and to keep the accounts",
     "fragmentation: a request fits whenever enough bytes are free"};
-constexpr std::array params = {
-    detail::host_link_param,
-    ParamInfo{.name = "director",
-              .type = ParamType::text,
-              .default_text = "cheaper",
-              .doc = "cheaper: per tensor; swap: always copy; recompute: whatever can be computed "
-                     "again.",
-              .choices = "cheaper|swap|recompute"},
-    ParamInfo{.name = "ahead",
-              .type = ParamType::number,
-              .unit = "x",
-              .default_text = "2",
-              .doc = "A copy back starts when the device work until the use takes this many times "
-                     "as long; 0: when it is used.",
-              .minimum = 0,
-              .maximum = 1e6},
-    detail::least_evicted_param};
+constexpr std::array params = {detail::host_link_param, director_param, ahead_param,
+                               detail::least_evicted_param};
 
 }  // namespace
 

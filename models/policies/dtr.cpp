@@ -27,6 +27,24 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo heuristic_param = {
+    .name = "heuristic",
+    .type = ParamType::text,
+    .default_text = "full",
+    .doc =
+        "full: cost with its evicted neighbourhood / (size x time unused); local: own "
+        "cost / (size x time unused); msps: cost with evicted ancestors / size; lru: "
+        "longest unused first; largest: largest first.",
+    .choices = "full|local|msps|lru|largest"};
+constexpr ParamInfo backward_param = {
+    .name = "backward",
+    .type = ParamType::boolean,
+    .default_text = "false",
+    .doc =
+        "What the backward pass made may leave too, as in the paper. To make it again "
+        "takes maps that were freed, and operands are least certain there: it can cost "
+        "many times the run. An error if most backward operators record no inputs."};
+
 enum class Heuristic : std::uint8_t { full, local, ancestors, oldest, largest };
 
 Heuristic heuristic_of(const std::string& text) {
@@ -94,9 +112,9 @@ class Dtr final : public detail::Evictor {
 };
 
 Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamValues& params) {
-  const detail::EvictorOptions options{.least_bytes = params.integer("least"),
-                                       .remakes_backward = params.boolean("backward")};
-  auto policy = std::make_unique<Dtr>(graph, options, heuristic_of(params.text("heuristic")));
+  const detail::EvictorOptions options{.least_bytes = params.integer(detail::least_evicted_param),
+                                       .remakes_backward = params.boolean(backward_param)};
+  auto policy = std::make_unique<Dtr>(graph, options, heuristic_of(params.text(heuristic_param)));
   if (const Status known = policy->check("dtr"); !known.ok()) return known.error();
   return std::unique_ptr<MemoryPolicy>(std::move(policy));
 }
@@ -116,22 +134,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "time to search for what to evict, and to keep the accounts",
     "fragmentation: a request fits whenever enough bytes are free",
     "other outputs of a repeated operator, which would be there again too"};
-constexpr std::array params = {
-    ParamInfo{.name = "heuristic",
-              .type = ParamType::text,
-              .default_text = "full",
-              .doc = "full: cost with its evicted neighbourhood / (size x time unused); local: own "
-                     "cost / (size x time unused); msps: cost with evicted ancestors / size; lru: "
-                     "longest unused first; largest: largest first.",
-              .choices = "full|local|msps|lru|largest"},
-    ParamInfo{.name = "backward",
-              .type = ParamType::boolean,
-              .default_text = "false",
-              .doc =
-                  "What the backward pass made may leave too, as in the paper. To make it again "
-                  "takes maps that were freed, and operands are least certain there: it can cost "
-                  "many times the run. An error if most backward operators record no inputs."},
-    detail::least_evicted_param};
+constexpr std::array params = {heuristic_param, backward_param, detail::least_evicted_param};
 
 }  // namespace
 

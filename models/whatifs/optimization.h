@@ -41,9 +41,9 @@ struct OptimizationInfo {
   /// What follows a ';' is a what-if of its own that goes with the setting.
   std::span<const std::string_view> memory_settings = {};
   /// The parameter, if any, that names the accelerator the run moves to.
-  std::string_view accelerator_param = {};
+  const ParamInfo* accelerator_param = nullptr;
   /// The parameter, if any, by which the batch of every pass grows.
-  std::string_view batch_param = {};
+  const ParamInfo* batch_param = nullptr;
 };
 
 namespace optimizations {

@@ -23,12 +23,33 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo factor_param = {
+    .name = "factor",
+    .unit = "x",
+    .doc = "New transfer time / old: 0.5 is twice the bandwidth, 0 is free.",
+    .minimum = 0,
+    .maximum = 1e4};
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "kind=collective",
+    .doc = "Which collectives, e.g. 'kind=collective&name~AllReduce'."};
+constexpr ParamInfo waiting_param = {
+    .name = "waiting",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of waiting in kernels whose other ranks are not recorded.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "1"};
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto transfers = detail::find_transfers(graph, params.text("select"));
+  auto transfers = detail::find_transfers(graph, params.text(select_param));
   if (!transfers) return std::move(transfers).error();
-  const double factor = params.number("factor");
-  const double waiting = params.number("waiting");
+  const double factor = params.number(factor_param);
+  const double waiting = params.number(waiting_param);
   Editor editor(graph);
   std::int64_t met = 0;
   std::int64_t alone = 0;
@@ -55,24 +76,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 2> ignores = {
     "latencies of small messages, which more bandwidth does not shorten",
     "kernels beside the transfer that get slower or faster with it"};
-constexpr std::array params = {
-    ParamInfo{.name = "factor",
-              .unit = "x",
-              .doc = "New transfer time / old: 0.5 is twice the bandwidth, 0 is free.",
-              .minimum = 0,
-              .maximum = 1e4},
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=collective",
-              .doc = "Which collectives, e.g. 'kind=collective&name~AllReduce'."},
-    ParamInfo{.name = "waiting",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of waiting in kernels whose other ranks are not recorded.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "1"}};
+constexpr std::array params = {factor_param, select_param, waiting_param};
 
 }  // namespace
 

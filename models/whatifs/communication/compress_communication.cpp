@@ -30,6 +30,56 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo ratio_param = {
+    .name = "ratio",
+    .unit = "x",
+    .default_text = "0.5",
+    .doc = "Bytes moved afterwards / before: 0.5 for fp16 instead of fp32.",
+    .minimum = 0,
+    .maximum = 10};
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "kind=collective",
+    .doc = "Which collectives, e.g. 'kind=collective&phase=forward'."};
+constexpr ParamInfo at_least_param = {.name = "at_least",
+                                      .type = ParamType::time,
+                                      .unit = "us",
+                                      .default_text = "100 us",
+                                      .doc = "Shorter transfers stay as they are.",
+                                      .minimum = 0,
+                                      .maximum = 1e12};
+constexpr ParamInfo encode_cost_param = {
+    .name = "encode_cost",
+    .unit = "1",
+    .default_text = "3.5",
+    .doc = "Bytes of device memory that encoding moves per byte of the collective.",
+    .minimum = 0,
+    .maximum = 1000,
+    .optimistic = "1.5"};
+constexpr ParamInfo decode_cost_param = {
+    .name = "decode_cost",
+    .unit = "1",
+    .default_text = "1.5",
+    .doc = "Bytes of device memory that decoding moves per byte of the collective.",
+    .minimum = 0,
+    .maximum = 1000};
+constexpr ParamInfo latency_param = {.name = "latency",
+                                     .type = ParamType::time,
+                                     .unit = "us",
+                                     .default_text = "20 us",
+                                     .doc = "Part of a transfer that does not follow its bytes.",
+                                     .minimum = 0,
+                                     .maximum = 1e9};
+constexpr ParamInfo link_bandwidth_param = {
+    .name = "link_bandwidth",
+    .type = ParamType::bandwidth,
+    .unit = "GB/s",
+    .default_text = "0 GB/s",
+    .doc = "Per rank, to know the bytes where the trace has none; 0: not known.",
+    .minimum = 0,
+    .maximum = 1e15};
+
 struct Settings {
   double ratio = 1;
   double encode_cost = 0;
@@ -150,14 +200,14 @@ class Compressor {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto transfers = detail::find_transfers(scenario.graph, params.text("select"));
+  auto transfers = detail::find_transfers(scenario.graph, params.text(select_param));
   if (!transfers) return std::move(transfers).error();
-  const Settings settings{.ratio = params.number("ratio"),
-                          .encode_cost = params.number("encode_cost"),
-                          .decode_cost = params.number("decode_cost"),
-                          .link_bandwidth = params.number("link_bandwidth"),
-                          .latency_ns = params.integer("latency"),
-                          .at_least_ns = params.integer("at_least")};
+  const Settings settings{.ratio = params.number(ratio_param),
+                          .encode_cost = params.number(encode_cost_param),
+                          .decode_cost = params.number(decode_cost_param),
+                          .link_bandwidth = params.number(link_bandwidth_param),
+                          .latency_ns = params.integer(latency_param),
+                          .at_least_ns = params.integer(at_least_param)};
   return Compressor(scenario, settings).run(*transfers);
 }
 
@@ -173,51 +223,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "accuracy, and buffers of error feedback",
     "transfers that get slower while memory-bound codec kernels run beside them",
     "indices of sparse codes: put them into ratio"};
-constexpr std::array params = {
-    ParamInfo{.name = "ratio",
-              .unit = "x",
-              .default_text = "0.5",
-              .doc = "Bytes moved afterwards / before: 0.5 for fp16 instead of fp32.",
-              .minimum = 0,
-              .maximum = 10},
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=collective",
-              .doc = "Which collectives, e.g. 'kind=collective&phase=forward'."},
-    ParamInfo{.name = "at_least",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "100 us",
-              .doc = "Shorter transfers stay as they are.",
-              .minimum = 0,
-              .maximum = 1e12},
-    ParamInfo{.name = "encode_cost",
-              .unit = "1",
-              .default_text = "3.5",
-              .doc = "Bytes of device memory that encoding moves per byte of the collective.",
-              .minimum = 0,
-              .maximum = 1000,
-              .optimistic = "1.5"},
-    ParamInfo{.name = "decode_cost",
-              .unit = "1",
-              .default_text = "1.5",
-              .doc = "Bytes of device memory that decoding moves per byte of the collective.",
-              .minimum = 0,
-              .maximum = 1000},
-    ParamInfo{.name = "latency",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "20 us",
-              .doc = "Part of a transfer that does not follow its bytes.",
-              .minimum = 0,
-              .maximum = 1e9},
-    ParamInfo{.name = "link_bandwidth",
-              .type = ParamType::bandwidth,
-              .unit = "GB/s",
-              .default_text = "0 GB/s",
-              .doc = "Per rank, to know the bytes where the trace has none; 0: not known.",
-              .minimum = 0,
-              .maximum = 1e15}};
+constexpr std::array params = {ratio_param,         select_param,      at_least_param,
+                               encode_cost_param,   decode_cost_param, latency_param,
+                               link_bandwidth_param};
 
 }  // namespace
 

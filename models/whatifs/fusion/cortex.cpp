@@ -27,6 +27,35 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo levels_param = {
+    .name = "levels",
+    .type = ParamType::integer,
+    .unit = "1",
+    .doc = "Levels of the recursion in a step, such as the depth of the trees.",
+    .minimum = 1,
+    .maximum = 1000000};
+constexpr ParamInfo select_param = {.name = "select",
+                                    .type = ParamType::selection,
+                                    .default_text = "kind=kernel&phase=forward",
+                                    .doc = "Kernels of the recursion."};
+constexpr ParamInfo weights_param = {
+    .name = "weights",
+    .type = ParamType::bytes,
+    .unit = "B",
+    .default_text = "0 B",
+    .doc = "Weights of the cell; 0: by the shapes of the products of a level.",
+    .minimum = 0,
+    .maximum = 1000000000000000.0};
+constexpr ParamInfo sync_param = {.name = "sync",
+                                  .type = ParamType::time,
+                                  .unit = "us",
+                                  .default_text = "3 us",
+                                  .doc = "One synchronization of all thread blocks per level.",
+                                  .minimum = 0,
+                                  .maximum = 1000000000.0,
+                                  .optimistic = "1.5 us",
+                                  .pessimistic = "6 us"};
+
 struct Settings {
   std::size_t levels = 1;
   double weights = 0;
@@ -75,13 +104,13 @@ bool fuse_levels(detail::KernelEditor& editor, const std::vector<TaskId>& kernel
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text("select"));
+  auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   detail::KernelEditor editor(scenario);
   Settings settings;
-  settings.levels = static_cast<std::size_t>(params.integer("levels"));
-  settings.weights = params.number("weights");
-  settings.sync_ns = params.integer("sync");
+  settings.levels = static_cast<std::size_t>(params.integer(levels_param));
+  settings.weights = params.number(weights_param);
+  settings.sync_ns = params.integer(sync_param);
   std::map<std::pair<std::int32_t, LaneId>, std::vector<TaskId>> runs;
   for (const TaskId task : *selected) {
     if (scenario.graph.kind(task) != TaskKind::kernel || editor.own_call(task) == none<TaskId>) {
@@ -107,33 +136,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 2> ignores = {
     "intermediates of a level, which need not be written",
     "load balance between the nodes of a level"};
-constexpr std::array params = {
-    ParamInfo{.name = "levels",
-              .type = ParamType::integer,
-              .unit = "1",
-              .doc = "Levels of the recursion in a step, such as the depth of the trees.",
-              .minimum = 1,
-              .maximum = 1000000},
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=kernel&phase=forward",
-              .doc = "Kernels of the recursion."},
-    ParamInfo{.name = "weights",
-              .type = ParamType::bytes,
-              .unit = "B",
-              .default_text = "0 B",
-              .doc = "Weights of the cell; 0: by the shapes of the products of a level.",
-              .minimum = 0,
-              .maximum = 1000000000000000.0},
-    ParamInfo{.name = "sync",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "3 us",
-              .doc = "One synchronization of all thread blocks per level.",
-              .minimum = 0,
-              .maximum = 1000000000.0,
-              .optimistic = "1.5 us",
-              .pessimistic = "6 us"}};
+constexpr std::array params = {levels_param, select_param, weights_param, sync_param};
 
 }  // namespace
 

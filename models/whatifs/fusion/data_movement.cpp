@@ -29,6 +29,16 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo kept_writes_param = {
+    .name = "kept_writes",
+    .unit = "1",
+    .default_text = "0.5",
+    .doc = "Share of forward intermediates that training still writes for the backward.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "1"};
+
 class Movement {
  public:
   explicit Movement(const Scenario& scenario) : editor_(scenario) {
@@ -118,9 +128,9 @@ class Movement {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Movement movement(scenario);
-  movement.keep_host(params.number("kept_host"));
+  movement.keep_host(params.number(detail::kept_host_param));
   if (auto status = movement.merge_products(); !status) return std::move(status).error();
-  movement.fuse_chains(params.number("kept_writes"), params.integer("max_segment"));
+  movement.fuse_chains(params.number(kept_writes_param), params.integer(detail::max_segment_param));
   return movement.finish();
 }
 
@@ -134,16 +144,8 @@ constexpr std::array<std::string_view, 4> ignores = {
     "the choice of layouts along a shortest path, which needs measured times per layout",
     "fusion of pointwise kernels into products", "recomputation instead of reading",
     "kernels whose shapes are not recorded, in the count of bytes"};
-constexpr std::array params = {
-    ParamInfo{.name = "kept_writes",
-              .unit = "1",
-              .default_text = "0.5",
-              .doc = "Share of forward intermediates that training still writes for the backward.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "1"},
-    detail::max_segment_param, detail::kept_host_param};
+constexpr std::array params = {kept_writes_param, detail::max_segment_param,
+                               detail::kept_host_param};
 constexpr std::array<std::string_view, 1> conflicts = {"fusion_aware_checkpointing"};
 
 }  // namespace

@@ -30,6 +30,20 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo efficiency_param = {
+    .name = "efficiency",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Rate of the fused kernel / 0.60 of the sustained rate of large products.",
+    .minimum = 0.01,
+    .maximum = 2,
+    .optimistic = "1.4",
+    .pessimistic = "0.5"};
+constexpr ParamInfo backward_param = {.name = "backward",
+                                      .type = ParamType::boolean,
+                                      .default_text = "true",
+                                      .doc = "Fuse the backward of attention, too."};
+
 // b heads of q x k x d; forward reads q, k, v and writes o, backward twice that. At efficiency 1
 // the kernel runs at attention's usual share of the sustained rate.
 Result<Cost> fused_cost(const detail::KernelEditor& editor, const detail::AttentionCore& core,
@@ -62,14 +76,14 @@ void drop_scores(detail::KernelEditor& editor, const std::set<TaskId>& calls,
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  const bool backward = params.boolean("backward");
+  const bool backward = params.boolean(backward_param);
   std::size_t shapes = 0;
   std::size_t cores = 0;
   double kept_bytes = 0;
   std::set<TaskId> inner_calls;
   for (const detail::AttentionCore& core : detail::find_attention_cores(editor)) {
     if (core.backward && !backward) continue;
-    auto cost = fused_cost(editor, core, params.number("efficiency"));
+    auto cost = fused_cost(editor, core, params.number(efficiency_param));
     if (!cost) return std::move(cost).error();
     const TaskId put = editor.replace(
         core.kernels, {core.backward ? "flash attention backward" : "flash attention", *cost, 0});
@@ -114,19 +128,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "blocks that a causal mask skips: up to half of the work",
     "transposes before and after that another layout would save or add",
     "split kernels and extra launches of the backward"};
-constexpr std::array params = {
-    ParamInfo{.name = "efficiency",
-              .unit = "x",
-              .default_text = "1",
-              .doc = "Rate of the fused kernel / 0.60 of the sustained rate of large products.",
-              .minimum = 0.01,
-              .maximum = 2,
-              .optimistic = "1.4",
-              .pessimistic = "0.5"},
-    ParamInfo{.name = "backward",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Fuse the backward of attention, too."}};
+constexpr std::array params = {efficiency_param, backward_param};
 
 }  // namespace
 

@@ -32,6 +32,30 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo tensors_per_launch_param = {
+    .name = "tensors_per_launch",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "36",
+    .doc = "Tensors that one multi-tensor launch takes (PyTorch and Apex: 36 for Adam); 0: all.",
+    .minimum = 0,
+    .maximum = 1e6};
+constexpr ParamInfo bytes_per_parameter_param = {
+    .name = "bytes_per_parameter",
+    .unit = "B",
+    .default_text = "0",
+    .doc = "Bytes read and written per parameter; 0: 28, 20 or 12 by the operators seen.",
+    .minimum = 0,
+    .maximum = 1000};
+constexpr ParamInfo kernel_factor_param = {
+    .name = "kernel_factor",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Without shapes: time of the fused kernels / sum of the replaced ones.",
+    .minimum = 0,
+    .maximum = 10,
+    .optimistic = "0.4"};
+
 struct Settings {
   double kernel_factor = 1;
   double kept_host = 0;
@@ -197,10 +221,10 @@ class Fuser {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Settings settings;
-  settings.kernel_factor = params.number("kernel_factor");
-  settings.kept_host = params.number("kept_host");
-  settings.bytes_per_parameter = params.number("bytes_per_parameter");
-  settings.tensors_per_launch = static_cast<std::size_t>(params.integer("tensors_per_launch"));
+  settings.kernel_factor = params.number(kernel_factor_param);
+  settings.kept_host = params.number(detail::kept_host_param);
+  settings.bytes_per_parameter = params.number(bytes_per_parameter_param);
+  settings.tensors_per_launch = static_cast<std::size_t>(params.integer(tensors_per_launch_param));
   return Fuser(scenario, settings).run();
 }
 
@@ -219,30 +243,8 @@ constexpr std::array<std::string_view, 3> ignores = {
     "products and norms inside the update (LAMB, Muon, Shampoo): they stay as measured",
     "a host that then runs further ahead than memory allows"};
 
-constexpr std::array params = {
-    ParamInfo{
-        .name = "tensors_per_launch",
-        .type = ParamType::integer,
-        .unit = "1",
-        .default_text = "36",
-        .doc =
-            "Tensors that one multi-tensor launch takes (PyTorch and Apex: 36 for Adam); 0: all.",
-        .minimum = 0,
-        .maximum = 1e6},
-    ParamInfo{.name = "bytes_per_parameter",
-              .unit = "B",
-              .default_text = "0",
-              .doc = "Bytes read and written per parameter; 0: 28, 20 or 12 by the operators seen.",
-              .minimum = 0,
-              .maximum = 1000},
-    ParamInfo{.name = "kernel_factor",
-              .unit = "x",
-              .default_text = "1",
-              .doc = "Without shapes: time of the fused kernels / sum of the replaced ones.",
-              .minimum = 0,
-              .maximum = 10,
-              .optimistic = "0.4"},
-    detail::kept_host_param};
+constexpr std::array params = {tensors_per_launch_param, bytes_per_parameter_param,
+                               kernel_factor_param, detail::kept_host_param};
 
 }  // namespace
 

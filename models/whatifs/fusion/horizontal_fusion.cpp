@@ -27,6 +27,19 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo a_param = {.name = "a",
+                               .type = ParamType::selection,
+                               .doc = "One side of the pairs, e.g. 'name~histogram'."};
+constexpr ParamInfo b_param = {
+    .name = "b", .type = ParamType::selection, .doc = "The other side of the pairs."};
+constexpr ParamInfo conflict_param = {
+    .name = "conflict",
+    .unit = "x",
+    .default_text = "-1",
+    .doc = "Part of the shorter kernel that adds to the longer one; -1: by bottlenecks.",
+    .minimum = -1,
+    .maximum = 10};
+
 class Pairing {
  public:
   Pairing(const Scenario& scenario, double conflict) : editor_(scenario), conflict_(conflict) {
@@ -90,11 +103,11 @@ class Pairing {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto a = select(scenario.graph, params.text("a"));
+  auto a = select(scenario.graph, params.text(a_param));
   if (!a) return std::move(a).error().with_context("parameter 'a'");
-  auto b = select(scenario.graph, params.text("b"));
+  auto b = select(scenario.graph, params.text(b_param));
   if (!b) return std::move(b).error().with_context("parameter 'b'");
-  Pairing pairing(scenario, params.number("conflict"));
+  Pairing pairing(scenario, params.number(conflict_param));
   pairing.mark(*a, 1);
   pairing.mark(*b, 2);
   return pairing.run();
@@ -112,17 +125,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "registers, shared memory and the split of threads in the fused kernel",
     "kernels that synchronize their whole grid and cannot be fused",
     "pairs with other kernels between them"};
-constexpr std::array params = {
-    ParamInfo{.name = "a",
-              .type = ParamType::selection,
-              .doc = "One side of the pairs, e.g. 'name~histogram'."},
-    ParamInfo{.name = "b", .type = ParamType::selection, .doc = "The other side of the pairs."},
-    ParamInfo{.name = "conflict",
-              .unit = "x",
-              .default_text = "-1",
-              .doc = "Part of the shorter kernel that adds to the longer one; -1: by bottlenecks.",
-              .minimum = -1,
-              .maximum = 10}};
+constexpr std::array params = {a_param, b_param, conflict_param};
 
 }  // namespace
 

@@ -24,6 +24,22 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo edges_param = {.name = "edges",
+                                   .unit = "1",
+                                   .default_text = "1",
+                                   .doc = "Hyperedges per vertex.",
+                                   .minimum = 0,
+                                   .maximum = 1000000.0};
+constexpr ParamInfo imbalance_param = {
+    .name = "imbalance",
+    .unit = "x",
+    .default_text = "1.3",
+    .doc = "Time of the slowest partition / mean, with conflicts of atomic additions.",
+    .minimum = 1,
+    .maximum = 100,
+    .optimistic = "1",
+    .pessimistic = "2"};
+
 bool is_sparse_product(const detail::KernelEditor& editor, TaskId kernel) {
   return contains_any(editor.graph().name(kernel), {"spmm", "SpMM", "csrmm", "Spmm"}) ||
          contains_any(editor.operator_of(kernel), {"_sparse_mm", "spmm"});
@@ -31,7 +47,7 @@ bool is_sparse_product(const detail::KernelEditor& editor, TaskId kernel) {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  const double factor = params.number("imbalance") / (1 + params.number("edges"));
+  const double factor = params.number(imbalance_param) / (1 + params.number(edges_param));
   std::vector<bool> taken(scenario.graph.size(), false);
   for (const TaskId first : editor.kernels()) {
     const TaskId second = next_on_lane(editor.graph(), first);
@@ -62,21 +78,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "partitioning of the hypergraph",
     "backward through the fused kernel, if its products do not stand next to each "
     "other"};
-constexpr std::array params = {
-    ParamInfo{.name = "edges",
-              .unit = "1",
-              .default_text = "1",
-              .doc = "Hyperedges per vertex.",
-              .minimum = 0,
-              .maximum = 1000000.0},
-    ParamInfo{.name = "imbalance",
-              .unit = "x",
-              .default_text = "1.3",
-              .doc = "Time of the slowest partition / mean, with conflicts of atomic additions.",
-              .minimum = 1,
-              .maximum = 100,
-              .optimistic = "1",
-              .pessimistic = "2"}};
+constexpr std::array params = {edges_param, imbalance_param};
 
 }  // namespace
 

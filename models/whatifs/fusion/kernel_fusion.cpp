@@ -33,6 +33,37 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "kind=kernel",
+    .doc = "Which kernels may be fused, e.g. 'phase=forward' or 'layer~encoder'."};
+constexpr ParamInfo max_length_param = {.name = "max_length",
+                                        .type = ParamType::integer,
+                                        .unit = "1",
+                                        .default_text = "16",
+                                        .doc = "Longest chain.",
+                                        .minimum = 2,
+                                        .maximum = 1000};
+constexpr ParamInfo side_inputs_param = {
+    .name = "side_inputs",
+    .unit = "1",
+    .default_text = "0.5",
+    .doc = "Without shapes: other inputs of a kernel in sizes of the chained tensor.",
+    .minimum = 0,
+    .maximum = 10,
+    .optimistic = "0.25",
+    .pessimistic = "1"};
+constexpr ParamInfo kept_writes_param = {
+    .name = "kept_writes",
+    .unit = "1",
+    .default_text = "0.5",
+    .doc = "Share of forward intermediates that backward needs (training runs only).",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "1"};
+
 bool has_backward(const TaskGraph& graph) {
   const auto& phases = graph.columns().phase;
   return std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
@@ -105,14 +136,14 @@ class Fusion {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text("select"));
+  auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   detail::FusionSettings settings;
-  settings.max_segment_ns = params.integer("max_segment");
-  settings.max_length = static_cast<std::size_t>(params.integer("max_length"));
-  settings.side_inputs = params.number("side_inputs");
-  settings.kept_writes = params.number("kept_writes");
-  return Fusion(scenario).run(*selected, settings, params.number("kept_host"));
+  settings.max_segment_ns = params.integer(detail::max_segment_param);
+  settings.max_length = static_cast<std::size_t>(params.integer(max_length_param));
+  settings.side_inputs = params.number(side_inputs_param);
+  settings.kept_writes = params.number(kept_writes_param);
+  return Fusion(scenario).run(*selected, settings, params.number(detail::kept_host_param));
 }
 
 constexpr std::array<std::string_view, 7> assumptions = {
@@ -132,36 +163,8 @@ constexpr std::array<std::string_view, 4> ignores = {
     "compile time, guards and recompilation",
     "register pressure and occupancy of large fused kernels"};
 
-constexpr std::array params = {
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=kernel",
-              .doc = "Which kernels may be fused, e.g. 'phase=forward' or 'layer~encoder'."},
-    ParamInfo{.name = "max_length",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "16",
-              .doc = "Longest chain.",
-              .minimum = 2,
-              .maximum = 1000},
-    detail::max_segment_param,
-    ParamInfo{.name = "side_inputs",
-              .unit = "1",
-              .default_text = "0.5",
-              .doc = "Without shapes: other inputs of a kernel in sizes of the chained tensor.",
-              .minimum = 0,
-              .maximum = 10,
-              .optimistic = "0.25",
-              .pessimistic = "1"},
-    ParamInfo{.name = "kept_writes",
-              .unit = "1",
-              .default_text = "0.5",
-              .doc = "Share of forward intermediates that backward needs (training runs only).",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "1"},
-    detail::kept_host_param};
+constexpr std::array params = {select_param,      max_length_param,  detail::max_segment_param,
+                               side_inputs_param, kept_writes_param, detail::kept_host_param};
 constexpr std::array<std::string_view, 2> conflicts = {"data_movement",
                                                        "fusion_aware_checkpointing"};
 

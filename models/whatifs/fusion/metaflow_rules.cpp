@@ -25,6 +25,30 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo merge_param = {.name = "merge",
+                                   .type = ParamType::boolean,
+                                   .default_text = "true",
+                                   .doc = "Merge products of one input (needs the accelerator)."};
+constexpr ParamInfo fold_param = {
+    .name = "fold",
+    .type = ParamType::boolean,
+    .default_text = "true",
+    .doc = "In inference, fold batch norm into the weights before it."};
+constexpr ParamInfo epilogue_param = {
+    .name = "epilogue",
+    .type = ParamType::boolean,
+    .default_text = "true",
+    .doc = "Move activations and bias of forward into the product before them."};
+constexpr ParamInfo kept_host_param = {
+    .name = "kept_host",
+    .unit = "1",
+    .default_text = "0.1",
+    .doc = "Share of the host time between merged launches that stays.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "0.3"};
+
 class Rules {
  public:
   explicit Rules(const Scenario& scenario)
@@ -117,12 +141,12 @@ class Rules {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Rules rules(scenario);
-  if (params.boolean("merge") && scenario.accelerator != nullptr) {
-    if (auto status = rules.merge(params.number("kept_host")); !status)
+  if (params.boolean(merge_param) && scenario.accelerator != nullptr) {
+    if (auto status = rules.merge(params.number(kept_host_param)); !status)
       return std::move(status).error();
   }
-  if (params.boolean("fold")) rules.fold();
-  if (params.boolean("epilogue")) rules.epilogues();
+  if (params.boolean(fold_param)) rules.fold();
+  if (params.boolean(epilogue_param)) rules.epilogues();
   return rules.finish();
 }
 
@@ -139,27 +163,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "convolutions of one input merged by enlarging kernels", "a search over orders of rules",
     "views and copies that split the merged result"};
-constexpr std::array params = {
-    ParamInfo{.name = "merge",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Merge products of one input (needs the accelerator)."},
-    ParamInfo{.name = "fold",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "In inference, fold batch norm into the weights before it."},
-    ParamInfo{.name = "epilogue",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Move activations and bias of forward into the product before them."},
-    ParamInfo{.name = "kept_host",
-              .unit = "1",
-              .default_text = "0.1",
-              .doc = "Share of the host time between merged launches that stays.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "0.3"}};
+constexpr std::array params = {merge_param, fold_param, epilogue_param, kept_host_param};
 
 }  // namespace
 

@@ -30,6 +30,22 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo factor_param = {
+    .name = "factor",
+    .unit = "x",
+    .default_text = "0.5",
+    .doc = "New time of batch norm kernels / old, after their ramp-up.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0.5",
+    .pessimistic = "0.8"};
+constexpr ParamInfo relu_param = {
+    .name = "relu",
+    .type = ParamType::text,
+    .default_text = "beside",
+    .doc = "Which ReLU kernels go: those beside a batch norm, all, or none.",
+    .choices = "beside|all|none"};
+
 // Forward the ReLU follows the batch norm, backward its gradient comes before.
 bool beside_batch_norm(const detail::KernelEditor& editor, TaskId relu) {
   const bool backward = editor.graph().phase(relu) == Phase::backward;
@@ -66,9 +82,9 @@ void forget_maps(detail::KernelEditor& editor, const std::set<TaskId>& merged,
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  const double factor = params.number("factor");
-  const bool all = params.text("relu") == "all";
-  const bool none_goes = params.text("relu") == "none";
+  const double factor = params.number(factor_param);
+  const bool all = params.text(relu_param) == "all";
+  const bool none_goes = params.text(relu_param) == "none";
   bool found = false;
   for (const TaskId kernel : editor.kernels()) {
     if (detail::is_batch_norm(editor, kernel)) {
@@ -107,20 +123,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "recipe predicts (Daydream, section 6)",
     "residual additions between batch norm and ReLU: that ReLU stays unless relu=all",
     "whether the library has such convolutions"};
-constexpr std::array params = {
-    ParamInfo{.name = "factor",
-              .unit = "x",
-              .default_text = "0.5",
-              .doc = "New time of batch norm kernels / old, after their ramp-up.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0.5",
-              .pessimistic = "0.8"},
-    ParamInfo{.name = "relu",
-              .type = ParamType::text,
-              .default_text = "beside",
-              .doc = "Which ReLU kernels go: those beside a batch norm, all, or none.",
-              .choices = "beside|all|none"}};
+constexpr std::array params = {factor_param, relu_param};
 
 }  // namespace
 

@@ -29,6 +29,41 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo sync_param = {
+    .name = "sync",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "3 us",
+    .doc = "One synchronization of all thread blocks inside a kernel.",
+    .minimum = 0,
+    .maximum = 1000000000.0,
+    .optimistic = "1.5 us",
+    .pessimistic = "6 us"};
+constexpr ParamInfo kept_writes_param = {.name = "kept_writes",
+                                         .unit = "1",
+                                         .default_text = "0.25",
+                                         .doc = "Share of intermediates that are still written.",
+                                         .minimum = 0,
+                                         .maximum = 1,
+                                         .optimistic = "0",
+                                         .pessimistic = "1"};
+constexpr ParamInfo kept_host_param = {
+    .name = "kept_host",
+    .unit = "1",
+    .default_text = "0.1",
+    .doc = "Share of the host time between replaced launches that stays.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "0.5"};
+constexpr ParamInfo longest_param = {.name = "longest",
+                                     .type = ParamType::integer,
+                                     .unit = "1",
+                                     .default_text = "64",
+                                     .doc = "Kernels in one region at most.",
+                                     .minimum = 2,
+                                     .maximum = 1000000.0};
+
 class Program {
  public:
   explicit Program(const Scenario& scenario, double kept_host) : editor_(scenario) {
@@ -118,9 +153,9 @@ class Program {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Program(scenario, params.number("kept_host"))
-      .run(params.integer("sync"), params.number("kept_writes"),
-           static_cast<std::size_t>(params.integer("longest")));
+  return Program(scenario, params.number(kept_host_param))
+      .run(params.integer(sync_param), params.number(kept_writes_param),
+           static_cast<std::size_t>(params.integer(longest_param)));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -133,39 +168,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "products inside a region", "code size, registers and compile time",
     "data-dependent control flow on the host: waits end a region"};
-constexpr std::array params = {
-    ParamInfo{.name = "sync",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "3 us",
-              .doc = "One synchronization of all thread blocks inside a kernel.",
-              .minimum = 0,
-              .maximum = 1000000000.0,
-              .optimistic = "1.5 us",
-              .pessimistic = "6 us"},
-    ParamInfo{.name = "kept_writes",
-              .unit = "1",
-              .default_text = "0.25",
-              .doc = "Share of intermediates that are still written.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "1"},
-    ParamInfo{.name = "kept_host",
-              .unit = "1",
-              .default_text = "0.1",
-              .doc = "Share of the host time between replaced launches that stays.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "0.5"},
-    ParamInfo{.name = "longest",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "64",
-              .doc = "Kernels in one region at most.",
-              .minimum = 2,
-              .maximum = 1000000.0}};
+constexpr std::array params = {sync_param, kept_writes_param, kept_host_param, longest_param};
 constexpr std::array<std::string_view, 3> conflicts = {
     "data_movement", "fusion_aware_checkpointing", "kernel_fusion"};
 

@@ -36,6 +36,25 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo to_param = {
+    .name = "to",
+    .type = ParamType::text,
+    .doc = "Accelerator to move to: a name of configs/accelerators or a .json file."};
+constexpr ParamInfo from_param = {
+    .name = "from",
+    .type = ParamType::text,
+    .default_text = "recording",
+    .doc = "Accelerator of the recording, if its device name is not known."};
+constexpr ParamInfo host_speed_param = {
+    .name = "host_speed",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Speed of the new host relative to the recorded one, for one thread.",
+    .minimum = 0.01,
+    .maximum = 100,
+    .optimistic = "1.1",
+    .pessimistic = "0.9"};
+
 // Precision in which a kernel runs on the new device: TF32 falls back to fp32 where it is missing.
 Precision precision_on(const Accelerator& to, Precision recorded) {
   const bool no_tf32 = recorded == Precision::tf32 && to.flops(Precision::tf32) <= 0;
@@ -221,11 +240,11 @@ class Swap {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   std::optional<Accelerator> owned;
-  auto from = detail::recorded_accelerator(scenario, params.text("from"), owned);
+  auto from = detail::recorded_accelerator(scenario, params.text(from_param), owned);
   if (!from) return std::move(from).error();
-  auto to = find_accelerator(params.text("to"));
+  auto to = find_accelerator(params.text(to_param));
   if (!to) return std::move(to).error();
-  return Swap(scenario.graph, **from, *to).run(params.number("host_speed"));
+  return Swap(scenario.graph, **from, *to).run(params.number(host_speed_param));
 }
 
 constexpr std::array<std::string_view, 6> assumptions = {
@@ -243,22 +262,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "caches of another size", "other kernels, fusions or TF32 defaults of another software stack",
     "PCIe and network of the other machine", "power limits below those of the file's source"};
 
-constexpr std::array params = {
-    ParamInfo{.name = "to",
-              .type = ParamType::text,
-              .doc = "Accelerator to move to: a name of configs/accelerators or a .json file."},
-    ParamInfo{.name = "from",
-              .type = ParamType::text,
-              .default_text = "recording",
-              .doc = "Accelerator of the recording, if its device name is not known."},
-    ParamInfo{.name = "host_speed",
-              .unit = "x",
-              .default_text = "1",
-              .doc = "Speed of the new host relative to the recorded one, for one thread.",
-              .minimum = 0.01,
-              .maximum = 100,
-              .optimistic = "1.1",
-              .pessimistic = "0.9"}};
+constexpr std::array params = {to_param, from_param, host_speed_param};
 
 }  // namespace
 
@@ -286,7 +290,7 @@ constinit const OptimizationInfo accelerator_swap = {
     .params = params,
     .apply = apply,
     .stage = ApplyStage::device,
-    .accelerator_param = "to"};
+    .accelerator_param = &to_param};
 
 }  // namespace optimizations
 }  // namespace foretrace

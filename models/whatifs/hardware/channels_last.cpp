@@ -26,6 +26,16 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo kept_param = {
+    .name = "kept",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of the layout changes that stay (operators without an NHWC variant).",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "0.2"};
+
 // cuDNN ("nchwToNhwcKernel"), MIOpen ("batched_transpose_32x32_pack...") and TensorRT-like names.
 bool changes_layout(std::string_view name) {
   std::string lower(name);
@@ -39,7 +49,7 @@ bool changes_layout(std::string_view name) {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  const double kept = params.number("kept");
+  const double kept = params.number(kept_param);
   std::size_t found = 0;
   double due = 0;
   std::vector<signed char> known(scenario.graph.context().works.size(), -1);
@@ -72,15 +82,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "other kernels that the library picks for NHWC, faster or slower",
     "conversions of the model's input, output and weights, once per step",
     "operators without an NHWC variant, which convert back"};
-constexpr std::array params = {
-    ParamInfo{.name = "kept",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of the layout changes that stay (operators without an NHWC variant).",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "0.2"}};
+constexpr std::array params = {kept_param};
 
 }  // namespace
 

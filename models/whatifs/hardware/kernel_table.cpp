@@ -25,17 +25,31 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo table_param = {
+    .name = "table",
+    .type = ParamType::text,
+    .doc =
+        "A JSON file, or a name in configs/kernel_tables, with the schema "
+        "foretrace.kernel_table/1."};
+constexpr ParamInfo reach_param = {.name = "reach",
+                                   .unit = "x",
+                                   .default_text = "2",
+                                   .doc = "Sizes may differ from a row by this factor in all.",
+                                   .minimum = 1,
+                                   .maximum = 1000000.0};
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
-  auto table = detail::CostTable::read(params.text("table"));
+  auto table = detail::CostTable::read(params.text(table_param));
   if (!table) return std::move(table).error().with_context("parameter 'table'");
   std::size_t exact = 0;
   std::size_t out_of_reach = 0;
   for (const TaskId kernel : editor.kernels()) {
     const WorkAmount& amount = editor.about(kernel).amount;
     if (!amount.known() || editor.about(kernel).shape_from_grid) continue;
-    const auto entry = table->look_up(editor.operator_of(kernel), amount, params.number("reach"));
+    const auto entry =
+        table->look_up(editor.operator_of(kernel), amount, params.number(reach_param));
     if (entry.found == detail::CostTable::Found::no_row) continue;
     if (entry.found == detail::CostTable::Found::out_of_reach) {
       ++out_of_reach;
@@ -70,17 +84,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "operators that are not in the table and sizes out of reach: they stay as "
     "measured",
     "other kernels that the same operator launches"};
-constexpr std::array params = {
-    ParamInfo{.name = "table",
-              .type = ParamType::text,
-              .doc = "A JSON file, or a name in configs/kernel_tables, with the schema "
-                     "foretrace.kernel_table/1."},
-    ParamInfo{.name = "reach",
-              .unit = "x",
-              .default_text = "2",
-              .doc = "Sizes may differ from a row by this factor in all.",
-              .minimum = 1,
-              .maximum = 1000000.0}};
+constexpr std::array params = {table_param, reach_param};
 
 }  // namespace
 

@@ -26,6 +26,35 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo stages_param = {.name = "stages",
+                                    .unit = "1",
+                                    .default_text = "4",
+                                    .doc = "Tiles in flight; 1 changes nothing.",
+                                    .minimum = 1,
+                                    .maximum = 16};
+constexpr ParamInfo latency_param = {.name = "latency",
+                                     .type = ParamType::time,
+                                     .unit = "us",
+                                     .default_text = "600 ns",
+                                     .doc = "Of a load from memory to shared memory.",
+                                     .minimum = 0,
+                                     .maximum = 1000000.0,
+                                     .optimistic = "800 ns",
+                                     .pessimistic = "400 ns"};
+constexpr ParamInfo blocks_param = {.name = "blocks",
+                                    .unit = "1",
+                                    .default_text = "2",
+                                    .doc = "Thread blocks that share a multiprocessor.",
+                                    .minimum = 1,
+                                    .maximum = 32,
+                                    .optimistic = "1",
+                                    .pessimistic = "4"};
+constexpr ParamInfo accelerator_param = {
+    .name = "accelerator",
+    .type = ParamType::text,
+    .default_text = "recording",
+    .doc = "Accelerator of the recording, if its device name is not known."};
+
 struct Tiles {
   double m = 128;
   double n = 128;
@@ -78,12 +107,12 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     }
   }
   std::optional<Accelerator> owned;
-  auto on = detail::recorded_accelerator(scenario, params.text("accelerator"), owned);
+  auto on = detail::recorded_accelerator(scenario, params.text(accelerator_param), owned);
   if (!on) return std::move(on).error();
   Tiles tiles;
-  tiles.latency_ns = params.number("latency");
-  tiles.stages = params.number("stages");
-  tiles.blocks = params.number("blocks");
+  tiles.latency_ns = params.number(latency_param);
+  tiles.stages = params.number(stages_param);
+  tiles.blocks = params.number(blocks_param);
   for (const TaskId kernel : editor.kernels()) {
     const KernelDescription& known = editor.about(kernel);
     const bool product = known.traits.kernel_class == KernelClass::gemm ||
@@ -113,34 +142,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "shared memory that more stages need", "the second level from shared memory to registers",
     "devices without asynchronous copies (before compute capability 8.0) are "
     "declined"};
-constexpr std::array params = {
-    ParamInfo{.name = "stages",
-              .unit = "1",
-              .default_text = "4",
-              .doc = "Tiles in flight; 1 changes nothing.",
-              .minimum = 1,
-              .maximum = 16},
-    ParamInfo{.name = "latency",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "600 ns",
-              .doc = "Of a load from memory to shared memory.",
-              .minimum = 0,
-              .maximum = 1000000.0,
-              .optimistic = "800 ns",
-              .pessimistic = "400 ns"},
-    ParamInfo{.name = "blocks",
-              .unit = "1",
-              .default_text = "2",
-              .doc = "Thread blocks that share a multiprocessor.",
-              .minimum = 1,
-              .maximum = 32,
-              .optimistic = "1",
-              .pessimistic = "4"},
-    ParamInfo{.name = "accelerator",
-              .type = ParamType::text,
-              .default_text = "recording",
-              .doc = "Accelerator of the recording, if its device name is not known."}};
+constexpr std::array params = {stages_param, latency_param, blocks_param, accelerator_param};
 
 }  // namespace
 

@@ -33,6 +33,25 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo mode_param = {
+    .name = "mode",
+    .type = ParamType::text,
+    .default_text = "segments",
+    .doc =
+        "segments: equal parts of the pass; block: every repeated module (a transformer "
+        "layer); selective: the attention core only.",
+    .choices = "segments|block|selective"};
+constexpr ParamInfo segments_param = {
+    .name = "segments",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "0",
+    .doc =
+        "Parts of a forward pass; 0: square root of its number of matrix products and "
+        "convolutions; 1 keeps everything.",
+    .minimum = 0,
+    .maximum = 1e5};
+
 class Checkpointing {
  public:
   explicit Checkpointing(const Scenario& scenario)
@@ -157,8 +176,8 @@ class Checkpointing {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Checkpointing(scenario).run(params.text("mode"),
-                                     static_cast<std::size_t>(params.integer("segments")));
+  return Checkpointing(scenario).run(params.text(mode_param),
+                                     static_cast<std::size_t>(params.integer(segments_param)));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -173,22 +192,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "saving and restoring the state of random number generators",
     "collectives and copies inside a block: they are not repeated",
     "a host that waits for memory less often"};
-constexpr std::array params = {
-    ParamInfo{.name = "mode",
-              .type = ParamType::text,
-              .default_text = "segments",
-              .doc =
-                  "segments: equal parts of the pass; block: every repeated module (a transformer "
-                  "layer); selective: the attention core only.",
-              .choices = "segments|block|selective"},
-    ParamInfo{.name = "segments",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Parts of a forward pass; 0: square root of its number of matrix products and "
-                     "convolutions; 1 keeps everything.",
-              .minimum = 0,
-              .maximum = 1e5}};
+constexpr std::array params = {mode_param, segments_param};
 constexpr std::array<std::string_view, 5> memory_settings = {
     "mode=block", "mode=selective", "segments=2", "segments=4", "segments=8"};
 

@@ -30,6 +30,14 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo longest_param = {.name = "longest",
+                                     .type = ParamType::integer,
+                                     .unit = "1",
+                                     .default_text = "32",
+                                     .doc = "Kernels in one chain at most.",
+                                     .minimum = 2,
+                                     .maximum = 1e6};
+
 class Fusion {
  public:
   explicit Fusion(const Scenario& scenario) : editor_(scenario) {}
@@ -91,9 +99,9 @@ class Fusion {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::FusionSettings limits;
-  limits.max_segment_ns = params.integer("max_segment");
-  limits.max_length = static_cast<std::size_t>(params.integer("longest"));
-  return Fusion(scenario).run(limits, params.number("kept_host"));
+  limits.max_segment_ns = params.integer(detail::max_segment_param);
+  limits.max_length = static_cast<std::size_t>(params.integer(longest_param));
+  return Fusion(scenario).run(limits, params.number(detail::kept_host_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -108,14 +116,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "graphs that are no chains: residual branches are cut at their additions",
     "registers and compile time", "products that would be worth recomputing"};
-constexpr std::array params = {ParamInfo{.name = "longest",
-                                         .type = ParamType::integer,
-                                         .unit = "1",
-                                         .default_text = "32",
-                                         .doc = "Kernels in one chain at most.",
-                                         .minimum = 2,
-                                         .maximum = 1e6},
-                               detail::max_segment_param, detail::kept_host_param};
+constexpr std::array params = {longest_param, detail::max_segment_param, detail::kept_host_param};
 
 }  // namespace
 

@@ -26,6 +26,28 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo sparsity_param = {
+    .name = "sparsity",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of zeros behind ReLUs that feed convolutions; 0: not known, not used.",
+    .minimum = 0,
+    .maximum = 0.999};
+constexpr ParamInfo bits_param = {
+    .name = "bits",
+    .unit = "1",
+    .default_text = "16",
+    .doc = "Bits per number of maps with no better code (the paper: 16, 10 or 8).",
+    .minimum = 1,
+    .maximum = 32};
+constexpr ParamInfo least_param = {.name = "least",
+                                   .type = ParamType::bytes,
+                                   .unit = "B",
+                                   .default_text = "1 MiB",
+                                   .doc = "Smaller feature maps are kept as they are.",
+                                   .minimum = 1,
+                                   .maximum = 1e15};
+
 enum class Code : std::uint8_t { one_bit, sparse, fewer_bits, none };
 
 class Encoder {
@@ -106,8 +128,8 @@ class Encoder {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Encoder(scenario, params.number("sparsity"), params.number("bits"))
-      .run(params.number("least"));
+  return Encoder(scenario, params.number(sparsity_param), params.number(bits_param))
+      .run(params.number(least_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -119,26 +141,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "the place of the maximum in pooling windows (4 bits per output)",
     "encoding that is fused into the kernel before it", "accuracy with fewer bits"};
-constexpr std::array params = {
-    ParamInfo{.name = "sparsity",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of zeros behind ReLUs that feed convolutions; 0: not known, not used.",
-              .minimum = 0,
-              .maximum = 0.999},
-    ParamInfo{.name = "bits",
-              .unit = "1",
-              .default_text = "16",
-              .doc = "Bits per number of maps with no better code (the paper: 16, 10 or 8).",
-              .minimum = 1,
-              .maximum = 32},
-    ParamInfo{.name = "least",
-              .type = ParamType::bytes,
-              .unit = "B",
-              .default_text = "1 MiB",
-              .doc = "Smaller feature maps are kept as they are.",
-              .minimum = 1,
-              .maximum = 1e15}};
+constexpr std::array params = {sparsity_param, bits_param, least_param};
 constexpr std::array<std::string_view, 1> memory_settings = {"bits=8"};
 
 }  // namespace

@@ -33,6 +33,38 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo parameters_param = {
+    .name = "parameters",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Number of parameters; 0: from the shapes of the update.",
+    .minimum = 0,
+    .maximum = 1e13};
+constexpr ParamInfo bytes_param = {
+    .name = "bytes",
+    .unit = "B",
+    .default_text = "4",
+    .doc = "Bytes of a gradient and of a parameter on the link: 4, or 2 in 16 bit.",
+    .minimum = 0.5,
+    .maximum = 8};
+constexpr ParamInfo host_bandwidth_param = {
+    .name = "host_bandwidth",
+    .type = ParamType::bandwidth,
+    .unit = "GB/s",
+    .default_text = "80 GB/s",
+    .doc = "Of host memory in the update; one socket has 4 to 8 channels of 21 to 38 GB/s.",
+    .minimum = 1e6,
+    .maximum = 1e13,
+    .optimistic = "200 GB/s",
+    .pessimistic = "40 GB/s"};
+constexpr ParamInfo chunks_param = {.name = "chunks",
+                                    .type = ParamType::integer,
+                                    .unit = "1",
+                                    .default_text = "16",
+                                    .doc = "Pieces in which gradients and parameters travel.",
+                                    .minimum = 1,
+                                    .maximum = 1024};
+
 using detail::CopyEngine;
 
 struct Settings {
@@ -167,11 +199,11 @@ class Offload {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Settings settings;
-  settings.bandwidth = params.number("bandwidth");
-  settings.host_bandwidth = params.number("host_bandwidth");
-  settings.bytes = params.number("bytes");
-  settings.parameters = params.number("parameters");
-  settings.chunks = params.integer("chunks");
+  settings.bandwidth = params.number(detail::host_link_param);
+  settings.host_bandwidth = params.number(host_bandwidth_param);
+  settings.bytes = params.number(bytes_param);
+  settings.parameters = params.number(parameters_param);
+  settings.chunks = params.integer(chunks_param);
   return Offload(scenario, settings).run();
 }
 
@@ -185,37 +217,8 @@ constexpr std::array<std::string_view, 3> ignores = {
     "gradients that are sharded over several devices of one host",
     "the delayed update that hides all of it behind the next step",
     "casts on the device between 16-bit and 32-bit gradients"};
-constexpr std::array params = {
-    ParamInfo{.name = "parameters",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Number of parameters; 0: from the shapes of the update.",
-              .minimum = 0,
-              .maximum = 1e13},
-    ParamInfo{.name = "bytes",
-              .unit = "B",
-              .default_text = "4",
-              .doc = "Bytes of a gradient and of a parameter on the link: 4, or 2 in 16 bit.",
-              .minimum = 0.5,
-              .maximum = 8},
-    detail::host_link_param,
-    ParamInfo{
-        .name = "host_bandwidth",
-        .type = ParamType::bandwidth,
-        .unit = "GB/s",
-        .default_text = "80 GB/s",
-        .doc = "Of host memory in the update; one socket has 4 to 8 channels of 21 to 38 GB/s.",
-        .minimum = 1e6,
-        .maximum = 1e13,
-        .optimistic = "200 GB/s",
-        .pessimistic = "40 GB/s"},
-    ParamInfo{.name = "chunks",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "16",
-              .doc = "Pieces in which gradients and parameters travel.",
-              .minimum = 1,
-              .maximum = 1024}};
+constexpr std::array params = {parameters_param, bytes_param, detail::host_link_param,
+                               host_bandwidth_param, chunks_param};
 constexpr std::array<std::string_view, 2> conflicts = {"eight_bit_optimizer", "fused_optimizer"};
 
 }  // namespace

@@ -25,6 +25,14 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo least_labels_param = {
+    .name = "least_labels",
+    .unit = "1",
+    .default_text = "32768",
+    .doc = "A widest layer with fewer outputs is no extreme classifier.",
+    .minimum = 2,
+    .maximum = 1000000000000000.0};
+
 class Classifier {
  public:
   explicit Classifier(const Scenario& scenario) : editor_(scenario) {}
@@ -95,7 +103,7 @@ class Classifier {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Classifier(scenario).run(params.number("least_labels"));
+  return Classifier(scenario).run(params.number(least_labels_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -109,13 +117,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {"sharding of labels over devices",
                                                      "accuracy with SGD and 16 bit",
                                                      "the master copy of weights, if one is kept"};
-constexpr std::array params = {
-    ParamInfo{.name = "least_labels",
-              .unit = "1",
-              .default_text = "32768",
-              .doc = "A widest layer with fewer outputs is no extreme classifier.",
-              .minimum = 2,
-              .maximum = 1000000000000000.0}};
+constexpr std::array params = {least_labels_param};
 
 }  // namespace
 

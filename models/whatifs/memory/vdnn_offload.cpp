@@ -30,6 +30,24 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo least_param = {.name = "least",
+                                   .type = ParamType::bytes,
+                                   .unit = "B",
+                                   .default_text = "1 MiB",
+                                   .doc = "Smaller feature maps stay on the device.",
+                                   .minimum = 1,
+                                   .maximum = 1e15};
+constexpr ParamInfo policy_param = {
+    .name = "policy",
+    .type = ParamType::text,
+    .default_text = "all",
+    .doc = "all: every feature map; conv: those that a convolution reads.",
+    .choices = "all|conv"};
+constexpr ParamInfo safe_param = {.name = "safe",
+                                  .type = ParamType::boolean,
+                                  .default_text = "true",
+                                  .doc = "The forward pass waits for each map to have left."};
+
 using detail::CopyEngine;
 
 struct Offload {
@@ -83,12 +101,12 @@ bool feeds_convolution(const detail::KernelEditor& editor, const detail::Trainin
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  CopyEngine engine(editor, params.number("bandwidth"));
-  const bool convolutions = params.text("policy") == "conv";
-  Offload offload{editor, engine, TensorEditor(editor.edit()), params.boolean("safe")};
+  CopyEngine engine(editor, params.number(detail::host_link_param));
+  const bool convolutions = params.text(policy_param) == "conv";
+  Offload offload{editor, engine, TensorEditor(editor.edit()), params.boolean(safe_param)};
   std::size_t maps = 0;
   for (const detail::TrainingPass& pass : detail::find_passes(editor)) {
-    auto stashes = detail::find_stashes(editor, pass, params.number("least"));
+    auto stashes = detail::find_stashes(editor, pass, params.number(least_param));
     if (convolutions) {
       std::erase_if(stashes, [&](const detail::Stash& stash) {
         return !feeds_convolution(editor, pass, stash);
@@ -107,7 +125,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   return editor.finish(fmt::format(
       "{} feature maps, {:.0f} MB, leave the device and return over the recorded window: {:.2f} ms "
       "of copies each way{}",
-      maps, bytes * 1e-6, bytes / params.number("bandwidth") * 1e3, offload.tensors.note()));
+      maps, bytes * 1e-6, bytes / params.number(detail::host_link_param) * 1e3,
+      offload.tensors.note()));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -123,24 +142,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "kernels that get slower while copies use the same memory",
     "time to allocate and free on the device",
     "feature maps that several layers share: by shapes, they are counted once per layer"};
-constexpr std::array params = {
-    detail::host_link_param,
-    ParamInfo{.name = "least",
-              .type = ParamType::bytes,
-              .unit = "B",
-              .default_text = "1 MiB",
-              .doc = "Smaller feature maps stay on the device.",
-              .minimum = 1,
-              .maximum = 1e15},
-    ParamInfo{.name = "policy",
-              .type = ParamType::text,
-              .default_text = "all",
-              .doc = "all: every feature map; conv: those that a convolution reads.",
-              .choices = "all|conv"},
-    ParamInfo{.name = "safe",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "The forward pass waits for each map to have left."}};
+constexpr std::array params = {detail::host_link_param, least_param, policy_param, safe_param};
 constexpr std::array<std::string_view, 3> memory_settings = {"policy=conv", "least=16MiB",
                                                              "least=256MiB"};
 

@@ -30,6 +30,29 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo states_param = {
+    .name = "states",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "States per parameter, 2 for Adam, 1 for momentum; 0: by names and operators.",
+    .minimum = 0,
+    .maximum = 8};
+constexpr ParamInfo min_elements_param = {
+    .name = "min_elements",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "4096",
+    .doc = "States of fewer numbers keep 32 bits (bitsandbytes: min_8bit_size).",
+    .minimum = 0,
+    .maximum = 1e12};
+constexpr ParamInfo block_size_param = {.name = "block_size",
+                                        .type = ParamType::integer,
+                                        .unit = "1",
+                                        .default_text = "2048",
+                                        .doc = "Numbers that share one scale: 2048 in the paper.",
+                                        .minimum = 1,
+                                        .maximum = 1e9};
+
 // Bytes moved per parameter in fp32: parameter and gradient read, parameter written, and each state
 // read and written.
 constexpr double fixed_bytes = 12;
@@ -134,8 +157,9 @@ class EightBit {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  const QuantizationSettings settings{params.integer("min_elements"), params.integer("block_size")};
-  return EightBit(scenario, settings).run(params.number("states"));
+  const QuantizationSettings settings{params.integer(min_elements_param),
+                                      params.integer(block_size_param)};
+  return EightBit(scenario, settings).run(params.number(states_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -151,27 +175,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "embeddings and small tensors that keep 32-bit states",
     "the maxima of blocks, 4 bytes per block", "accuracy"};
-constexpr std::array params = {
-    ParamInfo{.name = "states",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "States per parameter, 2 for Adam, 1 for momentum; 0: by names and operators.",
-              .minimum = 0,
-              .maximum = 8},
-    ParamInfo{.name = "min_elements",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "4096",
-              .doc = "States of fewer numbers keep 32 bits (bitsandbytes: min_8bit_size).",
-              .minimum = 0,
-              .maximum = 1e12},
-    ParamInfo{.name = "block_size",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "2048",
-              .doc = "Numbers that share one scale: 2048 in the paper.",
-              .minimum = 1,
-              .maximum = 1e9}};
+constexpr std::array params = {states_param, min_elements_param, block_size_param};
 
 }  // namespace
 

@@ -28,6 +28,34 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo outliers_param = {
+    .name = "outliers",
+    .unit = "1",
+    .default_text = "0.001",
+    .doc = "Share of the input columns that stay in fp16; 0 leaves their product out.",
+    .minimum = 0,
+    .maximum = 1};
+constexpr ParamInfo least_columns_param = {.name = "least_columns",
+                                           .unit = "1",
+                                           .default_text = "512",
+                                           .doc = "Layers with fewer inputs stay as they are.",
+                                           .minimum = 1,
+                                           .maximum = 1e9};
+constexpr ParamInfo host_param = {.name = "host",
+                                  .type = ParamType::time,
+                                  .unit = "us",
+                                  .default_text = "10 us",
+                                  .doc = "Host time of each added kernel before its launch call.",
+                                  .minimum = 0,
+                                  .maximum = 1e9,
+                                  .optimistic = "3 us",
+                                  .pessimistic = "20 us"};
+constexpr ParamInfo accelerator_param = {
+    .name = "accelerator",
+    .type = ParamType::text,
+    .default_text = "recording",
+    .doc = "Accelerator of the recording, if its device name is not known."};
+
 class Int8 {
  public:
   Int8(const Scenario& scenario, double outliers, std::int64_t host_ns)
@@ -105,13 +133,13 @@ class Int8 {
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (scenario.graph.size() == 0) return Error{ErrorCode::no_match, "no linear product"};
   std::optional<Accelerator> owned;
-  auto found = detail::recorded_accelerator(scenario, params.text("accelerator"), owned);
+  auto found = detail::recorded_accelerator(scenario, params.text(accelerator_param), owned);
   if (!found) return std::move(found).error();
   if ((*found)->flops(Precision::int8) <= 0) {
     return Error{ErrorCode::unsupported, fmt::format("{} has no int8 units", (*found)->name)};
   }
-  return Int8({scenario.graph, *found}, params.number("outliers"), params.integer("host"))
-      .run(params.number("least_columns"));
+  return Int8({scenario.graph, *found}, params.number(outliers_param), params.integer(host_param))
+      .run(params.number(least_columns_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -124,32 +152,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "weights that are converted between layouts, and bias kernels",
     "finding and gathering the outlier columns", "accuracy"};
-constexpr std::array params = {
-    ParamInfo{.name = "outliers",
-              .unit = "1",
-              .default_text = "0.001",
-              .doc = "Share of the input columns that stay in fp16; 0 leaves their product out.",
-              .minimum = 0,
-              .maximum = 1},
-    ParamInfo{.name = "least_columns",
-              .unit = "1",
-              .default_text = "512",
-              .doc = "Layers with fewer inputs stay as they are.",
-              .minimum = 1,
-              .maximum = 1e9},
-    ParamInfo{.name = "host",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "10 us",
-              .doc = "Host time of each added kernel before its launch call.",
-              .minimum = 0,
-              .maximum = 1e9,
-              .optimistic = "3 us",
-              .pessimistic = "20 us"},
-    ParamInfo{.name = "accelerator",
-              .type = ParamType::text,
-              .default_text = "recording",
-              .doc = "Accelerator of the recording, if its device name is not known."}};
+constexpr std::array params = {outliers_param, least_columns_param, host_param, accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"mixed_precision"};
 
 }  // namespace

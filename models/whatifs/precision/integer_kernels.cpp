@@ -25,6 +25,13 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo factor_param = {
+    .name = "factor",
+    .unit = "x",
+    .doc = "New time / old time of these kernels; the paper reports 1/5 on two ARM CPUs.",
+    .minimum = 0,
+    .maximum = 10};
+
 bool is_covered(const detail::KernelEditor& editor, TaskId kernel) {
   const Phase phase = editor.graph().phase(kernel);
   if (phase == Phase::backward || phase == Phase::update) return false;
@@ -55,7 +62,7 @@ std::int64_t shorten_host(const TaskGraph& graph, double factor, Editor& editor)
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  const double factor = params.number("factor");
+  const double factor = params.number(factor_param);
   for (const TaskId kernel : editor.kernels()) {
     if (!is_covered(editor, kernel)) continue;
     const auto measured = static_cast<double>(scenario.graph.duration_ns(kernel));
@@ -76,12 +83,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "Products run on 8-bit data already or keep their time."};
 constexpr std::array<std::string_view, 2> ignores = {
     "conversion between integer and floating point", "accuracy"};
-constexpr std::array params = {
-    ParamInfo{.name = "factor",
-              .unit = "x",
-              .doc = "New time / old time of these kernels; the paper reports 1/5 on two ARM CPUs.",
-              .minimum = 0,
-              .maximum = 10}};
+constexpr std::array params = {factor_param};
 
 }  // namespace
 

@@ -28,6 +28,20 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo factor_param = {.name = "factor",
+                                    .unit = "x",
+                                    .doc = "New batch size / recorded one; 1 changes nothing.",
+                                    .minimum = 0.001,
+                                    .maximum = 4096};
+constexpr ParamInfo batch_param = {
+    .name = "batch",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Recorded batch size; 0: the leading dimension with most forward time.",
+    .minimum = 0,
+    .maximum = 1e9};
+
 double percent(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -83,8 +97,8 @@ void resize_tensors(const TaskGraph& graph, double factor, TensorEditor& edits) 
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  const double factor = params.number("factor");
-  const detail::BatchResizer resizer(editor, params.integer("batch"));
+  const double factor = params.number(factor_param);
+  const detail::BatchResizer resizer(editor, params.integer(batch_param));
   std::array<std::int64_t, 3> time{};
   for (const TaskId kernel : editor.kernels()) {
     const Phase phase = scenario.graph.phase(kernel);
@@ -115,19 +129,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "sequence lengths and padding that change with the batch",
     "other kernels that libraries pick for other sizes, beyond the model of tiles",
     "whether the larger batch fits into memory, and steps to converge"};
-constexpr std::array params = {
-    ParamInfo{.name = "factor",
-              .unit = "x",
-              .doc = "New batch size / recorded one; 1 changes nothing.",
-              .minimum = 0.001,
-              .maximum = 4096},
-    ParamInfo{.name = "batch",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Recorded batch size; 0: the leading dimension with most forward time.",
-              .minimum = 0,
-              .maximum = 1e9}};
+constexpr std::array params = {factor_param, batch_param};
 
 }  // namespace
 
@@ -151,7 +153,7 @@ constinit const OptimizationInfo batch_size = {
     .params = params,
     .apply = apply,
     .stage = ApplyStage::workload,
-    .batch_param = "factor"};
+    .batch_param = &factor_param};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -26,6 +26,30 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo select_param = {.name = "select",
+                                    .type = ParamType::selection,
+                                    .doc = "The chain, e.g. 'phase=backward&operator~lstm'."};
+constexpr ParamInfo stage_param = {.name = "stage",
+                                   .type = ParamType::integer,
+                                   .unit = "1",
+                                   .default_text = "1",
+                                   .doc = "Kernels per stage of the chain.",
+                                   .minimum = 1,
+                                   .maximum = 1000};
+constexpr ParamInfo combine_param = {
+    .name = "combine",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Time of one product of two Jacobians / time of a stage.",
+    .minimum = 0,
+    .maximum = 1000000.0};
+constexpr ParamInfo workers_param = {.name = "workers",
+                                     .unit = "1",
+                                     .default_text = "0",
+                                     .doc = "Products at the same time; 0: all of a level.",
+                                     .minimum = 0,
+                                     .maximum = 1000000000.0};
+
 // Products of every level: up-sweep from the leaves, then down-sweep.
 std::vector<std::size_t> level_widths(std::size_t stages) {
   std::vector<std::size_t> up;
@@ -73,15 +97,15 @@ bool scan(detail::KernelEditor& editor, const std::vector<TaskId>& chain,
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text("select"));
+  auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   detail::KernelEditor editor(scenario);
   std::vector<bool> chosen(scenario.graph.size(), false);
   for (const TaskId task : *selected) chosen[index(task)] = true;
   Settings settings;
-  settings.stage = static_cast<std::size_t>(params.integer("stage"));
-  settings.combine = params.number("combine");
-  settings.workers = params.number("workers");
+  settings.stage = static_cast<std::size_t>(params.integer(stage_param));
+  settings.combine = params.number(combine_param);
+  settings.workers = params.number(workers_param);
   std::size_t chains = 0;
   for (const detail::TrainingPass& pass : detail::find_passes(editor)) {
     std::vector<TaskId> chain;
@@ -108,29 +132,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "Products of one level run at the same time, `workers` of them."};
 constexpr std::array<std::string_view, 2> ignores = {
     "making the Jacobians", "gradients of weights, which follow in parallel as before"};
-constexpr std::array params = {
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .doc = "The chain, e.g. 'phase=backward&operator~lstm'."},
-    ParamInfo{.name = "stage",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "1",
-              .doc = "Kernels per stage of the chain.",
-              .minimum = 1,
-              .maximum = 1000},
-    ParamInfo{.name = "combine",
-              .unit = "x",
-              .default_text = "1",
-              .doc = "Time of one product of two Jacobians / time of a stage.",
-              .minimum = 0,
-              .maximum = 1000000.0},
-    ParamInfo{.name = "workers",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Products at the same time; 0: all of a level.",
-              .minimum = 0,
-              .maximum = 1000000000.0}};
+constexpr std::array params = {select_param, stage_param, combine_param, workers_param};
 
 }  // namespace
 

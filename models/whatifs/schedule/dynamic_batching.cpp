@@ -27,6 +27,23 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo samples_param = {
+    .name = "samples",
+    .type = ParamType::integer,
+    .unit = "1",
+    .doc = "Samples that the recorded step runs one by one; 1 changes nothing.",
+    .minimum = 1,
+    .maximum = 1000000};
+constexpr ParamInfo gather_param = {
+    .name = "gather",
+    .unit = "1",
+    .default_text = "0.25",
+    .doc = "Bytes copied to bring inputs together / bytes that the kernels move.",
+    .minimum = 0,
+    .maximum = 10,
+    .optimistic = "0",
+    .pessimistic = "1"};
+
 class Batching {
  public:
   Batching(const Scenario& scenario, std::size_t samples, double gather)
@@ -99,8 +116,8 @@ class Batching {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Batching(scenario, static_cast<std::size_t>(params.integer("samples")),
-                  params.number("gather"))
+  return Batching(scenario, static_cast<std::size_t>(params.integer(samples_param)),
+                  params.number(gather_param))
       .run();
 }
 
@@ -113,21 +130,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "kernels whose number is no multiple of the samples: they stay", "padding of ragged shapes",
     "the scheduler's own host time"};
-constexpr std::array params = {
-    ParamInfo{.name = "samples",
-              .type = ParamType::integer,
-              .unit = "1",
-              .doc = "Samples that the recorded step runs one by one; 1 changes nothing.",
-              .minimum = 1,
-              .maximum = 1000000},
-    ParamInfo{.name = "gather",
-              .unit = "1",
-              .default_text = "0.25",
-              .doc = "Bytes copied to bring inputs together / bytes that the kernels move.",
-              .minimum = 0,
-              .maximum = 10,
-              .optimistic = "0",
-              .pessimistic = "1"}};
+constexpr std::array params = {samples_param, gather_param};
 
 }  // namespace
 

@@ -28,6 +28,18 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo steps_param = {
+    .name = "steps",
+    .type = ParamType::integer,
+    .unit = "1",
+    .doc = "Forward and backward passes per update; 1 changes nothing.",
+    .minimum = 1,
+    .maximum = 64};
+constexpr ParamInfo load_param = {.name = "load",
+                                  .type = ParamType::boolean,
+                                  .default_text = "true",
+                                  .doc = "Every pass loads data of its own before it begins."};
+
 // Time to load the data of one step: host time of the loading phase, and copies that block.
 std::map<std::int32_t, std::int64_t> loading_time(const TaskGraph& graph) {
   std::map<std::int32_t, std::int64_t> ns;
@@ -42,13 +54,13 @@ std::map<std::int32_t, std::int64_t> loading_time(const TaskGraph& graph) {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  const std::int64_t steps = params.integer("steps");
+  const std::int64_t steps = params.integer(steps_param);
   const auto passes = detail::find_passes(editor);
   if (passes.empty()) {
     return Error{ErrorCode::no_match,
                  "no forward kernels with a backward pass after them, expected a training step"};
   }
-  const bool load = params.boolean("load");
+  const bool load = params.boolean(load_param);
   const auto loading = loading_time(scenario.graph);
   std::int64_t loaded_ns = 0;
   for (const detail::TrainingPass& pass : passes) {
@@ -99,17 +111,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "collectives inside a pass (tensor and pipeline parallel): they are not repeated",
     "one more read and write of every gradient where the first pass would only store it",
     "accuracy and the number of steps to reach it"};
-constexpr std::array params = {
-    ParamInfo{.name = "steps",
-              .type = ParamType::integer,
-              .unit = "1",
-              .doc = "Forward and backward passes per update; 1 changes nothing.",
-              .minimum = 1,
-              .maximum = 64},
-    ParamInfo{.name = "load",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Every pass loads data of its own before it begins."}};
+constexpr std::array params = {steps_param, load_param};
 constexpr std::array<std::string_view, 3> memory_settings = {
     "steps=2,load=false;batch_size:factor=0.5", "steps=4,load=false;batch_size:factor=0.25",
     "steps=8,load=false;batch_size:factor=0.125"};

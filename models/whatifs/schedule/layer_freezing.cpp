@@ -29,6 +29,20 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo share_param = {
+    .name = "share",
+    .unit = "1",
+    .doc = "Part of the forward pass, by device time from its start, that is frozen.",
+    .minimum = 0,
+    .maximum = 1};
+constexpr ParamInfo parameters_param = {
+    .name = "parameters",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of parameters in the frozen layers; if not given, the same as share.",
+    .minimum = 0,
+    .maximum = 1};
+
 // Number of forward kernels in the first `share` of the pass's time.
 std::size_t frozen_kernels(const TaskGraph& graph, const detail::TrainingPass& pass, double share) {
   double whole = 0;
@@ -92,7 +106,7 @@ void shrink_update(detail::KernelEditor& editor, double share) {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  const double share = params.number("share");
+  const double share = params.number(share_param);
   const auto passes = detail::find_passes(editor);
   if (passes.empty()) {
     return Error{ErrorCode::no_match,
@@ -101,7 +115,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   TensorEditor tensors(editor.edit());
   for (const detail::TrainingPass& pass : passes) freeze(editor, pass, share, tensors);
   const std::size_t backward = editor.sums().removed;
-  const double parameters = params.given("parameters") ? params.number("parameters") : share;
+  const double parameters =
+      params.given(parameters_param) ? params.number(parameters_param) : share;
   if (parameters > 0) shrink_update(editor, parameters);
   if (share > 0 && editor.untouched()) {
     return Error{ErrorCode::no_match,
@@ -122,18 +137,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "fewer gradients in collectives: buckets stay as recorded",
     "normalization layers that still update their statistics",
     "accuracy, and when freezing may begin"};
-constexpr std::array params = {
-    ParamInfo{.name = "share",
-              .unit = "1",
-              .doc = "Part of the forward pass, by device time from its start, that is frozen.",
-              .minimum = 0,
-              .maximum = 1},
-    ParamInfo{.name = "parameters",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of parameters in the frozen layers; if not given, the same as share.",
-              .minimum = 0,
-              .maximum = 1}};
+constexpr std::array params = {share_param, parameters_param};
 
 }  // namespace
 

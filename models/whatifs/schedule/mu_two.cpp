@@ -34,18 +34,46 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo models_param = {.name = "models",
+                                    .type = ParamType::integer,
+                                    .unit = "1",
+                                    .doc = "Models that train at once; 1 changes nothing.",
+                                    .minimum = 1,
+                                    .maximum = 64};
+constexpr ParamInfo conflict_param = {
+    .name = "conflict",
+    .unit = "x",
+    .default_text = "-1",
+    .doc = "Part of a kernel's time that adds to one beside it; -1: by bottlenecks.",
+    .minimum = -1,
+    .maximum = 10};
+constexpr ParamInfo swap_param = {
+    .name = "swap",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of the activations' bytes that leave between forward and backward.",
+    .minimum = 0,
+    .maximum = 1};
+constexpr ParamInfo least_param = {.name = "least",
+                                   .type = ParamType::bytes,
+                                   .unit = "B",
+                                   .default_text = "1 MiB",
+                                   .doc = "Smaller activations stay on the device.",
+                                   .minimum = 1,
+                                   .maximum = 1e15};
+
 using detail::TrainingPass;
 
 class MuTwo {
  public:
   MuTwo(const Scenario& scenario, const ParamValues& params)
       : editor_(scenario),
-        models_(params.integer("models")),
+        models_(params.integer(models_param)),
         second_(std::floor(static_cast<double>(models_) / 2)),
         first_(static_cast<double>(models_) - second_),
-        step_(editor_, first_, second_, params.number("conflict")),
-        maps_(editor_, step_, params.number("bandwidth"), params.number("swap"),
-              params.number("least")) {}
+        step_(editor_, first_, second_, params.number(conflict_param)),
+        maps_(editor_, step_, params.number(detail::host_link_param), params.number(swap_param),
+              params.number(least_param)) {}
 
   Result<Change> run();
 
@@ -124,33 +152,8 @@ constexpr std::array<std::string_view, 5> ignores = {
     "temporaries of the second half's kernels, and the order in which updates could run beside "
     "the passes",
     "kernels that already overlap on several streams: a pass is taken as one after the other"};
-constexpr std::array params = {
-    ParamInfo{.name = "models",
-              .type = ParamType::integer,
-              .unit = "1",
-              .doc = "Models that train at once; 1 changes nothing.",
-              .minimum = 1,
-              .maximum = 64},
-    ParamInfo{.name = "conflict",
-              .unit = "x",
-              .default_text = "-1",
-              .doc = "Part of a kernel's time that adds to one beside it; -1: by bottlenecks.",
-              .minimum = -1,
-              .maximum = 10},
-    ParamInfo{.name = "swap",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of the activations' bytes that leave between forward and backward.",
-              .minimum = 0,
-              .maximum = 1},
-    detail::host_link_param,
-    ParamInfo{.name = "least",
-              .type = ParamType::bytes,
-              .unit = "B",
-              .default_text = "1 MiB",
-              .doc = "Smaller activations stay on the device.",
-              .minimum = 1,
-              .maximum = 1e15}};
+constexpr std::array params = {models_param, conflict_param, swap_param, detail::host_link_param,
+                               least_param};
 
 }  // namespace
 

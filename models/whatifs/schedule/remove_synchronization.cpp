@@ -26,6 +26,17 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "kind=synchronization",
+    .doc = "Which calls, e.g. 'name=cudaDeviceSynchronize' or 'phase=forward'."};
+constexpr ParamInfo keep_reads_param = {
+    .name = "keep_reads",
+    .type = ParamType::boolean,
+    .default_text = "true",
+    .doc = "Keep waits that follow a copy to the host on the same thread."};
+
 bool is_call_that_waits(const TaskGraph& graph, TaskId task) {
   return graph.kind(task) == TaskKind::synchronization &&
          graph.work(task).part == TaskPart::begin &&
@@ -61,9 +72,9 @@ void remove_pair(TaskId begin, TaskId finish, Editor& editor) {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto selected = select(graph, params.text("select"));
+  auto selected = select(graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  const bool keep_reads = params.boolean("keep_reads");
+  const bool keep_reads = params.boolean(keep_reads_param);
   Editor editor(graph);
   std::size_t calls = 0;
   std::size_t kept = 0;
@@ -101,15 +112,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "memory that the caching allocator gets back later", "errors that surface later",
     "code that measures time around the wait"};
 
-constexpr std::array params = {
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=synchronization",
-              .doc = "Which calls, e.g. 'name=cudaDeviceSynchronize' or 'phase=forward'."},
-    ParamInfo{.name = "keep_reads",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Keep waits that follow a copy to the host on the same thread."}};
+constexpr std::array params = {select_param, keep_reads_param};
 
 }  // namespace
 

@@ -31,6 +31,17 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo kept_param = {
+    .name = "kept",
+    .unit = "1",
+    .doc = "Share of neurons that the member keeps; 1 changes nothing.",
+    .minimum = 0.001,
+    .maximum = 1};
+constexpr ParamInfo select_param = {.name = "select",
+                                    .type = ParamType::selection,
+                                    .default_text = "kind=kernel",
+                                    .doc = "The member's tasks."};
+
 // Of the weight that a forward product of known shape reads; 0 for other kernels.
 double weight_bytes(const detail::KernelEditor& editor, TaskId kernel) {
   const Phase phase = editor.graph().phase(kernel);
@@ -56,10 +67,10 @@ void shrink_results(const detail::KernelEditor& editor, const std::set<TaskId>& 
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text("select"));
+  auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   detail::KernelEditor editor(scenario);
-  const double kept = params.number("kept");
+  const double kept = params.number(kept_param);
   std::set<TaskId> members;
   detail::WeightTensors weights(editor);
   for (const TaskId kernel : *selected) {
@@ -92,16 +103,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "finding the neurons that can go",
     "epochs that a member need not train: multiply by them yourself",
     "first and last layers, whose outer width stays"};
-constexpr std::array params = {
-    ParamInfo{.name = "kept",
-              .unit = "1",
-              .doc = "Share of neurons that the member keeps; 1 changes nothing.",
-              .minimum = 0.001,
-              .maximum = 1},
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=kernel",
-              .doc = "The member's tasks."}};
+constexpr std::array params = {kept_param, select_param};
 
 }  // namespace
 

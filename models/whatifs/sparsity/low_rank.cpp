@@ -27,6 +27,21 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo ratio_param = {.name = "ratio",
+                                   .unit = "1",
+                                   .doc = "Rank / smaller size of the weight (Pufferfish: 0.25).",
+                                   .minimum = 0.0001,
+                                   .maximum = 1};
+constexpr ParamInfo host_param = {.name = "host",
+                                  .type = ParamType::time,
+                                  .unit = "us",
+                                  .default_text = "10 us",
+                                  .doc = "Host time of the second factor before its launch call.",
+                                  .minimum = 0,
+                                  .maximum = 1000000000.0,
+                                  .optimistic = "5 us",
+                                  .pessimistic = "20 us"};
+
 class Factored {
  public:
   Factored(const Scenario& scenario, double ratio, std::int64_t host_ns)
@@ -135,7 +150,7 @@ class Factored {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Factored(scenario, params.number("ratio"), params.integer("host")).run();
+  return Factored(scenario, params.number(ratio_param), params.integer(host_param)).run();
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
@@ -147,21 +162,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "full-rank warm-up epochs and the decomposition", "normalization between the factors",
     "smaller gradients in collectives and in the update"};
-constexpr std::array params = {
-    ParamInfo{.name = "ratio",
-              .unit = "1",
-              .doc = "Rank / smaller size of the weight (Pufferfish: 0.25).",
-              .minimum = 0.0001,
-              .maximum = 1},
-    ParamInfo{.name = "host",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "10 us",
-              .doc = "Host time of the second factor before its launch call.",
-              .minimum = 0,
-              .maximum = 1000000000.0,
-              .optimistic = "5 us",
-              .pessimistic = "20 us"}};
+constexpr std::array params = {ratio_param, host_param};
 
 }  // namespace
 

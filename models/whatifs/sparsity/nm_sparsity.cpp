@@ -31,6 +31,21 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo pattern_param = {.name = "pattern",
+                                     .type = ParamType::text,
+                                     .doc = "N:M or N/M, e.g. 2/4 or 8/32; N = M changes nothing."};
+constexpr ParamInfo efficiency_param = {
+    .name = "efficiency",
+    .unit = "x",
+    .default_text = "0.5",
+    .doc =
+        "Rate of the sparse product / that of the dense one, for the FLOPs that are "
+        "left.",
+    .minimum = 0.01,
+    .maximum = 2,
+    .optimistic = "1",
+    .pessimistic = "0.3"};
+
 struct Pattern {
   double kept = 0;
   double of = 0;
@@ -74,11 +89,11 @@ double sparse_ns(const Accelerator& on, Precision precision, const GemmShape& sh
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  const auto pattern = parse_pattern(params.text("pattern"));
+  const auto pattern = parse_pattern(params.text(pattern_param));
   if (!pattern) {
     return Error{ErrorCode::bad_usage, fmt::format("parameter 'pattern': got {}, expected N:M with "
                                                    "N <= M, such as 2:4",
-                                                   in_quotes(params.text("pattern")))};
+                                                   in_quotes(params.text(pattern_param)))};
   }
   detail::KernelEditor editor(scenario);
   if (scenario.accelerator == nullptr) {
@@ -95,8 +110,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     const GemmShape& shape = *editor.about(kernel).amount.gemm;
     const Precision precision = editor.about(kernel).traits.precision;
     const double dense = gemm_ns(*scenario.accelerator, precision, shape);
-    const double sparse =
-        sparse_ns(*scenario.accelerator, precision, shape, *pattern, params.number("efficiency"));
+    const double sparse = sparse_ns(*scenario.accelerator, precision, shape, *pattern,
+                                    params.number(efficiency_param));
     if (!(dense > 0) || !(sparse > 0)) continue;
     ++found;
     if (sparse >= dense) continue;
@@ -130,19 +145,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "backward products: gradients of weights stay dense", "accuracy, and training to get there",
     "packing of weights, which is done once"};
-constexpr std::array params = {
-    ParamInfo{.name = "pattern",
-              .type = ParamType::text,
-              .doc = "N:M or N/M, e.g. 2/4 or 8/32; N = M changes nothing."},
-    ParamInfo{.name = "efficiency",
-              .unit = "x",
-              .default_text = "0.5",
-              .doc = "Rate of the sparse product / that of the dense one, for the FLOPs that are "
-                     "left.",
-              .minimum = 0.01,
-              .maximum = 2,
-              .optimistic = "1",
-              .pessimistic = "0.3"}};
+constexpr std::array params = {pattern_param, efficiency_param};
 
 }  // namespace
 

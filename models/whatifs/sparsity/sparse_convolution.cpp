@@ -27,6 +27,45 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo mode_param = {
+    .name = "mode",
+    .type = ParamType::text,
+    .default_text = "filter",
+    .doc = "filter: pruned weights; points: convolutions over point clouds.",
+    .choices = "filter|points"};
+constexpr ParamInfo density_param = {.name = "density",
+                                     .unit = "1",
+                                     .doc = "Share of filter weights that is left (mode=filter).",
+                                     .minimum = 0,
+                                     .maximum = 1};
+constexpr ParamInfo efficiency_param = {
+    .name = "efficiency",
+    .unit = "x",
+    .default_text = "0.3",
+    .doc =
+        "Rate of the sparse kernel / that of the dense one, for the FLOPs that are "
+        "left.",
+    .minimum = 0.001,
+    .maximum = 2,
+    .optimistic = "0.6",
+    .pessimistic = "0.15"};
+constexpr ParamInfo group_param = {.name = "group",
+                                   .type = ParamType::integer,
+                                   .unit = "1",
+                                   .default_text = "27",
+                                   .doc = "Offsets in one group at most (mode=points).",
+                                   .minimum = 1,
+                                   .maximum = 1000};
+constexpr ParamInfo redundant_param = {
+    .name = "redundant",
+    .unit = "1",
+    .default_text = "0.5",
+    .doc = "Share of the bytes of gathers and scatters that is not needed (mode=points).",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0.8",
+    .pessimistic = "0"};
+
 void prune_filters(detail::KernelEditor& editor, double factor) {
   for (const TaskId kernel : editor.kernels()) {
     if (editor.class_of(kernel) != KernelClass::convolution) continue;
@@ -120,15 +159,16 @@ class Grouper {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  if (params.text("mode") == "filter") {
-    prune_filters(editor, params.number("density") / params.number("efficiency"));
+  if (params.text(mode_param) == "filter") {
+    prune_filters(editor, params.number(density_param) / params.number(efficiency_param));
   } else {
-    Grouper(editor, static_cast<std::size_t>(params.integer("group")), params.number("redundant"))
+    Grouper(editor, static_cast<std::size_t>(params.integer(group_param)),
+            params.number(redundant_param))
         .run();
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match,
-                 params.text("mode") == "filter"
+                 params.text(mode_param) == "filter"
                      ? "no convolution"
                      : "no two runs of gather, product and scatter next to each other"};
   }
@@ -144,41 +184,8 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "building the map of neighbours", "choosing the dataflow per layer by measurement",
     "accuracy of pruned filters"};
-constexpr std::array params = {
-    ParamInfo{.name = "mode",
-              .type = ParamType::text,
-              .default_text = "filter",
-              .doc = "filter: pruned weights; points: convolutions over point clouds.",
-              .choices = "filter|points"},
-    ParamInfo{.name = "density",
-              .unit = "1",
-              .doc = "Share of filter weights that is left (mode=filter).",
-              .minimum = 0,
-              .maximum = 1},
-    ParamInfo{.name = "efficiency",
-              .unit = "x",
-              .default_text = "0.3",
-              .doc = "Rate of the sparse kernel / that of the dense one, for the FLOPs that are "
-                     "left.",
-              .minimum = 0.001,
-              .maximum = 2,
-              .optimistic = "0.6",
-              .pessimistic = "0.15"},
-    ParamInfo{.name = "group",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "27",
-              .doc = "Offsets in one group at most (mode=points).",
-              .minimum = 1,
-              .maximum = 1000},
-    ParamInfo{.name = "redundant",
-              .unit = "1",
-              .default_text = "0.5",
-              .doc = "Share of the bytes of gathers and scatters that is not needed (mode=points).",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0.8",
-              .pessimistic = "0"}};
+constexpr std::array params = {mode_param, density_param, efficiency_param, group_param,
+                               redundant_param};
 
 }  // namespace
 

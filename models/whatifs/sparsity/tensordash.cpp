@@ -24,15 +24,40 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo activations_param = {.name = "activations",
+                                         .unit = "1",
+                                         .doc = "Share of zeros in activations; 0 changes nothing.",
+                                         .minimum = 0,
+                                         .maximum = 0.999};
+constexpr ParamInfo gradients_param = {.name = "gradients",
+                                       .unit = "1",
+                                       .doc = "Share of zeros in gradients of activations.",
+                                       .minimum = 0,
+                                       .maximum = 0.999};
+constexpr ParamInfo phi_param = {.name = "phi",
+                                 .unit = "1",
+                                 .default_text = "0.9",
+                                 .doc = "Part of the zeros that the scheduler can skip.",
+                                 .minimum = 0,
+                                 .maximum = 1,
+                                 .optimistic = "1",
+                                 .pessimistic = "0.7"};
+constexpr ParamInfo depth_param = {.name = "depth",
+                                   .unit = "1",
+                                   .default_text = "3",
+                                   .doc = "Rows in the staging buffer: the largest speed-up.",
+                                   .minimum = 1,
+                                   .maximum = 64};
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  const double phi = params.number("phi");
-  const double least = 1 / params.number("depth");
+  const double phi = params.number(phi_param);
+  const double least = 1 / params.number(depth_param);
   for (const TaskId kernel : editor.kernels()) {
     const KernelTraits& traits = editor.about(kernel).traits;
     if (!traits.compute_bound || scenario.graph.phase(kernel) == Phase::update) continue;
     const bool backward = scenario.graph.phase(kernel) == Phase::backward;
-    const double zeros = params.number(backward ? "gradients" : "activations");
+    const double zeros = params.number(backward ? gradients_param : activations_param);
     editor.set(kernel, detail::moved_share(scenario.graph.duration_ns(kernel), traits.kernel_class,
                                            std::max(least, 1 - phi * zeros)));
   }
@@ -50,30 +75,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "memory traffic, which compression of zeros would lower", "energy",
     "kernels other than products and convolutions"};
-constexpr std::array params = {ParamInfo{.name = "activations",
-                                         .unit = "1",
-                                         .doc = "Share of zeros in activations; 0 changes nothing.",
-                                         .minimum = 0,
-                                         .maximum = 0.999},
-                               ParamInfo{.name = "gradients",
-                                         .unit = "1",
-                                         .doc = "Share of zeros in gradients of activations.",
-                                         .minimum = 0,
-                                         .maximum = 0.999},
-                               ParamInfo{.name = "phi",
-                                         .unit = "1",
-                                         .default_text = "0.9",
-                                         .doc = "Part of the zeros that the scheduler can skip.",
-                                         .minimum = 0,
-                                         .maximum = 1,
-                                         .optimistic = "1",
-                                         .pessimistic = "0.7"},
-                               ParamInfo{.name = "depth",
-                                         .unit = "1",
-                                         .default_text = "3",
-                                         .doc = "Rows in the staging buffer: the largest speed-up.",
-                                         .minimum = 1,
-                                         .maximum = 64}};
+constexpr std::array params = {activations_param, gradients_param, phi_param, depth_param};
 
 }  // namespace
 

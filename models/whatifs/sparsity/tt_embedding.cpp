@@ -26,6 +26,33 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo rank_param = {.name = "rank",
+                                  .unit = "1",
+                                  .doc = "Rank of the cores (the paper: 8 to 64).",
+                                  .minimum = 1,
+                                  .maximum = 4096};
+constexpr ParamInfo hit_param = {.name = "hit",
+                                 .unit = "1",
+                                 .default_text = "0",
+                                 .doc = "Share of looked-up rows that a cache of plain rows holds.",
+                                 .minimum = 0,
+                                 .maximum = 1};
+constexpr ParamInfo efficiency_param = {
+    .name = "efficiency",
+    .unit = "1",
+    .default_text = "0.02",
+    .doc = "Share of the fp32 rate that the small products reach.",
+    .minimum = 0.0001,
+    .maximum = 1,
+    .optimistic = "0.05",
+    .pessimistic = "0.01"};
+constexpr ParamInfo least_rows_param = {.name = "least_rows",
+                                        .unit = "1",
+                                        .default_text = "10000",
+                                        .doc = "Smaller tables stay as they are.",
+                                        .minimum = 1,
+                                        .maximum = 1000000000000000.0};
+
 struct Lookup {
   double table_rows = 0;
   double width = 0;
@@ -64,22 +91,22 @@ Cores cores_of(const Lookup& lookup, double rank) {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
-  const double missed = 1 - params.number("hit");
+  const double missed = 1 - params.number(hit_param);
   double before = 0;
   double after = 0;
   detail::WeightTensors weights(editor);
   for (const TaskId kernel : editor.kernels()) {
     if (!detail::is_embedding(editor, kernel)) continue;
     const auto lookup = lookup_of(editor, kernel);
-    if (!lookup || lookup->table_rows < params.number("least_rows")) continue;
+    if (!lookup || lookup->table_rows < params.number(least_rows_param)) continue;
     if (scenario.accelerator == nullptr || !(scenario.accelerator->vector_fp32_flops > 0)) {
       return missing_cost("a tensor-train lookup");
     }
-    const Cores cores = cores_of(*lookup, params.number("rank"));
+    const Cores cores = cores_of(*lookup, params.number(rank_param));
     const bool backward = scenario.graph.phase(kernel) == Phase::backward;
     const double flops = lookup->rows * missed * cores.flops * (backward ? 3 : 1);
     const double compute =
-        flops / (params.number("efficiency") * scenario.accelerator->vector_fp32_flops) * 1e9;
+        flops / (params.number(efficiency_param) * scenario.accelerator->vector_fp32_flops) * 1e9;
     const double bytes = 4 * (cores.numbers + 2 * lookup->rows * lookup->width);
     auto moved = editor.moving_cost(bytes, KernelClass::elementwise);
     if (!moved) return std::move(moved).error();
@@ -117,32 +144,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "filling the cache, and its memory",
     "tables that now fit on one device, and the all-to-all that this saves", "accuracy"};
-constexpr std::array params = {
-    ParamInfo{.name = "rank",
-              .unit = "1",
-              .doc = "Rank of the cores (the paper: 8 to 64).",
-              .minimum = 1,
-              .maximum = 4096},
-    ParamInfo{.name = "hit",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of looked-up rows that a cache of plain rows holds.",
-              .minimum = 0,
-              .maximum = 1},
-    ParamInfo{.name = "efficiency",
-              .unit = "1",
-              .default_text = "0.02",
-              .doc = "Share of the fp32 rate that the small products reach.",
-              .minimum = 0.0001,
-              .maximum = 1,
-              .optimistic = "0.05",
-              .pessimistic = "0.01"},
-    ParamInfo{.name = "least_rows",
-              .unit = "1",
-              .default_text = "10000",
-              .doc = "Smaller tables stay as they are.",
-              .minimum = 1,
-              .maximum = 1000000000000000.0}};
+constexpr std::array params = {rank_param, hit_param, efficiency_param, least_rows_param};
 
 }  // namespace
 
