@@ -2,14 +2,6 @@
 //
 //   before   host --copy fp32 (1.2 ms)--> device: conv ...
 //   after    host --copy int8 (0.3 ms)--> device: conv ...
-//
-// paper     none: common practice (NVIDIA DALI, PyTorch's image pipelines).
-// assumes   - the selected uploads carry images whose values are bytes divided by a constant
-//           - the time of an upload is proportional to its bytes
-// ignores   the kernel that turns bytes into floats (device memory is a hundred times as fast as
-// the
-//           link to the host), and the host time that the division took in the loader
-// calibrate fixed: the time of the smallest uploads in a trace.
 #include <array>
 #include <cmath>
 

@@ -6,14 +6,6 @@
 //            to host:          [map 1]
 //            to device:                        [map 1]
 //
-// paper     Y. Tang, C. Wang, Y. Zhang, Y. Liu, X. Zhang, L. Qiao, Z. Lai, D. Li, DELTA:
-// Dynamically
-//           Optimizing GPU Memory beyond Tensor Recomputation, 2022 (arXiv 2203.15980).
-// assumes   - operands by size and order of the host, since traces name none (see tensor_uses.h)
-//           - pinned host memory is large enough, and the link is not shared
-//           - the score is ours: the talk gives filter, director and prefetch, but no formula
-// ignores   kernels slowed by copies; the search for what to evict; fragmentation
-// calibrate bandwidth: any pinned copy of some MB in a trace of the machine.
 // memory    live bytes never exceed the budget; a tensor that is copied out counts until it has
 //           left.
 #include <algorithm>

@@ -2,18 +2,9 @@
 // again.
 //
 //   budget 3 maps, chain f1 -> f2 -> f3 -> f4, then b4 b3 b2 b1, each needing the map of its number
-//   before   stream: [f1][f2][f3][f4][b4][b3][b2][b1]               4 maps are live before b4
-//   after    stream: [f1][f2][f3][f4][b4][b3][b2][f1][b1]           map 1 left when f4 asked for
-//   room
+//   before   stream: [f1][f2][f3][f4][b4][b3][b2][b1]         4 maps live before b4
+//   after    stream: [f1][f2][f3][f4][b4][b3][b2][f1][b1]     map 1 left when f4 asked
 //
-// paper     M. Kirisame, S. Lyubomirsky, A. Haan, J. Brennan, M. He, J. Roesch, T. Chen, Z.
-// Tatlock,
-//           Dynamic Tensor Rematerialization, ICLR 2021 (arXiv 2006.09616).
-// assumes   - operands by size and order of the host, since traces name none (see tensor_uses.h)
-//           - a repeated operator takes the device time it took first, its calls at most the usual
-//           - operators are repeatable: random numbers are replayed, inputs are not overwritten
-// ignores   the search for what to evict; fragmentation; host work before the operator
-// calibrate nothing: times are those of the recording.
 // memory    live bytes never exceed the budget; persistent tensors and those in use stay.
 #include <array>
 #include <memory>

@@ -4,13 +4,6 @@
 //   after    [arrive]--wait for the last rank--[transfer  5 ms]      factor=0.5
 //   Of a collective whose ranks are all in the graph only the transfer scales. A kernel that meets
 //   nobody in the graph holds an unknown share of waiting, which never scales.
-//
-// paper     none: the shrink primitive of H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX
-// ATC
-//           2020, on transfers.
-// assumes   - the factor holds for every selected transfer, short or long
-// ignores   latencies that do not shrink with bandwidth; what shares the links
-// calibrate factor from a bus bandwidth benchmark at the sizes of the run.
 #include <array>
 #include <cmath>
 

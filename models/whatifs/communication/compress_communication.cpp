@@ -6,14 +6,6 @@
 //            network                   [all-to-all 6 ms]               ratio=0.5
 //   The codec runs on the stream that produces and uses the data, so it takes time from
 //   computation.
-//
-// paper     quantized collectives of TorchRec (D. Ivchenko et al., RecSys 2022); Y. Lin et al.,
-// Deep
-//           Gradient Compression, ICLR 2018; the recipe: H. Zhu et al., Daydream, USENIX ATC 2020.
-// assumes   - transfer time follows bytes, but for latency
-//           - codecs are bound by memory bandwidth
-// ignores   accuracy; error feedback buffers; slower transfers while codec kernels run beside them
-// calibrate encode_cost, decode_cost from the codec's kernels at one size.
 #include <array>
 #include <cmath>
 #include <map>

@@ -6,13 +6,6 @@
 //            rank 2  [fwd][all-to-all][bwd]
 //   A stall is a silence of a host thread that the same place of the other ranks does not have.
 //   Only the host time goes; who waits for whom afterwards is simulated.
-//
-// paper     the last arriver makes a collective late: P. Patarasuk, X. Yuan, Efficient MPI_Bcast
-//           across different process arrival patterns, IPDPS 2008; stalls found by comparing like
-//           places of the ranks of one job.
-// assumes   - what the rank did in the silence is not needed by anybody
-// ignores   why it stalled; whether another rank becomes the straggler for the same reason
-// calibrate to: the silence of the same place in a run without the cause.
 #include <array>
 #include <cmath>
 #include <map>

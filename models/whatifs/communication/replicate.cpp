@@ -4,13 +4,6 @@
 //   after    64 ranks of the same roles meet in [all-reduce 1.3 ms]     ranks=64
 //   A rank that does exactly what a recorded one does arrives when that one arrives, so it need not
 //   be simulated again: only the transfers depend on how many take part.
-//
-// paper     ring and tree costs: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective
-//           Communication Operations in MPICH, IJHPCA 2005; NCCL 2.4 release notes (double trees).
-// assumes   - weak scaling: every rank keeps its work and its bytes
-//           - all communicators grow by the same factor
-// ignores   more ranks have a later last arriver (noise of the host); other topology of the links
-// calibrate step_latency and bandwidth_factor from a collective benchmark at the new size.
 #include <array>
 #include <cmath>
 #include <set>

@@ -4,12 +4,6 @@
 //   after    level 1: [one kernel     ]   level 2: [one kernel     ]   weights read once
 //   The selected kernels of each step are divided into `levels` runs of equal length.
 //
-// paper     P. Fegade, T. Chen, P. Gibbons, T. Mowry, Cortex: A Compiler for Recursive Deep
-//           Learning Models, MLSys 2021.
-// assumes   - all levels have the same number of kernels
-//           - weights stay on the chip
-// ignores   intermediates of a level, load balance
-// calibrate sync: time of one grid synchronization; weights: bytes of the cell's weights.
 // memory    intermediates inside a level are not stored.
 #include <algorithm>
 #include <array>

@@ -5,13 +5,6 @@
 //   Chains fuse as in kernel_fusion, with what backward needs still written; products of one input
 //   merge; and the bytes that all kernels of known size move are counted before and after.
 //
-// paper     A. Ivanov, N. Dryden, T. Ben-Nun, S. Li, T. Hoefler, Data Movement Is All You Need: A
-// Case
-//           Study on Optimizing Transformers, MLSys 2021.
-// assumes   - neighbours on a stream depend on each other in a line
-//           - hand-written kernels reach the bandwidth that the single ones reached
-// ignores   choice of layouts by measured tables, fusion into products, recomputation
-// calibrate kept_writes: bytes written by one fused kernel beside its output.
 // memory    intermediates inside a fused kernel that backward does not need: recorded tensors that
 //           are freed before anything after the chain is launched.
 #include <algorithm>

@@ -6,13 +6,6 @@
 //   between them. Bytes: queries, keys, values and the result once, instead of the square of the
 //   sequence several times.
 //
-// paper     T. Dao et al., FlashAttention: Fast and Memory-Efficient Exact Attention with
-//           IO-Awareness, NeurIPS 2022; T. Dao, FlashAttention-2, ICLR 2024.
-// assumes   - a softmax between batched products is attention with a supported head size and mask
-//           - 4 b q k d FLOPs forward and 2.5 times that backward (scores are recomputed)
-//           - the fused kernel reaches attention's share of the sustained rate
-// ignores   skipped blocks of causal masks, changes of layout that the caller may drop or need
-// calibrate efficiency: time of scaled_dot_product_attention at the model's shape.
 // memory    the scores and probabilities, b q k numbers each, are no longer kept for backward; one
 //           number per query (the log-sum-exp) is.
 #include <array>

@@ -5,13 +5,6 @@
 //   Elementwise kernels of the update phase and their launches go, with the host time between them;
 //   zeroing of gradients, copies, products and synchronizations stay where they are.
 //
-// paper     Apex FusedAdam (NVIDIA, 2018) and torch.optim fused=True; the recipe: H. Zhu, A.
-//           Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020.
-// assumes   - every elementwise kernel of the update belongs to the optimizer's formula
-//           - the fused kernel is bound by bytes: it reads gradients, parameters and states once
-//           - the host loop over parameters vanishes but for kept_host of it
-// ignores   other numerics, gradient clipping between the tensors, foreach overheads
-// calibrate kept_host and bytes_per_parameter from one step of the same optimizer with fused=True.
 // memory    (where tensors are recorded) what replaced launches wrote and the update freed is never
 //           allocated.
 #include <algorithm>

@@ -5,11 +5,6 @@
 //   Which kernels are independent is said by the user: `a` and `b`. A pair stands next to each
 //   other on a stream; it is fused if that is faster.
 //
-// paper     A. Li et al., Automatic Horizontal Fusion for GPU Kernels, CGO 2022.
-// assumes   - the named kernels do not depend on each other
-//           - conflicts are those of the artifact's kernels with the same bottlenecks
-// ignores   registers and shared memory of the fused kernel, kernels that synchronize their grid
-// calibrate conflict: time of the fused kernel, or of both on two streams.
 // memory    none.
 #include <algorithm>
 #include <array>

@@ -4,12 +4,6 @@
 //   after    [vertices -> vertices, hyperedge by hyperedge]
 //   Neighbouring sparse products fuse; the hyperedges' features are neither written nor read.
 //
-// paper     Z. Yu, G. Dai, S. Yang et al., HyperGef: A Framework Enabling Efficient Fusion for
-//           Hypergraph Neural Network on GPUs, MLSys 2023.
-// assumes   - without the hyperedges 1 / (1 + E/V) of the bytes are left
-//           - two neighbouring sparse products are one layer
-// ignores   partitioning, backward with other kernels in between
-// calibrate imbalance: slowest partition / mean; edges: hyperedges / vertices of the data.
 // memory    features of hyperedges are not stored.
 #include <array>
 #include <string_view>

@@ -6,16 +6,6 @@
 //   kernel to the next is neither written (kept_writes apart) nor read. The removed launches go
 //   with the host time between them.
 //
-// paper     A. Ivanov et al., Data Movement Is All You Need, MLSys 2021; compilers: J. Ansel
-//           et al., PyTorch 2 (TorchInductor), ASPLOS 2024; removal as in Daydream, USENIX ATC
-//           2020.
-// assumes   - neighbours on a stream, launched one after the other, depend on each other in a line
-//           - pointwise kernels fuse with at most one normalization, softmax or reduction
-//           - the fused kernel reaches the bandwidth that its parts reached
-// ignores   fusion into products, recomputation, register pressure, compile time, guards, other
-//           order
-// calibrate kept_writes and side_inputs from bytes of a compiled kernel; kept_host from a compiled
-//           run.
 // memory    recorded tensors that an inner kernel writes and that are freed before anything after
 //           the chain is launched.
 #include <algorithm>

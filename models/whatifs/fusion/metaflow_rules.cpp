@@ -5,12 +5,6 @@
 //   merge: neighbouring products of the same input become one. fold: in inference, batch norm goes
 //   into the weights. epilogue: ReLU, GELU and bias behind a product or convolution go into it.
 //
-// paper     Z. Jia, J. Thomas, T. Warszawski, M. Gao, M. Zaharia, A. Aiken, Optimizing DNN
-//           Computation with Relaxed Graph Substitutions, MLSys 2019.
-// assumes   - sibling modules whose products stand next to each other read the same input
-//           - an epilogue costs the product nothing
-// ignores   enlarged kernels of convolutions, search over orders of rules
-// calibrate merge: time of one product with the summed width.
 // memory    intermediates between a product and its epilogue; batch norm's output in inference.
 #include <algorithm>
 #include <array>

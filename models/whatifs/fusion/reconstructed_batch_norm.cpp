@@ -1,17 +1,10 @@
 // Reconstructed batch norm: statistics and ReLU move into the convolutions around it.
 //
-//   before   [convolution][batch norm: statistics | normalize][relu][convolution]
-//   after    [convolution + statistics][1/2 batch norm]             [normalize + relu +
-//   convolution] ReLU kernels beside a batch norm go with their launches, forward and backward; the
-//   batch norm kernels take `factor` of their time; the convolutions keep theirs.
+//   before   [conv][batch norm: statistics | normalize][relu][conv]
+//   after    [conv + statistics][1/2 batch norm]             [normalize + relu + conv]
+//   ReLU kernels beside a batch norm go with their launches, forward and backward; the batch norm
+//   kernels take `factor` of their time; the convolutions keep theirs.
 //
-// paper     W. Jung et al., Restructuring Batch Normalization to Accelerate CNN Training, MLSys
-// 2019;
-//           predicted as here by H. Zhu et al., Daydream, USENIX ATC 2020.
-// assumes   - the fused passes cost the convolutions nothing
-// ignores   new allocations and copies that the real implementation needed: Daydream predicted
-//           12.7 % where 7 % was measured, so that this is an optimistic bound
-// calibrate factor: batch norm time of the restructured model.
 // memory    (where tensors are recorded) the normalized map of each batch norm whose ReLU goes and
 //           is followed by a convolution is not kept, nor the ReLU's; gradients of maps stay.
 #include <array>

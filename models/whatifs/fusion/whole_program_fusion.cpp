@@ -6,12 +6,6 @@
 //   the other without a wait, fuse across reductions (a grid synchronization each); their host time
 //   goes.
 //
-// paper     Y. Li, J. Zhao, Q. Sun et al., SIRIUS: Harvesting Whole-Program Optimization
-//           Opportunities for DNNs, MLSys 2023.
-// assumes   - host code between launches only launches
-//           - a reduction inside costs a grid synchronization
-// ignores   products inside regions, registers, compile time
-// calibrate sync: time of one grid synchronization; kept_host: a compiled run.
 // memory    intermediates of a region, but for what backward needs: recorded tensors that are freed
 //           before anything after the region is launched.
 #include <algorithm>

@@ -6,18 +6,6 @@
 //   bytes by the bandwidth, start and end by what each device needs for them. Launch latencies and
 //   gaps shift by the difference of both files, launch queues get the new depth, host time is
 //   divided by host_speed.
-//
-// paper     G. X. Yu, Y. Gao, P. Golikov, G. Pekhimenko, Habitat: A Runtime-Based Computational
-//           Performance Predictor for Deep Neural Network Training, USENIX ATC 2021 (scaling
-//           measured kernels between GPUs); roofline: S. Williams et al., Communications of the
-//           ACM, 2009.
-// assumes   - the new device has an equally good kernel for every recorded one, in its precision
-//           - kernels reach the same share of bandwidth and of the sustained rate on both
-//           - host code and its speed are the same, up to host_speed
-// ignores   caches, other kernel choices and fusions, copies to and from the host, collectives,
-//           clocks that throttle, memory that does not fit
-// calibrate host_speed: any host-bound part of a run on both machines; sustained_flops,
-//           sustained_clock and shortest_kernel of the files; foretrace calibrate for operators.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -4,13 +4,6 @@
 //   after                                        convolution
 //   Only where the library converts around each convolution; the convolutions keep their time.
 //
-// paper     V. Fomin, M. Ma et al., Channels Last Memory Format in PyTorch, 2020; layouts as a
-//           choice: A. Ivanov et al., Data Movement Is All You Need, MLSys 2021.
-// assumes   - every kernel named as a layout change exists because tensors are NCHW
-//           - all operators between convolutions take NHWC, which costs them nothing
-// ignores   faster or slower NHWC kernels of the convolutions themselves and of normalization,
-//           conversions of the model's input and output
-// calibrate kept: conversions left in a trace of the same model with memory_format=channels_last.
 // memory    the converted copies are no longer made: temporaries of two to three tensors.
 #include <algorithm>
 #include <array>

@@ -4,13 +4,6 @@
 //   after    [aten::mm 512 x 256 x 1024, 31 us by the table]
 //   A row has an operator, sizes, and a time. Sizes that no row has are interpolated.
 //
-// paper     Z. Ye et al., SparseTIR, ASPLOS 2023; S. Feng et al., TensorIR, ASPLOS 2023; R. Lai
-//           et al., Relax: Composable Abstractions for End-to-End Dynamic Machine Learning,
-//           2023.
-// assumes   - a row means this device and precision
-//           - time per unit of work is smooth between rows
-// ignores   operators without rows
-// calibrate the table itself: time each operator at the sizes of the model.
 // memory    none.
 #include <algorithm>
 #include <array>

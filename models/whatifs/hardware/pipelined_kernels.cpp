@@ -5,12 +5,6 @@
 //                 | compute | compute                   the arithmetic
 //   Products and convolutions whose names tell of no multi-stage kernel take f of their time.
 //
-// paper     G. Huang et al., ALCOP: Automatic Load-Compute Pipelining in Deep Learning Compiler
-//           for AI-GPUs, MLSys 2023.
-// assumes   - one step loads a tile at a share of the bandwidth
-//           - names tell which kernels are pipelined
-// ignores   shared memory for stages, the level of registers
-// calibrate latency, blocks: one kernel compiled with one and with several stages.
 // memory    none.
 #include <algorithm>
 #include <array>

@@ -5,13 +5,6 @@
 //   A selected host task scales with the host time before it on its thread (segments=true), because
 //   that is where Python and the framework spend it; launch latencies, device gaps and the wait of
 //   a synchronization never scale: they follow from the rest.
-//
-// paper     none: the primitive of H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020
-//           ("shrink/scale"), for a factor that people bring themselves.
-// assumes   - the factor holds for every selected task
-//           - nothing else changes: not the order, not what runs beside it
-// ignores   where the factor comes from; limits of the hardware
-// calibrate factor from a micro-benchmark of the selected kernels before and after.
 #include <array>
 #include <cmath>
 #include <vector>

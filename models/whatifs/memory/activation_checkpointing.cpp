@@ -5,14 +5,6 @@
 //   Copies of the forward kernels, with their launches and the host time before them, are put on
 //   the backward's thread in front of the first backward kernel that needs them.
 //
-// paper     T. Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016 (segments, sqrt n);
-//           V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models,
-//           MLSys 2023 (selective: the attention core only).
-// assumes   - the second forward takes as long as the first, on the host, too
-//           - backward undoes forward in reverse order
-// ignores   stopping early inside a segment, random number state, collectives inside a block (not
-//           repeated), fewer allocations
-// calibrate segments: the model's own use of torch.utils.checkpoint.
 // memory    kept: what enters each segment, and the inside of one segment at a time.
 #include <algorithm>
 #include <array>

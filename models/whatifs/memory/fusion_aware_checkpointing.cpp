@@ -7,12 +7,6 @@
 //   Matrix products and convolutions are never recomputed: of a chain between two of them the
 //   minimum cut is its input.
 //
-// paper     H. He, S. Yu, Transcending Runtime-Memory Tradeoffs in Checkpointing by being Fusion
-//           Aware, MLSys 2023.
-// assumes   - the minimum cut of a chain between products is its input
-//           - recomputing pointwise operators in a fused kernel is free
-// ignores   residual branches as a whole, registers, compile time
-// calibrate kept_host: a compiled run; fused kernels of it for the bytes.
 // memory    all intermediates of forward chains but their input and output are not kept: recorded
 //           tensors of inner kernels that the chain or the backward pass frees.
 #include <algorithm>

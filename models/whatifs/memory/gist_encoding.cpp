@@ -6,12 +6,6 @@
 //   known. All others: fewer bits. Encoding reads the map and writes the code; decoding the
 //   reverse.
 //
-// paper     A. Jain et al., Gist: Efficient Data Encoding for Deep Neural Network Training, ISCA
-//           2018.
-// assumes   - both kernels are bound by bytes
-//           - the share of zeros behind ReLUs is what `sparsity` says
-// ignores   accuracy with fewer bits, encoding fused into the kernel before, in-place ReLU
-// calibrate sparsity: share of zeros behind ReLUs of the trained model.
 // memory    a kept number takes 1 bit, 5 (1 - sparsity) bytes, or `bits`.
 #include <array>
 #include <vector>

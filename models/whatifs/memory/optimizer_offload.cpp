@@ -7,14 +7,6 @@
 //            to device:                        [p 1][p 2] ...      -> next forward
 //   The update's kernels go with their launches. Gradients leave in chunks while the backward runs.
 //
-// paper     J. Ren et al., ZeRO-Offload: Democratizing Billion-Scale Model Training, USENIX ATC
-// 2021. assumes   - the CPU update is bound by host memory: 28 bytes per parameter and 2 more for
-// the
-//             16-bit copy
-//           - updated parameters return chunk by chunk while the next chunk is updated
-// ignores   clipping that needs all gradients first, a one-step delayed update, several devices per
-//           host
-// calibrate host_bandwidth: any host copy; bandwidth: a pinned copy in a trace of the machine.
 // memory    optimizer states and fp32 parameters leave the device.
 #include <algorithm>
 #include <array>

@@ -5,12 +5,6 @@
 //   The widest linear layer is the classifier. Its products run in 16 bit, kernels over b x L
 //   numbers and the update of its weight go.
 //
-// paper     V. Jain, J. Prakash, D. Saini, J. Jiao, R. Ramjee, M. Varma, Renee: End-To-End
-//           Training of Extreme Classification Models, MLSys 2023.
-// assumes   - the widest linear layer is the classifier
-//           - loss and update fit into its products
-// ignores   sharding of labels, accuracy, a master copy
-// calibrate one step of the tiled classifier beside the recorded one.
 // memory    logits and their gradient (2 b L numbers) and states (8 bytes per weight) are not
 //           stored; the weight takes 2 bytes.
 #include <algorithm>

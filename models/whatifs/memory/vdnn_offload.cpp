@@ -7,12 +7,6 @@
 //   Copies run on streams of their own. The layer after the next waits until a map has left
 //   (safe=true), and the backward kernel that needs it until it is back.
 //
-// paper     M. Rhu et al., vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient
-//           Neural Network Design, MICRO 2016.
-// assumes   - pinned host memory is large enough, and the link is not shared
-//           - a prefetch starts when the backward kernel of the map that is needed before starts
-// ignores   kernels slowed by the copies' memory traffic; allocation and freeing on the device
-// calibrate bandwidth: any pinned copy of some MB in a trace of the machine.
 // memory    of the offloaded maps only those that are in use or on their way are on the device.
 #include <algorithm>
 #include <array>

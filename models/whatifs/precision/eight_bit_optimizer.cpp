@@ -5,11 +5,6 @@
 //   Multi-tensor updates get shorter by the ratio of bytes. Updates in single operators become one
 //   kernel per tensor.
 //
-// paper     T. Dettmers, M. Lewis, S. Shleifer, L. Zettlemoyer, 8-bit Optimizers via Block-wise
-//           Quantization, ICLR 2022.
-// assumes   - the update is bound by bytes, and finding the codes costs nothing beside them
-// ignores   layers that keep 32-bit states, the maxima of blocks (4 bytes per block)
-// calibrate bytes: one step of the same model with the 8-bit optimizer.
 // memory    states take 2 instead of 8 bytes per parameter (Adam), plus 4 bytes per block of
 //           numbers.
 #include <algorithm>

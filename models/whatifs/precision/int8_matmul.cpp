@@ -4,12 +4,6 @@
 //   after    [row maxima, quantize][int8 product][fp16 product of outliers][dequantize, add]
 //   Only products with a recorded or derived shape in forward or inference.
 //
-// paper     T. Dettmers et al., LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale,
-//           NeurIPS 2022.
-// assumes   - weights are quantized once, activations on every call
-//           - int8 products reach the share of their peak that 16-bit ones reach
-// ignores   weights copied between layouts, sorting out the columns, accuracy
-// calibrate outliers: share of feature columns beyond the threshold, from the model's activations.
 // memory    weights of these layers take 1 byte per number (outlier rows 2 more), recorded ones as
 //           long as one step reads each once.
 #include <algorithm>

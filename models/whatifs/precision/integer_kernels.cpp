@@ -4,12 +4,6 @@
 //   after    [softmax int ][gelu int ][layer norm int ]      each `factor` of its time
 //   Kernels of a device that is weak in floating point; products keep their time.
 //
-// paper     Z. Zhang, B. He, Z. Zhang, Practical Edge Kernels for Integer-Only Vision
-//           Transformers Under Post-training Quantization, MLSys 2023.
-// assumes   - the device is slow in floating point
-//           - every such kernel has an integer twin
-// ignores   conversions, accuracy
-// calibrate factor: both kernels on the target device.
 // memory    activations between integer kernels take 1 instead of 4 bytes.
 #include <array>
 #include <cmath>

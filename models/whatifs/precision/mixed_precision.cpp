@@ -13,21 +13,6 @@
 //   loss scaling (fp16 in training): a pass over the gradients before every update
 //   backward -> [unscale and check gradients] -> host waits for found_inf -> update
 //
-// paper     P. Micikevicius et al., Mixed Precision Training, ICLR 2018; the prediction recipe and
-//           its constants: H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020; fp8:
-//           P. Micikevicius et al., FP8 Formats for Deep Learning, 2022, with the delayed scaling
-//           of NVIDIA's Transformer Engine.
-// assumes   - the library has a kernel of the lower precision for every product, as good for its
-//             shape
-//           - sizes of products are multiples of 8 (TF32: 4), or are recorded and then cost half
-//             the rate; linear products go to fp8 if their sizes, but for rows, are multiples of 16
-//           - kernels bound by bytes move half of them
-//           - a product of unknown shape lies between all arithmetic and all bytes
-//           - one kernel casts to fp8 with the last step's scale and finds the next maximum
-// ignores   casts of activations, gradient casts back to fp32, skipped steps of loss scaling, other
-//           algorithms or layouts (channels last), changed fusion, accuracy, steps to converge
-// calibrate `followers` from the share of elementwise kernels that are 16 bit in any trace under
-//           autocast; sustained_flops of the accelerator file from a GEMM benchmark.
 // memory    (where tensors are recorded) autocast: what a kernel writes takes half if it is a
 //           product, and half of `followers` otherwise; indices, masks and statistics stay;
 //           parameters, gradients and states stay fp32, and a 16-bit copy of every weight that is

@@ -6,12 +6,6 @@
 //   changed; kernels on parameters only, the update and collectives stay; copies of input data
 //   grow.
 //
-// paper     G. Yu, T. Grossman, G. Pekhimenko, Skyline: Interactive In-Editor Computational
-//           Performance Profiling for Deep Neural Network Training, UIST 2020.
-// assumes   - the batch is the leading dimension of activations
-//           - the library picks kernels as good for the new shape as its model says
-// ignores   host work per sample (loading, collating), padding, other algorithms, memory limits
-// calibrate batch, and two further recorded batch sizes: the kernels' slope.
 // memory    activations x factor; parameters, gradients and states stay.
 #include <algorithm>
 #include <array>

@@ -5,12 +5,6 @@
 //   The selected kernels of a backward pass are the chain, such as the time steps of a recurrent
 //   layer.
 //
-// paper     S. Wang, Y. Bai, G. Pekhimenko, BPPSA: Scaling Back-propagation by Parallel Scan
-//           Algorithm, MLSys 2020.
-// assumes   - the selected kernels are one chain
-//           - all products of a level take the same time
-// ignores   making Jacobians, gradients of weights
-// calibrate combine: time of one product of two Jacobians / time of one step of the chain.
 // memory    n + 1 Jacobians of the stages are kept at once.
 #include <algorithm>
 #include <array>

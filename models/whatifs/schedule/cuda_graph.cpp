@@ -6,16 +6,6 @@
 //   synchronizations, blocking copies, other host work, step marks, hand-overs between threads and
 //   host time longer than max_segment. Host time inside it goes with its launches; gaps on the
 //   stream shrink to node_gap.
-//
-// paper     A. Gray, Getting Started with CUDA Graphs, NVIDIA, 2019; for training: PyTorch CUDA
-// graphs
-//           (V. Nguyen et al., 2021); host work as in Daydream, USENIX ATC 2020.
-// assumes   - shapes, addresses and control flow of the region are the same every time
-//           - the host time between launches of a region is framework overhead only
-//           - launching costs launch_base + nodes x node_cost, nodes start start_latency after the
-//           call
-// ignores   capture, instantiation and warm-up, copies of inputs into static buffers, memory pools
-// calibrate node_cost and start_latency from any trace with a graph launch on the same driver.
 #include <algorithm>
 #include <array>
 #include <cmath>

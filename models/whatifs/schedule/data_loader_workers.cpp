@@ -5,18 +5,6 @@
 //            worker: [load batch n+2W ......] each on its own lane, at most 2W batches ahead
 //   The loader's part of the host time before a task is cut; the task then waits for its batch. All
 //   other host time of the rank is stretched by `host_contention`: workers use cores and memory.
-//
-// paper     PyTorch DataLoader (A. Paszke et al., PyTorch, NeurIPS 2019) as the mechanism; removal
-// of
-//           host work as in H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020.
-// assumes   - the region of the loader in the trace is what workers take over, all of it
-//           - a batch takes a worker as long as it took the main process (x worker_slowdown)
-//           - the host has a core for every worker; if not, raise host_contention
-//           - the window begins in a steady state: a loader that keeps up has filled its queue
-// ignores   start of the workers, pinned memory, slower copies from shared memory, disk and network
-//           that saturate, order of batches that differs
-// calibrate host_contention: host time per step (host_only_ns) with and without workers; queue_get:
-//           length of __next__ in any run with workers.
 #include <array>
 #include <cmath>
 #include <map>

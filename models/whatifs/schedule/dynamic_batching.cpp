@@ -5,12 +5,6 @@
 //   Kernels that occur `samples` times (or a multiple) with equal name, operator and shapes in one
 //   step and phase merge, the i-th of each sample; times grow with the model of their shapes.
 //
-// paper     S. Chen, P. Fegade, T. Chen, P. Gibbons, T. Mowry, ED-Batch: Efficient Automatic
-//           Batching of Dynamic Neural Networks via Learned Finite State Machines, ICML 2023.
-// assumes   - samples are independent and run one by one
-//           - weights are shared between samples
-// ignores   ragged shapes, the scheduler's host time
-// calibrate gather: bytes copied to make batched inputs contiguous / bytes moved.
 // memory    activations of all samples live at the same time.
 #include <algorithm>
 #include <array>

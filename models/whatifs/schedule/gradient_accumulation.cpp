@@ -6,13 +6,6 @@
 //   the pass; what is communicated and the update stay once. A step then does `steps` times the
 //   samples.
 //
-// paper     M. Ott et al., Scaling Neural Machine Translation, WMT 2018; the academic cluster
-// recipe:
-//           P. Izsak et al., How to Train BERT with an Academic Budget, EMNLP 2021.
-// assumes   - every pass takes as long as the recorded one, loading its data included
-//           - gradients are added where they are written: no kernels of its own
-// ignores   collectives inside a pass (tensor parallel), a learning rate that fits the larger batch
-// calibrate steps only: it is the user's choice.
 // memory    none: activations of one pass at a time; gradients live through all passes, as they do
 //           when they are zeroed and not freed.
 #include <array>

@@ -5,13 +5,6 @@
 //   Backward kernels of the frozen part go with their launches and the host time before them, and
 //   with them the same share of the update.
 //
-// paper     A. Brock et al., FreezeOut: Accelerate Training by Progressively Freezing Layers, 2017;
-//           Y. Wang et al., Egeria: Efficient DNN Training with Knowledge-Guided Layer Freezing,
-//           EuroSys 2023.
-// assumes   - frozen layers are the first ones, so that no gradient passes through them
-//           - the backward pass undoes the forward pass in reverse order, at the same share of time
-// ignores   caching the frozen part's results (Egeria), fewer gradients in collectives, accuracy
-// calibrate parameters: share of parameters in the frozen layers.
 // memory    activations of the frozen layers are not kept; no gradients and no optimizer states for
 //           their parameters.
 #include <array>

@@ -9,14 +9,6 @@
 //   one launch; of the two sub-arrays, the second is half a step behind. What runs together shares
 //   the device as the published pairs of kernels do. A step then does a step of every model.
 //
-// paper     S. Purandare et al., mu-TWO: 3x Faster Multi-Model Training with Orchestration and
-//           Memory Optimization, MLSys 2023.
-// assumes   - models of one architecture, and all read the same samples: data is loaded once
-//           - two kernels share the device as in the pairs of HFuse (off by 21 % on average)
-//           - the window is the middle of a run: the second sub-array comes in with its forward
-//           done
-// ignores   collectives, copies and sets: they stay once; recomputing; kernels slowed by the swap
-// calibrate conflict: both passes on two streams; bandwidth: a pinned copy of some MB.
 // memory    weights, gradients, states of all models; activations of the second sub-array, half a
 //           step later; swapped ones are on the device only around their use.
 #include <algorithm>

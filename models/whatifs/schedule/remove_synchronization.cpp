@@ -4,14 +4,6 @@
 //   after    launch k1 -> launch k2                              (k2 queues behind k1)
 //   Begin and finish of the call go, with its own cost; the host time before it stays with the next
 //   call. Blocking copies stay: they move data that the host needs.
-//
-// paper     none: the usual advice (PyTorch performance tuning guide, "avoid unnecessary CPU-GPU
-//           synchronization"); removal with splicing as in Daydream, USENIX ATC 2020.
-// assumes   - the program is still right without the wait
-//           - a wait right after a copy to the host reads its result and must stay (keep_reads)
-//           - host and device run ahead of each other as far as the launch queue allows
-// ignores   memory that is freed later, errors that surface later, timing code that needs the wait
-// calibrate nothing; compare with a run in which the calls are taken out.
 #include <algorithm>
 #include <array>
 #include <vector>

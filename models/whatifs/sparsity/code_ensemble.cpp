@@ -5,12 +5,6 @@
 //   The selected kernels belong to the reduced member; products shrink with both widths, the rest
 //   with one.
 //
-// paper     E. Trainiti, T. Noraset, D. Demeter, D. Downey, S. Campanoni, CODE: Compiler-based
-//           Neuron-aware Ensemble Training, MLSys 2021.
-// assumes   - products have kept x kept of the work
-//           - all other kernels have kept of it
-// ignores   the analysis, skipped epochs, the outer width of first and last layers
-// calibrate kept: share of neurons per member after the analysis.
 // memory    parameters and states x kept squared, activations x kept; of recorded tensors what the
 //           selected kernels write, and weights as long as one step reads each once.
 #include <array>

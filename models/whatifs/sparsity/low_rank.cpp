@@ -5,12 +5,6 @@
 //   Linear layers in forward and their gradients in backward; convolutions by the ratio of their
 //   work.
 //
-// paper     H. Wang, S. Agarwal, D. Papailiopoulos, Pufferfish: Communication-efficient Models
-//           at No Extra Cost, MLSys 2021.
-// assumes   - a layer becomes two products
-//           - gradients of a layer shrink as its forward does
-// ignores   warm-up epochs, smaller gradients in collectives and the update
-// calibrate ratio: the model; host: dispatch time of an operator in the trace.
 // memory    parameters, gradients and states of these layers x r (k + n) / (k n); of recorded
 //           tensors the weights only, as long as one step reads each once.
 #include <algorithm>

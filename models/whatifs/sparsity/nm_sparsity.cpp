@@ -1,17 +1,9 @@
 // N:M sparsity: of every M weights N are kept, and linear layers multiply only those.
 //
-//   before   [m x k] x [k x n]              reads k n weights, 2 m k n FLOPs
-//   after    [m x k] x [k x n, N of M]      reads k n N/M weights with their indices, 2 m k n N/M
-//   FLOPs Products with a weight in forward or inference; a product that would get slower stays
-//   dense.
+//   before   [m x k] x [k x n]            reads k n weights, 2 m k n FLOPs
+//   after    [m x k] x [k x n, N of M]    reads k n N/M weights and indices, 2 m k n N/M FLOPs
+//   Products with a weight in forward or inference; a product that would get slower stays dense.
 //
-// paper     B. Lin et al., Efficient GPU Kernels for N:M-Sparse Weights in Deep Learning
-//           (nmSPARSE), MLSys 2023; A. Mishra et al., Accelerating Sparse Deep Neural Networks,
-//           2021.
-// assumes   - weights can be pruned to N of every M
-//           - the sparse product reaches `efficiency` of the dense rate
-// ignores   backward, accuracy, packing of weights
-// calibrate efficiency: one sparse product of the model beside its dense twin.
 // memory    weights of these layers take N/M x (1 + log2(M) / 8 / bytes) of what they did,
 //           recorded ones as long as one step reads each once.
 #include <algorithm>

@@ -5,14 +5,6 @@
 //   filter: convolutions do `density` of their FLOPs at `efficiency` of the rate. points: runs of
 //   gather, product and scatter are grouped, and their map moves fewer bytes.
 //
-// paper     J. Won, C. Mendis, J. Emer, S. Amarasinghe, Unified Convolution Framework, MLSys
-//           2023; K. Hong et al., Exploiting Hardware Utilization and Adaptive Dataflow for
-//           Efficient Sparse Convolution in 3D Point Clouds, MLSys 2023.
-// assumes   - the kept FLOPs run at `efficiency` of the dense rate
-//           - offsets can be batched
-// ignores   building maps, measuring dataflows, accuracy
-// calibrate efficiency: one sparse convolution beside its dense twin; redundant: bytes by a
-//           profiler.
 // memory    filters x density with their indices.
 #include <algorithm>
 #include <array>

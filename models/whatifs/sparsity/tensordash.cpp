@@ -5,13 +5,6 @@
 //   z is the share of zeros in the operand that is skipped: activations forward, gradients
 //   backward.
 //
-// paper     M. Mahmoud et al., TensorDash: Exploiting Sparsity to Accelerate Deep Neural Network
-//           Training, MICRO 2020.
-// assumes   - zeros are skipped up to the depth of the buffer
-//           - phi of the zeros can be used
-// ignores   memory traffic, energy, other kernels
-// calibrate activations, gradients: shares of zeros of the model in training; phi: a cycle
-//           simulation of the scheduler.
 // memory    none; zeros can be compressed in memory.
 #include <algorithm>
 #include <array>

@@ -1,15 +1,9 @@
 // TT-Rec: an embedding table becomes three small cores; a lookup multiplies its rows.
 //
 //   before   gather rows of [E x D]                            E D numbers in memory
-//   after    per row not in the cache: [q1 x r][r x q2 r][r x q3]  of cores with p1 p2 p3 >= E, q1
-//   q2 q3 = D Lookups with recorded shapes, forward; their backward by three times the work.
+//   after    per row not in the cache: [q1 x r][r x q2 r][r x q3]    p1 p2 p3 >= E, q1 q2 q3 = D
+//   Lookups with recorded shapes, forward; their backward by three times the work.
 //
-// paper     C. Yin, B. Acun, C. Wu, X. Liu, TT-Rec: Tensor Train Compression for Deep Learning
-//           Recommendation Models, MLSys 2021.
-// assumes   - cores are as even as possible, of one rank
-//           - small products reach `efficiency` of the fp32 rate
-// ignores   the cache's memory, the all-to-all that is saved, accuracy
-// calibrate efficiency: time per row of a TT lookup on the device; hit: share of cached rows.
 // memory    a table of E D numbers becomes p1 q1 r + r p2 q2 r + r p3 q3.
 #include <algorithm>
 #include <array>
