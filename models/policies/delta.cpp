@@ -42,9 +42,9 @@ constexpr ParamInfo ahead_param = {
 
 enum class Director : std::uint8_t { cheaper, swap, recompute };
 
-class Delta final : public detail::Evictor {
+class Delta final : public editing::Evictor {
  public:
-  Delta(const TaskGraph& graph, const detail::EvictorOptions& options, Director director)
+  Delta(const TaskGraph& graph, const editing::EvictorOptions& options, Director director)
       : Evictor(graph, options), director_(director) {}
 
  protected:
@@ -77,9 +77,9 @@ class Delta final : public detail::Evictor {
 
 Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamValues& params) {
   const std::string& director = params.text(director_param);
-  const detail::EvictorOptions options{.least_bytes = params.integer(detail::least_evicted_param),
-                                       .bandwidth = params.number(detail::host_link_param),
-                                       .ahead = params.number(ahead_param)};
+  const editing::EvictorOptions options{.least_bytes = params.integer(editing::least_evicted_param),
+                                        .bandwidth = params.number(editing::host_link_param),
+                                        .ahead = params.number(ahead_param)};
   auto policy = std::make_unique<Delta>(graph, options,
                                         director == "swap"        ? Director::swap
                                         : director == "recompute" ? Director::recompute
@@ -104,8 +104,8 @@ constexpr std::array<std::string_view, 3> ignores = {
     "kernels that get slower while copies use the same memory",
     "time to search for what to evict, and to keep the accounts",
     "fragmentation: a request fits whenever enough bytes are free"};
-constexpr std::array params = {detail::host_link_param, director_param, ahead_param,
-                               detail::least_evicted_param};
+constexpr std::array params = {editing::host_link_param, director_param, ahead_param,
+                               editing::least_evicted_param};
 
 }  // namespace
 

@@ -45,9 +45,9 @@ Heuristic heuristic_of(const std::string& text) {
   return text == "lru" ? Heuristic::oldest : Heuristic::largest;
 }
 
-class Dtr final : public detail::Evictor {
+class Dtr final : public editing::Evictor {
  public:
-  Dtr(const TaskGraph& graph, const detail::EvictorOptions& options, Heuristic heuristic)
+  Dtr(const TaskGraph& graph, const editing::EvictorOptions& options, Heuristic heuristic)
       : Evictor(graph, options),
         heuristic_(heuristic),
         children_(graph.context().tensors.size()),
@@ -103,8 +103,8 @@ class Dtr final : public detail::Evictor {
 };
 
 Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamValues& params) {
-  const detail::EvictorOptions options{.least_bytes = params.integer(detail::least_evicted_param),
-                                       .remakes_backward = params.boolean(backward_param)};
+  const editing::EvictorOptions options{.least_bytes = params.integer(editing::least_evicted_param),
+                                        .remakes_backward = params.boolean(backward_param)};
   auto policy = std::make_unique<Dtr>(graph, options, heuristic_of(params.text(heuristic_param)));
   if (const Status known = policy->check("dtr"); !known.ok()) return known.error();
   return std::unique_ptr<MemoryPolicy>(std::move(policy));
@@ -125,7 +125,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "time to search for what to evict, and to keep the accounts",
     "fragmentation: a request fits whenever enough bytes are free",
     "other outputs of a repeated operator, which would be there again too"};
-constexpr std::array params = {heuristic_param, backward_param, detail::least_evicted_param};
+constexpr std::array params = {heuristic_param, backward_param, editing::least_evicted_param};
 
 }  // namespace
 

@@ -39,14 +39,14 @@ constexpr ParamInfo waiting_param = {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto transfers = detail::find_transfers(graph, params.text(select_param));
+  auto transfers = editing::find_transfers(graph, params.text(select_param));
   if (!transfers) return std::move(transfers).error();
   const double factor = params.number(factor_param);
   const double waiting = params.number(waiting_param);
   Editor editor(graph);
   std::int64_t met = 0;
   std::int64_t alone = 0;
-  for (const detail::Transfer& transfer : *transfers) {
+  for (const editing::Transfer& transfer : *transfers) {
     const auto duration = static_cast<double>(graph.duration_ns(transfer.task));
     const double kept = transfer.met ? 0 : waiting;
     (transfer.met ? met : alone) += graph.duration_ns(transfer.task);

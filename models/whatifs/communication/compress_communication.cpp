@@ -86,9 +86,9 @@ class Compressor {
   Compressor(const Scenario& scenario, const Settings& settings)
       : editor_(scenario), graph_(scenario.graph), settings_(settings) {}
 
-  Result<Change> run(const std::vector<detail::Transfer>& transfers) {
+  Result<Change> run(const std::vector<editing::Transfer>& transfers) {
     find_users(transfers);
-    for (const detail::Transfer& transfer : transfers) {
+    for (const editing::Transfer& transfer : transfers) {
       if (graph_.duration_ns(transfer.task) < settings_.at_least_ns) continue;
       if (auto status = compress(transfer); !status) return std::move(status).error();
     }
@@ -100,14 +100,14 @@ class Compressor {
     }
     return editor_.finish(fmt::format(
         "{} transfers, {:.2f} ms -> {:.2f} ms; {} encoding and {} decoding kernels, {:.2f} ms",
-        compressed_, detail::to_ms(before_), detail::to_ms(after_), encoders_, decoders_,
-        detail::to_ms(codec_)));
+        compressed_, editing::to_ms(before_), editing::to_ms(after_), encoders_, decoders_,
+        editing::to_ms(codec_)));
   }
 
  private:
   /// The first kernel of another stream that waits for each transfer.
-  void find_users(const std::vector<detail::Transfer>& transfers) {
-    for (const detail::Transfer& transfer : transfers) user_[transfer.task] = none<TaskId>;
+  void find_users(const std::vector<editing::Transfer>& transfers) {
+    for (const editing::Transfer& transfer : transfers) user_[transfer.task] = none<TaskId>;
     for (const TaskId kernel : editor_.kernels()) {
       for (const Link& dependency : sources(graph_, kernel)) {
         const auto found = user_.find(task_of(dependency.source));
@@ -132,7 +132,7 @@ class Compressor {
     return latest;
   }
 
-  Status compress(const detail::Transfer& transfer) {
+  Status compress(const editing::Transfer& transfer) {
     const std::int64_t old = graph_.duration_ns(transfer.task);
     const std::int64_t latency = std::min(old, settings_.latency_ns);
     const std::int64_t now =
@@ -154,7 +154,7 @@ class Compressor {
     return add_codec(transfer, bytes);
   }
 
-  Status add_codec(const detail::Transfer& transfer, double bytes) {
+  Status add_codec(const editing::Transfer& transfer, double bytes) {
     const TaskId arrival =
         transfer.met ? previous_on_lane(editor_.graph(), transfer.task) : transfer.task;
     const TaskId from = producer(arrival);
@@ -179,7 +179,7 @@ class Compressor {
     return ok_status();
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   const TaskGraph& graph_;
   const Settings& settings_;
   std::map<TaskId, TaskId> user_;
@@ -192,7 +192,7 @@ class Compressor {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto transfers = detail::find_transfers(scenario.graph, params.text(select_param));
+  auto transfers = editing::find_transfers(scenario.graph, params.text(select_param));
   if (!transfers) return std::move(transfers).error();
   const Settings settings{.ratio = params.number(ratio_param),
                           .encode_cost = params.number(encode_cost_param),

@@ -76,12 +76,12 @@ class Replicator {
     growth_ = static_cast<double>(params.integer(ranks_param)) / static_cast<double>(job_size());
   }
 
-  Result<Change> run(std::int64_t ranks, const std::vector<detail::Transfer>& transfers) {
+  Result<Change> run(std::int64_t ranks, const std::vector<editing::Transfer>& transfers) {
     Editor editor(graph_);
     std::int64_t before = 0;
     std::int64_t after = 0;
     std::size_t unknown = 0;
-    for (const detail::Transfer& transfer : transfers) {
+    for (const editing::Transfer& transfer : transfers) {
       const std::int64_t old = graph_.duration_ns(transfer.task);
       const std::int64_t now = time_of(transfer.task, unknown);
       before += old;
@@ -139,7 +139,7 @@ class Replicator {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto transfers = detail::find_transfers(scenario.graph, "kind=collective");
+  auto transfers = editing::find_transfers(scenario.graph, "kind=collective");
   if (!transfers) return std::move(transfers).error();
   return Replicator(scenario.graph, params).run(params.integer(ranks_param), *transfers);
 }

@@ -56,23 +56,23 @@ struct Settings {
   std::int64_t sync_ns = 0;
 };
 
-double ramp_up(const detail::KernelEditor& editor, TaskId kernel) {
+double ramp_up(const editing::KernelEditor& editor, TaskId kernel) {
   return std::min(shortest_kernel_ns(editor.class_of(kernel)),
                   static_cast<double>(editor.graph().duration_ns(kernel)));
 }
 
 // Bytes of weights that the products of a level read.
-double weight_bytes(const detail::KernelEditor& editor, const std::vector<TaskId>& level) {
+double weight_bytes(const editing::KernelEditor& editor, const std::vector<TaskId>& level) {
   double bytes = 0;
   for (const TaskId kernel : level) {
-    if (!detail::is_linear(editor, kernel)) continue;
+    if (!editing::is_linear(editor, kernel)) continue;
     const GemmShape& shape = *editor.about(kernel).amount.gemm;
     bytes += shape.k * shape.n * editor.number_bytes(kernel);
   }
   return bytes;
 }
 
-bool fuse_levels(detail::KernelEditor& editor, const std::vector<TaskId>& kernels,
+bool fuse_levels(editing::KernelEditor& editor, const std::vector<TaskId>& kernels,
                  const Settings& settings) {
   const std::size_t each = kernels.size() / settings.levels;
   if (each < 2 || kernels.size() % settings.levels != 0) return false;
@@ -100,7 +100,7 @@ bool fuse_levels(detail::KernelEditor& editor, const std::vector<TaskId>& kernel
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   Settings settings;
   settings.levels = static_cast<std::size_t>(params.integer(levels_param));
   settings.weights = params.number(weights_param);

@@ -39,7 +39,7 @@ constexpr ParamInfo backward_param = {.name = "backward",
 
 // b heads of q x k x d; forward reads q, k, v and writes o, backward twice that. At efficiency 1
 // the kernel runs at attention's usual share of the sustained rate.
-Result<Cost> fused_cost(const detail::KernelEditor& editor, const detail::AttentionCore& core,
+Result<Cost> fused_cost(const editing::KernelEditor& editor, const editing::AttentionCore& core,
                         double efficiency) {
   // Without shapes the arithmetic stays as long as it was, and the rest vanishes.
   const Cost by_products{core.products_ns, Provenance::assumed, 0.5F, 1.5F};
@@ -59,7 +59,7 @@ Result<Cost> fused_cost(const detail::KernelEditor& editor, const detail::Attent
 
 // What is allocated for any kernel but the last is scores, probabilities or masks: forward only,
 // since the order of the gradients is not known.
-void drop_scores(detail::KernelEditor& editor, const std::set<TaskId>& calls,
+void drop_scores(editing::KernelEditor& editor, const std::set<TaskId>& calls,
                  TensorEditor& tensors) {
   const auto& all = editor.graph().context().tensors;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -68,13 +68,13 @@ void drop_scores(detail::KernelEditor& editor, const std::set<TaskId>& calls,
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   const bool backward = params.boolean(backward_param);
   std::size_t shapes = 0;
   std::size_t cores = 0;
   double kept_bytes = 0;
   std::set<TaskId> inner_calls;
-  for (const detail::AttentionCore& core : detail::find_attention_cores(editor)) {
+  for (const editing::AttentionCore& core : editing::find_attention_cores(editor)) {
     if (core.backward && !backward) continue;
     auto cost = fused_cost(editor, core, params.number(efficiency_param));
     if (!cost) return std::move(cost).error();

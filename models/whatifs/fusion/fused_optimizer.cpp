@@ -64,12 +64,12 @@ class Fuser {
         settings_(settings),
         kernels_(describe_works(scenario.graph, scenario.accelerator)),
         editor_(scenario.graph),
-        usual_(detail::usual_launch(scenario.graph)) {}
+        usual_(editing::usual_launch(scenario.graph)) {}
 
   Result<Change> run() {
-    const auto updates = detail::find_updates(graph_, kernels_);
-    for (const detail::Update& update : updates) {
-      for (const detail::Update& part : parts_of(update)) fuse(part);
+    const auto updates = editing::find_updates(graph_, kernels_);
+    for (const editing::Update& update : updates) {
+      for (const editing::Update& part : parts_of(update)) fuse(part);
     }
     if (removed_ == 0) {
       return Error{ErrorCode::no_match,
@@ -101,7 +101,7 @@ class Fuser {
 
   // All numbers once at the achieved bandwidth where shapes are recorded, else the sum of what is
   // replaced (Daydream). Never longer than what is replaced.
-  [[nodiscard]] Duration fused_time(const detail::Update& update, std::size_t launches) {
+  [[nodiscard]] Duration fused_time(const editing::Update& update, std::size_t launches) {
     const Duration sum{
         std::llround(static_cast<double>(update.device_ns) * settings_.kernel_factor),
         Provenance::assumed};
@@ -130,12 +130,12 @@ class Fuser {
   }
 
   // An update that has to wait for something in its middle cannot be one: it is cut there.
-  [[nodiscard]] std::vector<detail::Update> parts_of(const detail::Update& update) const {
+  [[nodiscard]] std::vector<editing::Update> parts_of(const editing::Update& update) const {
     std::vector<TaskId> kernels;
     for (const TaskId call : update.calls) kernels.push_back(launched_by(graph_, call).front());
-    std::vector<detail::Update> parts;
+    std::vector<editing::Update> parts;
     for (const std::vector<TaskId>& piece : editor_.cut(kernels)) {
-      detail::Update part = update;
+      editing::Update part = update;
       part.calls.clear();
       part.device_ns = 0;
       for (const TaskId kernel : piece) {
@@ -151,7 +151,7 @@ class Fuser {
     return parts;
   }
 
-  void fuse(const detail::Update& update) {
+  void fuse(const editing::Update& update) {
     const std::size_t per_launch = settings_.tensors_per_launch;
     const std::size_t launches =
         per_launch == 0 ? 1
@@ -167,7 +167,7 @@ class Fuser {
     device_after_ += time.ns;
   }
 
-  bool replace(const detail::Update& update, std::size_t launches, const Duration& time) {
+  bool replace(const editing::Update& update, std::size_t launches, const Duration& time) {
     std::int64_t between = 0;
     for (const TaskId call : update.calls) between += graph_.segment_ns(call);
     between -= graph_.segment_ns(update.calls.front());
@@ -200,7 +200,7 @@ class Fuser {
   const Settings& settings_;
   std::vector<KernelDescription> kernels_;
   Editor editor_;
-  detail::LaunchTimes usual_;
+  editing::LaunchTimes usual_;
   std::set<TaskId> replaced_;
   std::int64_t device_before_ = 0;
   std::int64_t device_after_ = 0;
@@ -215,7 +215,7 @@ class Fuser {
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Settings settings;
   settings.kernel_factor = params.number(kernel_factor_param);
-  settings.kept_host = params.number(detail::kept_host_param);
+  settings.kept_host = params.number(editing::kept_host_param);
   settings.bytes_per_parameter = params.number(bytes_per_parameter_param);
   settings.tensors_per_launch = static_cast<std::size_t>(params.integer(tensors_per_launch_param));
   return Fuser(scenario, settings).run();
@@ -237,7 +237,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "a host that then runs further ahead than memory allows"};
 
 constexpr std::array params = {tensors_per_launch_param, bytes_per_parameter_param,
-                               kernel_factor_param, detail::kept_host_param};
+                               kernel_factor_param, editing::kept_host_param};
 
 }  // namespace
 

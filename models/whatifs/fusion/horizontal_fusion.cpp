@@ -86,12 +86,12 @@ class Pairing {
     const auto a = static_cast<double>(editor_.graph().duration_ns(first));
     const auto b = static_cast<double>(editor_.graph().duration_ns(second));
     if (conflict_ >= 0) return std::max(a, b) + conflict_ * std::min(a, b);
-    return model_.fused_time(detail::bottleneck_of(editor_.about(first).traits), a,
-                             detail::bottleneck_of(editor_.about(second).traits), b);
+    return model_.fused_time(editing::bottleneck_of(editor_.about(first).traits), a,
+                             editing::bottleneck_of(editor_.about(second).traits), b);
   }
 
-  detail::KernelEditor editor_;
-  detail::CorunModel model_;
+  editing::KernelEditor editor_;
+  editing::CorunModel model_;
   double conflict_ = -1;
   std::vector<unsigned char> sides_;  // 1: in a, 2: in b
   std::size_t pairs_ = 0;

@@ -34,13 +34,13 @@ constexpr ParamInfo imbalance_param = {
     .optimistic = "1",
     .pessimistic = "2"};
 
-bool is_sparse_product(const detail::KernelEditor& editor, TaskId kernel) {
+bool is_sparse_product(const editing::KernelEditor& editor, TaskId kernel) {
   return contains_any(editor.graph().name(kernel), {"spmm", "SpMM", "csrmm", "Spmm"}) ||
          contains_any(editor.operator_of(kernel), {"_sparse_mm", "spmm"});
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   const double factor = params.number(imbalance_param) / (1 + params.number(edges_param));
   std::vector<bool> taken(scenario.graph.size(), false);
   for (const TaskId first : editor.kernels()) {
@@ -54,7 +54,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
         scenario.graph.duration_ns(first) + scenario.graph.duration_ns(second);
     const std::array<TaskId, 2> pair = {first, second};
     const TaskId put = editor.replace(
-        pair, {"fused message passing", detail::moved_share(both, KernelClass::gather, factor), 0});
+        pair,
+        {"fused message passing", editing::moved_share(both, KernelClass::gather, factor), 0});
     taken[index(second)] = put != none<TaskId>;
   }
   if (editor.untouched()) {

@@ -63,13 +63,13 @@ class Fusion {
  public:
   explicit Fusion(const Scenario& scenario) : editor_(scenario), graph_(scenario.graph) {}
 
-  Result<Change> run(const std::vector<TaskId>& selection, const detail::FusionSettings& settings,
+  Result<Change> run(const std::vector<TaskId>& selection, const editing::FusionSettings& settings,
                      double kept_host) {
     editor_.keep_host(kept_host);
     std::vector<bool> selected(graph_.size(), false);
     for (const TaskId task : selection) selected[index(task)] = true;
     const bool training = has_backward(graph_);
-    for (const detail::FusionChain& chain : detail::find_chains(editor_, selected, settings)) {
+    for (const editing::FusionChain& chain : editing::find_chains(editor_, selected, settings)) {
       fuse(chain, settings, kept_host, training);
     }
     if (chains_ == 0) {
@@ -79,12 +79,12 @@ class Fusion {
     }
     TensorEditor tensors(editor_.edit());
     fused_.edit(editor_, tensors);
-    const detail::KernelEditor::Sums& sums = editor_.sums();
+    const editing::KernelEditor::Sums& sums = editor_.sums();
     return editor_.finish(fmt::format(
         "{} kernels in {} chains: device time {:.2f} ms -> {:.2f} ms, {} launches and {:.2f} ms "
         "of host time between them removed; shapes recorded for {:.0f} % of that device time{}",
-        sums.removed, chains_, detail::to_ms(sums.before_ns), detail::to_ms(sums.after_ns),
-        sums.removed - chains_, detail::to_ms(host_),
+        sums.removed, chains_, editing::to_ms(sums.before_ns), editing::to_ms(sums.after_ns),
+        sums.removed - chains_, editing::to_ms(host_),
         sums.before_ns == 0
             ? 0.0
             : 100.0 * static_cast<double>(known_) / static_cast<double>(sums.before_ns),
@@ -92,13 +92,13 @@ class Fusion {
   }
 
  private:
-  void fuse(const detail::FusionChain& chain, detail::FusionSettings settings, double kept_host,
+  void fuse(const editing::FusionChain& chain, editing::FusionSettings settings, double kept_host,
             bool training) {
     const TaskId first = chain.kernels.front();
     // Only what backward needs later has to be written.
     const bool saves = training && graph_.phase(first) != Phase::backward;
     if (!saves) settings.kept_writes = 0;
-    const std::int64_t fused = detail::fused_ns(editor_, chain, settings);
+    const std::int64_t fused = editing::fused_ns(editor_, chain, settings);
     const std::string name = fmt::format("fused kernel of {}", chain.kernels.size());
     const TaskId put = editor_.replace(
         chain.kernels,
@@ -107,7 +107,7 @@ class Fusion {
          .launch = {graph_.duration_ns(chain.calls.front()), launch_link(graph_, first).lag_ns}});
     if (put == none<TaskId>) return;
     ++chains_;
-    fused_.add(chain, detail::Stashed::stays);
+    fused_.add(chain, editing::Stashed::stays);
     std::int64_t between = 0;
     for (std::size_t i = 0; i < chain.calls.size(); ++i) {
       const TaskId kernel = chain.kernels[i];
@@ -117,9 +117,9 @@ class Fusion {
     host_ += between - std::llround(static_cast<double>(between) * kept_host);
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   const TaskGraph& graph_;
-  detail::FusedTensors fused_;
+  editing::FusedTensors fused_;
   std::int64_t known_ = 0;
   std::int64_t host_ = 0;
   std::size_t chains_ = 0;
@@ -128,12 +128,12 @@ class Fusion {
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  detail::FusionSettings settings;
-  settings.max_segment_ns = params.integer(detail::max_segment_param);
+  editing::FusionSettings settings;
+  settings.max_segment_ns = params.integer(editing::max_segment_param);
   settings.max_length = static_cast<std::size_t>(params.integer(max_length_param));
   settings.side_inputs = params.number(side_inputs_param);
   settings.kept_writes = params.number(kept_writes_param);
-  return Fusion(scenario).run(*selected, settings, params.number(detail::kept_host_param));
+  return Fusion(scenario).run(*selected, settings, params.number(editing::kept_host_param));
 }
 
 constexpr std::array<std::string_view, 7> assumptions = {
@@ -153,8 +153,8 @@ constexpr std::array<std::string_view, 4> ignores = {
     "compile time, guards and recompilation",
     "register pressure and occupancy of large fused kernels"};
 
-constexpr std::array params = {select_param,      max_length_param,  detail::max_segment_param,
-                               side_inputs_param, kept_writes_param, detail::kept_host_param};
+constexpr std::array params = {select_param,      max_length_param,  editing::max_segment_param,
+                               side_inputs_param, kept_writes_param, editing::kept_host_param};
 constexpr std::array<std::string_view, 2> conflicts = {"data_movement",
                                                        "fusion_aware_checkpointing"};
 

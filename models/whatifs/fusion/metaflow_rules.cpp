@@ -53,8 +53,8 @@ class Rules {
 
   Status merge(double kept_host) {
     editor_.keep_host(kept_host);
-    for (const auto& group : detail::find_parallel_products(editor_)) {
-      auto cost = detail::merged_cost(editor_, group);
+    for (const auto& group : editing::find_parallel_products(editor_)) {
+      auto cost = editing::merged_cost(editor_, group);
       if (!cost) return std::move(cost).error();
       std::int64_t sum = 0;
       for (const TaskId kernel : group.kernels) sum += editor_.graph().duration_ns(kernel);
@@ -70,7 +70,7 @@ class Rules {
   void fold() {
     if (training_) return;
     for (const TaskId kernel : editor_.kernels()) {
-      if (!detail::is_batch_norm(editor_, kernel) || !follows_product(kernel)) continue;
+      if (!editing::is_batch_norm(editor_, kernel) || !follows_product(kernel)) continue;
       editor_.remove(kernel, SegmentOf::take);
       used_[index(kernel)] = true;
       ++folded_;
@@ -117,7 +117,7 @@ class Rules {
 
   [[nodiscard]] bool is_epilogue(TaskId kernel) const {
     if (editor_.class_of(kernel) != KernelClass::elementwise) return false;
-    if (detail::is_relu(editor_, kernel) || detail::is_gelu(editor_, kernel)) return true;
+    if (editing::is_relu(editor_, kernel) || editing::is_gelu(editor_, kernel)) return true;
     // A bias: an addition launched by the product's own operator.
     const std::string_view op = editor_.operator_of(kernel);
     return op.find("convolution") != std::string_view::npos ||
@@ -125,7 +125,7 @@ class Rules {
            op.find("addmm") != std::string_view::npos;
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   std::vector<bool> used_;
   bool training_ = false;
   std::size_t merged_ = 0;

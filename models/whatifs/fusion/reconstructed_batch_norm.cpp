@@ -40,17 +40,17 @@ constexpr ParamInfo relu_param = {
     .choices = "beside|all|none"};
 
 // Forward the ReLU follows the batch norm, backward its gradient comes before.
-bool beside_batch_norm(const detail::KernelEditor& editor, TaskId relu) {
+bool beside_batch_norm(const editing::KernelEditor& editor, TaskId relu) {
   const bool backward = editor.graph().phase(relu) == Phase::backward;
   const TaskId next = next_on_lane(editor.graph(), relu);
   const TaskId previous = previous_on_lane(editor.graph(), relu);
   const TaskId neighbour = backward ? next : previous;
   return neighbour != none<TaskId> && editor.graph().kind(neighbour) == TaskKind::kernel &&
-         detail::is_batch_norm(editor, neighbour);
+         editing::is_batch_norm(editor, neighbour);
 }
 
 // Forward, the kernel that the stream runs next belongs to a convolution.
-bool before_convolution(const detail::KernelEditor& editor, TaskId relu) {
+bool before_convolution(const editing::KernelEditor& editor, TaskId relu) {
   const TaskId next = next_on_lane(editor.graph(), relu);
   if (editor.graph().phase(relu) == Phase::backward || next == none<TaskId>) return false;
   return editor.operator_of(next).find("conv") != std::string_view::npos ||
@@ -60,29 +60,29 @@ bool before_convolution(const detail::KernelEditor& editor, TaskId relu) {
 
 // Results of forward batch norms and ReLUs that are merged into the next convolution: it reads the
 // map before the batch norm, which is kept anyway.
-void forget_maps(detail::KernelEditor& editor, const std::set<TaskId>& merged,
+void forget_maps(editing::KernelEditor& editor, const std::set<TaskId>& merged,
                  TensorEditor& tensors) {
   const std::vector<Tensor>& all = editor.graph().context().tensors;
   if (all.empty() || merged.empty()) return;
-  const std::vector<TaskId> makers = detail::find_makers(editor);
-  const std::vector<bool> side = detail::find_side_results(editor.graph());
+  const std::vector<TaskId> makers = editing::find_makers(editor);
+  const std::vector<bool> side = editing::find_side_results(editor.graph());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (detail::is_result(all[i].category) && !side[i] && merged.contains(makers[i])) {
+    if (editing::is_result(all[i].category) && !side[i] && merged.contains(makers[i])) {
       tensors.drop(i);
     }
   }
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
   const bool all = params.text(relu_param) == "all";
   const bool none_goes = params.text(relu_param) == "none";
   bool found = false;
   for (const TaskId kernel : editor.kernels()) {
-    if (detail::is_batch_norm(editor, kernel)) {
-      const Cost cost = detail::moved_share(scenario.graph.duration_ns(kernel),
-                                            KernelClass::normalization, factor);
+    if (editing::is_batch_norm(editor, kernel)) {
+      const Cost cost = editing::moved_share(scenario.graph.duration_ns(kernel),
+                                             KernelClass::normalization, factor);
       editor.set(kernel, cost);
       found = true;
     }
@@ -90,7 +90,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (!found) return Error{ErrorCode::no_match, "no batch normalization kernel"};
   std::set<TaskId> merged;
   for (const TaskId kernel : editor.kernels()) {
-    if (none_goes || !detail::is_relu(editor, kernel)) continue;
+    if (none_goes || !editing::is_relu(editor, kernel)) continue;
     const bool beside = beside_batch_norm(editor, kernel);
     if (!all && !beside) continue;
     editor.remove(kernel, SegmentOf::take);

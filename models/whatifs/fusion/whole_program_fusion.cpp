@@ -113,12 +113,12 @@ class Program {
   }
 
   void close(std::int64_t sync_ns) {
-    const detail::FusionChain chain = std::move(open_);
+    const editing::FusionChain chain = std::move(open_);
     open_ = {};
-    for (const detail::FusionChain& region : detail::cut(editor_, chain)) fuse(region, sync_ns);
+    for (const editing::FusionChain& region : editing::cut(editor_, chain)) fuse(region, sync_ns);
   }
 
-  void fuse(const detail::FusionChain& chain, std::int64_t sync_ns) {
+  void fuse(const editing::FusionChain& chain, std::int64_t sync_ns) {
     std::int64_t reductions = 0;
     std::int64_t sum = 0;
     for (const TaskId kernel : chain.kernels) {
@@ -128,20 +128,20 @@ class Program {
       }
       sum += editor_.graph().duration_ns(kernel);
     }
-    const std::int64_t ns = detail::fused_ns(editor_, chain, settings_) + reductions * sync_ns;
+    const std::int64_t ns = editing::fused_ns(editor_, chain, settings_) + reductions * sync_ns;
     if (ns >= sum) return;
     const TaskId put =
         editor_.replace(chain.kernels, {"fused region", {ns, Provenance::scaled, 0.8F, 1.25F}, 0});
     if (put == none<TaskId>) return;
     ++regions_;
-    fused_.add(chain, detail::Stashed::stays);
+    fused_.add(chain, editing::Stashed::stays);
     syncs_ += static_cast<std::size_t>(reductions);
   }
 
-  detail::KernelEditor editor_;
-  detail::FusionSettings settings_;
-  detail::FusionChain open_;
-  detail::FusedTensors fused_;
+  editing::KernelEditor editor_;
+  editing::FusionSettings settings_;
+  editing::FusionChain open_;
+  editing::FusedTensors fused_;
   std::size_t regions_ = 0;
   std::size_t syncs_ = 0;
 };

@@ -228,7 +228,7 @@ class Swap {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   std::optional<Accelerator> owned;
-  auto from = detail::recorded_accelerator(scenario, params.text(from_param), owned);
+  auto from = editing::recorded_accelerator(scenario, params.text(from_param), owned);
   if (!from) return std::move(from).error();
   auto to = find_accelerator(params.text(to_param));
   if (!to) return std::move(to).error();

@@ -41,7 +41,7 @@ bool changes_layout(std::string_view name) {
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   const double kept = params.number(kept_param);
   std::size_t found = 0;
   double due = 0;
@@ -63,7 +63,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   return editor.finish(fmt::format("{} of {} layout changes go: {:.2f} ms of device time",
                                    editor.sums().removed, found,
-                                   detail::to_ms(editor.sums().before_ns)));
+                                   editing::to_ms(editor.sums().before_ns)));
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {

@@ -32,9 +32,9 @@ constexpr ParamInfo reach_param = {.name = "reach",
                                    .maximum = 1000000.0};
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
-  auto table = detail::CostTable::read(params.text(table_param));
+  auto table = costing::CostTable::read(params.text(table_param));
   if (!table) return std::move(table).error().with_context("parameter 'table'");
   std::size_t exact = 0;
   std::size_t out_of_reach = 0;
@@ -43,12 +43,12 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (!amount.known() || editor.about(kernel).shape_from_grid) continue;
     const auto entry =
         table->look_up(editor.operator_of(kernel), amount, params.number(reach_param));
-    if (entry.found == detail::CostTable::Found::no_row) continue;
-    if (entry.found == detail::CostTable::Found::out_of_reach) {
+    if (entry.found == costing::CostTable::Found::no_row) continue;
+    if (entry.found == costing::CostTable::Found::out_of_reach) {
       ++out_of_reach;
       continue;
     }
-    const bool hit = entry.found == detail::CostTable::Found::exact;
+    const bool hit = entry.found == costing::CostTable::Found::exact;
     exact += hit ? 1 : 0;
     const float spread = hit ? 1.03F : 1.15F;  // repeated timings; between rows
     editor.set(kernel,

@@ -89,7 +89,7 @@ double factor_of(const Accelerator& on, const KernelDescription& kernel, const T
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
   for (const DeviceInfo& device : scenario.graph.context().devices) {
     if (device.compute_major > 0 && device.compute_major < 8) {
@@ -101,7 +101,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     }
   }
   std::optional<Accelerator> owned;
-  auto on = detail::recorded_accelerator(scenario, params.text(accelerator_param), owned);
+  auto on = editing::recorded_accelerator(scenario, params.text(accelerator_param), owned);
   if (!on) return std::move(on).error();
   Tiles tiles;
   tiles.latency_ns = params.number(latency_param);
@@ -114,8 +114,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (!product || !known.traits.compute_bound || is_pipelined(scenario.graph.name(kernel))) {
       continue;
     }
-    Cost cost = detail::moved_share(scenario.graph.duration_ns(kernel), known.traits.kernel_class,
-                                    factor_of(**on, known, tiles));
+    Cost cost = editing::moved_share(scenario.graph.duration_ns(kernel), known.traits.kernel_class,
+                                     factor_of(**on, known, tiles));
     cost.high = std::max(cost.high, 1.25F);
     editor.set(kernel, cost);
   }

@@ -50,8 +50,8 @@ class Encoder {
       : editor_(scenario), sparsity_(sparsity), bits_(bits) {}
 
   Result<Change> run(double least_bytes) {
-    for (const detail::TrainingPass& pass : detail::find_passes(editor_)) {
-      for (const detail::Stash& stash : detail::find_stashes(editor_, pass, least_bytes)) {
+    for (const editing::TrainingPass& pass : editing::find_passes(editor_)) {
+      for (const editing::Stash& stash : editing::find_stashes(editor_, pass, least_bytes)) {
         if (auto status = encode(pass, stash); !status) return std::move(status).error();
       }
     }
@@ -64,27 +64,27 @@ class Encoder {
         "{} maps as one bit, {} sparse, {} in fewer bits: {:.0f} MB kept between forward and "
         "backward become {:.0f} MB ({:.2f}x); {:.2f} ms to encode and decode",
         count_[0], count_[1], count_[2], before_ * 1e-6, after_ * 1e-6, before_ / after_,
-        detail::to_ms(editor_.sums().after_ns)));
+        editing::to_ms(editor_.sums().after_ns)));
   }
 
  private:
   // What the paper's table says for the layers around a map.
-  [[nodiscard]] Code code_of(const detail::TrainingPass& pass, const detail::Stash& stash) const {
+  [[nodiscard]] Code code_of(const editing::TrainingPass& pass, const editing::Stash& stash) const {
     bool relu = false;
     for (std::size_t i = stash.made; i <= stash.last_use + 1 && i < pass.forward.size(); ++i) {
       const TaskId kernel = pass.forward[i];
-      if (relu && detail::is_pooling(editor_, kernel)) return Code::one_bit;
+      if (relu && editing::is_pooling(editor_, kernel)) return Code::one_bit;
       // One byte of index beside four of value: worth it above a fifth of zeros.
       if (relu && editor_.class_of(kernel) == KernelClass::convolution && sparsity_ > 0.2) {
         return Code::sparse;
       }
-      relu = relu || detail::is_relu(editor_, kernel);
+      relu = relu || editing::is_relu(editor_, kernel);
     }
     return bits_ < 8 * editor_.number_bytes(pass.forward[stash.made]) ? Code::fewer_bits
                                                                       : Code::none;
   }
 
-  Status encode(const detail::TrainingPass& pass, const detail::Stash& stash) {
+  Status encode(const editing::TrainingPass& pass, const editing::Stash& stash) {
     const Code code = code_of(pass, stash);
     if (code == Code::none || editor_.own_call(stash.needed_by) == none<TaskId>) {
       return ok_status();
@@ -112,7 +112,7 @@ class Encoder {
     return ok_status();
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   TensorEditor tensors_{editor_.edit()};
   double sparsity_ = 0;
   double bits_ = 16;

@@ -57,7 +57,7 @@ constexpr ParamInfo chunks_param = {.name = "chunks",
                                     .minimum = 1,
                                     .maximum = 1024};
 
-using detail::CopyEngine;
+using editing::CopyEngine;
 
 struct Settings {
   double bandwidth = 0;
@@ -75,7 +75,7 @@ class Offload {
       : editor_(scenario), engine_(editor_, settings.bandwidth), settings_(settings) {}
 
   Result<Change> run() {
-    const auto passes = detail::find_passes(editor_);
+    const auto passes = editing::find_passes(editor_);
     if (settings_.parameters == 0) settings_.parameters = parameters_by_shapes();
     for (std::size_t i = 0; i < passes.size(); ++i) {
       const TaskId last = passes[i].backward.back();
@@ -100,8 +100,8 @@ class Offload {
     return editor_.finish(fmt::format(
         "{} updates of {:.1f} M parameters on the host: {:.2f} ms of CPU time and {:.2f} ms of "
         "copies each way per step; {} update kernels go{}",
-        offloaded_, settings_.parameters * 1e-6, detail::to_ms(cpu_ns()),
-        detail::to_ms(engine_.copy_ns(settings_.parameters * settings_.bytes)),
+        offloaded_, settings_.parameters * 1e-6, editing::to_ms(cpu_ns()),
+        editing::to_ms(engine_.copy_ns(settings_.parameters * settings_.bytes)),
         editor_.sums().removed, tensors.note()));
   }
 
@@ -113,7 +113,7 @@ class Offload {
   [[nodiscard]] double parameters_by_shapes() const {
     const auto kernels = describe_works(editor_.graph(), editor_.accelerator());
     double most = 0;
-    for (const detail::Update& update : detail::find_updates(editor_.graph(), kernels)) {
+    for (const editing::Update& update : editing::find_updates(editor_.graph(), kernels)) {
       most = std::max(most, update.parameters);
     }
     return most;
@@ -133,7 +133,7 @@ class Offload {
     return kernels;
   }
 
-  void offload(const detail::TrainingPass& pass, const std::vector<TaskId>& update, TaskId next) {
+  void offload(const editing::TrainingPass& pass, const std::vector<TaskId>& update, TaskId next) {
     const double chunk_bytes =
         settings_.parameters * settings_.bytes / static_cast<double>(settings_.chunks);
     TaskId last_out = none<TaskId>;
@@ -183,7 +183,7 @@ class Offload {
     if (next != none<TaskId> && last_in != none<TaskId>) engine_.wait(next, last_in);
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   CopyEngine engine_;
   Settings settings_;
   std::size_t offloaded_ = 0;
@@ -191,7 +191,7 @@ class Offload {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Settings settings;
-  settings.bandwidth = params.number(detail::host_link_param);
+  settings.bandwidth = params.number(editing::host_link_param);
   settings.host_bandwidth = params.number(host_bandwidth_param);
   settings.bytes = params.number(bytes_param);
   settings.parameters = params.number(parameters_param);
@@ -209,7 +209,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "gradients that are sharded over several devices of one host",
     "the delayed update that hides all of it behind the next step",
     "casts on the device between 16-bit and 32-bit gradients"};
-constexpr std::array params = {parameters_param, bytes_param, detail::host_link_param,
+constexpr std::array params = {parameters_param, bytes_param, editing::host_link_param,
                                host_bandwidth_param, chunks_param};
 constexpr std::array<std::string_view, 2> conflicts = {"eight_bit_optimizer", "fused_optimizer"};
 

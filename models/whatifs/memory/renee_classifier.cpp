@@ -33,7 +33,7 @@ class Classifier {
 
   Result<Change> run(double least_labels) {
     for (const TaskId kernel : editor_.kernels()) {
-      if (editor_.graph().phase(kernel) != Phase::forward || !detail::is_linear(editor_, kernel) ||
+      if (editor_.graph().phase(kernel) != Phase::forward || !editing::is_linear(editor_, kernel) ||
           editor_.about(kernel).shape_from_grid) {
         continue;
       }
@@ -92,7 +92,7 @@ class Classifier {
     editor_.set(kernel, cost);
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   GemmShape layer_;
 };
 

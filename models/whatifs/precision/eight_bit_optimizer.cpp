@@ -68,7 +68,7 @@ class EightBit {
     shrink_multi_tensor(states);
     const std::vector<KernelDescription> kernels =
         describe_works(editor_.graph(), editor_.accelerator());
-    for (const detail::Update& update : detail::find_updates(editor_.graph(), kernels)) {
+    for (const editing::Update& update : editing::find_updates(editor_.graph(), kernels)) {
       const double own = update.bytes_per_parameter >= old_bytes(2)   ? 2
                          : update.bytes_per_parameter >= old_bytes(1) ? 1
                                                                       : 0;
@@ -105,12 +105,12 @@ class EightBit {
       const double used = states > 0 ? states : named;
       if (used <= 0) continue;
       const double factor = new_bytes(used) / old_bytes(used);
-      editor_.set(kernel, detail::moved_share(editor_.graph().duration_ns(kernel),
-                                              KernelClass::optimizer, factor));
+      editor_.set(kernel, editing::moved_share(editor_.graph().duration_ns(kernel),
+                                               KernelClass::optimizer, factor));
     }
   }
 
-  void per_tensor(const detail::Update& update, double states) {
+  void per_tensor(const editing::Update& update, double states) {
     if (states <= 0 || update.tensors == 0 || update.calls.size() < update.tensors) return;
     std::vector<TaskId> kernels;
     for (const TaskId call : update.calls) {
@@ -143,7 +143,7 @@ class EightBit {
     states_after_ = states * parameters_;
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   QuantizationSettings settings_;
   std::size_t updates_ = 0;
   double parameters_ = 0;

@@ -59,7 +59,7 @@ class Int8 {
     for (const TaskId kernel : editor_.kernels()) {
       const Phase phase = editor_.graph().phase(kernel);
       if (phase == Phase::backward || phase == Phase::update) continue;
-      if (!detail::is_linear(editor_, kernel)) continue;
+      if (!editing::is_linear(editor_, kernel)) continue;
       const GemmShape& shape = *editor_.about(kernel).amount.gemm;
       const Precision precision = editor_.about(kernel).traits.precision;
       if (shape.k < least_columns || precision == Precision::int8 ||
@@ -116,18 +116,18 @@ class Int8 {
     return ok_status();
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   double outliers_ = 0;
   std::int64_t host_ns_ = 0;
   double weights_before_ = 0;
   double weights_after_ = 0;
-  detail::WeightTensors weights_{editor_};
+  editing::WeightTensors weights_{editor_};
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (scenario.graph.size() == 0) return Error{ErrorCode::no_match, "no linear product"};
   std::optional<Accelerator> owned;
-  auto found = detail::recorded_accelerator(scenario, params.text(accelerator_param), owned);
+  auto found = editing::recorded_accelerator(scenario, params.text(accelerator_param), owned);
   if (!found) return std::move(found).error();
   if ((*found)->flops(Precision::int8) <= 0) {
     return Error{ErrorCode::unsupported, fmt::format("{} has no int8 units", (*found)->name)};

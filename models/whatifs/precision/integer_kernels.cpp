@@ -26,14 +26,14 @@ constexpr ParamInfo factor_param = {
     .minimum = 0,
     .maximum = 10};
 
-bool is_covered(const detail::KernelEditor& editor, TaskId kernel) {
+bool is_covered(const editing::KernelEditor& editor, TaskId kernel) {
   const Phase phase = editor.graph().phase(kernel);
   if (phase == Phase::backward || phase == Phase::update) return false;
-  if (editor.class_of(kernel) == KernelClass::softmax || detail::is_gelu(editor, kernel)) {
+  if (editor.class_of(kernel) == KernelClass::softmax || editing::is_gelu(editor, kernel)) {
     return true;
   }
   return editor.class_of(kernel) == KernelClass::normalization &&
-         !detail::is_batch_norm(editor, kernel);
+         !editing::is_batch_norm(editor, kernel);
 }
 
 // A run on the CPU has these operators as parts of its host time.
@@ -55,7 +55,7 @@ std::int64_t shorten_host(const TaskGraph& graph, double factor, Editor& editor)
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
   for (const TaskId kernel : editor.kernels()) {
     if (!is_covered(editor, kernel)) continue;
@@ -67,7 +67,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     return Error{ErrorCode::no_match, "no softmax, GELU or layer norm in forward or inference"};
   }
   return editor.finish(
-      fmt::format("{}; {:.2f} ms less of host time", editor.sums_text(), detail::to_ms(host)));
+      fmt::format("{}; {:.2f} ms less of host time", editor.sums_text(), editing::to_ms(host)));
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {

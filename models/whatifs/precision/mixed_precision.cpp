@@ -152,7 +152,7 @@ Precision half_type(const std::string& dtype, const Accelerator* accelerator) {
   return has_bf16 || dtype == "fp8" ? Precision::bf16 : Precision::fp16;
 }
 
-Status check_units(const detail::PrecisionChoice& choice, const Accelerator* accelerator) {
+Status check_units(const editing::PrecisionChoice& choice, const Accelerator* accelerator) {
   if (accelerator == nullptr) return ok_status();
   const auto lacks = [&](Precision precision, std::string_view instead) {
     return Error{ErrorCode::unsupported,
@@ -171,9 +171,9 @@ Status check_units(const detail::PrecisionChoice& choice, const Accelerator* acc
   return ok_status();
 }
 
-detail::PrecisionChoice choice_of(const ParamValues& params) {
+editing::PrecisionChoice choice_of(const ParamValues& params) {
   const std::string& dtype = params.text(dtype_param);
-  detail::PrecisionChoice choice;
+  editing::PrecisionChoice choice;
   choice.tf32 = dtype == "tf32";
   choice.fp8 = dtype == "fp8";
   choice.autocast = params.text(mode_param) == "autocast" && !choice.tf32;
@@ -190,7 +190,7 @@ detail::PrecisionChoice choice_of(const ParamValues& params) {
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::PrecisionChoice choice = choice_of(params);
+  editing::PrecisionChoice choice = choice_of(params);
   if (choice.daydream && (choice.tf32 || choice.fp8)) {
     return Error{ErrorCode::unsupported,
                  fmt::format("model=daydream has constants for 16 bit only, got dtype={}, expected "
@@ -200,7 +200,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   std::optional<Accelerator> owned;
   const Accelerator* accelerator = scenario.accelerator;
   if (!choice.daydream) {
-    auto found = detail::recorded_accelerator(scenario, params.text(accelerator_param), owned);
+    auto found = editing::recorded_accelerator(scenario, params.text(accelerator_param), owned);
     if (!found) return std::move(found).error();
     accelerator = *found;
   }
@@ -211,7 +211,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   choice.loss_scaling =
       choice.needs_scaling ||
       (scaling == "auto" && choice.half == Precision::fp16 && !choice.tf32 && !choice.daydream);
-  return detail::lower_precision({scenario.graph, accelerator}, choice);
+  return editing::lower_precision({scenario.graph, accelerator}, choice);
 }
 
 constexpr std::array<std::string_view, 12> assumptions = {

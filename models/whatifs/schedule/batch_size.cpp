@@ -45,12 +45,12 @@ void resize_copies(const TaskGraph& graph, double factor, Editor& editor) {
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (graph.kind(task) != TaskKind::copy || graph.phase(task) != Phase::data_loading) continue;
-    const Cost cost = detail::moved_share(graph.duration_ns(task), KernelClass::copy, factor);
+    const Cost cost = editing::moved_share(graph.duration_ns(task), KernelClass::copy, factor);
     editor.set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
   }
 }
 
-std::string note(const detail::KernelEditor& editor, const detail::BatchResizer& resizer,
+std::string note(const editing::KernelEditor& editor, const editing::BatchResizer& resizer,
                  double factor, const std::array<std::int64_t, 3>& time) {
   const std::int64_t all = time[0] + time[1] + time[2];
   const auto before = static_cast<double>(editor.sums().before_ns);
@@ -90,16 +90,16 @@ void resize_tensors(const TaskGraph& graph, double factor, TensorEditor& edits) 
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
-  const detail::BatchResizer resizer(editor, params.integer(batch_param));
+  const editing::BatchResizer resizer(editor, params.integer(batch_param));
   std::array<std::int64_t, 3> time{};
   for (const TaskId kernel : editor.kernels()) {
     const Phase phase = scenario.graph.phase(kernel);
     if (phase == Phase::update || phase == Phase::communication) continue;
     const auto resized = resizer.resized(kernel, factor);
     time[static_cast<std::size_t>(resized.growth)] += scenario.graph.duration_ns(kernel);
-    if (resized.growth != detail::Growth::fixed) editor.set(kernel, resized.cost);
+    if (resized.growth != editing::Growth::fixed) editor.set(kernel, resized.cost);
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match, "no forward or backward kernel works on a batch"};

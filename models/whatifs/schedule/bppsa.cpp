@@ -63,7 +63,7 @@ struct Settings {
 };
 
 // The levels share the places of the chain, so that launches stay where they were.
-bool scan(detail::KernelEditor& editor, const std::vector<TaskId>& chain,
+bool scan(editing::KernelEditor& editor, const std::vector<TaskId>& chain,
           const Settings& settings) {
   const std::size_t stages = chain.size() / settings.stage;
   const auto widths = level_widths(stages);
@@ -93,7 +93,7 @@ bool scan(detail::KernelEditor& editor, const std::vector<TaskId>& chain,
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   std::vector<bool> chosen(scenario.graph.size(), false);
   for (const TaskId task : *selected) chosen[index(task)] = true;
   Settings settings;
@@ -101,7 +101,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   settings.combine = params.number(combine_param);
   settings.workers = params.number(workers_param);
   std::size_t chains = 0;
-  for (const detail::TrainingPass& pass : detail::find_passes(editor)) {
+  for (const editing::TrainingPass& pass : editing::find_passes(editor)) {
     std::vector<TaskId> chain;
     for (const TaskId kernel : pass.backward) {
       if (chosen[index(kernel)] && editor.own_call(kernel) != none<TaskId>) chain.push_back(kernel);

@@ -87,7 +87,7 @@ std::int64_t times(std::int64_t ns, double factor) {
 
 // Loader regions by rank, one batch per task; only regions that make batches in the main process.
 std::map<std::int32_t, std::vector<Batch>> batches_of(const TaskGraph& graph,
-                                                      const detail::TextPattern& pattern) {
+                                                      const selecting::TextPattern& pattern) {
   std::map<std::int32_t, std::vector<Batch>> batches;
   for (const SegmentPart& part : graph.context().segment_parts) {
     if (!pattern.found_in(graph.names()[part.label])) continue;
@@ -210,7 +210,7 @@ class Loader {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto pattern = detail::TextPattern::compile(params.text(loader_param));
+  auto pattern = selecting::TextPattern::compile(params.text(loader_param));
   if (!pattern) return std::move(pattern).error().with_context("parameter 'loader'");
   Settings settings;
   settings.workers = static_cast<std::size_t>(params.integer(workers_param));

@@ -90,7 +90,7 @@ class Batching {
     const double moving = std::max(0.0, static_cast<double>(sum) - count * fixed);
     Cost cost{std::llround(std::min(static_cast<double>(sum), fixed) + moving * (1 + gather_)),
               Provenance::scaled, 0.85F, 1.25F};
-    if (detail::is_linear(editor_, first) && editor_.accelerator() != nullptr) {
+    if (editing::is_linear(editor_, first) && editor_.accelerator() != nullptr) {
       const Precision precision = known.traits.precision;
       GemmShape all = *known.amount.gemm;
       const double one = gemm_ns(*editor_.accelerator(), precision, all);
@@ -104,7 +104,7 @@ class Batching {
     editor_.replace(group, {"batched kernel", cost, 0});
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   std::size_t samples_ = 1;
   double gather_ = 0;
 };

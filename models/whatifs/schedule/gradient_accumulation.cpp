@@ -46,9 +46,9 @@ std::map<std::int32_t, std::int64_t> loading_time(const TaskGraph& graph) {
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   const std::int64_t steps = params.integer(steps_param);
-  const auto passes = detail::find_passes(editor);
+  const auto passes = editing::find_passes(editor);
   if (passes.empty()) {
     return Error{ErrorCode::no_match,
                  "no forward kernels with a backward pass after them, expected a training step"};
@@ -56,7 +56,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const bool load = params.boolean(load_param);
   const auto loading = loading_time(scenario.graph);
   std::int64_t loaded_ns = 0;
-  for (const detail::TrainingPass& pass : passes) {
+  for (const editing::TrainingPass& pass : passes) {
     TaskId anchor = none<TaskId>;
     for (const TaskId kernel : pass.forward) {
       if (anchor == none<TaskId>) anchor = editor.own_call(kernel);
@@ -88,8 +88,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Change change = editor.finish(fmt::format(
       "{} kernels of {} passes run {} times: {:.2f} ms of device time and {:.2f} ms of loading are "
       "added; a step now does {} times the samples, so compare step time / {}",
-      editor.sums().added, passes.size(), steps, detail::to_ms(editor.sums().after_ns),
-      detail::to_ms(loaded_ns), steps, steps));
+      editor.sums().added, passes.size(), steps, editing::to_ms(editor.sums().after_ns),
+      editing::to_ms(loaded_ns), steps, steps));
   change.samples = static_cast<double>(steps);
   return change;
 }

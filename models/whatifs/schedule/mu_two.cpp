@@ -54,7 +54,7 @@ constexpr ParamInfo least_param = {.name = "least",
                                    .minimum = 1,
                                    .maximum = 1e15};
 
-using detail::TrainingPass;
+using editing::TrainingPass;
 
 class MuTwo {
  public:
@@ -64,7 +64,7 @@ class MuTwo {
         second_(std::floor(static_cast<double>(models_) / 2)),
         first_(static_cast<double>(models_) - second_),
         step_(editor_, first_, second_, params.number(conflict_param)),
-        maps_(editor_, step_, params.number(detail::host_link_param), params.number(swap_param),
+        maps_(editor_, step_, params.number(editing::host_link_param), params.number(swap_param),
               params.number(least_param)) {}
 
   Result<Change> run();
@@ -72,17 +72,17 @@ class MuTwo {
  private:
   [[nodiscard]] std::string note(std::size_t passes) const;
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   std::int64_t models_ = 1;
   double second_ = 0;  // models in the sub-array beside the recorded kernels
   double first_ = 1;   // in theirs
-  detail::HalfStep step_;
-  detail::HalfStepMaps maps_;
+  editing::HalfStep step_;
+  editing::HalfStepMaps maps_;
 };
 
 std::string MuTwo::note(std::size_t passes) const {
-  const double one = detail::to_ms(step_.one_ns());
-  const double all = detail::to_ms(step_.all_ns());
+  const double one = editing::to_ms(step_.one_ns());
+  const double all = editing::to_ms(step_.all_ns());
   std::string text = fmt::format(
       "{} models, {} and {} at once, {} passes: {:.2f} ms of device time per model become {:.2f} "
       "ms for all, {:.2f} ms per model; a step now is one of every model, so compare step time / "
@@ -99,7 +99,7 @@ Result<Change> MuTwo::run() {
                        [&](TaskId kernel) { return editor_.own_call(kernel) != none<TaskId>; });
   };
   std::size_t passes = 0;
-  for (const TrainingPass& pass : detail::find_passes(editor_)) {
+  for (const TrainingPass& pass : editing::find_passes(editor_)) {
     if (!launched(pass.forward) || !launched(pass.backward)) continue;
     ++passes;
     step_.share(pass.forward, pass.backward);
@@ -144,7 +144,7 @@ constexpr std::array<std::string_view, 5> ignores = {
     "temporaries of the second half's kernels, and the order in which updates could run beside "
     "the passes",
     "kernels that already overlap on several streams: a pass is taken as one after the other"};
-constexpr std::array params = {models_param, conflict_param, swap_param, detail::host_link_param,
+constexpr std::array params = {models_param, conflict_param, swap_param, editing::host_link_param,
                                least_param};
 
 }  // namespace

@@ -43,7 +43,7 @@ class Factored {
 
   Result<Change> run() {
     for (const TaskId kernel : editor_.kernels()) {
-      if (!backward(kernel) && detail::is_linear(editor_, kernel)) {
+      if (!backward(kernel) && editing::is_linear(editor_, kernel)) {
         rows_.insert(editor_.about(kernel).amount.gemm->m);
       }
     }
@@ -51,7 +51,7 @@ class Factored {
       if (editor_.graph().phase(kernel) == Phase::update) continue;
       if (editor_.class_of(kernel) == KernelClass::convolution) {
         convolution(kernel);
-      } else if (detail::is_linear(editor_, kernel) && editor_.accelerator() != nullptr) {
+      } else if (editing::is_linear(editor_, kernel) && editor_.accelerator() != nullptr) {
         linear(kernel);
       }
     }
@@ -128,19 +128,19 @@ class Factored {
     if (!gradient) add_weight(kernel, c * o * k, c * rank * k + rank * o);
     const std::int64_t measured = editor_.graph().duration_ns(kernel);
     const auto share = [&](double work) {
-      return detail::moved_share(measured, KernelClass::convolution, work / (c * o * k));
+      return editing::moved_share(measured, KernelClass::convolution, work / (c * o * k));
     };
     editor_.set(kernel, share(c * rank * k));
     editor_.add(kernel, Place::after, {"second factor", share(rank * o), host_ns_});
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   double ratio_ = 1;
   std::int64_t host_ns_ = 0;
   std::set<double> rows_;
   std::size_t found_ = 0;
   std::size_t factored_ = 0;
-  detail::WeightTensors weights_{editor_};
+  editing::WeightTensors weights_{editor_};
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {

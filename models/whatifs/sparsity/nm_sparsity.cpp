@@ -87,18 +87,18 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                                                    "N <= M, such as 2:4",
                                                    in_quotes(params.text(pattern_param)))};
   }
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   if (scenario.accelerator == nullptr) {
     if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
     return missing_cost("a sparse product");
   }
   double before_bytes = 0;
-  detail::WeightTensors weights(editor);
+  editing::WeightTensors weights(editor);
   std::size_t found = 0;
   for (const TaskId kernel : editor.kernels()) {
     const Phase phase = scenario.graph.phase(kernel);
     if (phase == Phase::backward || phase == Phase::update) continue;
-    if (!detail::is_linear(editor, kernel)) continue;
+    if (!editing::is_linear(editor, kernel)) continue;
     const GemmShape& shape = *editor.about(kernel).amount.gemm;
     const Precision precision = editor.about(kernel).traits.precision;
     const double dense = gemm_ns(*scenario.accelerator, precision, shape);

@@ -58,11 +58,11 @@ constexpr ParamInfo redundant_param = {
     .optimistic = "0.8",
     .pessimistic = "0"};
 
-void prune_filters(detail::KernelEditor& editor, double factor) {
+void prune_filters(editing::KernelEditor& editor, double factor) {
   for (const TaskId kernel : editor.kernels()) {
     if (editor.class_of(kernel) != KernelClass::convolution) continue;
-    editor.set(kernel, detail::moved_share(editor.graph().duration_ns(kernel),
-                                           KernelClass::convolution, std::min(1.0, factor)));
+    editor.set(kernel, editing::moved_share(editor.graph().duration_ns(kernel),
+                                            KernelClass::convolution, std::min(1.0, factor)));
   }
 }
 
@@ -73,7 +73,7 @@ struct Triple {
 
 class Grouper {
  public:
-  Grouper(detail::KernelEditor& editor, std::size_t group, double redundant)
+  Grouper(editing::KernelEditor& editor, std::size_t group, double redundant)
       : editor_(editor), group_(group), redundant_(redundant) {}
 
   void run() {
@@ -118,8 +118,9 @@ class Grouper {
           sum += editor_.graph().duration_ns(kernels.back());
         }
         constexpr std::array names = {"grouped gather", "grouped product", "grouped scatter"};
-        const Cost cost = part == 1 ? product_cost(kernels, sum)
-                                    : detail::moved_share(sum, KernelClass::gather, 1 - redundant_);
+        const Cost cost = part == 1
+                              ? product_cost(kernels, sum)
+                              : editing::moved_share(sum, KernelClass::gather, 1 - redundant_);
         editor_.replace(kernels, {names[part], cost, 0});
       }
     }
@@ -133,24 +134,24 @@ class Grouper {
     for (const TaskId kernel : kernels) {
       const auto& shape = editor_.about(kernel).amount.gemm;
       if (!shape || editor_.accelerator() == nullptr) {
-        return detail::moved_share(sum, KernelClass::gemm, 1);
+        return editing::moved_share(sum, KernelClass::gemm, 1);
       }
       parts += gemm_ns(*editor_.accelerator(), precision, *shape);
       all = {1, all.m + shape->m, shape->n, shape->k};
     }
     const double whole = gemm_ns(*editor_.accelerator(), precision, all);
-    if (!(parts > 0) || !(whole > 0)) return detail::moved_share(sum, KernelClass::gemm, 1);
+    if (!(parts > 0) || !(whole > 0)) return editing::moved_share(sum, KernelClass::gemm, 1);
     return {std::llround(static_cast<double>(sum) * std::min(1.0, whole / parts)),
             Provenance::scaled, 0.85F, 1.2F};
   }
 
-  detail::KernelEditor& editor_;
+  editing::KernelEditor& editor_;
   std::size_t group_ = 1;
   double redundant_ = 0;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   if (params.text(mode_param) == "filter") {
     prune_filters(editor, params.number(density_param) / params.number(efficiency_param));
   } else {

@@ -43,7 +43,7 @@ constexpr ParamInfo depth_param = {.name = "depth",
                                    .maximum = 64};
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   const double phi = params.number(phi_param);
   const double least = 1 / params.number(depth_param);
   for (const TaskId kernel : editor.kernels()) {
@@ -51,8 +51,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (!traits.compute_bound || scenario.graph.phase(kernel) == Phase::update) continue;
     const bool backward = scenario.graph.phase(kernel) == Phase::backward;
     const double zeros = params.number(backward ? gradients_param : activations_param);
-    editor.set(kernel, detail::moved_share(scenario.graph.duration_ns(kernel), traits.kernel_class,
-                                           std::max(least, 1 - phi * zeros)));
+    editor.set(kernel, editing::moved_share(scenario.graph.duration_ns(kernel), traits.kernel_class,
+                                            std::max(least, 1 - phi * zeros)));
   }
   if (editor.untouched()) return Error{ErrorCode::no_match, "no product or convolution"};
   return editor.finish(fmt::format("{} on hardware that skips zeros", editor.sums_text()));

@@ -54,7 +54,7 @@ struct Lookup {
 };
 
 // The table is the first input of two dimensions, the indices are the largest other one.
-std::optional<Lookup> lookup_of(const detail::KernelEditor& editor, TaskId kernel) {
+std::optional<Lookup> lookup_of(const editing::KernelEditor& editor, TaskId kernel) {
   Lookup lookup;
   for (const auto& tensors : editor.inputs_of(kernel).tensors) {
     if (tensors.size() != 1 || tensors[0].empty()) continue;
@@ -84,13 +84,13 @@ Cores cores_of(const Lookup& lookup, double rank) {
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   const double missed = 1 - params.number(hit_param);
   double before = 0;
   double after = 0;
-  detail::WeightTensors weights(editor);
+  editing::WeightTensors weights(editor);
   for (const TaskId kernel : editor.kernels()) {
-    if (!detail::is_embedding(editor, kernel)) continue;
+    if (!editing::is_embedding(editor, kernel)) continue;
     const auto lookup = lookup_of(editor, kernel);
     if (!lookup || lookup->table_rows < params.number(least_rows_param)) continue;
     if (scenario.accelerator == nullptr || !(scenario.accelerator->vector_fp32_flops > 0)) {
