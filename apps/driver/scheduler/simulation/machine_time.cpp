@@ -7,9 +7,7 @@
 #include "sim/core/units.h"
 
 namespace foretrace::scheduling {
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 std::int64_t Machine::next_arrival_ns() const {
   if (arrived_ == setup_.workload->jobs.size()) return never_ns;
