@@ -105,6 +105,7 @@ Json path_document(const Recording& recording, const Replay& replay, const PathR
           {"baseline", steps_json(replay.run.steps, replay.run.answer)},
           {"step", report.step_number < 0 ? Json(nullptr) : Json(report.step_number)},
           {"rank", report.rank < 0 ? Json(nullptr) : Json(report.rank)},
+          {"held_by_rank", report.held_by < 0 ? Json(nullptr) : Json(report.held_by)},
           {"begin_ns", report.scope.begin_ns},
           {"total_ns", path.total_ns},
           {"shares",

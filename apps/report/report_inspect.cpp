@@ -156,6 +156,9 @@ std::string graph_lines(const Inspection& found, const GraphFacts& facts) {
   std::string page = row("host", threads_text(facts)) + row("device", device_text(found, facts)) +
                      row("graph", fmt::format("{}, {} dependencies", plural(facts.tasks, "task"),
                                               count_text(facts.dependencies)));
+  if (!facts.steps_note.empty()) {
+    page += row("steps", facts.steps_note);
+  }
   page += flag_rows(facts.honesty);
   if (facts.kinds.empty()) {
     return page + row("device", "no device work was recorded");

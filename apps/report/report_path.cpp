@@ -57,8 +57,11 @@ std::string groups_table(std::string_view title, const std::vector<PathGroup>& g
 std::string path_headline(const PathReport& report) {
   const Held most = held_by(report.path.shares).front();
   const std::int64_t total = report.path.total_ns;
-  return fmt::format("critical path of {}: {}, {} of it {}", scope_text(report), time_text(total),
-                     percent_text(share_of(most.time_ns, total)), most.by);
+  const std::string where = report.held_by < 0 || report.held_by == report.rank
+                                ? std::string()
+                                : fmt::format(", most of it on rank {}", report.held_by);
+  return fmt::format("critical path of {}: {}, {} of it {}{}", scope_text(report), time_text(total),
+                     percent_text(share_of(most.time_ns, total)), most.by, where);
 }
 
 std::string path_page(const driver::Recording& recording, const driver::Replay& replay,

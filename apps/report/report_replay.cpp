@@ -46,6 +46,29 @@ std::string steps_text(const Replay& replay) {
   return text;
 }
 
+/// Silences that do not come again, longest first: whether or not they are left out.
+std::string one_off_row(const driver::Recording& recording) {
+  if (recording.one_off.empty()) {
+    return {};
+  }
+  std::vector<trace::Silence> silences = recording.one_off;
+  std::stable_sort(silences.begin(), silences.end(), [](const auto& a, const auto& b) {
+    return a.end_ns - a.begin_ns > b.end_ns - b.begin_ns;
+  });
+  std::string text = recording.without_one_off ? "left out: " : "";
+  constexpr std::size_t shown = 3;
+  for (std::size_t i = 0; i < std::min(shown, silences.size()); ++i) {
+    const trace::Silence& silence = silences[i];
+    text += fmt::format("{}{}{}", i == 0 ? "" : ", ", time_text(silence.end_ns - silence.begin_ns),
+                        silence.name.empty() ? "" : " in " + shorten(silence.name, 40));
+  }
+  if (silences.size() > shown) {
+    text += fmt::format(", {} more", silences.size() - shown);
+  }
+  return row("one-off",
+             text + (recording.without_one_off ? "" : "; --without-one-off leaves them out"));
+}
+
 std::string all_steps_table(const Replay& replay) {
   Table table({left, right, right, right, right, right});
   table.row({strong("step"), "measured", "simulated", "error", "device period", "simulated"});
@@ -111,7 +134,10 @@ std::string replay_page(const driver::Recording& recording, const Replay& replay
                         const driver::Analysis& analysis, bool all_steps) {
   std::string page = strong(replay_headline(replay)) + "\n\n";
   page += row("trace", trace_text(recording));
-  page += row("steps", steps_text(replay)) + row("span", span_text(replay));
+  page += row("steps", recording.built.steps_note.empty()
+                           ? steps_text(replay)
+                           : recording.built.steps_note + "; " + steps_text(replay)) +
+          one_off_row(recording) + row("span", span_text(replay));
   page += row("graph", graph_text(recording.graph()));
   page += memory_rows(analysis) + tensors_row(recording.built) +
           flag_rows(recording.built.honesty) + "\n";

@@ -35,6 +35,16 @@ Json side_json(const RangeSide& side) {
           {"rest", side.rest},     {"doubt", side.doubt},     {"total", side.total()}};
 }
 
+Json one_off_json(const Recording& recording) {
+  Json list = Json::array();
+  for (const trace::Silence& silence : recording.one_off) {
+    list.push_back({{"begin_ns", silence.begin_ns},
+                    {"duration_ns", silence.end_ns - silence.begin_ns},
+                    {"name", silence.name}});
+  }
+  return list;
+}
+
 }  // namespace
 
 Json result_document(const ResultParts& parts) {
@@ -48,6 +58,9 @@ Json result_document(const ResultParts& parts) {
       recording.accelerator ? Json(recording.accelerator->name) : Json(nullptr);
   document["input"]["accelerator_note"] = recording.accelerator_note;
   document["measured"]["scatter"] = replay.scatter;
+  document["measured"]["steps_note"] = recording.built.steps_note;
+  document["measured"]["one_off"] = one_off_json(recording);
+  document["measured"]["without_one_off"] = recording.without_one_off;
 
   Json baseline = steps_json(replay.run.steps, replay.run.answer);
   baseline["error"] = replay.error;
