@@ -108,7 +108,8 @@ Result<driver::RunOptions> run_options(const TraceOptions& options) {
     return step.error();
   }
   return driver::RunOptions{
-      options.engine == "event" ? driver::Engine::event : driver::Engine::pull, *step};
+      .engine = options.engine == "event" ? driver::Engine::event : driver::Engine::pull,
+      .step = *step};
 }
 
 driver::LoadOptions load_options(const std::string& path, const TraceOptions& trace,

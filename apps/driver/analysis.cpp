@@ -8,6 +8,8 @@
 
 #include "apps/driver/host_regions.h"
 #include "sim/core/parallel.h"
+#include "sim/edit/editor.h"
+#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 
 namespace foretrace::driver {
@@ -103,17 +105,17 @@ std::optional<TaskGraph> without_collectives(const TaskGraph& graph) {
 
 /// The graph in which nobody waits for the last to arrive; nothing if no collective meets others.
 std::optional<TaskGraph> without_rendezvous(const TaskGraph& graph) {
-  Change change;
+  Editor editor(graph);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (graph.kind(task) == TaskKind::collective && graph.work(task).part == TaskPart::finish) {
-      change.removed_dependencies.push_back({task, DependencyKind::rendezvous});
+      editor.remove_dependencies(task, DependencyKind::rendezvous);
     }
   }
-  if (change.empty()) {
+  if (editor.change().empty()) {
     return std::nullopt;
   }
-  Result<Committed> committed = commit(graph, change);
+  Result<Committed> committed = commit(graph, editor.change());
   return committed.ok() ? std::optional(std::move(committed->graph)) : std::nullopt;
 }
 

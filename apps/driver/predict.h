@@ -30,6 +30,7 @@ enum class Engine : std::uint8_t {
 struct RunOptions {
   Engine engine = Engine::pull;
   StepChoice step;
+  Checks checks = default_checks();  ///< of the graphs that what-ifs make
 };
 
 /// A simulated graph and the answer it gives.

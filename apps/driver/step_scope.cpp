@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "apps/driver/steps.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::driver {
 namespace {
@@ -22,8 +23,8 @@ StepScope device_scope(const TaskGraph& graph, const StepTimes& times, StepLimit
   const TaskId next = times.device[position + 1].first;
   scope.to = start_of(next);
   // The stream of a device that limits is never empty: what ran before is what held it.
-  const Point before = graph.topology().sources[index(next)][lane_slot];
-  scope.last = before == no_point ? next : task_of(before);
+  const TaskId before = previous_on_lane(graph, next);
+  scope.last = before == none<TaskId> ? next : before;
   scope.end_ns = times.device[position + 1].begin_ns;
   return scope;
 }

@@ -13,9 +13,9 @@ namespace {
 enum class Idle : std::uint8_t { refuse, skip };
 
 /// The stack applied in its order.
-Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatIf> stack,
-                               Idle idle) {
-  WhatIfStack applied(recording);
+Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatIf> stack, Idle idle,
+                               Checks checks = default_checks()) {
+  WhatIfStack applied(recording, checks);
   for (const WhatIf& what_if : in_order(stack)) {
     const Status pushed = applied.push(what_if);
     const bool skips =
@@ -30,7 +30,7 @@ Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatI
 /// The same, simulated, with the range that the edited durations declare.
 Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
                                const RunOptions& options, Idle idle) {
-  const Result<WhatIfStack> applied = applied_to(recording, stack, idle);
+  const Result<WhatIfStack> applied = applied_to(recording, stack, idle, options.checks);
   return applied.ok() ? applied->finish(options) : applied.error();
 }
 

@@ -102,7 +102,7 @@ Status WhatIfStack::push(const WhatIf& what_if) {
     return Error{change.error().code,
                  fmt::format("{}: {}", info.name, reason_of(change.error(), info.name))};
   }
-  Result<Committed> committed = commit(graph_, *change);
+  Result<Committed> committed = commit(graph_, *change, checks_);
   if (!committed.ok()) {
     return Error(committed.error()).with_context(info.name);
   }

@@ -33,8 +33,8 @@ class DurationBounds {
 /// A recording and what was applied to it. Copies share the graph.
 class WhatIfStack {
  public:
-  explicit WhatIfStack(const Recording& recording)
-      : graph_(recording.graph()), accelerator_(recording.accelerator) {}
+  explicit WhatIfStack(const Recording& recording, Checks checks = default_checks())
+      : graph_(recording.graph()), accelerator_(recording.accelerator), checks_(checks) {}
 
   /// The error names the what-if; the stack is then as it was. ErrorCode::no_match if it finds
   /// nothing to change, or changes nothing in the end.
@@ -57,6 +57,7 @@ class WhatIfStack {
  private:
   TaskGraph graph_;
   std::optional<Accelerator> accelerator_;
+  Checks checks_ = Checks::none;
   std::vector<Applied> applied_;
   std::optional<double> samples_;
   DurationBounds bounds_;

@@ -38,6 +38,8 @@ struct ConfigValue {
                                                         const std::string& where,
                                                         std::string_view schema);
 
+/// The text of a config file of at most 16 MiB. Errors name the file.
+[[nodiscard]] Result<std::string> read_config_text(const std::string& path);
 /// Reads a config file of at most 16 MiB. Errors name the file.
 [[nodiscard]] Result<ConfigValue> read_config(const std::string& path, std::string_view schema);
 
@@ -70,6 +72,15 @@ class ConfigFields {
   [[nodiscard]] const ConfigValue* optional_object(std::string_view key);
   /// A member that is a list of objects. Null (and remembered) if it is missing or something else.
   [[nodiscard]] const ConfigValue* objects(std::string_view key);
+  /// As objects(), null without a word if the key is not there.
+  [[nodiscard]] const ConfigValue* optional_objects(std::string_view key);
+  /// As texts(); without the key `out` keeps its value.
+  void optional_texts(std::string_view key, std::vector<std::string>& out);
+  /// A member that is a list of numbers.
+  void numbers(std::string_view key, std::vector<double>& out);
+  void optional_numbers(std::string_view key, std::vector<double>& out);
+  /// A member of any kind, for those who look themselves; null if it is missing.
+  [[nodiscard]] const ConfigValue* optional_value(std::string_view key);
   /// True or false; without the key `out` keeps its value.
   void optional_boolean(std::string_view key, bool& out);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/core/result.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -78,8 +79,8 @@ class Sweep {
     if (launches_[index(graph_.lane_id(task))] == 0) {
       return;
     }
-    const Point lane = graph_.topology().sources[index(task)][lane_slot];
-    const std::int64_t from = lane == no_point ? 0 : timeline_.points[index(lane)];
+    const TaskId before = previous_on_lane(graph_, task);
+    const std::int64_t from = before == none<TaskId> ? 0 : timeline_.end_ns(before);
     const std::int64_t to = std::min(from + graph_.segment_ns(task), timeline_.start_ns(task));
     add(Activity::host, from, to);
     add(Activity::host, timeline_.start_ns(task), timeline_.end_ns(task));
@@ -100,9 +101,9 @@ class Sweep {
       return add(Activity::waiting, start, end);
     }
     if (graph_.work(task).part == TaskPart::finish) {
-      const Point begin = graph_.topology().sources[index(task)][lane_slot];
-      if (begin != no_point) {
-        add(Activity::waiting, timeline_.points[index(begin)], start);
+      const TaskId begin = previous_on_lane(graph_, task);
+      if (begin != none<TaskId>) {
+        add(Activity::waiting, timeline_.end_ns(begin), start);
       }
     }
     add(Activity::transfer, start, end);

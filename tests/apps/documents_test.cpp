@@ -57,6 +57,19 @@ TEST_CASE("a replay follows its schema and its breakdown sums to the step") {
   CHECK(std::abs(document["baseline"]["error"].get<double>()) < 1e-3);
 }
 
+TEST_CASE("a scenario follows the schema: nothing is measured, and its breakdown sums to the step") {
+  const json document = document_of("simulate configs/scenarios/gpt3_175b_selene.json --json");
+  check_against("result-1.json", document);
+  CHECK(document["measured"].is_null());
+  CHECK(document["baseline"].is_null());
+  CHECK(breakdown_sum(document["predicted"]) == document["predicted"]["step_ns"]);
+  CHECK(document["predicted"]["memory"].size() == 8);
+  CHECK(document["scenario"]["ranks"] == 64);
+  const Ran wrong = run_program("simulate tests/fixtures/scenarios/unknown_key.json");
+  CHECK(wrong.code == 2);
+  CHECK(wrong.err.find("/batch/glob': unknown key (did you mean 'global'?)") != std::string::npos);
+}
+
 TEST_CASE("a what-if follows the schema, and its speedup is the ratio of both steps") {
   const json document =
       document_of(std::string("whatif ") + demo_trace +

@@ -245,7 +245,7 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_flag("--nvtx", options->ranges, "record ranges of NVTX too");
   cli.add_option("--max-size", options->max_size,
                  "stop recording a process before its file is larger, such as '4 GiB'")
-      ->type_name("SIZE");
+      .type_name("SIZE");
   cli.add_flag("--with-command", options->with_command,
                "keep the command line in the recording, with whatever secrets are in it");
   cli.add_flag("-q,--quiet", options->common.quiet, "say nothing beside the program");

@@ -12,6 +12,7 @@
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/table_answers.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
 #include "apps/driver/validate/validate_jobs.h"
@@ -32,6 +33,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   app::CommonOptions common;
+  app::TableOptions tables;
   std::string data;
   bool markdown = false;
   bool formats = false;
@@ -295,6 +297,12 @@ int run_claims(const Options& options) {
 
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (!options.tables.folder.empty()) {
+    return app::answer_tables(options.tables, options.common, options.markdown);
+  }
+  if (options.data.empty()) {
+    return app::failure({ErrorCode::bad_usage, "got neither --data nor --tables, expected one"});
+  }
   if (options.claims) {
     return run_claims(options);
   }
@@ -327,7 +335,8 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("--data", options->data, "folder with recordings").required();
+  cli.add_option("--data", options->data, "folder with recordings");
+  app::add_tables(cli, options->tables);
   cli.add_flag("--markdown", options->markdown, "tables with every column");
   cli.add_flag("--formats", options->formats,
                "read every file, whatever it is: format, damage, speed, or why it is refused");
@@ -337,7 +346,9 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace validate --data traces",
-       "replay every recording below traces/ and predict the known pairs"}};
+       "replay every recording below traces/ and predict the known pairs"},
+      {"foretrace validate --tables validation",
+       "predict the rows of every table of measured figures in validation/"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

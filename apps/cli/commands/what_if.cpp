@@ -40,6 +40,7 @@ struct Options {
   app::BudgetOptions budget;
   std::string timeline;
   app::PictureOptions pictures;
+  bool check = false;
 };
 
 /// Within a budget: the recorded run and the predicted one.
@@ -70,9 +71,12 @@ struct Start {
 };
 
 Result<Start> start_of(const Options& options) {
-  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return run_options.error();
+  }
+  if (options.check) {
+    run_options->checks = Checks::all;
   }
   Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
   if (!question.ok()) {
@@ -262,6 +266,8 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("--accelerator", options->accelerator,
                  "the same run on this product; foretrace list accelerators names them")
       .type_name("NAME");
+  cli.add_flag("--check", options->check,
+               "examine that in the changed graph everybody still waits for whom they waited for");
   app::add_questions(cli, options->questions);
   app::add_run(cli, options->trace);
   app::add_budget(cli, options->budget);

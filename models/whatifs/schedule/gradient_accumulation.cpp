@@ -60,19 +60,21 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     const auto found = loading.find(scenario.graph.step(anchor));
     const std::int64_t wait = load && found != loading.end() ? found->second : 0;
     for (std::int64_t copy = 1; copy < steps; ++copy) {
-      const std::size_t first = editor.builder().change.inserted.size();
+      TaskId first = none<TaskId>;
       for (const auto* kernels : {&pass.forward, &pass.backward}) {
         for (const TaskId kernel : *kernels) {
-          editor.copy(kernel, anchor, Place::before, kernel != pass.forward.front());
+          const TaskId twin =
+              editor.copy(kernel, anchor, Place::before, kernel != pass.forward.front());
+          if (first == none<TaskId>) first = twin;
         }
       }
       // The recorded loading serves the first copy; later ones and the pass itself load anew.
-      if (copy > 1) editor.builder().change.inserted[first].task.segment_ns += wait;
+      if (copy > 1 && first != none<TaskId>)
+        editor.edit().spec_of(editor.call_of_new(first)).segment_ns += wait;
       loaded_ns += wait;
     }
     if (steps > 1 && wait > 0) {
-      editor.builder().change.segments.push_back(
-          {anchor, scenario.graph.segment_ns(anchor) + wait, Provenance::assumed});
+      editor.edit().set_segment(anchor, scenario.graph.segment_ns(anchor) + wait);
     }
   }
   if (steps > 1 && editor.untouched()) {

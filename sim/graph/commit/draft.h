@@ -56,11 +56,6 @@ inline constexpr std::size_t max_tasks = (std::size_t{1} << 30) - 1;
 /// Largest sum of all durations, segments and lags (ns), so that no engine overflows 64 bits.
 inline constexpr double max_total_ns = 4.0e18;
 
-/// True for lanes whose last task a Wait can wait for.
-[[nodiscard]] constexpr bool is_stream_like(LaneKind kind) {
-  return kind == LaneKind::stream || kind == LaneKind::copy_direction || kind == LaneKind::channel;
-}
-
 /// "kernel 'gemm' (task 12)".
 [[nodiscard]] std::string describe(const GraphContext& context, const TaskColumns& columns,
                                    TaskId task);
