@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/core/text.h"
+#include "trace/annotate/names.h"
 
 namespace foretrace::trace {
 namespace {
@@ -32,14 +33,24 @@ std::vector<Operation> operations_of(const EventTable& events) {
   return operations;
 }
 
-bool is_meeting(const EventTable& events, std::size_t event) {
+bool is_host_copy(const EventTable& events, std::size_t event) {
   const std::string_view name = events.name_of(make_id<EventId>(event));
-  if (events.kind[event] == EventKind::runtime) {
-    return contains(name, "Synchronize");
-  }
   return events.kind[event] == EventKind::copy &&
          (contains_ignore_case(name, "htod") || contains_ignore_case(name, "dtoh") ||
           contains_ignore_case(name, "host"));
+}
+
+std::vector<std::int64_t> updates(const EventTable& events) {
+  NameMeanings meanings(events);
+  std::vector<std::int64_t> times;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events.kind[i] == EventKind::user_annotation &&
+        meanings(make_id<EventId>(i)).phase == Phase::update) {
+      times.push_back(events.start_ns[i]);
+    }
+  }
+  std::sort(times.begin(), times.end());
+  return times;
 }
 
 }  // namespace
@@ -49,13 +60,11 @@ LaunchSequence launch_sequence(const EventTable& events) {
   LaunchSequence sequence;
   std::map<std::vector<NameId>, std::uint32_t> works;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (is_meeting(events, i)) {
-      sequence.meetings_ns.push_back(events.start_ns[i]);
-    }
-    if (events.kind[i] != EventKind::runtime || events.correlation[i] == 0) {
+    if (events.kind[i] != EventKind::runtime) {
       continue;
     }
     const auto id = make_id<EventId>(i);
+    bool meets = contains(events.name_of(id), "Synchronize");
     LaunchedWork launch{id, events.track[i], events.start_ns[i], events.end_ns(id)};
     std::vector<NameId> names;
     auto at = std::lower_bound(
@@ -64,6 +73,10 @@ LaunchSequence launch_sequence(const EventTable& events) {
     for (; at != operations.end() && at->correlation == events.correlation[i]; ++at) {
       names.push_back(events.name[at->event]);
       launch.device_ns += events.duration_ns[at->event];
+      meets = meets || is_host_copy(events, at->event);
+    }
+    if (meets) {
+      sequence.meetings_ns.push_back(events.start_ns[i]);
     }
     if (names.empty()) {
       continue;
@@ -77,6 +90,7 @@ LaunchSequence launch_sequence(const EventTable& events) {
       sequence.launches.begin(), sequence.launches.end(),
       [](const LaunchedWork& a, const LaunchedWork& b) { return a.start_ns < b.start_ns; });
   std::sort(sequence.meetings_ns.begin(), sequence.meetings_ns.end());
+  sequence.updates_ns = updates(events);
   return sequence;
 }
 

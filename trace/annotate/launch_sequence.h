@@ -22,8 +22,9 @@ struct LaunchedWork {
 
 struct LaunchSequence {
   std::vector<LaunchedWork> launches;  ///< by start
-  /// When the host met the device: synchronizing calls and copies between the two, by start.
+  /// When the host met the device: begins of calls that synchronize or copy between the two.
   std::vector<std::int64_t> meetings_ns;
+  std::vector<std::int64_t> updates_ns;  ///< begins of ranges of an optimizer
 };
 
 [[nodiscard]] LaunchSequence launch_sequence(const EventTable& events);

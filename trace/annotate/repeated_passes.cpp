@@ -119,33 +119,36 @@ std::optional<Passes> aligned(std::span<const LaunchedWork> launches, const Run&
   return best;
 }
 
-/// Whether windows hold enough work, each enough and each a meeting with the host.
+/// Which window holds a time; their number if none does.
+std::size_t window_at(std::span<const StepWindow> windows, std::int64_t time) {
+  const auto after = std::upper_bound(
+      windows.begin(), windows.end(), time,
+      [](std::int64_t value, const StepWindow& window) { return value < window.start_ns; });
+  const auto at = static_cast<std::size_t>(after - windows.begin());
+  return at > 0 && time < windows[at - 1].end_ns ? at - 1 : windows.size();
+}
+
+bool each_holds_one(std::span<const StepWindow> windows, std::span<const std::int64_t> times) {
+  std::vector<bool> holds(windows.size() + 1, false);
+  for (const std::int64_t time : times) {
+    holds[window_at(windows, time)] = true;
+  }
+  return std::find(holds.begin(), holds.end() - 1, false) == holds.end() - 1;
+}
+
+/// Whether windows hold enough work, each enough of it, and each what a pass does once.
 bool are_passes(const LaunchSequence& sequence, std::span<const StepWindow> windows) {
   std::size_t launches = 0;
   std::int64_t device_ns = 0;
   std::int64_t all_device_ns = 0;
   std::vector<std::size_t> operations(windows.size(), 0);
-  std::vector<std::size_t> meetings(windows.size(), 0);
-  const auto window_of = [&](std::int64_t time) -> std::size_t {
-    const auto after = std::upper_bound(
-        windows.begin(), windows.end(), time,
-        [](std::int64_t value, const StepWindow& window) { return value < window.start_ns; });
-    const auto at = static_cast<std::size_t>(after - windows.begin());
-    return at > 0 && time < windows[at - 1].end_ns ? at - 1 : windows.size();
-  };
   for (const LaunchedWork& launch : sequence.launches) {
     all_device_ns += launch.device_ns;
-    const std::size_t window = window_of(launch.start_ns);
+    const std::size_t window = window_at(windows, launch.start_ns);
     if (window < windows.size()) {
       ++launches;
       device_ns += launch.device_ns;
       operations[window] += launch.operations;
-    }
-  }
-  for (const std::int64_t time : sequence.meetings_ns) {
-    const std::size_t window = window_of(time);
-    if (window < windows.size()) {
-      ++meetings[window];
     }
   }
   const auto [fewest, most] = std::minmax_element(operations.begin(), operations.end());
@@ -154,7 +157,8 @@ bool are_passes(const LaunchSequence& sequence, std::span<const StepWindow> wind
          static_cast<double>(device_ns) >= covered_share * static_cast<double>(all_device_ns) &&
          *fewest >= fewest_operations &&
          static_cast<double>(*most) <= most_uneven * static_cast<double>(*fewest) &&
-         std::find(meetings.begin(), meetings.end(), 0U) == meetings.end();
+         (each_holds_one(windows, sequence.meetings_ns) ||
+          each_holds_one(windows, sequence.updates_ns));
 }
 
 StepWindow window_of(const EventTable& events, TrackId track, std::size_t number) {
@@ -198,7 +202,9 @@ RepeatedPasses by_launches(const EventTable& events, const LaunchSequence& seque
 
 /// "iteration 12" -> "iteration".
 std::string_view without_number(std::string_view name) {
-  while (!name.empty() && (is_digit(name.back()) || contains(" #_:-.", name.back()))) {
+  constexpr std::string_view between = " #_:-.";
+  while (!name.empty() &&
+         (is_digit(name.back()) || between.find(name.back()) != std::string_view::npos)) {
     name.remove_suffix(1);
   }
   return name;

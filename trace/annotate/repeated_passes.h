@@ -15,7 +15,7 @@ struct RepeatedPasses {
 
 /// Passes that launch the same work in the same order, or lie in ranges of one name, one after the
 /// other; they hold nearly all that the device does. Each meets the device (it synchronizes, or
-/// copies from or to the host): equal layers of one pass do not.
+/// copies from or to the host), or each runs an optimizer: equal layers of one pass do not.
 [[nodiscard]] RepeatedPasses find_repeated_passes(const EventTable& events);
 
 }  // namespace foretrace::trace

@@ -67,6 +67,27 @@ TEST_CASE("repeated passes: the layers of one pass are no passes") {
   CHECK(find_repeated_passes(layers.table.table()).steps.empty());
 }
 
+TEST_CASE("repeated passes: training that never meets the host has its optimizer in each") {
+  Program program;
+  const auto train = [&](bool updates) {
+    for (int i = 0; i < 4; ++i) {
+      for (int layer = 0; layer < 8; ++layer) program.kernel("forward " + std::to_string(layer));
+      const double begin = program.now;
+      program.kernel("adam");
+      if (updates) {
+        program.table.event(EventKind::user_annotation, "Optimizer.step#Adam.step", program.host(),
+                            begin, program.now - begin);
+      }
+      program.now += 100;
+    }
+  };
+  train(true);
+  CHECK(find_repeated_passes(program.table.table()).steps.size() == 4);
+  program = Program();
+  train(false);
+  CHECK(find_repeated_passes(program.table.table()).steps.empty());
+}
+
 TEST_CASE("repeated passes: what repeats for a part of the run only is no step of it") {
   Program program;
   for (int i = 0; i < 200; ++i) program.kernel("encoder " + std::to_string(i));
