@@ -136,26 +136,30 @@ bool each_holds_one(std::span<const StepWindow> windows, std::span<const std::in
   return std::find(holds.begin(), holds.end() - 1, false) == holds.end() - 1;
 }
 
-/// Whether windows hold enough work, each enough of it, and each what a pass does once.
-bool are_passes(const LaunchSequence& sequence, std::span<const StepWindow> windows) {
+/// Whether the launches from one to another time are nearly all, in number and in device time.
+bool are_most(const LaunchSequence& sequence, std::int64_t from_ns, std::int64_t to_ns) {
   std::size_t launches = 0;
   std::int64_t device_ns = 0;
   std::int64_t all_device_ns = 0;
-  std::vector<std::size_t> operations(windows.size(), 0);
   for (const LaunchedWork& launch : sequence.launches) {
+    const bool is_between = from_ns <= launch.start_ns && launch.start_ns <= to_ns;
+    launches += is_between ? 1 : 0;
+    device_ns += is_between ? launch.device_ns : 0;
     all_device_ns += launch.device_ns;
-    const std::size_t window = window_at(windows, launch.start_ns);
-    if (window < windows.size()) {
-      ++launches;
-      device_ns += launch.device_ns;
-      operations[window] += launch.operations;
-    }
   }
-  const auto [fewest, most] = std::minmax_element(operations.begin(), operations.end());
   return static_cast<double>(launches) >=
              covered_share * static_cast<double>(sequence.launches.size()) &&
-         static_cast<double>(device_ns) >= covered_share * static_cast<double>(all_device_ns) &&
-         *fewest >= fewest_operations &&
+         static_cast<double>(device_ns) >= covered_share * static_cast<double>(all_device_ns);
+}
+
+/// Whether each window holds enough work, not much more than others, and what a pass does once.
+bool are_passes(const LaunchSequence& sequence, std::span<const StepWindow> windows) {
+  std::vector<std::size_t> operations(windows.size() + 1, 0);
+  for (const LaunchedWork& launch : sequence.launches) {
+    operations[window_at(windows, launch.start_ns)] += launch.operations;
+  }
+  const auto [fewest, most] = std::minmax_element(operations.begin(), operations.end() - 1);
+  return *fewest >= fewest_operations &&
          static_cast<double>(*most) <= most_uneven * static_cast<double>(*fewest) &&
          (each_holds_one(windows, sequence.meetings_ns) ||
           each_holds_one(windows, sequence.updates_ns));
@@ -182,7 +186,9 @@ RepeatedPasses by_launches(const EventTable& events, const LaunchSequence& seque
   const std::span<const LaunchedWork> launches = sequence.launches;
   const std::optional<Run> run = best_run(launches);
   const std::optional<Passes> passes = run ? aligned(launches, *run) : std::nullopt;
-  if (!passes) {
+  // What is cut off a pass at either end of the run is a part of it too.
+  if (!passes || !are_most(sequence, launches[run->first].start_ns,
+                           launches[run->first + run->length - 1].start_ns)) {
     return {};
   }
   const TrackId track = launches[passes->first].track;
@@ -212,19 +218,6 @@ std::string_view without_number(std::string_view name) {
 
 // Names of ranges that are looked at closely: those that repeat over most of the launches.
 constexpr std::size_t most_names = 64;
-
-/// Whether the launches between two times are nearly all.
-bool spans_launches(const LaunchSequence& sequence, std::int64_t from_ns, std::int64_t to_ns) {
-  const auto& launches = sequence.launches;
-  const auto before = [&](std::int64_t time) {
-    return std::partition_point(
-               launches.begin(), launches.end(),
-               [time](const LaunchedWork& launch) { return launch.start_ns < time; }) -
-           launches.begin();
-  };
-  return static_cast<double>(before(to_ns) - before(from_ns)) >=
-         covered_share * static_cast<double>(launches.size());
-}
 
 using NamedRanges = std::map<std::pair<TrackId, std::string_view>, std::vector<EventId>>;
 
@@ -258,7 +251,7 @@ RepeatedPasses by_ranges(const EventTable& events, const LaunchSequence& sequenc
       found.steps.push_back(window);
     }
     follow = follow &&
-             spans_launches(sequence, found.steps.front().start_ns, found.steps.back().end_ns) &&
+             are_most(sequence, found.steps.front().start_ns, found.steps.back().end_ns) &&
              ++names <= most_names;
     if (follow && are_passes(sequence, found.steps)) {
       found.note = fmt::format("{} passes, found by ranges named '{}'; nothing marks steps",

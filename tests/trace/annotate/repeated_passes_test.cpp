@@ -95,6 +95,23 @@ TEST_CASE("repeated passes: what repeats for a part of the run only is no step o
   CHECK(find_repeated_passes(program.table.table()).steps.empty());
 }
 
+TEST_CASE("repeated passes: what is cut off at both ends of a run does not count against it") {
+  Program program;
+  const auto half = [&] {
+    for (int layer = 0; layer < 4; ++layer) {
+      program.kernel("gemm");
+      program.kernel("relu");
+    }
+  };
+  half();
+  program.read_back();
+  program.now += 100;
+  for (int i = 0; i < 3; ++i) program.pass();
+  program.kernel("embedding");
+  half();
+  CHECK(find_repeated_passes(program.table.table()).steps.size() == 3);  // of 4
+}
+
 TEST_CASE("repeated passes: two are not enough") {
   Program program;
   program.pass();
