@@ -94,8 +94,7 @@ int run(const Options& options) {
   if (!run_options.ok()) {
     return app::failure(run_options.error());
   }
-  const Result<std::optional<driver::BudgetQuestion>> question =
-      app::budget_question(options.budget);
+  Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
   if (!question.ok()) {
     return app::failure(question.error());
   }
@@ -114,6 +113,11 @@ int run(const Options& options) {
   }
   driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   if (question->has_value()) {
+    const Status counted =
+        driver::count_overhead(*recording, replay->run.timeline, question->value());
+    if (!counted.ok()) {
+      return app::failure(counted.error());
+    }
     const Result<driver::BudgetAnswer> answer =
         driver::run_in_budget(recording->graph(), **question, *run_options);
     return answer.ok() ? run_in_budget(options, *recording, *replay, *analysis, *answer)
