@@ -13,6 +13,7 @@
 #include "trace/io/out_of_memory.h"
 #include "trace/ranks/matching/device_clock.h"
 #include "trace/ranks/merge_order.h"
+#include "trace/rules/check_work.h"
 #include "trace/rules/rules.h"
 
 namespace foretrace::trace {
@@ -27,8 +28,10 @@ class Preparation {
     if (Status collected = collect(); !collected) {
       return std::move(collected).error();
     }
-    if (Status status = check(); !status) {
-      return std::move(status).error();
+    for (const Status& status : {check_work(), check_one_job()}) {
+      if (!status) {
+        return status.error();
+      }
     }
     set_origins();
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
@@ -86,13 +89,31 @@ class Preparation {
     return ok_status();
   }
 
-  [[nodiscard]] Status check() {
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      if (assembly(i).threads.empty() && assembly(i).ops.empty()) {
-        return Error{ErrorCode::unsupported,
-                     fmt::format("{}: no device work, no steps and no host operators among {} "
-                                 "events; nothing to simulate",
-                                 ranks_[i].path, ranks_[i].trace.events.size())};
+  [[nodiscard]] Status check_work() const {
+    for (const auto& rank : job_.ranks) {
+      if (Status status = rules::check_work(rank->assembly); !status) {
+        return status;
+      }
+    }
+    return ok_status();
+  }
+
+  /// A trace whose rank nothing tells belongs to the others if they communicated.
+  [[nodiscard]] Status check_one_job() const {
+    std::vector<bool> met(ranks_.size(), false);
+    for (const MatchedCollective& collective : job_.matching.collectives) {
+      const MatchMethod method = job_.matching.communicators[collective.communicator].method;
+      for (const CollectiveMember& member : collective.members) {
+        met[member.rank] = met[member.rank] || method > MatchMethod::voting;
+      }
+    }
+    for (std::size_t i = 0; i < ranks_.size() && ranks_.size() > 1; ++i) {
+      if (!ranks_[i].is_told && !met[i]) {
+        return Error{
+            ErrorCode::bad_usage,
+            fmt::format("{}: has no common collectives with {}, and nothing says that they "
+                        "are ranks of one job; compare them with 'compare'",
+                        ranks_[i].path, ranks_[i == 0 ? 1 : 0].path)};
       }
     }
     return ok_status();
