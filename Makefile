@@ -2,44 +2,43 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench format tidy asan tsan fuzz coverage install release clean
+.PHONY: help demo program test bench format tidy asan tsan fuzz coverage install release clean
 
 TRACE ?= $(firstword $(wildcard examples/traces/demo*.json.gz examples/traces/demo*.json))
 WHATIF ?= --rank-all
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+FUZZ_RUNS ?=
 
 JOBS ?= $(shell .ci/jobs.sh)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
-# A second checkout elsewhere finds what the first one compiled.
-export CCACHE_BASEDIR := $(CURDIR)
-export CCACHE_NOHASHDIR := 1
-# Found when a recipe runs, not when make starts: set-up may have just installed it.
-use_ccache = export FORETRACE_COMPILER_LAUNCHER=$$(command -v ccache || true)
-preset = $(use_ccache); cmake --preset $(1) --log-level=WARNING && cmake --build --preset $(1)
 foretrace := build/release/apps/foretrace
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
-demo: release ## predict from a trace: TRACE=file (yours), WHATIF="--apply mixed_precision"
+demo: program ## predict from a trace: TRACE=file (yours), WHATIF="--apply mixed_precision"
 	@[ -n "$(TRACE)" ] || { echo "demo: no trace in examples/traces; give one: make demo TRACE=file" >&2; exit 2; }
 	@echo "$(foretrace) whatif $(TRACE) $(WHATIF)"
 	@$(foretrace) whatif "$(TRACE)" $(WHATIF)
 
-release:
+program:
 	@.ci/setup.sh build
-	@$(call preset,release)
+	@.ci/build.sh release foretrace_cli
+
+release: ## build program and libraries as users run them
+	@.ci/setup.sh build
+	@.ci/build.sh release
 
 test: ## build with warnings as errors and run every test
 	@.ci/setup.sh build test
-	@$(call preset,dev)
+	@.ci/build.sh dev
 	@ctest --preset dev
 
 bench: ## measure the ratios of speed, into build/bench/ratios.json
 	@.ci/setup.sh build bench
-	@$(call preset,bench)
+	@.ci/build.sh bench
 	@cmake --build --preset bench --target bench_ratios
 
 format: ## lay out every source with clang-format
@@ -48,26 +47,26 @@ format: ## lay out every source with clang-format
 
 tidy: ## clang-tidy on every source, findings are errors
 	@.ci/setup.sh build tidy
-	@$(call preset,tidy)
+	@.ci/build.sh tidy
 
 asan: ## the tests under the address and undefined-behaviour sanitizers
 	@.ci/setup.sh build test
-	@$(call preset,asan)
+	@.ci/build.sh asan
 	@ctest --preset asan
 
 tsan: ## the tests under the thread sanitizer
 	@.ci/setup.sh build test
-	@$(call preset,tsan)
+	@.ci/build.sh tsan
 	@ctest --preset tsan
 
-fuzz: ## FUZZ_SECONDS (60) of fuzzing per target, with sanitizers
+fuzz: ## FUZZ_SECONDS (60) of fuzzing per target, with sanitizers; or FUZZ_RUNS on the seeds
 	@.ci/setup.sh build test
-	@$(call preset,fuzz)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh build/fuzz
+	@tests/fuzz/can_fuzz.sh || exit 0; .ci/build.sh fuzz fuzz_targets && \
+	  FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) tests/fuzz/run.sh build/fuzz
 
 coverage: ## line coverage of the tests
 	@.ci/setup.sh build test coverage
-	@$(call preset,coverage)
+	@.ci/build.sh coverage
 	@ctest --preset coverage
 	@gcovr --root . --filter '(sim|trace|models|apps)/' --print-summary --output build/coverage/lines.txt build/coverage
 

@@ -9,6 +9,7 @@ readonly build_set="
   cmake             command:cmake
   ninja-build       command:ninja
   ccache            command:ccache
+  coinor-libclp-dev include:coin/Clp_C_Interface.h
   libboost-dev      include:boost/version.hpp
   libcli11-dev      include:CLI/CLI.hpp
   libfmt-dev        include:fmt/format.h

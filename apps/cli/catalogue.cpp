@@ -8,12 +8,15 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
+#include "apps/driver/scheduler/placements/placement.h"
+#include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "apps/driver/what_if_spec.h"
 #include "apps/report/text.h"
 #include "models/catalogue/accelerator.h"
 #include "models/policies/eviction/policy.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/params.h"
+#include "sim/core/text.h"
 #include "trace/formats/reader.h"
 #include "trace/formats/writer.h"
 
@@ -21,9 +24,13 @@ namespace foretrace::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using scheduling::PlacementInfo;
+using scheduling::SchedulerInfo;
 
 constexpr std::string_view optimizations_kind = "optimizations";
 constexpr std::string_view policies_kind = "policies";
+constexpr std::string_view schedulers_kind = "schedulers";
+constexpr std::string_view placements_kind = "placements";
 constexpr std::string_view accelerators_kind = "accelerators";
 constexpr std::string_view readers_kind = "readers";
 constexpr std::string_view writers_kind = "writers";
@@ -246,6 +253,14 @@ void add_kind(std::string_view kind, std::vector<Component>& found) {
     for (const PolicyInfo* const info : policies::all()) {
       found.push_back({kind, std::string(info->name), std::string(info->summary)});
     }
+  } else if (kind == schedulers_kind) {
+    for (const SchedulerInfo* const info : schedulers::all()) {
+      found.push_back({kind, std::string(info->name), std::string(info->summary)});
+    }
+  } else if (kind == placements_kind) {
+    for (const PlacementInfo* const info : placements::all()) {
+      found.push_back({kind, std::string(info->name), std::string(info->summary)});
+    }
   } else if (kind == accelerators_kind) {
     for (const std::string& name : accelerator_names()) {
       const Result<Accelerator> accelerator = find_accelerator(name);
@@ -287,6 +302,8 @@ const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {optimizations_kind, "what-ifs that whatif --apply takes"},
       {policies_kind, "what --when-full takes: how a run stays within a --memory-budget"},
+      {schedulers_kind, "policies that schedule takes: who runs next on a cluster"},
+      {placements_kind, "placements of a schedule file: which accelerators a job gets"},
       {accelerators_kind, "products that whatif --accelerator takes, from configs/accelerators"},
       {readers_kind, "trace formats, recognized by their content"},
       {writers_kind, "trace formats that convert writes, chosen by the name of the file or --to"}};
@@ -306,9 +323,8 @@ Result<std::vector<Component>> components(std::string_view kind) {
   }
   if (!known) {
     return Error{ErrorCode::not_found,
-                 fmt::format("list: unknown kind '{}', expected optimizations, policies, "
-                             "accelerators, readers or writers{}",
-                             kind, did_you_mean(kind, names))};
+                 fmt::format("list: unknown kind '{}', expected one of {}{}", kind,
+                             join(names, ", "), did_you_mean(kind, names))};
   }
   return found;
 }
@@ -319,6 +335,12 @@ Result<Json> describe(const Component& component) {
   }
   if (component.kind == policies_kind) {
     return recipe_json(called(component.name, policies::all()));
+  }
+  if (component.kind == schedulers_kind) {
+    return recipe_json(called(component.name, schedulers::all()));
+  }
+  if (component.kind == placements_kind) {
+    return recipe_json(called(component.name, placements::all()));
   }
   if (component.kind == accelerators_kind) {
     const Result<Accelerator> accelerator = find_accelerator(component.name);
@@ -337,6 +359,12 @@ Result<std::string> explanation(const Component& component) {
   if (component.kind == policies_kind) {
     return recipe_text(called(component.name, policies::all()),
                        "simulate TRACE --memory-budget '80 %' --when-full");
+  }
+  if (component.kind == schedulers_kind) {
+    return recipe_text(called(component.name, schedulers::all()), "schedule RUN.json --policy");
+  }
+  if (component.kind == placements_kind) {
+    return recipe_text(called(component.name, placements::all()), "list placements #");
   }
   if (component.kind == accelerators_kind) {
     const Result<Accelerator> accelerator = find_accelerator(component.name);

@@ -5,9 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace CLI {
-class App;
-}
+#include "apps/cli/arguments.h"
 
 namespace foretrace::app {
 
@@ -24,7 +22,7 @@ struct CommandInfo {
   std::string_view name;
   std::string_view summary;  ///< one line of the top help
   /// Adds options to the subcommand and returns what runs when it was chosen.
-  std::function<int()> (*setup)(CLI::App& app);
+  std::function<int()> (*setup)(Arguments& arguments);
   int bad_usage_code = exit_bad_input;  ///< where the command line cannot be understood
 };
 

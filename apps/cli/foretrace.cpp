@@ -1,17 +1,14 @@
-// The foretrace program: the table of its commands, one parse, one catch.
+// The foretrace program: the table of its commands, one catch.
 #include <exception>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <new>
 #include <string>
 #include <system_error>
 
-#include <CLI/CLI.hpp>
 
 #include "apps/cli/command.h"
+#include "apps/cli/command_line.h"
 #include "apps/cli/console.h"
-#include "apps/cli/help.h"
 #include "apps/cli/run_program.h"
 #include "models/catalogue/accelerator.h"
 
@@ -33,63 +30,6 @@ void find_configs() {
                                                                  : FORETRACE_SOURCE_CONFIGS);
 }
 
-/// What a command line that cannot be understood ends with: the command may have its own code.
-int bad_usage_code(const CLI::App& root) {
-  const auto chosen = root.get_subcommands();
-  for (const CommandInfo* const command : commands::all()) {
-    if (!chosen.empty() && chosen.front()->get_name() == command->name) {
-      return command->bad_usage_code;
-    }
-  }
-  return exit_bad_input;
-}
-
-int run(int argc, char** argv) {
-  CLI::App root(
-      "Predicts what an optimization or another accelerator would do to a deep learning run, from "
-      "a trace of it.",
-      "foretrace");
-  use_help_page(root);
-  root.allow_extras();
-  root.require_subcommand(0, 1);
-  root.set_version_flag("--version", std::string("foretrace ") + FORETRACE_VERSION,
-                        "print the version and exit");
-  root.get_help_ptr()->description("print this page and exit");
-  constexpr Example examples[] = {
-      {"foretrace simulate trace.json.gz", "replays a trace: how close, and where the time goes"},
-      {"foretrace whatif trace.json.gz --rank-all", "what would help most"}};
-  add_examples(root, examples);
-
-  std::map<const CLI::App*, std::function<int()>> actions;
-  for (const CommandInfo* const command : commands::all()) {
-    CLI::App* const sub =
-        root.add_subcommand(std::string(command->name), std::string(command->summary));
-    sub->allow_extras();
-    sub->get_help_ptr()->description("print this page and exit");
-    actions[sub] = command->setup(*sub);
-  }
-  try {
-    root.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    const auto parsed = root.get_subcommands();
-    return answer(help_page(parsed.empty() ? root : *parsed.front()));
-  } catch (const CLI::CallForVersion& version) {
-    return answer(std::string(version.what()) + "\n");
-  } catch (const CLI::ParseError& error) {
-    static_cast<void>(failure(usage_error(root, error)));
-    return bad_usage_code(root);
-  }
-  if (const Status status = check_leftovers(root); !status.ok()) {
-    static_cast<void>(failure(status.error()));
-    return bad_usage_code(root);
-  }
-  const auto chosen = root.get_subcommands();
-  if (chosen.empty()) {
-    return failure({ErrorCode::bad_usage, "no command given; see foretrace --help"});
-  }
-  return actions.at(chosen.front())();
-}
-
 }  // namespace
 }  // namespace foretrace::app
 
@@ -99,7 +39,8 @@ int main(int argc, char** argv) {
   ignore_write_signals();
   try {
     find_configs();
-    return run(argc, argv);
+    return run_command_line(argc, argv,
+                            {.version = FORETRACE_VERSION, .commands = foretrace::commands::all()});
   } catch (const std::bad_alloc&) {
     clear_progress();
     tell("out of memory");

@@ -174,16 +174,4 @@ Status check_leftovers(const CLI::App& root) {
                fmt::format("{}unexpected argument '{}'", prefix_of(command), wrong)};
 }
 
-void restrict_to(CLI::Option& option, std::span<const std::string_view> words) {
-  const std::vector<std::string> known(words.begin(), words.end());
-  option.check([known](const std::string& given) -> std::string {
-    if (std::find(known.begin(), known.end(), given) != known.end()) {
-      return {};
-    }
-    const std::vector<std::string_view> views(known.begin(), known.end());
-    return fmt::format("got '{}', expected {}{}", given, fmt::join(known, " or "),
-                       did_you_mean(given, views));
-  });
-}
-
 }  // namespace foretrace::app

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/cli/arguments.h"
 #include "sim/core/result.h"
 
 namespace CLI {
 class App;
-class Option;
 class ParseError;
 }  // namespace CLI
 
@@ -21,19 +21,11 @@ namespace foretrace::app {
 /// Makes help_page the layout of this app and its later subcommands.
 void use_help_page(CLI::App& app);
 
-/// One example of a help page: the command and what it shows.
-struct Example {
-  std::string_view command;
-  std::string_view shows;
-};
 void add_examples(CLI::App& app, std::span<const Example> examples);
 
 /// What a parse error means to the user, in one line with the nearest valid name.
 [[nodiscard]] Error usage_error(const CLI::App& root, const CLI::ParseError& error);
 /// The first argument that no command or option took, as an error; ok if there is none.
 [[nodiscard]] Status check_leftovers(const CLI::App& root);
-
-/// Makes an option refuse words other than these.
-void restrict_to(CLI::Option& option, std::span<const std::string_view> words);
 
 }  // namespace foretrace::app

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
 
 #include "apps/cli/help.h"
@@ -16,9 +15,9 @@ namespace foretrace::app {
 
 namespace {
 
-void add_node_costs(CLI::App& app, TraceOptions& options) {
+void add_node_costs(Arguments& arguments, TraceOptions& options) {
   const auto rate = [&](const char* name, std::string& value, const char* what) {
-    app.add_option(name, value, what)->type_name("RATE");
+    arguments.add_option(name, value, what).type_name("RATE");
   };
   rate("--compute-rate", options.compute_rate,
        "what nodes without a duration compute with, such as '312 TFLOP/s'");
@@ -30,48 +29,55 @@ void add_node_costs(CLI::App& app, TraceOptions& options) {
 
 }  // namespace
 
-void add_common(CLI::App& app, CommonOptions& options) {
-  app.add_flag("--json", options.json, "print one JSON document instead of text");
-  app.add_flag("-q,--quiet", options.quiet, "print the answer only, log errors only");
+void add_common(Arguments& arguments, CommonOptions& options) {
+  arguments.add_flag("--json", options.json, "print one JSON document instead of text");
+  arguments.add_flag("-q,--quiet", options.quiet, "print the answer only, log errors only");
   constexpr std::array<std::string_view, 5> levels = {"debug", "info", "warning", "error", "off"};
-  CLI::Option* const level =
-      app.add_option("--log-level", options.log_level,
-                     "what to log on stderr: debug, info, warning (default), error, off");
-  level->type_name("LEVEL");
-  restrict_to(*level, levels);
+  arguments
+      .add_option("--log-level", options.log_level,
+                  "what to log on stderr: debug, info, warning (default), error, off")
+      .type_name("LEVEL")
+      .one_of(levels);
 }
 
-void add_trace(CLI::App& app, TraceOptions& options) {
-  app.add_option(
-         "TRACE", options.paths,
-         "a recorded trace; or the ranks of a job: several, a folder, a .tar(.gz), a run.ftr.json")
-      ->required();
-  app.add_flag("--strict", options.strict, "refuse a trace with any event that must be dropped");
-  app.add_flag("--no-recorded-latency", options.no_recorded_latency,
-               "use the trace's median launch latencies and gaps instead of each recorded one");
-  add_node_costs(app, options);
+void add_trace(Arguments& arguments, TraceOptions& options) {
+  arguments
+      .add_option(
+          "TRACE", options.paths,
+          "a recorded trace; or the ranks of a job: several, a folder, a .tar(.gz), a run.ftr.json")
+      .required();
+  arguments.add_flag("--strict", options.strict,
+                     "refuse a trace with any event that must be dropped");
+  arguments.add_flag(
+      "--no-recorded-latency", options.no_recorded_latency,
+      "use the trace's median launch latencies and gaps instead of each recorded one");
+  add_node_costs(arguments, options);
 }
 
-void add_run(CLI::App& app, TraceOptions& options) {
-  app.add_option("--step", options.step,
-                 "which recorded step answers: its number, median (default) or all")
-      ->type_name("STEP");
+void add_run(Arguments& arguments, TraceOptions& options) {
+  arguments
+      .add_option("--step", options.step,
+                  "which recorded step answers: its number, median (default) or all")
+      .type_name("STEP");
   constexpr std::array<std::string_view, 2> engines = {"pull", "event"};
-  CLI::Option* const engine = app.add_option(
-      "--engine", options.engine,
-      "pull (default): one pass in order; event: event queue, needed where order can change");
-  engine->type_name("ENGINE");
-  restrict_to(*engine, engines);
+  arguments
+      .add_option(
+          "--engine", options.engine,
+          "pull (default): one pass in order; event: event queue, needed where order can change")
+      .type_name("ENGINE")
+      .one_of(engines);
 }
 
-void add_budget(CLI::App& app, BudgetOptions& options) {
-  app.add_option("--memory-budget", options.size,
-                 "run within this much memory per device: '6 GiB', or '70 %' of what it needs")
-      ->type_name("SIZE");
-  app.add_option("--when-full", options.when_full,
-                 "when a request does not fit: fail (default), block, or a policy "
-                 "NAME[:key=value,...]; foretrace list policies")
-      ->type_name("POLICY");
+void add_budget(Arguments& arguments, BudgetOptions& options) {
+  arguments
+      .add_option("--memory-budget", options.size,
+                  "run within this much memory per device: '6 GiB', or '70 %' of what it needs")
+      .type_name("SIZE");
+  arguments
+      .add_option("--when-full", options.when_full,
+                  "when a request does not fit: fail (default), block, or a policy "
+                  "NAME[:key=value,...]; foretrace list policies")
+      .type_name("POLICY");
 }
 
 Result<std::optional<driver::BudgetQuestion>> budget_question(const BudgetOptions& options) {
@@ -100,7 +106,8 @@ Result<driver::RunOptions> run_options(const TraceOptions& options) {
     return step.error();
   }
   return driver::RunOptions{
-      options.engine == "event" ? driver::Engine::event : driver::Engine::pull, *step};
+      .engine = options.engine == "event" ? driver::Engine::event : driver::Engine::pull,
+      .step = *step};
 }
 
 driver::LoadOptions load_options(const std::string& path, const TraceOptions& trace,

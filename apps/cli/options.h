@@ -6,20 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/arguments.h"
 #include "apps/cli/console.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
 #include "sim/core/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace foretrace::app {
 
 /// --json, --quiet, --log-level.
-void add_common(CLI::App& app, CommonOptions& options);
+void add_common(Arguments& arguments, CommonOptions& options);
 
 /// How a trace is read and which step answers.
 struct TraceOptions {
@@ -34,9 +31,9 @@ struct TraceOptions {
   std::string network_bandwidth;
 };
 /// The arguments TRACE..., --strict, --no-recorded-latency.
-void add_trace(CLI::App& app, TraceOptions& options);
+void add_trace(Arguments& arguments, TraceOptions& options);
 /// --step and --engine.
-void add_run(CLI::App& app, TraceOptions& options);
+void add_run(Arguments& arguments, TraceOptions& options);
 
 /// A budget of device memory, as it was written.
 struct BudgetOptions {
@@ -44,7 +41,7 @@ struct BudgetOptions {
   std::string when_full;
 };
 /// --memory-budget and --when-full.
-void add_budget(CLI::App& app, BudgetOptions& options);
+void add_budget(Arguments& arguments, BudgetOptions& options);
 /// None if no budget was given. Errors name what was expected.
 [[nodiscard]] Result<std::optional<driver::BudgetQuestion>> budget_question(
     const BudgetOptions& options);

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "apps/cli/outputs.h"
@@ -42,13 +41,13 @@ Status draw_memory(const std::string& path, std::string_view title,
 
 }  // namespace
 
-void add_pictures(CLI::App& app, PictureOptions& options) {
+void add_pictures(Arguments& app, PictureOptions& options) {
   app.add_option("--svg", options.timeline,
                  "draw two steps of the simulated timeline as a picture (SVG)")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_option("--memory-svg", options.memory,
                  "draw device memory over time, stacked by what it holds (SVG)")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
 Status draw_pictures(const PictureOptions& options, std::string_view title,

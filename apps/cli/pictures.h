@@ -5,14 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "apps/cli/arguments.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/predict.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
-
-namespace CLI {
-class App;
-}
 
 namespace foretrace::app {
 
@@ -22,7 +19,7 @@ struct PictureOptions {
 };
 
 /// --svg FILE and --memory-svg FILE.
-void add_pictures(CLI::App& app, PictureOptions& options);
+void add_pictures(Arguments& app, PictureOptions& options);
 
 /// A simulated run, and what it is called.
 struct PicturedRun {

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
 
 #include "apps/cli/console.h"
@@ -12,10 +11,11 @@
 
 namespace foretrace::app {
 
-void add_timeline(CLI::App& app, std::string& path) {
-  app.add_option("--timeline", path,
-                 "write the simulated timeline with its dependencies, for ui.perfetto.dev")
-      ->type_name("FILE");
+void add_timeline(Arguments& arguments, std::string& path) {
+  arguments
+      .add_option("--timeline", path,
+                  "write the simulated timeline with its dependencies, for ui.perfetto.dev")
+      .type_name("FILE");
 }
 
 Status write_timeline(const std::string& path, std::span<const ChromeTraceView> views) {

@@ -5,18 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "apps/cli/arguments.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "sim/core/result.h"
 #include "sim/result/export/chrome_trace.h"
 
-namespace CLI {
-class App;
-}
-
 namespace foretrace::app {
 
 /// --timeline FILE.
-void add_timeline(CLI::App& app, std::string& path);
+void add_timeline(Arguments& arguments, std::string& path);
 
 /// Writes a Perfetto-loadable file; nothing if `path` is empty.
 [[nodiscard]] Status write_timeline(const std::string& path,

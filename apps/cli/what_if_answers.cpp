@@ -4,7 +4,6 @@
 #include <optional>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +13,7 @@
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
 #include "apps/report/report_answers.h"
+#include "apps/report/report_parts.h"
 
 namespace foretrace::app {
 namespace {
@@ -31,7 +31,7 @@ int answer_as(const CommonOptions& common, const driver::ResultParts& parts, Exi
   if (common.json) {
     return answer(driver::text_of(driver::result_document(parts)), code);
   }
-  return answer(common.quiet ? headline() + "\n" : page(), code);
+  return answer(with_doubt(common.quiet ? headline() + "\n" : page(), parts.replay), code);
 }
 
 int answer_ranking(const Questions& questions, const CommonOptions& common,
@@ -88,7 +88,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   std::optional<driver::Analysis> predicted;
   if (common.json && found->best) {
     auto run = driver::predict(base.recording, driver::with_set(stack, *found, *found->best),
-                               base.options);
+                               base.options, &base.replay);
     if (!run.ok()) {
       return failure(run.error());
     }
@@ -98,7 +98,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
       return failure(analysis.error());
     }
     predicted = *std::move(analysis);
-    driver::add_reserved(base.recording, prediction->graph, *predicted);
+    driver::add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
     parts.prediction = &*prediction;
     parts.predicted = &*predicted;
   }
@@ -147,26 +147,27 @@ int answer_max_batch(const Questions& questions, const CommonOptions& common,
 
 }  // namespace
 
-void add_questions(CLI::App& cli, Questions& questions) {
-  cli.add_flag("--rank-all", questions.rank_all,
-               "try every what-if that applies, alone and with its defaults; largest gain first");
-  restrict_to(
-      *cli.add_option("--by", questions.by, "rank by time or by memory: the peak of live bytes")
-           ->type_name("ORDER"),
-      orders);
-  auto* const pairs =
-      cli.add_flag("--pairs", questions.pairs,
-                   "try two of the best what-ifs together; says where gains do not add up");
-  cli.add_option("--top", questions.top, "how many of the best what-ifs --pairs combines")
-      ->type_name("N")
-      ->check(CLI::Range(2, 64))
-      ->needs(pairs);
-  cli.add_option("--fit", questions.fit,
-                 "find what-ifs that bring memory under SIZE at least time; a size such as 24GiB "
-                 "or the name of an accelerator")
-      ->type_name("SIZE");
-  cli.add_flag("--max-batch", questions.max_batch,
-               "find the largest batch that fits the accelerator's memory, or SIZE of --fit");
+void add_questions(Arguments& arguments, Questions& questions) {
+  arguments.add_flag(
+      "--rank-all", questions.rank_all,
+      "try every what-if that applies, alone and with its defaults; largest gain first");
+  arguments.add_option("--by", questions.by, "rank by time or by memory: the peak of live bytes")
+      .type_name("ORDER")
+      .one_of(orders);
+  const Option pairs =
+      arguments.add_flag("--pairs", questions.pairs,
+                         "try two of the best what-ifs together; says where gains do not add up");
+  arguments.add_option("--top", questions.top, "how many of the best what-ifs --pairs combines")
+      .type_name("N")
+      .in_range(2, 64)
+      .needs(pairs);
+  arguments
+      .add_option("--fit", questions.fit,
+                  "find what-ifs that bring memory under SIZE at least time; a size such as 24GiB "
+                  "or the name of an accelerator")
+      .type_name("SIZE");
+  arguments.add_flag("--max-batch", questions.max_batch,
+                     "find the largest batch that fits the accelerator's memory, or SIZE of --fit");
 }
 
 Status check_questions(const Questions& questions, bool has_stack) {

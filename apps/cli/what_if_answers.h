@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/arguments.h"
 #include "apps/cli/console.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/ranking.h"
@@ -13,10 +14,6 @@
 #include "apps/driver/predict.h"
 #include "apps/driver/what_if_spec.h"
 #include "sim/core/result.h"
-
-namespace CLI {
-class App;
-}
 
 namespace foretrace::app {
 
@@ -34,7 +31,7 @@ struct Questions {
   [[nodiscard]] bool ranks() const { return rank_all || pairs; }
 };
 /// --rank-all, --by, --pairs, --top, --fit, --max-batch.
-void add_questions(CLI::App& cli, Questions& questions);
+void add_questions(Arguments& arguments, Questions& questions);
 /// Refuses questions that exclude each other. `has_stack`: --apply or --accelerator is given.
 [[nodiscard]] Status check_questions(const Questions& questions, bool has_stack);
 

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "apps/driver/host_regions.h"
+#include "sim/core/parallel.h"
+#include "sim/edit/editor.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 
@@ -37,11 +39,34 @@ void settle(Breakdown& breakdown, std::int64_t step_ns) {
   largest += step_ns - breakdown.total_ns();
 }
 
+/// What the device does for a step alone: no host, no waiting. Of work that overlaps with that of
+/// another step only a share is the step's own; its gaps are idle.
+Breakdown work_alone(const Breakdown& all, std::int64_t work_ns) {
+  Breakdown own;
+  own.compute_ns = all.compute_ns;
+  own.communication_exposed_ns = all.communication_exposed_ns;
+  own.memory_copy_ns = all.memory_copy_ns;
+  own.communication_overlapped_ns = all.communication_overlapped_ns;
+  const std::int64_t sum = own.total_ns();
+  if (sum > work_ns) {
+    const double share = static_cast<double>(work_ns) / static_cast<double>(sum);
+    for (std::int64_t* const part :
+         {&own.compute_ns, &own.communication_exposed_ns, &own.memory_copy_ns}) {
+      *part = static_cast<std::int64_t>(static_cast<double>(*part) * share);
+    }
+  }
+  own.idle_ns = work_ns - own.total_ns();
+  return own;
+}
+
 Breakdown breakdown_of(const TaskGraph& graph, const Run& run) {
   const auto at = [&](std::size_t step) {
     const StepScope scope = scope_of(graph, run.steps, run.answer, step);
-    return summarize(graph, run.timeline, {scope.begin_ns, scope.end_ns, scope.rank, no_device})
-        .breakdown;
+    const Breakdown all =
+        summarize(graph, run.timeline,
+                  {scope.begin_ns, scope.end_ns, scope.rank, no_device, scope.work_of})
+            .breakdown;
+    return scope.work_of < 0 ? all : work_alone(all, run.steps.device[step].work_ns);
   };
   const auto [first, second] = run.answer.middle;
   Breakdown breakdown = first == second ? at(first) : mean_of(at(first), at(second));
@@ -79,18 +104,31 @@ std::optional<TaskGraph> without_collectives(const TaskGraph& graph) {
 
 /// The graph in which nobody waits for the last to arrive; nothing if no collective meets others.
 std::optional<TaskGraph> without_rendezvous(const TaskGraph& graph) {
-  Change change;
+  Editor editor(graph);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (graph.kind(task) == TaskKind::collective && graph.work(task).part == TaskPart::finish) {
-      change.removed_dependencies.push_back({task, DependencyKind::rendezvous});
+      editor.remove_dependencies(task, DependencyKind::rendezvous);
     }
   }
-  if (change.empty()) {
+  if (editor.change().empty()) {
     return std::nullopt;
   }
-  Result<Committed> committed = commit(graph, change);
+  Result<Committed> committed = commit(graph, editor.change());
   return committed.ok() ? std::optional(std::move(committed->graph)) : std::nullopt;
+}
+
+/// The answers of variants of the graph; one that an engine refuses gives what it gave.
+std::vector<std::int64_t> answers_of(const TaskGraph& graph, std::span<const Weights> variants,
+                                     const Run& run, const RunOptions& options) {
+  std::vector<std::int64_t> answers(variants.size(), run.answer.step_ns);
+  for_each_index(variants.size(), [&](std::size_t i) {
+    const Result<Run> other = simulate_run(graph.with_weights(variants[i]), options);
+    if (other.ok()) {
+      answers[i] = other->answer.step_ns;
+    }
+  });
+  return answers;
 }
 
 }  // namespace
@@ -120,11 +158,12 @@ Result<Analysis> analyse(const TaskGraph& graph, const Run& run, const RunOption
   return analysis;
 }
 
-void add_reserved(const Recording& recording, const TaskGraph& graph, Analysis& analysis) {
+void add_reserved(const Recording& recording, const Timeline& baseline, const TaskGraph& graph,
+                  Analysis& analysis) {
   if (analysis.memory.empty()) {
     return;
   }
-  const auto recorded = track_memory(recording.graph(), simulate(recording.graph()));
+  const auto recorded = track_memory(recording.graph(), baseline);
   for (const MemoryCurve& curve : analysis.memory) {
     const auto before =
         std::find_if(recorded.begin(), recorded.end(), [&](const MemoryCurve& candidate) {
@@ -152,18 +191,25 @@ std::vector<ChromeCounter> memory_counters(const Analysis& analysis) {
   return counters;
 }
 
-PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups) {
+CriticalPath step_path(const TaskGraph& graph, const Run& run) {
+  return path_of(graph, run, scope_of(graph, run.steps, run.answer, run.answer.middle[0]));
+}
+
+PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups,
+                       const RunOptions& run_options) {
   PathReport report;
   const std::size_t step = run.answer.middle[0];
   report.scope = scope_of(graph, run.steps, run.answer, step);
   report.step_number = run.answer.is_span ? -1 : run.steps.numbers[step];
+  report.rank = run.steps.ranks.empty() ? -1 : report.scope.rank;
   report.path = path_of(graph, run, report.scope);
   GainOptions options;
   options.count = groups;
-  options.from = report.scope.from;
-  options.to = report.scope.to;
+  options.measure = [&](std::span<const Weights> variants) {
+    return answers_of(graph, variants, run, run_options);
+  };
   report.groups = path_gains(graph, report.path, options);
-  report.regions = host_regions(graph, report.path, report.scope, groups);
+  report.regions = host_regions(graph, report.path, options);
   if (graph.context().layers.size() > 1) {
     options.grouping = PathGrouping::layer;
     report.layers = path_gains(graph, report.path, options);

@@ -31,8 +31,10 @@ struct Analysis {
 [[nodiscard]] Result<Analysis> analyse(const TaskGraph& graph, const Run& run,
                                        const RunOptions& options = {});
 
-/// What the allocator reserves in a run of the recording's graph or of a changed one.
-void add_reserved(const Recording& recording, const TaskGraph& graph, Analysis& analysis);
+/// What the allocator reserves in a run of the recording's graph or of a changed one. `baseline` is
+/// the simulated recording, by the engine that simulated the other run.
+void add_reserved(const Recording& recording, const Timeline& baseline, const TaskGraph& graph,
+                  Analysis& analysis);
 
 /// Allocated bytes of every device over time, for a timeline.
 [[nodiscard]] std::vector<ChromeCounter> memory_counters(const Analysis& analysis);
@@ -41,11 +43,16 @@ void add_reserved(const Recording& recording, const TaskGraph& graph, Analysis& 
 struct PathReport {
   StepScope scope;
   std::int64_t step_number = -1;  ///< -1: the whole span
+  std::int32_t rank = -1;         ///< of a job: whose step it is; -1: one rank
   CriticalPath path;
   std::vector<PathGroup> groups;   ///< by name of kernel or call
   std::vector<PathGroup> regions;  ///< host time by named region of the trace
   std::vector<PathGroup> layers;   ///< by layer; empty if the trace has none
 };
-[[nodiscard]] PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups);
+/// Gains are those of the answer: the same lengths of steps, by the same engine.
+[[nodiscard]] PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups,
+                                     const RunOptions& options = {});
+/// The critical path of the step that answers.
+[[nodiscard]] CriticalPath step_path(const TaskGraph& graph, const Run& run);
 
 }  // namespace foretrace::driver

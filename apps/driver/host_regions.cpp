@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/engine/pull/pull.h"
+#include "sim/engine/reactions.h"
 
 namespace foretrace::driver {
 namespace {
@@ -73,16 +74,16 @@ Weights without_region(const TaskGraph& graph, NameId label) {
   return weights;
 }
 
-std::int64_t length_of(const StepScope& scope, const Timeline& timeline) {
-  const std::int64_t to =
-      scope.to == no_point ? timeline.span_ns : timeline.points[index(scope.to)];
-  return to - (scope.from == no_point ? 0 : timeline.points[index(scope.from)]);
+std::vector<std::int64_t> measure(const TaskGraph& graph, const std::vector<Weights>& variants,
+                                  const GainOptions& options) {
+  return options.measure ? options.measure(variants)
+                         : simulate_batch_spans(graph.topology(), variants);
 }
 
 }  // namespace
 
 std::vector<PathGroup> host_regions(const TaskGraph& graph, const CriticalPath& path,
-                                    const StepScope& scope, std::size_t count) {
+                                    const GainOptions& options) {
   std::map<NameId, PathGroup> by_label;
   for (const PathPiece& piece : path.pieces) {
     if (piece.part == PathPart::segment && is_host(graph.kind(piece.task))) {
@@ -93,12 +94,14 @@ std::vector<PathGroup> host_regions(const TaskGraph& graph, const CriticalPath& 
   std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) {
     return a.second.on_path_ns > b.second.on_path_ns;
   });
-  largest.resize(std::min(largest.size(), count));
-  std::vector<Weights> variants = {graph.weights()};
+  largest.resize(std::min(largest.size(), options.count));
+  // No region gives more than all host time together.
+  std::vector<Weights> variants = {graph.weights(), host_x0(graph)};
   for (const auto& [label, group] : largest) {
     variants.push_back(without_region(graph, label));
   }
-  const std::vector<Timeline> timelines = simulate_batch(graph.topology(), variants);
+  const std::vector<std::int64_t> times = measure(graph, variants, options);
+  const std::int64_t most = std::max<std::int64_t>(0, times[0] - times[1]);
   std::vector<PathGroup> groups;
   for (std::size_t i = 0; i < largest.size(); ++i) {
     auto& [label, group] = largest[i];
@@ -108,7 +111,7 @@ std::vector<PathGroup> host_regions(const TaskGraph& graph, const CriticalPath& 
     group.tasks = static_cast<std::size_t>(
         std::count_if(parts.begin(), parts.end(),
                       [id = label](const SegmentPart& part) { return part.label == id; }));
-    group.gain_ns = length_of(scope, timelines[0]) - length_of(scope, timelines[i + 1]);
+    group.gain_ns = std::clamp<std::int64_t>(times[0] - times[i + 2], 0, most);
     groups.push_back(std::move(group));
   }
   return groups;

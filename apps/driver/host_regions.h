@@ -1,18 +1,17 @@
 // The host time on a critical path by what the host was doing: loader, optimizer, operators.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
-#include "apps/driver/steps.h"
 #include "sim/engine/path/critical_path.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::driver {
 
 /// Segments of the path split by the named regions of the trace that cover them, most time first,
-/// each simulated without its time. Host time that no region covers has an empty label.
+/// each simulated without its time: `options` say how many, and what is measured. Host time that no
+/// region covers has an empty label.
 [[nodiscard]] std::vector<PathGroup> host_regions(const TaskGraph& graph, const CriticalPath& path,
-                                                  const StepScope& scope, std::size_t count);
+                                                  const GainOptions& options = {});
 
 }  // namespace foretrace::driver

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/catalogue/recognize.h"
 #include "sim/core/text.h"
 #include "trace/nodes/storages/memory_graph.h"
 
@@ -30,7 +31,10 @@ const DeviceInfo* device_of(const TaskGraph& graph) {
 
 void add_accelerator(Recording& recording) {
   if (const DeviceInfo* const device = device_of(recording.graph())) {
-    recording.accelerator = accelerator_of_device(device->name, device->memory_bytes);
+    if (auto recognized = recognize_accelerator(*device)) {
+      recording.accelerator = std::move(recognized->accelerator);
+      recording.accelerator_note = std::move(recognized->note);
+    }
   }
 }
 

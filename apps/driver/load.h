@@ -41,6 +41,7 @@ struct Recording {
   trace::ImportReport report;
   trace::BuiltGraph built;
   std::optional<Accelerator> accelerator;
+  std::string accelerator_note{};  ///< not empty: no file has its name, this is a like product
   std::shared_ptr<const JobFacts> job{};  ///< null: one rank; else `events` has no rows
 
   [[nodiscard]] const TaskGraph& graph() const { return built.graph; }

@@ -2,12 +2,10 @@
 #include "apps/driver/predict.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
-#include "sim/engine/reactions.h"
 
 namespace foretrace::driver {
 namespace {
@@ -61,13 +59,6 @@ Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options) {
   return run;
 }
 
-Reactions reactions_of(const TaskGraph& graph) {
-  const std::array<Weights, 4> variants = {scale_device(graph, 0.0), scale_device(graph, 0.5),
-                                           scale_device(graph, 2.0), host_x0(graph)};
-  const std::vector<std::int64_t> spans = simulate_batch_spans(graph.topology(), variants);
-  return {spans[0], spans[1], spans[2], spans[3]};
-}
-
 Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   Replay replay;
   replay.measured = measured_steps(recording.built);
@@ -86,6 +77,7 @@ Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   replay.worst_step_error = worst_of(replay.measured, replay.run.steps);
   replay.scatter = scatter_of(replay.measured);
   replay.reactions = reactions_of(recording.graph());
+  replay.doubts = doubts_of(recording.built, replay.run.timeline, replay.reactions);
   return replay;
 }
 

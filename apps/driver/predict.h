@@ -2,13 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/driver/device_fit.h"
+#include "apps/driver/doubt.h"
 #include "apps/driver/load.h"
+#include "apps/driver/range.h"
 #include "apps/driver/steps.h"
+#include "apps/driver/throughput.h"
 #include "apps/driver/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/graph/change.h"
@@ -25,6 +30,7 @@ enum class Engine : std::uint8_t {
 struct RunOptions {
   Engine engine = Engine::pull;
   StepChoice step;
+  Checks checks = default_checks();  ///< of the graphs that what-ifs make
 };
 
 /// A simulated graph and the answer it gives.
@@ -34,15 +40,6 @@ struct Run {
   StepAnswer answer;
 };
 [[nodiscard]] Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options = {});
-
-/// Spans of the same graph with other weights; a graph that only repeats the trace does not move.
-struct Reactions {
-  std::int64_t device_x0_ns = 0;  ///< kernels, copies, sets and collectives at 0, lags kept
-  std::int64_t device_half_ns = 0;
-  std::int64_t device_double_ns = 0;
-  std::int64_t host_x0_ns = 0;
-};
-[[nodiscard]] Reactions reactions_of(const TaskGraph& graph);
 
 /// A recording beside its simulation.
 struct Replay {
@@ -54,6 +51,7 @@ struct Replay {
   double worst_step_error = 0;  ///< of all host periods, the one farthest from 0
   double scatter = 0;           ///< of the measured steps, see scatter_of
   Reactions reactions;
+  std::vector<Doubt> doubts;  ///< not empty: every answer built on it is doubtful
 };
 [[nodiscard]] Result<Replay> replay(const Recording& recording, const RunOptions& options = {});
 
@@ -70,14 +68,40 @@ struct Applied {
 struct Prediction {
   TaskGraph graph;
   Run run;
+  std::int64_t low_ns = 0;  ///< the range of the step: see set_range
+  std::int64_t high_ns = 0;
+  RangeSide faster;  ///< what the two sides of it are made of
+  RangeSide slower;
   /// Step with every edited duration at its low bound and every parameter with a declared range at
   /// its optimistic end; and the opposite.
-  std::int64_t low_ns = 0;
-  std::int64_t high_ns = 0;
+  std::int64_t declared_low_ns = 0;
+  std::int64_t declared_high_ns = 0;
   std::vector<Applied> applied;
+  /// How many times the samples of a recorded step a predicted one processes; none: what-ifs leave
+  /// samples as they are.
+  std::optional<double> samples;
+  std::optional<Accelerator> accelerator;  ///< that the changed run is on, where it is known
+  std::optional<Throughput> throughput;    ///< this and the next: see add_facts
+  std::optional<DeviceFit> fit;
 };
-/// ErrorCode::no_match if a what-if finds nothing to change.
+/// What the what-ifs make of the recording, in their own order: that of `stack` does not matter.
+/// `baseline` is the replay of the recording, made anew if null. ErrorCode::no_match if a what-if
+/// finds nothing to change.
 [[nodiscard]] Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
-                                         const RunOptions& options = {});
+                                         const RunOptions& options = {},
+                                         const Replay* baseline = nullptr);
+
+/// The changed graph at both ends of what the stack declares: every edited duration and every
+/// parameter with a range where it makes the run fastest, and slowest.
+struct PredictionEnds {
+  TaskGraph fast;
+  TaskGraph slow;
+};
+[[nodiscard]] Result<PredictionEnds> predict_ends(const Recording& recording,
+                                                  std::span<const WhatIf> stack);
+
+/// Adds what an answer says beside the step: samples per second where the batch changes, and
+/// whether the run has room on its device.
+void add_facts(const Recording& recording, const Run& baseline, Prediction& prediction);
 
 }  // namespace foretrace::driver

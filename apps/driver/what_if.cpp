@@ -1,5 +1,7 @@
 // What-ifs: applied in order, with the range they declare.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "apps/driver/predict.h"
 #include "apps/driver/what_if_stack.h"
@@ -7,50 +9,104 @@
 namespace foretrace::driver {
 namespace {
 
-/// The stack applied in order, simulated, with the range that the edited durations declare.
-Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
-                               const RunOptions& options) {
-  WhatIfStack applied(recording);
-  for (const WhatIf& what_if : stack) {
-    if (const Status pushed = applied.push(what_if); !pushed.ok()) {
+/// What becomes of a what-if that finds nothing to change.
+enum class Idle : std::uint8_t { refuse, skip };
+
+/// The stack applied in its order.
+Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatIf> stack, Idle idle,
+                               Checks checks = default_checks()) {
+  WhatIfStack applied(recording, checks);
+  for (const WhatIf& what_if : in_order(stack)) {
+    const Status pushed = applied.push(what_if);
+    const bool skips =
+        idle == Idle::skip && !pushed.ok() && pushed.error().code == ErrorCode::no_match;
+    if (!pushed.ok() && !skips) {
       return pushed.error();
     }
   }
-  return applied.finish(options);
+  return applied;
+}
+
+/// The same, simulated, with the range that the edited durations declare.
+Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
+                               const RunOptions& options, Idle idle) {
+  const Result<WhatIfStack> applied = applied_to(recording, stack, idle, options.checks);
+  return applied.ok() ? applied->finish(options) : applied.error();
+}
+
+/// Every parameter with a declared range at this end of it.
+std::vector<WhatIf> at_bound(std::span<const WhatIf> stack, Bound bound) {
+  std::vector<WhatIf> moved(stack.begin(), stack.end());
+  for (WhatIf& what_if : moved) {
+    what_if.parameters = what_if.parameters.at_bound(bound);
+  }
+  return moved;
+}
+
+/// Widens the declared range by that of the parameters. At an end of which a what-if changes
+/// nothing, it is as if it were not there.
+Status widen(const Recording& recording, std::span<const WhatIf> stack, const RunOptions& options,
+             Prediction& prediction) {
+  for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
+    const Result<Prediction> end =
+        apply_stack(recording, at_bound(stack, bound), options, Idle::skip);
+    if (!end.ok()) {
+      return end.error();
+    }
+    prediction.declared_low_ns = std::min(prediction.declared_low_ns, end->declared_low_ns);
+    prediction.declared_high_ns = std::max(prediction.declared_high_ns, end->declared_high_ns);
+  }
+  return ok_status();
+}
+
+/// The range of a prediction whose declared bounds are known.
+Result<Prediction> with_range(const Recording& recording, Result<Prediction> prediction,
+                              const RunOptions& options, const Replay* baseline) {
+  if (!prediction.ok()) {
+    return prediction;
+  }
+  if (baseline != nullptr) {
+    set_range(recording, *baseline, *prediction);
+    return prediction;
+  }
+  const Result<Replay> replayed = replay(recording, options);
+  if (!replayed.ok()) {
+    return replayed.error();
+  }
+  set_range(recording, *replayed, *prediction);
+  return prediction;
 }
 
 }  // namespace
 
 Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
-                           const RunOptions& options) {
-  Result<Prediction> prediction = apply_stack(recording, stack, options);
+                           const RunOptions& options, const Replay* baseline) {
+  Result<Prediction> prediction = apply_stack(recording, stack, options, Idle::refuse);
   const bool has_range = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
     return what_if.parameters.has_range();
   });
-  if (!prediction.ok() || !has_range) {
-    return prediction;
-  }
-  for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
-    std::vector<WhatIf> moved(stack.begin(), stack.end());
-    for (WhatIf& what_if : moved) {
-      what_if.parameters = what_if.parameters.at_bound(bound);
+  if (prediction.ok() && has_range) {
+    if (const Status widened = widen(recording, stack, options, *prediction); !widened.ok()) {
+      return widened.error();
     }
-    const Result<Prediction> end = apply_stack(recording, moved, options);
-    if (!end.ok()) {
-      return end.error();
-    }
-    prediction->low_ns = std::min(prediction->low_ns, end->low_ns);
-    prediction->high_ns = std::max(prediction->high_ns, end->high_ns);
   }
-  return prediction;
+  return with_range(recording, std::move(prediction), options, baseline);
 }
 
-Result<Prediction> predict_if_possible(const Recording& recording, std::span<const WhatIf> stack,
-                                       const RunOptions& options) {
-  Result<Prediction> prediction = predict(recording, stack, options);
-  return prediction.ok() || prediction.error().code != ErrorCode::no_match
-             ? prediction
-             : apply_stack(recording, stack, options);
+Result<PredictionEnds> predict_ends(const Recording& recording, std::span<const WhatIf> stack) {
+  const Result<WhatIfStack> fast =
+      applied_to(recording, at_bound(stack, Bound::optimistic), Idle::skip);
+  const Result<WhatIfStack> slow =
+      applied_to(recording, at_bound(stack, Bound::pessimistic), Idle::skip);
+  if (!fast.ok() || !slow.ok()) {
+    return fast.ok() ? slow.error() : fast.error();
+  }
+  return PredictionEnds{fast->low(), slow->high()};
+}
+
+void add_facts(const Recording& recording, const Run& baseline, Prediction& prediction) {
+  prediction.throughput = throughput_of(recording, baseline, prediction);
+  prediction.fit = device_fit(recording, baseline, prediction);
 }
 
 }  // namespace foretrace::driver

@@ -119,6 +119,28 @@ class Parser {
   std::size_t at_ = 0;
 };
 
+/// What-ifs are known by what their parameters mean, not by name. One has each meaning.
+const OptimizationInfo& the_one_with(std::string_view OptimizationInfo::*parameter) {
+  const auto all = optimizations::all();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const OptimizationInfo* info) {
+    return !(info->*parameter).empty();
+  });
+  FORETRACE_CHECK(found != all.end());
+  return **found;
+}
+
+/// A quote inside is doubled.
+std::string quoted_text(std::string_view value) {
+  std::string text = "'";
+  for (const char c : value) {
+    text += c;
+    if (c == '\'') {
+      text += c;
+    }
+  }
+  return text + "'";
+}
+
 }  // namespace
 
 Result<WhatIfSpec> parse_what_if(std::string_view text) { return Parser(text).parse(); }
@@ -144,7 +166,23 @@ Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& argu
 }
 
 WhatIfSpec swap_to(const std::string& accelerator) {
-  return {std::string(accelerator_swap_name), {{"to", accelerator}}};
+  const OptimizationInfo& info = the_one_with(&OptimizationInfo::accelerator_param);
+  return {std::string(info.name), {{std::string(info.accelerator_param), accelerator}}};
+}
+
+WhatIfSpec resize_batch(double factor) {
+  const OptimizationInfo& info = the_one_with(&OptimizationInfo::batch_param);
+  return {std::string(info.name), {{std::string(info.batch_param), fmt::format("{}", factor)}}};
+}
+
+std::string text_of(const WhatIfSpec& spec) {
+  std::string text = spec.name;
+  for (std::size_t i = 0; i < spec.parameters.size(); ++i) {
+    const auto& [key, value] = spec.parameters[i];
+    const bool quoted = value.find_first_of("&~:=', ") != std::string::npos;
+    text += fmt::format("{}{}={}", i == 0 ? ":" : ",", key, quoted ? quoted_text(value) : value);
+  }
+  return text;
 }
 
 Result<const OptimizationInfo*> find_optimization(std::string_view name) {
@@ -183,6 +221,18 @@ Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
     stack.push_back(*std::move(what_if));
   }
   return stack;
+}
+
+bool comes_before(const OptimizationInfo& a, const OptimizationInfo& b) {
+  return std::pair(a.stage, a.name) < std::pair(b.stage, b.name);
+}
+
+std::vector<WhatIf> in_order(std::span<const WhatIf> stack) {
+  std::vector<WhatIf> ordered(stack.begin(), stack.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const WhatIf& a, const WhatIf& b) {
+    return comes_before(*a.optimization, *b.optimization);
+  });
+  return ordered;
 }
 
 Result<std::vector<WhatIf>> stack_of(const std::vector<std::string>& arguments) {

@@ -34,10 +34,12 @@ struct WhatIfSpec {
 [[nodiscard]] Result<std::vector<WhatIfSpec>> parse_stack(
     const std::vector<std::string>& arguments);
 
-/// The what-if that changes the device.
-inline constexpr std::string_view accelerator_swap_name = "accelerator_swap";
-/// What --accelerator NAME means: the run moved to that product.
+/// What --accelerator NAME means: the what-if that moves the run to that product.
 [[nodiscard]] WhatIfSpec swap_to(const std::string& accelerator);
+/// The what-if that makes the batch of every pass `factor` times as large.
+[[nodiscard]] WhatIfSpec resize_batch(double factor);
+/// The same as it is written: "NAME:key=value".
+[[nodiscard]] std::string text_of(const WhatIfSpec& spec);
 
 /// The optimization of this name; an error names the nearest one.
 [[nodiscard]] Result<const OptimizationInfo*> find_optimization(std::string_view name);
@@ -49,6 +51,12 @@ struct WhatIf {
 };
 [[nodiscard]] Result<WhatIf> check_what_if(const WhatIfSpec& spec);
 [[nodiscard]] Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs);
+/// In the order in which they are applied, whatever order they were given in: by stage, then by
+/// name; several of one name stay in the order given.
+[[nodiscard]] std::vector<WhatIf> in_order(std::span<const WhatIf> stack);
+/// Whether `a` is applied before `b`.
+[[nodiscard]] bool comes_before(const OptimizationInfo& a, const OptimizationInfo& b);
+
 /// parse_stack(), checked.
 [[nodiscard]] Result<std::vector<WhatIf>> stack_of(const std::vector<std::string>& arguments);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace foretrace::driver {
 namespace {
@@ -44,9 +45,26 @@ TaskGraph scaled(const TaskGraph& graph, const std::vector<float>& factors) {
   return graph.with_weights(std::move(weights));
 }
 
+/// Whether the next graph is the same one. What moves, comes or goes is a change; so is another
+/// device, samples in other groups, and a tensor of another size.
+bool changes_nothing(const TaskGraph& before, const Change& change, const Committed& after) {
+  if (!after.new_id.empty() || before.shared_topology() != after.graph.shared_topology() ||
+      !change.policies.empty() || !change.priorities.empty() || !change.new_tensors.empty()) {
+    return false;
+  }
+  const Weights& was = before.weights();
+  const Weights& is = after.graph.weights();
+  const auto resizes = [&](const TensorEdit& edit) {
+    return before.context().tensors[index(edit.tensor)].bytes != edit.bytes;
+  };
+  return *was.duration_ns == *is.duration_ns && *was.segment_ns == *is.segment_ns &&
+         *was.lag_ns == *is.lag_ns && *was.overflow_lag_ns == *is.overflow_lag_ns &&
+         std::none_of(change.tensors.begin(), change.tensors.end(), resizes);
+}
+
 /// The point and both bounds; a bound never lies on the wrong side of the point.
 Status add_range(const DurationBounds& bounds, const RunOptions& options, Prediction& prediction) {
-  prediction.low_ns = prediction.high_ns = prediction.run.answer.step_ns;
+  prediction.declared_low_ns = prediction.declared_high_ns = prediction.run.answer.step_ns;
   if (bounds.are_tight()) {
     return ok_status();
   }
@@ -55,8 +73,8 @@ Status add_range(const DurationBounds& bounds, const RunOptions& options, Predic
     if (!run.ok()) {
       return run.error();
     }
-    prediction.low_ns = std::min(prediction.low_ns, run->answer.step_ns);
-    prediction.high_ns = std::max(prediction.high_ns, run->answer.step_ns);
+    prediction.declared_low_ns = std::min(prediction.declared_low_ns, run->answer.step_ns);
+    prediction.declared_high_ns = std::max(prediction.declared_high_ns, run->answer.step_ns);
   }
   return ok_status();
 }
@@ -84,14 +102,24 @@ Status WhatIfStack::push(const WhatIf& what_if) {
     return Error{change.error().code,
                  fmt::format("{}: {}", info.name, reason_of(change.error(), info.name))};
   }
-  Result<Committed> committed = commit(graph_, *change);
+  Result<Committed> committed = commit(graph_, *change, checks_);
   if (!committed.ok()) {
     return Error(committed.error()).with_context(info.name);
   }
+  if (changes_nothing(graph_, *change, *committed)) {
+    return Error{
+        ErrorCode::no_match,
+        fmt::format("{}: changes nothing: {}", info.name,
+                    change->notes.empty() ? std::string("every task stays as it is")
+                                          : fmt::format("{}", fmt::join(change->notes, "; ")))};
+  }
   bounds_.follow(*committed);
-  if (info.name == accelerator_swap_name) {
+  if (change->samples) {
+    samples_ = samples_.value_or(1) * *change->samples;
+  }
+  if (!info.accelerator_param.empty()) {
     // What follows in the stack runs on the new device.
-    Result<Accelerator> swapped = find_accelerator(what_if.parameters.text("to"));
+    Result<Accelerator> swapped = find_accelerator(what_if.parameters.text(info.accelerator_param));
     accelerator_ = swapped.ok() ? std::optional(*std::move(swapped)) : std::nullopt;
   }
   graph_ = std::move(committed->graph);
@@ -105,6 +133,8 @@ Result<Prediction> WhatIfStack::finish(const RunOptions& options) const {
   Prediction prediction;
   prediction.graph = graph_;
   prediction.applied = applied_;
+  prediction.samples = samples_;
+  prediction.accelerator = accelerator_;
   Result<Run> run = simulate_run(graph_, options);
   if (!run.ok()) {
     return run.error();

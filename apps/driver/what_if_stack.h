@@ -33,17 +33,23 @@ class DurationBounds {
 /// A recording and what was applied to it. Copies share the graph.
 class WhatIfStack {
  public:
-  explicit WhatIfStack(const Recording& recording)
-      : graph_(recording.graph()), accelerator_(recording.accelerator) {}
+  explicit WhatIfStack(const Recording& recording, Checks checks = default_checks())
+      : graph_(recording.graph()), accelerator_(recording.accelerator), checks_(checks) {}
 
   /// The error names the what-if; the stack is then as it was. ErrorCode::no_match if it finds
-  /// nothing to change.
+  /// nothing to change, or changes nothing in the end.
   [[nodiscard]] Status push(const WhatIf& what_if);
 
   [[nodiscard]] const TaskGraph& graph() const { return graph_; }
   /// What the changed run is on.
   [[nodiscard]] const std::optional<Accelerator>& accelerator() const { return accelerator_; }
   [[nodiscard]] const std::vector<Applied>& applied() const { return applied_; }
+  /// See Prediction::samples.
+  [[nodiscard]] const std::optional<double>& samples() const { return samples_; }
+
+  /// The graph with every edited duration at its low (high) bound.
+  [[nodiscard]] TaskGraph low() const { return bounds_.low(graph_); }
+  [[nodiscard]] TaskGraph high() const { return bounds_.high(graph_); }
 
   /// The run with the range that the edited durations declare.
   [[nodiscard]] Result<Prediction> finish(const RunOptions& options) const;
@@ -51,15 +57,11 @@ class WhatIfStack {
  private:
   TaskGraph graph_;
   std::optional<Accelerator> accelerator_;
+  Checks checks_ = Checks::none;
   std::vector<Applied> applied_;
+  std::optional<double> samples_;
   DurationBounds bounds_;
 };
-
-/// predict(), but where an end of a parameter's range leaves nothing to change, the range is the
-/// one of the edited durations alone.
-[[nodiscard]] Result<Prediction> predict_if_possible(const Recording& recording,
-                                                     std::span<const WhatIf> stack,
-                                                     const RunOptions& options);
 
 /// The message without "name: " in front of it.
 [[nodiscard]] std::string reason_of(const Error& error, std::string_view name);

@@ -104,6 +104,7 @@ Json path_document(const Recording& recording, const Replay& replay, const PathR
           {"input", input_json(recording.path, recording.events.info)},
           {"baseline", steps_json(replay.run.steps, replay.run.answer)},
           {"step", report.step_number < 0 ? Json(nullptr) : Json(report.step_number)},
+          {"rank", report.rank < 0 ? Json(nullptr) : Json(report.rank)},
           {"begin_ns", report.scope.begin_ns},
           {"total_ns", path.total_ns},
           {"shares",
@@ -120,7 +121,7 @@ Json path_document(const Recording& recording, const Replay& replay, const PathR
           {"host_regions", groups_json(report.regions)},
           {"layers", groups_json(report.layers)},
           {"pieces", pieces_json(recording.graph(), path)},
-          {"honesty", honesty_json(recording.built.honesty, &replay.reactions)}};
+          {"honesty", honesty_json(recording, replay)}};
 }
 
 }  // namespace foretrace::driver

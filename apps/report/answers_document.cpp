@@ -94,6 +94,7 @@ Json ranking_json(const Ranking& ranking) {
                     {"low_ns", row.low_ns},
                     {"high_ns", row.high_ns},
                     {"speedup", row.speedup},
+                    {"samples", row.samples},
                     {"noise", row.is_noise},
                     {"memory", need_json(row.memory)}});
   }
@@ -122,7 +123,7 @@ Json pairs_json(const PairRanking& pairs) {
          {"together", std::abs(difference) <= pairs.tolerance_ns ? "as the sum"
                       : difference > 0                           ? "less than the sum"
                                                                  : "more than the sum"},
-         {"other_order_ns", row.other_order_ns ? Json(*row.other_order_ns) : Json(nullptr)},
+         {"other_order_ns", nullptr},
          {"memory", need_json(row.memory)},
          {"sum_of_parts_live_bytes", row.memory ? Json(row.added_live_bytes) : Json(nullptr)}});
   }

@@ -8,8 +8,6 @@
 namespace foretrace::driver {
 namespace {
 
-Json known(std::int64_t value) { return value < 0 ? Json(nullptr) : Json(value); }
-
 Json device_json(const trace::DeviceProperties& device) {
   return {{"id", device.id},
           {"name", device.name},
@@ -20,6 +18,8 @@ Json device_json(const trace::DeviceProperties& device) {
 }
 
 }  // namespace
+
+Json known(std::int64_t value) { return value < 0 ? Json(nullptr) : Json(value); }
 
 Json input_json(const std::string& path, const trace::TraceInfo& info) {
   Json devices = Json::array();
@@ -46,6 +46,16 @@ Json import_json(const trace::ImportReport& report) {
   return {{"events", report.events},       {"kept", report.kept},   {"dropped", report.dropped()},
           {"repaired", report.repaired()}, {"bytes", report.bytes}, {"reasons", std::move(reasons)},
           {"warnings", report.warnings}};
+}
+
+Json honesty_json(const Recording& recording, const Replay& replay) {
+  Json object = honesty_json(recording.built.honesty, &replay.reactions);
+  Json doubt = Json::array();
+  for (const Doubt& reason : replay.doubts) {
+    doubt.push_back(reason.text);
+  }
+  object["doubt"] = std::move(doubt);
+  return object;
 }
 
 Json honesty_json(const trace::Honesty& honesty, const Reactions* reactions) {
@@ -92,7 +102,10 @@ Json steps_json(const StepTimes& times, const StepAnswer& answer) {
   return {{"step_ns", answer.step_ns},
           {"host_period_ns", answer.host_ns},
           {"device_period_ns", known(answer.device_ns)},
-          {"limited_by", answer.device_limits ? "device" : "host"},
+          {"limited_by", answer.device_limits() ? "device" : "host"},
+          {"measured_by", to_string(answer.limit)},
+          {"device_work_ns", answer.work_ns},
+          {"steps_left_out", answer.left_out},
           {"step_is", answer.is_span ? "span" : "recorded step"},
           {"step_numbers", times.numbers},
           {"steps_ns", times.host_ns},

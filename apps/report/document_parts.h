@@ -19,12 +19,16 @@ namespace foretrace::driver {
 
 using Json = nlohmann::ordered_json;
 
+/// Null where a value below 0 says that it is not known.
+[[nodiscard]] Json known(std::int64_t value);
 /// Path, format, rank, devices.
 [[nodiscard]] Json input_json(const std::string& path, const trace::TraceInfo& info);
 /// Events, dropped, repaired, reasons, warnings.
 [[nodiscard]] Json import_json(const trace::ImportReport& report);
 /// Honesty counters; reactions are left out if null.
 [[nodiscard]] Json honesty_json(const trace::Honesty& honesty, const Reactions* reactions);
+/// All of them, and the reasons to doubt what rests on the graph.
+[[nodiscard]] Json honesty_json(const Recording& recording, const Replay& replay);
 /// step_ns, host and device period and the times of every step.
 [[nodiscard]] Json steps_json(const StepTimes& times, const StepAnswer& answer);
 

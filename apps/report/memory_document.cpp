@@ -6,8 +6,6 @@
 namespace foretrace::driver {
 namespace {
 
-Json known(std::int64_t value) { return value < 0 ? Json(nullptr) : Json(value); }
-
 Json shares_json(const std::vector<MemoryShare>& shares) {
   Json list = Json::array();
   for (const MemoryShare& share : shares) {

@@ -26,7 +26,7 @@ std::string size_text(const BudgetAnswer& answer) {
                            bytes_text(high->budget_bytes));
 }
 
-std::string change_text(const BudgetAnswer& answer, std::int64_t step_ns) {
+std::string step_change_text(const BudgetAnswer& answer, std::int64_t step_ns) {
   const std::int64_t before = answer.step_before_ns;
   return fmt::format("{} {} -> {} ({})", answer.is_span ? "span" : "step", time_text(before),
                      time_text(step_ns, before),
@@ -56,7 +56,7 @@ std::string remedy_text(const BudgetAnswer& answer) {
   for (const BudgetTry& tried : answer.remedies) {
     if (!tried.fits) continue;
     text += fmt::format("{}--when-full {}: {}", text.empty() ? "" : "; or ", tried.name,
-                        change_text(answer, tried.step_ns));
+                        step_change_text(answer, tried.step_ns));
   }
   if (!text.empty()) return text;
   return fmt::format("nothing fits in that much; --when-full {} gets through from {} on",
@@ -97,7 +97,7 @@ std::string budget_headline(const BudgetAnswer& answer) {
                        asker_text(*answer.stop), bytes_text(answer.stop->pressure.missing_bytes));
   }
   return fmt::format("fits in {}{}: {}", size_text(answer), with,
-                     change_text(answer, answer.step_after_ns));
+                     step_change_text(answer, answer.step_after_ns));
 }
 
 std::string budget_rows(const BudgetAnswer& answer) {

@@ -48,13 +48,16 @@ std::string cell(std::string text) {
 std::string claims_headline(const std::vector<ClaimRow>& claims) {
   const auto failed = static_cast<std::size_t>(std::count_if(
       claims.begin(), claims.end(), [](const ClaimRow& row) { return !row.failure.empty(); }));
-  const std::size_t compared = claims.size() - count(claims, Verdict::not_compared);
+  const std::size_t not_comparable = count(claims, Verdict::not_comparable);
+  const std::size_t compared =
+      claims.size() - count(claims, Verdict::not_compared) - not_comparable;
   return fmt::format(
       "{} of {} published gains are inside the predicted range; {} below, {} above, {} opposite;\n"
+      "{} are beside a published figure that they are not comparable with;\n"
       "{} rows are predicted without a published figure, {} are not predicted\n",
       count(claims, Verdict::inside), compared, count(claims, Verdict::below),
-      count(claims, Verdict::above), count(claims, Verdict::opposite),
-      claims.size() - compared - failed, failed);
+      count(claims, Verdict::above), count(claims, Verdict::opposite), not_comparable,
+      claims.size() - compared - not_comparable - failed, failed);
 }
 
 std::string claims_markdown(const std::vector<ClaimRow>& claims) {
@@ -62,13 +65,14 @@ std::string claims_markdown(const std::vector<ClaimRow>& claims) {
       "| row | source | published | gain of | published | predicted (range) | | with, on | why "
       "|\n|---|---|---|---|---|---|---|---|---|\n";
   for (const ClaimRow& row : claims) {
-    text += row.failure.empty()
-                ? fmt::format("| {} | {} | {} | {} | {} | {} | {} | `{}`, {} | {} |\n", row.name,
-                              row.source, row.published, to_string(row.of), published_text(row),
-                              predicted_text(row), to_string(row.verdict()), cell(row.applied),
-                              row.workload, row.why)
-                : fmt::format("| {} | {} | {} | | {} | | - | | not predicted: {} |\n", row.name,
-                              row.source, row.published, published_text(row), row.failure);
+    text +=
+        row.failure.empty()
+            ? fmt::format("| {} | {} | {} | {} | {} | {} | {} | `{}`, {} | {} |\n", row.name,
+                          row.source, row.published, to_string(row.of), published_text(row),
+                          predicted_text(row), to_string(row.verdict()), cell(row.applied),
+                          row.workload, row.not_comparable.empty() ? row.why : row.not_comparable)
+            : fmt::format("| {} | {} | {} | | {} | | - | | not predicted: {} |\n", row.name,
+                          row.source, row.published, published_text(row), row.failure);
   }
   return text;
 }
@@ -105,6 +109,9 @@ nlohmann::ordered_json claims_json(const std::vector<ClaimRow>& claims) {
                     {"predicted_gain", row.predicted_gain},
                     {"predicted_range", {row.predicted.low, row.predicted.high}},
                     {"verdict", to_string(row.verdict())}});
+      if (!row.not_comparable.empty()) {
+        entry["not_comparable"] = row.not_comparable;
+      }
     } else {
       entry["failure"] = row.failure;
     }

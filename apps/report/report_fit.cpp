@@ -42,10 +42,6 @@ std::string set_text(const FitAnswer& answer, const FitSet& set) {
   return text;
 }
 
-std::string change_text(std::int64_t after, std::int64_t before) {
-  return signed_percent_text(share_of(after - before, before));
-}
-
 std::string need_text(const FitAnswer& answer, const FitSet& set) {
   return bytes_text(answer.target.needed_bytes(set.need));
 }

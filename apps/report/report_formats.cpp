@@ -33,7 +33,7 @@ std::string speed_of(const FormatRow& row) {
 }
 
 // A bar would end the cell.
-std::string cell(std::string text) {
+std::string plain_cell(std::string text) {
   std::replace(text.begin(), text.end(), '|', '/');
   return text;
 }
@@ -89,7 +89,7 @@ std::string formats_markdown(std::span<const FormatRow> rows) {
   std::string refused = "\n| refused | why |\n|---|---|\n";
   for (const FormatRow& row : rows) {
     if (row.format.empty()) {
-      refused += fmt::format("| {} | {} |\n", row.file, cell(reason_of(row)));
+      refused += fmt::format("| {} | {} |\n", row.file, plain_cell(reason_of(row)));
       continue;
     }
     std::string warnings;
@@ -99,8 +99,8 @@ std::string formats_markdown(std::span<const FormatRow> rows) {
     text += fmt::format("| {} | {} | {:.1f} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
                         row.file, row.format, static_cast<double>(row.report.bytes) / 1e6,
                         speed_of(row), row.report.events, row.rows, row.operations, row.kernels,
-                        row.ranks, cell(damage_of(row)), cell(warnings),
-                        row.span_error ? error_of(row) : cell(row.no_replay));
+                        row.ranks, plain_cell(damage_of(row)), plain_cell(warnings),
+                        row.span_error ? error_of(row) : plain_cell(row.no_replay));
   }
   return text + refused;
 }

@@ -16,13 +16,13 @@ using driver::Inspection;
 using driver::Share;
 
 // Longer lists are cut; --json has them whole.
-constexpr std::size_t longest_list = 8;
+constexpr std::size_t longest_inspect_list = 8;
 
 /// Names with their device time, in one table with the other lists of the page.
 void add_shares(Table& table, std::string_view title, const std::vector<Share>& shares,
                 const GraphFacts& facts) {
   table.row({strong(title), "", "", ""});
-  const std::size_t shown = std::min(shares.size(), longest_list);
+  const std::size_t shown = std::min(shares.size(), longest_inspect_list);
   Share rest;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const Share& share = shares[i];
@@ -195,7 +195,7 @@ std::string nodes_text(const driver::NodeFacts& facts) {
 std::string names_table(const Inspection& found) {
   Table table({left, right, right});
   table.row({strong("events by name"), "time", "events"});
-  const std::size_t shown = std::min(found.names.size(), longest_list);
+  const std::size_t shown = std::min(found.names.size(), longest_inspect_list);
   for (std::size_t i = 0; i < shown; ++i) {
     const Share& share = found.names[i];
     table.row({"  " + shorten(share.name.empty() ? "(none)" : function_text(share.name), 60),

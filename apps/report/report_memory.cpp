@@ -17,7 +17,7 @@ using driver::MemoryReport;
 using driver::MemoryShare;
 
 // Longer lists are cut; --json has them whole.
-constexpr std::size_t longest_list = 8;
+constexpr std::size_t longest_memory_list = 8;
 
 std::string named(const std::string& name, std::string_view otherwise) {
   return name.empty() ? std::string(otherwise) : name;
@@ -26,7 +26,7 @@ std::string named(const std::string& name, std::string_view otherwise) {
 void add_shares(Table& table, std::string_view title, const std::vector<MemoryShare>& shares,
                 std::int64_t whole) {
   table.row({strong(title), "", "", ""});
-  const std::size_t shown = std::min(shares.size(), longest_list);
+  const std::size_t shown = std::min(shares.size(), longest_memory_list);
   MemoryShare rest;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const MemoryShare& share = shares[i];

@@ -16,7 +16,7 @@ using driver::SummaryNode;
 
 // What is smaller is in a line "... n more"; --json has it all.
 constexpr double least_share = 0.005;
-constexpr std::size_t longest_list = 8;
+constexpr std::size_t longest_modules_list = 8;
 constexpr std::size_t deepest = 8;
 
 class Page {
@@ -59,7 +59,7 @@ class Page {
     std::size_t left_out = 0;
     for (std::size_t i = 0; i < node.children.size(); ++i) {
       const SummaryNode& child = node.children[i];
-      if (i < longest_list && !is_small(child)) {
+      if (i < longest_modules_list && !is_small(child)) {
         add(child, depth + 1);
         continue;
       }

@@ -19,11 +19,7 @@ using driver::Ranking;
 using driver::Replay;
 
 // Longer lists are cut; --json has them whole.
-constexpr std::size_t longest_list = 15;
-
-std::string change_text(std::int64_t after, std::int64_t before) {
-  return signed_percent_text(share_of(after - before, before));
-}
+constexpr std::size_t longest_pairs_list = 15;
 
 std::string pair_text(const RankedPair& pair) {
   return fmt::format("{}, then {}", pair.first->name, pair.second->name);
@@ -71,7 +67,7 @@ std::string pairs_table(const Replay& replay, const Ranking& ranking, const Pair
   table.row({strong("two together"), by_memory ? title : strong("step"), strong("change"),
              strong("sum"), strong("gives"), by_memory ? strong("step") : title,
              by_memory ? strong("change") : change});
-  const std::size_t shown = std::min(pairs.rows.size(), longest_list);
+  const std::size_t shown = std::min(pairs.rows.size(), longest_pairs_list);
   for (std::size_t i = 0; i < shown; ++i) {
     table.row(cells_of(replay, ranking, pairs, pairs.rows[i]));
     table.row({fmt::format("    then {}", pairs.rows[i].second->name), "", "", "", "", "", ""});

@@ -14,6 +14,10 @@ double share_of(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+std::string change_text(std::int64_t after, std::int64_t before) {
+  return signed_percent_text(share_of(after - before, before));
+}
+
 std::string row(std::string_view title, std::string_view text) {
   return paragraph(fmt::format("  {:<9} ", title), text);
 }
@@ -27,6 +31,9 @@ std::string trace_text(const driver::Recording& recording) {
                         file_name(recording.path), plural(report.events, "event"));
   if (report.dropped() > 0) {
     text += fmt::format(", {} dropped", count_text(report.dropped()));
+  }
+  if (!recording.accelerator_note.empty()) {
+    return text + "; " + recording.accelerator_note;
   }
   return text + ", " +
          (recording.accelerator ? recording.accelerator->product : "accelerator not known");
@@ -94,6 +101,26 @@ std::string flag_rows(const trace::Honesty& honesty) {
     rows += row("flag", warning_colour(flag));
   }
   return rows;
+}
+
+std::string with_doubt(std::string answer, const driver::Replay& replay) {
+  if (replay.doubts.empty()) {
+    return answer;
+  }
+  const std::size_t end = std::min(answer.find('\n'), answer.size());
+  const std::string brief = ", doubtful: " + replay.doubts.front().brief;
+  const bool is_page = answer.find('\n', end + 1) != std::string::npos;
+  if (!is_page) {
+    return answer.insert(end, brief);
+  }
+  const bool has_room = end + brief.size() <= page_width;
+  std::string reasons = "\n";
+  for (const driver::Doubt& doubt : replay.doubts) {
+    reasons += paragraph("  doubtful: ", doubt.text);
+  }
+  reasons.pop_back();
+  answer.insert(end, reasons);
+  return answer.insert(end, warning_colour(has_room ? brief : ", doubtful"));
 }
 
 std::string honesty_table(const trace::Honesty& honesty) {

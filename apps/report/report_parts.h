@@ -19,6 +19,8 @@ inline constexpr auto right = Table::Align::right;
 
 /// part / whole; 0 if there is no whole.
 [[nodiscard]] double share_of(std::int64_t part, std::int64_t whole);
+/// "+12.3 %": what becomes of `before`.
+[[nodiscard]] std::string change_text(std::int64_t after, std::int64_t before);
 /// "  title     text", continued below the text.
 [[nodiscard]] std::string row(std::string_view title, std::string_view text);
 
@@ -42,6 +44,9 @@ struct BreakdownPart {
 [[nodiscard]] std::string signed_bytes_text(std::int64_t bytes);
 /// One row per flag.
 [[nodiscard]] std::string flag_rows(const trace::Honesty& honesty);
+/// An answer whose first line says that it is doubtful, where it is: a page adds the reasons below,
+/// a first line alone the first reason.
+[[nodiscard]] std::string with_doubt(std::string answer, const driver::Replay& replay);
 /// What the graph does not explain and what it rests on.
 [[nodiscard]] std::string honesty_table(const trace::Honesty& honesty);
 /// Spans with the device or the host at other speeds, beside what the events say.

@@ -31,8 +31,11 @@ std::vector<Held> held_by(const PathShares& shares) {
 }
 
 std::string scope_text(const PathReport& report) {
-  return report.step_number < 0 ? std::string("the whole span")
-                                : fmt::format("step {}", report.step_number);
+  const std::string rank =
+      report.rank < 0 ? std::string() : fmt::format(" of rank {}", report.rank);
+  return (report.step_number < 0 ? std::string("the whole span")
+                                 : fmt::format("step {}", report.step_number)) +
+         rank;
 }
 
 std::string groups_table(std::string_view title, const std::vector<PathGroup>& groups,

@@ -17,10 +17,6 @@ using driver::Ranked;
 using driver::Ranking;
 using driver::Replay;
 
-std::string change_text(std::int64_t after, std::int64_t before) {
-  return signed_percent_text(share_of(after - before, before));
-}
-
 /// Names in a paragraph for causes that everybody knows; errors with their text.
 std::string left_out_text(const Ranking& ranking) {
   using driver::Unranked;
@@ -44,7 +40,8 @@ std::string left_out_text(const Ranking& ranking) {
     page += paragraph("  ", "find nothing to change here (--apply NAME says why): " + list);
   }
   for (const Unranked& unranked : ranking.left_out) {
-    if (unranked.cause == Unranked::Cause::error) {
+    if (unranked.cause == Unranked::Cause::error ||
+        unranked.cause == Unranked::Cause::does_not_fit) {
       page += paragraph(fmt::format("  {}: ", unranked.name), unranked.reason);
     }
   }

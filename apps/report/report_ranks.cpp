@@ -13,11 +13,12 @@ namespace foretrace::app {
 namespace {
 
 // Longer lists are cut; --json has them whole.
-constexpr std::size_t longest_list = 12;
+constexpr std::size_t longest_ranks_list = 12;
 
 std::string more_line(std::size_t all) {
-  return all > longest_list ? fmt::format("  ... {} more\n", count_text(all - longest_list))
-                            : std::string();
+  return all > longest_ranks_list
+             ? fmt::format("  ... {} more\n", count_text(all - longest_ranks_list))
+             : std::string();
 }
 
 /// "+12.5 us", or what stands for a clock that could not be aligned.
@@ -63,7 +64,7 @@ std::string communicator_rows(const trace::JobMatching& matching) {
 std::string cost_table(const driver::Communication& communication, std::int64_t span) {
   Table table({left, left, right, right, right, right, right});
   table.row({strong("collectives"), "ranks", "size", "count", "transfer", "GB/s", "waiting"});
-  const std::size_t shown = std::min(communication.rows.size(), longest_list);
+  const std::size_t shown = std::min(communication.rows.size(), longest_ranks_list);
   for (std::size_t i = 0; i < shown; ++i) {
     const driver::CommunicationRow& row = communication.rows[i];
     table.row({fmt::format("  {} {}", to_string(row.kind), shorten(row.communicator, 24)),
@@ -86,7 +87,7 @@ std::string rank_table(const driver::Recording& recording,
                        const driver::Communication& communication, std::int64_t span) {
   Table table({left, right, right, right, right, right, right});
   table.row({strong("ranks"), "transfer", "waiting", "covered", "last in", "late by", "clock"});
-  const std::size_t shown = std::min(communication.ranks.size(), longest_list);
+  const std::size_t shown = std::min(communication.ranks.size(), longest_ranks_list);
   for (std::size_t r = 0; r < shown; ++r) {
     const driver::RankCommunication& rank = communication.ranks[r];
     table.row({fmt::format("  rank {}", rank.rank), time_text(rank.exposed_transfer_ns, span),
@@ -108,7 +109,7 @@ std::string stall_table(const driver::Communication& communication, std::int64_t
   }
   Table table({left, left, right, right, right});
   table.row({strong("stalls of one host"), "before", "count", "median", "excess"});
-  const std::size_t shown = std::min(communication.stalls.size(), longest_list);
+  const std::size_t shown = std::min(communication.stalls.size(), longest_ranks_list);
   for (std::size_t i = 0; i < shown; ++i) {
     const driver::StallRow& stall = communication.stalls[i];
     const std::string inside =
@@ -128,7 +129,7 @@ std::string ranks_table(const driver::Recording& recording, const driver::Replay
   }
   Table table({left, right, right, right, right, right, right});
   table.row({strong("ranks"), "measured", "simulated", "error", "worst step", "matched", "clock"});
-  const std::size_t shown = std::min(replay.measured.ranks.size(), longest_list);
+  const std::size_t shown = std::min(replay.measured.ranks.size(), longest_ranks_list);
   for (std::size_t i = 0; i < shown; ++i) {
     const driver::StepTimes& was = replay.measured.ranks[i];
     const driver::StepTimes& is = replay.run.steps.ranks[i];

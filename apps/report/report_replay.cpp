@@ -33,7 +33,17 @@ std::string steps_text(const Replay& replay) {
   if (answer.device_ns >= 0) {
     text += fmt::format(", device period {}", time_text(answer.device_ns, answer.step_ns));
   }
-  return text + (answer.device_limits ? " (the host runs ahead: the device limits)" : "");
+  if (answer.left_out > 0) {
+    text += fmt::format(", {} left out (cut off or empty)", answer.left_out);
+  }
+  switch (answer.limit) {
+    case driver::StepLimit::host: break;
+    case driver::StepLimit::device_period:
+      return text + " (the host runs ahead: the device limits)";
+    case driver::StepLimit::device_work: return text + " (the work of the device limits)";
+    case driver::StepLimit::device_end: return text + " (the step ends with its device work)";
+  }
+  return text;
 }
 
 std::string all_steps_table(const Replay& replay) {

@@ -18,10 +18,6 @@ using driver::Applied;
 using driver::Prediction;
 using driver::Replay;
 
-std::string change_text(std::int64_t after, std::int64_t before) {
-  return signed_percent_text(share_of(after - before, before));
-}
-
 double speedup_of(std::int64_t before, std::int64_t after) {
   return static_cast<double>(before) / static_cast<double>(std::max<std::int64_t>(1, after));
 }
@@ -36,7 +32,7 @@ bool is_noise(const Replay& replay, std::int64_t after) {
   return replay.scatter > 0 && std::abs(share_of(after - before, before)) <= replay.scatter;
 }
 
-std::string range_text(std::int64_t low, std::int64_t high, std::int64_t scale) {
+std::string declared_range_text(std::int64_t low, std::int64_t high, std::int64_t scale) {
   return low == high ? std::string("none declared")
                      : fmt::format("{} .. {}", time_text(low, scale), time_text(high, scale));
 }
@@ -55,7 +51,7 @@ std::string side_by_side(const PredictionParts& parts) {
                change_text(now, then), range});
   };
   add(before.is_span ? "span" : "step", before.step_ns, after.step_ns,
-      range_text(prediction.low_ns, prediction.high_ns, scale));
+      declared_range_text(prediction.low_ns, prediction.high_ns, scale));
   if (!before.is_span) {
     add("host period", before.host_ns, after.host_ns, "");
     if (before.device_ns >= 0 && after.device_ns >= 0) {
@@ -139,13 +135,26 @@ std::string assumptions_text(const std::vector<Applied>& stack) {
 
 }  // namespace
 
-std::string prediction_headline(const Replay& replay, const Prediction& prediction) {
+namespace {
+
+std::string throughput_text(const driver::Throughput& throughput) {
+  const std::string ratio = factor_text(throughput.ratio);
+  return throughput.now ? fmt::format(", {:.4g} -> {:.4g} samples/s ({})", *throughput.now,
+                                      *throughput.predicted, ratio)
+                        : fmt::format(", samples/s {}", ratio);
+}
+
+/// The step that is predicted, whether or not it has room.
+std::string step_line(const Replay& replay, const Prediction& prediction) {
   const std::int64_t before = replay.run.answer.step_ns;
   const std::int64_t after = prediction.run.answer.step_ns;
   std::string line =
       fmt::format("{} {} now, {} predicted ({}, {})", replay.run.answer.is_span ? "span" : "step",
                   time_text(before), time_text(after, before), change_text(after, before),
                   factor_text(speedup_of(before, after)));
+  if (prediction.throughput) {
+    line += throughput_text(*prediction.throughput);
+  }
   if (prediction.low_ns != prediction.high_ns) {
     line += fmt::format(", between {} and {}", time_text(prediction.low_ns, before),
                         time_text(prediction.high_ns, before));
@@ -153,9 +162,21 @@ std::string prediction_headline(const Replay& replay, const Prediction& predicti
   return line;
 }
 
+}  // namespace
+
+std::string prediction_headline(const Replay& replay, const Prediction& prediction) {
+  return prediction.fit && !prediction.fit->fits ? driver::text_of_misfit(*prediction.fit)
+                                                 : step_line(replay, prediction);
+}
+
 std::string prediction_page(const PredictionParts& parts) {
   const Prediction& prediction = parts.prediction;
-  std::string page = strong(prediction_headline(parts.replay, prediction)) + "\n";
+  const std::string headline = prediction_headline(parts.replay, prediction);
+  std::string page =
+      headline.size() <= page_width ? strong(headline) + "\n" : paragraph("", headline);
+  if (prediction.fit && !prediction.fit->fits) {
+    page += paragraph("  if it did: ", step_line(parts.replay, prediction));
+  }
   if (is_noise(parts.replay, prediction.run.answer.step_ns)) {
     page += warning_colour(noise_text(parts.replay)) + "\n";
   }

@@ -29,6 +29,12 @@ Json applied_json(const std::vector<Applied>& stack) {
   return list;
 }
 
+Json side_json(const RangeSide& side) {
+  return {{"recipe", side.recipe}, {"host", side.host},       {"communication", side.communication},
+          {"change", side.change}, {"scatter", side.scatter}, {"device", side.device},
+          {"rest", side.rest},     {"doubt", side.doubt},     {"total", side.total()}};
+}
+
 }  // namespace
 
 Json result_document(const ResultParts& parts) {
@@ -40,6 +46,7 @@ Json result_document(const ResultParts& parts) {
                    {"measured", steps_json(replay.measured, replay.measured_answer)}};
   document["input"]["accelerator"] =
       recording.accelerator ? Json(recording.accelerator->name) : Json(nullptr);
+  document["input"]["accelerator_note"] = recording.accelerator_note;
   document["measured"]["scatter"] = replay.scatter;
 
   Json baseline = steps_json(replay.run.steps, replay.run.answer);
@@ -56,6 +63,27 @@ Json result_document(const ResultParts& parts) {
     Json predicted = steps_json(prediction.run.steps, prediction.run.answer);
     predicted["low_ns"] = prediction.low_ns;
     predicted["high_ns"] = prediction.high_ns;
+    predicted["range"] = {{"declared_low_ns", prediction.declared_low_ns},
+                          {"declared_high_ns", prediction.declared_high_ns},
+                          {"faster", side_json(prediction.faster)},
+                          {"slower", side_json(prediction.slower)}};
+    if (prediction.throughput) {
+      const auto known = [](const std::optional<double>& rate) {
+        return rate ? Json(*rate) : Json(nullptr);
+      };
+      predicted["throughput"] = {
+          {"samples", prediction.throughput->samples},
+          {"ratio", prediction.throughput->ratio},
+          {"samples_per_second_now", known(prediction.throughput->now)},
+          {"samples_per_second_predicted", known(prediction.throughput->predicted)}};
+    }
+    if (prediction.fit) {
+      predicted["device_memory"] = {
+          {"accelerator", prediction.fit->target.name},
+          {"capacity_bytes", prediction.fit->target.capacity_bytes},
+          {"needed_bytes", prediction.fit->target.needed_bytes(prediction.fit->need)},
+          {"fits", prediction.fit->fits}};
+    }
     if (parts.predicted != nullptr) {
       add_analysis(*parts.predicted, predicted);
     }
@@ -86,7 +114,7 @@ Json result_document(const ResultParts& parts) {
   }
   document["tasks"] = recording.graph().size();
   document["dependencies"] = recording.graph().topology().dependency_count();
-  document["honesty"] = honesty_json(recording.built.honesty, &replay.reactions);
+  document["honesty"] = honesty_json(recording, replay);
   if (!recording.built.memory_note.empty()) {
     document["memory_rests_on"] = recording.built.memory_note;
   }

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include <models/whatifs/optimization.h>
+#include <sim/edit/editor.h>
 #include <sim/edit/selection.h>
 
 namespace foretrace {
@@ -25,22 +26,18 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (!copies) return copies.error();
   const double smaller = params.number("ratio");
   const auto fixed = params.integer("fixed");
-  Change change;
+  Editor editor(graph);
   for (const TaskId copy : *copies) {
     const std::int64_t before = graph.duration_ns(copy);
     if (before <= fixed) continue;
     const double moving = static_cast<double>(before - fixed) * smaller;
     // The copy is pageable: the host copies into a staging buffer at a rate that varies by a tenth.
-    change.durations.push_back({.task = copy,
-                                .duration_ns = fixed + std::llround(moving),
-                                .provenance = Provenance::scaled,
-                                .low = 0.9F,
-                                .high = 1.1F});
+    editor.set_duration(copy, fixed + std::llround(moving), {Provenance::scaled, 0.9F, 1.1F});
   }
-  if (change.empty()) {
+  if (editor.change().empty()) {
     return Error{ErrorCode::no_match, "no upload is longer than the fixed time of one"};
   }
-  return change;
+  return editor.finish();
 }
 
 constexpr std::array<std::string_view, 2> assumptions = {

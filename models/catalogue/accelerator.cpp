@@ -2,13 +2,16 @@
 #include "models/catalogue/accelerator.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "models/catalogue/config_files.h"
 #include "models/catalogue/cost_file.h"
+#include "models/catalogue/sources.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
@@ -81,42 +84,23 @@ void read_clock(ConfigFields& fields, SustainedClock& clock) {
   clock = {};
 }
 
-// Every figure needs a source: its own key ("peak_flops/fp8") or that of its group ("peak_flops").
-void read_sources(ConfigFields& fields, const ConfigValue& root, const ConfigValue* object,
-                  std::vector<std::pair<std::string, std::string>>& sources) {
-  if (object == nullptr) return;
-  std::vector<std::string> figures;
-  std::vector<std::string_view> valid;
-  for (std::size_t i = 0; i < root.keys.size(); ++i) {
-    const std::string& key = root.keys[i];
-    if (key == "schema" || key == "product" || key == "trace_names" || key == "sources") continue;
-    figures.push_back(key);
-    for (const std::string& part : root.items[i].keys) {
-      figures.push_back(key);
-      figures.back().append("/").append(part);
-    }
+// "8.6": generation and revision, as device properties have them.
+void read_capability(ConfigFields& fields, Accelerator& accelerator) {
+  if (!fields.has("compute_capability")) return;
+  std::string text;
+  fields.text("compute_capability", text);
+  const std::size_t dot = text.find('.');
+  const auto number = [&text](std::size_t from, std::size_t to, std::int32_t& value) {
+    const char* const end = text.data() + to;
+    const auto [stop, error] = std::from_chars(text.data() + from, end, value);
+    return error == std::errc() && stop == end && value >= 0 && value < 1000;
+  };
+  if (dot != std::string::npos && number(0, dot, accelerator.compute_major) &&
+      number(dot + 1, text.size(), accelerator.compute_minor)) {
+    return;
   }
-  valid.assign(figures.begin(), figures.end());
-
-  ConfigFields inner(*object, fields.file(), fields.pointer_of("sources"));
-  for (const std::string& key : object->keys) {
-    std::string text;
-    inner.text(key, text);
-    if (std::find(figures.begin(), figures.end(), key) == figures.end()) {
-      inner.mistake(
-          key, fmt::format("source for something that is not in the file{}, expected one of {}",
-                           did_you_mean(key, valid), fmt::join(figures, ", ")));
-    }
-    sources.emplace_back(key, std::move(text));
-  }
-  for (const std::string& figure : figures) {
-    const ConfigValue* group = root.find(figure);
-    const bool is_group = group != nullptr && group->kind == ConfigValue::Kind::object;
-    const std::string parent = figure.substr(0, figure.find('/'));
-    if (is_group || object->find(figure) != nullptr || object->find(parent) != nullptr) continue;
-    inner.mistake(figure, "missing source of this figure, expected where it is from and the year");
-  }
-  fields.take(inner.finish());
+  fields.mistake("compute_capability",
+                 fmt::format("got {}, expected two numbers such as '8.6'", in_quotes(text)));
 }
 
 Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string& path) {
@@ -136,6 +120,7 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
   accelerator.memory_bandwidth = read_positive(fields, "memory_bandwidth", ParamType::bandwidth);
   accelerator.multiprocessors =
       static_cast<std::int32_t>(read_bounded(fields, "multiprocessors", ParamType::integer, 1e6));
+  read_capability(fields, accelerator);
   fields.optional_quantity("link_bandwidth", ParamType::bandwidth, accelerator.link_bandwidth);
   accelerator.launch_latency_ns =
       static_cast<std::int64_t>(read_bounded(fields, "launch_latency", ParamType::time, longest));
@@ -151,29 +136,12 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
   accelerator.shortest_kernel_ns = static_cast<std::int64_t>(shortest);
   accelerator.queue_depth =
       static_cast<std::uint32_t>(read_bounded(fields, "queue_depth", ParamType::integer, 1e9));
-  read_sources(fields, root, fields.object("sources"), accelerator.sources);
+  constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "trace_names",
+                                                          "sources"};
+  accelerator.sources = read_sources(fields, root, no_figures);
   if (accelerator.link_bandwidth < 0) fields.mistake("link_bandwidth", "is negative");
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return accelerator;
-}
-
-Error unknown_accelerator(std::string_view name) {
-  const std::vector<std::string> names = accelerator_names();
-  const std::vector<std::string_view> valid(names.begin(), names.end());
-  return Error{
-      ErrorCode::not_found,
-      fmt::format("accelerator {}: not found in {}{}, expected {}", in_quotes(name),
-                  accelerator_directory(), did_you_mean(name, valid),
-                  names.empty() ? std::string("a path to a .json file (no accelerators are there)")
-                                : fmt::format("a path to a .json file or one of {}",
-                                              fmt::join(names, ", ")))};
-}
-
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-  });
 }
 
 }  // namespace
@@ -191,15 +159,10 @@ Result<Accelerator> parse_accelerator(std::string_view text, const std::string& 
 }
 
 Result<Accelerator> find_accelerator(std::string_view name) {
-  if (!is_plain_name(name)) {
-    if (name.ends_with(".json")) return read_accelerator(std::string(name));
-    return unknown_accelerator(name);
-  }
-  const fs::path path = fs::path(accelerator_directory()) / (std::string(name) + ".json");
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return unknown_accelerator(name);
-  auto accelerator = read_accelerator(path.string());
-  if (!accelerator) return accelerator;
+  auto path = config_path("accelerator", "accelerators", name);
+  if (!path) return std::move(path).error();
+  auto accelerator = read_accelerator(*path);
+  if (!accelerator || name.ends_with(".json")) return accelerator;
   auto fits = fits_in(cost_directory(), name);
   if (!fits) return std::move(fits).error();
   accelerator->fits = std::move(*fits);
@@ -226,16 +189,7 @@ std::optional<Accelerator> accelerator_of_device(std::string_view device_name,
   return best;
 }
 
-std::vector<std::string> accelerator_names() {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator at(accelerator_directory(), error), end; !error && at != end;
-       at.increment(error)) {
-    if (at->path().extension() == ".json") names.push_back(at->path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> accelerator_names() { return config_names("accelerators"); }
 
 void set_config_directory(std::string path) { chosen_directory() = std::move(path); }
 

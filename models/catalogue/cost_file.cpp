@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view schema = "foretrace.costs/1";
+constexpr std::string_view costs_schema = "foretrace.costs/1";
 
 // ---- Writing -----------------------------------------------------------------------------------
 
@@ -130,31 +130,15 @@ void read_constants(ConfigFields& fields, OperatorFit& fit) {
   fields.take(inner.finish());
 }
 
-template <typename Enum, std::size_t Count>
-void read_word(ConfigFields& fields, std::string_view key, Enum& out) {
-  std::string text;
-  fields.text(key, text);
-  std::array<std::string_view, Count> names;
-  for (std::size_t i = 0; i < Count; ++i) {
-    names[i] = to_string(static_cast<Enum>(i));
-    if (names[i] == text) {
-      out = static_cast<Enum>(i);
-      return;
-    }
-  }
-  fields.mistake(key, fmt::format("got {}{}, expected one of {}", in_quotes(text),
-                                  did_you_mean(text, names), fmt::join(names, ", ")));
-}
-
 CalibratedOperator read_operator(const ConfigValue& object, const std::string& file,
                                  const std::string& pointer, Status& status) {
   CalibratedOperator fitted;
   OperatorFit& fit = fitted.chosen.fit;
   ConfigFields fields(object, file, pointer);
   fields.text("accelerator", fitted.accelerator);
-  read_word<OperatorKind, operator_kind_count>(fields, "operator", fit.kind);
-  read_word<Precision, precision_count>(fields, "precision", fit.precision);
-  read_word<FitForm, fit_form_count>(fields, "form", fit.form);
+  fields.word<OperatorKind, operator_kind_count>("operator", fit.kind);
+  fields.word<Precision, precision_count>("precision", fit.precision);
+  fields.word<FitForm, fit_form_count>("form", fit.form);
   const bool fits = fit.form == FitForm::roofline ||
                     (fit.form == FitForm::tiles ? is_product(fit.kind) : reduces_rows(fit.kind));
   if (!fits) {
@@ -226,17 +210,17 @@ std::string cost_file_text(const CostFile& file) {
       "{{\n  \"schema\": \"{}\",\n  \"note\": \"fitted by foretrace calibrate; shares of the peak "
       "rates in the "
       "accelerator's file, at clock 1\",\n  \"tables\": [\n{}\n  ],\n  \"fits\": [\n{}\n  ]\n}}\n",
-      schema, tables, fits);
+      costs_schema, tables, fits);
 }
 
 Result<CostFile> parse_cost_file(std::string_view text, const std::string& where) {
-  auto root = parse_config_document(text, where, schema);
+  auto root = parse_config_document(text, where, costs_schema);
   if (!root) return std::move(root).error();
   return cost_file_from(*root, where);
 }
 
 Result<CostFile> read_cost_file(const std::string& path) {
-  auto root = read_config(path, schema);
+  auto root = read_config(path, costs_schema);
   if (!root) return std::move(root).error();
   return cost_file_from(*root, path);
 }

@@ -10,23 +10,7 @@
 namespace foretrace {
 namespace {
 
-constexpr std::string_view schema = "foretrace.kernels/1";
-
-// The word of an enumerator, or a mistake with the nearest one.
-template <typename Enum, std::size_t Count>
-void read_word(ConfigFields& fields, std::string_view key, Enum& out) {
-  std::string text;
-  fields.text(key, text);
-  std::array<std::string_view, Count> names;
-  for (std::size_t i = 0; i < Count; ++i) {
-    names[i] = to_string(static_cast<Enum>(i));
-    if (names[i] != text) continue;
-    out = static_cast<Enum>(i);
-    return;
-  }
-  fields.mistake(key, fmt::format("got {}{}, expected one of {}", in_quotes(text),
-                                  did_you_mean(text, names), fmt::join(names, ", ")));
-}
+constexpr std::string_view kernels_schema = "foretrace.kernels/1";
 
 int read_integer(ConfigFields& fields, std::string_view key) {
   double value = 0;
@@ -74,7 +58,7 @@ struct KernelRules::Reader {
     each(key, [&](ConfigFields& group) {
       Pattern pattern;
       pattern.stage = read_integer(group, "stage");
-      read_word<KernelClass, kernel_class_count>(group, "class", pattern.traits.kernel_class);
+      group.word<KernelClass, kernel_class_count>("class", pattern.traits.kernel_class);
       group.optional_boolean("compute_bound", pattern.traits.compute_bound);
       group.optional_boolean("keeps_fp32", pattern.traits.keeps_fp32);
       std::vector<std::string> parts;
@@ -89,7 +73,7 @@ struct KernelRules::Reader {
   void spellings(std::string_view key, std::vector<Spelling>& out) {
     each(key, [&](ConfigFields& group) {
       Spelling spelling;
-      read_word<Precision, precision_count>(group, "precision", spelling.precision);
+      group.word<Precision, precision_count>("precision", spelling.precision);
       spelling.with = optional_texts(group, "with");
       std::vector<std::string> parts;
       group.texts("parts", parts);
@@ -110,7 +94,7 @@ struct KernelRules::Reader {
       ConfigFields inner(*letters, group.file(), group.pointer_of("letters"));
       for (const std::string& key : letters->keys) {
         Precision precision = Precision::unknown;
-        read_word<Precision, precision_count>(inner, key, precision);
+        inner.word<Precision, precision_count>(key, precision);
         if (key.size() != 1) inner.mistake(key, "expected a single letter");
         rule.letters.emplace_back(key.empty() ? ' ' : key.front(), precision);
       }
@@ -159,7 +143,7 @@ Result<KernelRules> KernelRules::parse(std::span<const RuleText> texts) {
   KernelRules rules;
   for (const RuleText& text : texts) {
     const std::string where(text.name);
-    auto root = parse_config_document(text.text, where, schema);
+    auto root = parse_config_document(text.text, where, kernels_schema);
     if (!root) return std::move(root).error();
     ConfigFields fields(*root, where);
     std::string word;

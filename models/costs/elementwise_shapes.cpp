@@ -7,12 +7,6 @@
 namespace foretrace {
 namespace {
 
-double count(const Dims& dims) {
-  double product = 1;
-  for (const std::int64_t size : dims) product *= static_cast<double>(size);
-  return product;
-}
-
 // Reads every input once and writes one tensor of the broadcast shape.
 WorkAmount amount_with(const OperatorInputs& inputs, double writes) {
   WorkAmount amount;
@@ -21,8 +15,8 @@ WorkAmount amount_with(const OperatorInputs& inputs, double writes) {
   for (const auto& tensors : inputs.tensors) {
     for (const Dims& dims : tensors) {
       if (dims.empty()) continue;
-      read += count(dims);
-      largest = std::max(largest, count(dims));
+      read += element_count(dims);
+      largest = std::max(largest, element_count(dims));
     }
   }
   if (largest <= 0) return {};

@@ -4,13 +4,14 @@
 #include <algorithm>
 
 namespace foretrace {
-namespace {
 
-double count(const Dims& dims) {
+double element_count(const Dims& dims) {
   double product = 1;
   for (const std::int64_t size : dims) product *= static_cast<double>(size);
   return product;
 }
+
+namespace {
 
 double size_at(const Dims& dims, std::size_t i) { return static_cast<double>(dims[i]); }
 
@@ -43,7 +44,7 @@ std::optional<GemmShape> gemm_of(std::string_view name, const OperatorInputs& in
   if (name == "aten::linear" && x != nullptr && w != nullptr && w->size() == 2 && !x->empty() &&
       x->back() == w->at(1)) {
     const auto k = static_cast<double>(x->back());
-    return GemmShape{1, count(*x) / std::max(k, 1.0), size_at(*w, 0), k};
+    return GemmShape{1, element_count(*x) / std::max(k, 1.0), size_at(*w, 0), k};
   }
   return std::nullopt;
 }
@@ -141,7 +142,7 @@ std::optional<WorkAmount> row_amount(std::string_view name, const OperatorInputs
   if (x == nullptr || x->empty()) return std::nullopt;
   const auto by_rows = [&](OperatorKind kind, double columns) -> std::optional<WorkAmount> {
     if (!(columns > 0)) return std::nullopt;
-    return row_work(kind, count(*x) / columns, columns, Direction::forward);
+    return row_work(kind, element_count(*x) / columns, columns, Direction::forward);
   };
   const double last = size_at(*x, x->size() - 1);
   if (name == "aten::_softmax" || name == "aten::_log_softmax") {
@@ -149,7 +150,7 @@ std::optional<WorkAmount> row_amount(std::string_view name, const OperatorInputs
   }
   if (name == "aten::native_layer_norm") {
     const Dims* weight = inputs.shape(2);
-    return by_rows(OperatorKind::layer_norm, weight == nullptr ? last : count(*weight));
+    return by_rows(OperatorKind::layer_norm, weight == nullptr ? last : element_count(*weight));
   }
   if (name == "aten::_fused_rms_norm" || name == "aten::rms_norm") {
     return by_rows(OperatorKind::rms_norm, last);
@@ -163,15 +164,15 @@ WorkAmount gather_amount(std::string_view name, const OperatorInputs& inputs) {
   const Dims* table = inputs.shape(0);
   const Dims* indices = inputs.shape(name == "aten::index_select" ? 2 : 1);
   if (name == "aten::embedding_dense_backward") {  // (gradient, indices, ...)
-    if (table == nullptr || indices == nullptr || count(*indices) <= 0) return {};
-    return embedding_work(count(*indices), count(*table) / count(*indices));
+    if (table == nullptr || indices == nullptr || element_count(*indices) <= 0) return {};
+    return embedding_work(element_count(*indices), element_count(*table) / element_count(*indices));
   }
   if (!is_one_of(name, {"aten::embedding", "aten::index_select", "aten::embedding_bag",
                         "aten::_embedding_bag"})) {
     return {};
   }
   if (table == nullptr || indices == nullptr || table->size() != 2) return {};
-  return embedding_work(count(*indices), size_at(*table, 1));
+  return embedding_work(element_count(*indices), size_at(*table, 1));
 }
 
 // Fused updates of lists of tensors: (parameters, gradients, states...).
@@ -179,7 +180,7 @@ WorkAmount update_amount(std::string_view name, const OperatorInputs& inputs) {
   const auto numbers_of = [&](std::size_t i) {
     double sum = 0;
     if (i < inputs.tensors.size()) {
-      for (const Dims& dims : inputs.tensors[i]) sum += count(dims);
+      for (const Dims& dims : inputs.tensors[i]) sum += element_count(dims);
     }
     return sum;
   };

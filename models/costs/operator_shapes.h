@@ -15,6 +15,8 @@
 namespace foretrace {
 
 using Dims = std::vector<std::int64_t>;
+/// How many numbers a tensor of these sizes has.
+[[nodiscard]] double element_count(const Dims& dims);
 
 /// The recorded inputs of an operator: `tensors` has one entry per input, a list of tensors has
 /// several shapes, a scalar none.

@@ -8,7 +8,6 @@
 namespace foretrace {
 namespace {
 
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t small_segment = 2 * mebibyte;
 constexpr std::int64_t least_large_request = 10 * mebibyte;
 constexpr std::int64_t large_rounding = 2 * mebibyte;

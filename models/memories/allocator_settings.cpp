@@ -15,8 +15,6 @@
 namespace foretrace {
 namespace {
 
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-
 constexpr std::array<std::string_view, 6> keys = {
     "expandable_segments",   "garbage_collection_threshold",
     "large_segment_size_mb", "max_non_split_rounding_mb",

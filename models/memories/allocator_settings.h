@@ -10,6 +10,7 @@
 
 namespace foretrace {
 
+inline constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 inline constexpr std::int64_t no_memory_limit = std::numeric_limits<std::int64_t>::max();
 
 struct AllocatorSettings {

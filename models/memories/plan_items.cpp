@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/memories/static_plan.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -65,8 +66,8 @@ class Order {
 
   void visit(TaskId task) {
     std::uint32_t* const row = done_.data() + index(task) * streams();
-    for (const Dependency& d : dependencies_of(graph_, task)) {
-      if (d.source == no_point || !holds_always(d)) continue;
+    for (const Link& d : sources(graph_, task)) {
+      if (!holds_always(d)) continue;
       const TaskId source = task_of(d.source);
       const std::uint32_t* const from = done_.data() + index(source) * streams();
       for (std::size_t s = 0; s < streams(); ++s) row[s] = std::max(row[s], from[s]);

@@ -4,20 +4,20 @@ namespace foretrace {
 namespace {
 
 // Blocks of the allocator; a state and its scales are two of them.
-constexpr std::int64_t least_block = 512;
+constexpr std::int64_t block_bytes = 512;
 constexpr std::int64_t state_item_bytes = 4;
 constexpr std::int64_t scale_bytes = 4;
 // 256 fp32 values for signed numbers (first moment), as many for unsigned ones (second).
 constexpr std::int64_t code_table_bytes = 1024;
 
 std::int64_t rounded(std::int64_t bytes) {
-  return (bytes + least_block - 1) / least_block * least_block;
+  return (bytes + block_bytes - 1) / block_bytes * block_bytes;
 }
 
 class Quantizer {
  public:
-  Quantizer(Change& change, const TaskGraph& graph, const QuantizationSettings& settings)
-      : change_(change), graph_(graph), settings_(settings) {}
+  Quantizer(Editor& editor, const QuantizationSettings& settings)
+      : editor_(editor), graph_(editor.graph()), settings_(settings) {}
 
   StateQuantization run() {
     const auto& tensors = graph_.context().tensors;
@@ -33,7 +33,7 @@ class Quantizer {
           tensor.bytes > 0) {
         ++done_.temporaries;
         done_.temporary_bytes += tensor.bytes;
-        change_.tensors.push_back({make_id<TensorId>(i), 0, 0, Provenance::assumed});
+        editor_.edit_tensor({make_id<TensorId>(i), 0, 0, Provenance::assumed});
       }
     }
     return done_;
@@ -53,7 +53,7 @@ class Quantizer {
     ++done_.states;
     done_.bytes_before += tensor.bytes;
     done_.bytes_after += now;
-    change_.tensors.push_back({id, now, now, Provenance::scaled});
+    editor_.edit_tensor({id, now, now, Provenance::scaled});
   }
 
   void add_code_tables(const Tensor& first) {
@@ -61,12 +61,11 @@ class Quantizer {
       Tensor table = first;
       table.bytes = table.requested_bytes = code_table_bytes;
       table.provenance = Provenance::assumed;
-      table.operator_name = change_.names.intern(graph_.names()[first.operator_name]);
-      change_.new_tensors.push_back(table);
+      editor_.add_tensor(table, graph_.names()[first.operator_name]);
     }
   }
 
-  Change& change_;
+  Editor& editor_;
   const TaskGraph& graph_;
   const QuantizationSettings& settings_;
   StateQuantization done_;
@@ -74,9 +73,8 @@ class Quantizer {
 
 }  // namespace
 
-StateQuantization quantize_states(Change& change, const TaskGraph& graph,
-                                  const QuantizationSettings& settings) {
-  return Quantizer(change, graph, settings).run();
+StateQuantization quantize_states(Editor& editor, const QuantizationSettings& settings) {
+  return Quantizer(editor, settings).run();
 }
 
 }  // namespace foretrace

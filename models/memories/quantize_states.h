@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sim/graph/change.h"
-#include "sim/graph/task_graph.h"
+#include "sim/edit/editor.h"
 
 namespace foretrace {
 
@@ -26,7 +25,6 @@ struct StateQuantization {
 
 /// Tensors of category optimizer_state are fp32 now; each becomes a byte per number and four per
 /// block, and two code tables come with the first. Nothing if the graph has no such tensors.
-StateQuantization quantize_states(Change& change, const TaskGraph& graph,
-                                  const QuantizationSettings& settings);
+StateQuantization quantize_states(Editor& editor, const QuantizationSettings& settings);
 
 }  // namespace foretrace

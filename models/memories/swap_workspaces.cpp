@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/links.h"
+
 namespace foretrace {
 namespace {
 
@@ -17,9 +19,8 @@ constexpr std::int64_t largest_tail = std::int64_t{1} << 20;
 
 class Swapper {
  public:
-  Swapper(Change& change, const TaskGraph& graph, const MemoryProfile& from,
-          const MemoryProfile& to)
-      : change_(change), graph_(graph), from_(from), to_(to) {}
+  Swapper(Editor& editor, const MemoryProfile& from, const MemoryProfile& to)
+      : editor_(editor), graph_(editor.graph()), from_(from), to_(to) {}
 
   WorkspaceSwap run() {
     if (graph_.context().tensors.empty()) return {};
@@ -43,7 +44,7 @@ class Swapper {
       const std::int64_t after = to_.per_call_bytes(owner);
       has_workspace_.insert(tensor.operator_name);
       if (after == before) continue;
-      change_.tensors.push_back({make_id<TensorId>(i), after, after, Provenance::table});
+      editor_.edit_tensor({make_id<TensorId>(i), after, after, Provenance::table});
       ++swap_.edited;
     }
   }
@@ -55,7 +56,7 @@ class Swapper {
       if (graph_.kind(kernel) != TaskKind::kernel) continue;
       const Work& work = graph_.work(kernel);
       if (work.operator_name == NameId{}) continue;
-      const TaskId launch = launch_of(kernel);
+      const TaskId launch = launch_of(graph_, kernel);
       if (launch == none<TaskId>) continue;
       const std::string_view owner = name(work.operator_name);
       use_persistent(from_, owner, launch, kernel, before_);
@@ -65,17 +66,6 @@ class Swapper {
         add_to_call(launch, kernel, bytes);
       }
     }
-  }
-
-  [[nodiscard]] TaskId launch_of(TaskId kernel) const {
-    const auto& sources = graph_.topology().sources[index(kernel)];
-    const auto& kinds = graph_.topology().kinds[index(kernel)];
-    for (const std::size_t slot : {cause_slot, extra_slot}) {
-      if (sources[slot] != no_point && kind_of(kinds[slot]) == DependencyKind::launch) {
-        return task_of(sources[slot]);
-      }
-    }
-    return none<TaskId>;
   }
 
   using Handle = std::pair<LaneId, LaneId>;  // host thread and stream
@@ -102,8 +92,7 @@ class Swapper {
                   .stream = graph_.lane_id(kernel),
                   .allocated_in = launch,
                   .freed_in = launch};
-    tensor.operator_name = change_.names.intern(name(graph_.work(kernel).operator_name));
-    change_.new_tensors.push_back(tensor);
+    editor_.add_tensor(tensor, name(graph_.work(kernel).operator_name));
     ++swap_.added;
   }
 
@@ -141,12 +130,12 @@ class Swapper {
       const std::int64_t bytes = tensors[i].bytes - taken + std::exchange(come, 0);
       gone -= taken;
       if (bytes != tensors[i].bytes) {
-        change_.tensors.push_back({make_id<TensorId>(i), bytes, bytes, Provenance::table});
+        editor_.edit_tensor({make_id<TensorId>(i), bytes, bytes, Provenance::table});
       }
     }
   }
 
-  Change& change_;
+  Editor& editor_;
   const TaskGraph& graph_;
   const MemoryProfile& from_;
   const MemoryProfile& to_;
@@ -158,26 +147,24 @@ class Swapper {
 
 }  // namespace
 
-WorkspaceSwap swap_workspaces(Change& change, const TaskGraph& graph, const MemoryProfile& from,
-                              const MemoryProfile& to) {
-  return Swapper(change, graph, from, to).run();
+WorkspaceSwap swap_workspaces(Editor& editor, const MemoryProfile& from, const MemoryProfile& to) {
+  return Swapper(editor, from, to).run();
 }
 
-std::string move_workspaces(Change& change, const TaskGraph& graph, std::string_view from,
-                            std::string_view to) {
+std::string move_workspaces(Editor& editor, std::string_view from, std::string_view to) {
   const auto before = memory_profile_of(from);
   const auto after = memory_profile_of(to);
   if (!before || !after) return {};
-  const WorkspaceSwap swap = swap_workspaces(change, graph, *before, *after);
+  const WorkspaceSwap swap = swap_workspaces(editor, *before, *after);
   if (swap.edited == 0 && swap.added == 0 && swap.persistent_before == swap.persistent_after) {
     return {};
   }
-  constexpr double mebibyte = 0x1p20;
+  constexpr double to_mebibytes = 0x1p-20;
   return fmt::format(
       "workspaces of libraries: {} calls get another size, {} get one, persistent ones {:.1f} MiB "
       "-> {:.1f} MiB",
-      swap.edited, swap.added, static_cast<double>(swap.persistent_before) / mebibyte,
-      static_cast<double>(swap.persistent_after) / mebibyte);
+      swap.edited, swap.added, static_cast<double>(swap.persistent_before) * to_mebibytes,
+      static_cast<double>(swap.persistent_after) * to_mebibytes);
 }
 
 }  // namespace foretrace

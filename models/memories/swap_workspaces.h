@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include "models/memories/memory_profile.h"
-#include "sim/graph/change.h"
-#include "sim/graph/task_graph.h"
+#include "sim/edit/editor.h"
 
 namespace foretrace {
 
@@ -23,12 +22,11 @@ struct WorkspaceSwap {
 /// Workspaces within calls get the size of the other libraries or go; calls whose operators take
 /// one only there get one while they launch. Persistent ones count once per host thread and stream
 /// that runs their operators. Nothing if the graph has no tensors.
-WorkspaceSwap swap_workspaces(Change& change, const TaskGraph& graph, const MemoryProfile& from,
-                              const MemoryProfile& to);
+WorkspaceSwap swap_workspaces(Editor& editor, const MemoryProfile& from, const MemoryProfile& to);
 
 /// The same between accelerators by name; says what changed, nothing if no profile knows one of
 /// them or nothing does.
-[[nodiscard]] std::string move_workspaces(Change& change, const TaskGraph& graph,
-                                          std::string_view from, std::string_view to);
+[[nodiscard]] std::string move_workspaces(Editor& editor, std::string_view from,
+                                          std::string_view to);
 
 }  // namespace foretrace

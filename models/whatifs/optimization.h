@@ -12,12 +12,15 @@
 
 namespace foretrace {
 
-/// What a what-if is about; of several together, those of an earlier stage are applied first.
+/// What a what-if is about; of several together, those of an earlier stage are applied first, those
+/// of one stage by name.
 enum class Stage : std::uint8_t {
-  workload,  ///< what a step has to do: batch, trained layers
-  kernels,   ///< which kernels do it, and how fast
-  storage,   ///< where tensors are between their uses
-  schedule   ///< when and how often: repetition, launches, waits, loading
+  workload,   ///< what a step has to do: batch, trained layers
+  device,     ///< what it runs on, and tasks that are chosen as they were recorded
+  precision,  ///< the types of numbers; kernels keep their operators and shapes
+  kernels,    ///< which kernels do it, and how fast
+  storage,    ///< where tensors are between their uses
+  schedule    ///< when and how often: repetition, launches, waits, loading
 };
 
 struct OptimizationInfo {
@@ -37,6 +40,10 @@ struct OptimizationInfo {
   /// Settings, "key=value,...", that a search for what fits into memory tries besides the defaults.
   /// What follows a ';' is a what-if of its own that goes with the setting.
   std::span<const std::string_view> memory_settings = {};
+  /// The parameter, if any, that names the accelerator the run moves to.
+  std::string_view accelerator_param = {};
+  /// The parameter, if any, by which the batch of every pass grows.
+  std::string_view batch_param = {};
 };
 
 namespace optimizations {

@@ -97,6 +97,17 @@ void ConfigFields::optional_text(std::string_view key, std::string& out) {
   }
 }
 
+std::optional<std::size_t> ConfigFields::word(std::string_view key,
+                                              std::span<const std::string_view> words) {
+  std::string found;
+  text(key, found);
+  const auto at = std::find(words.begin(), words.end(), found);
+  if (at != words.end()) return static_cast<std::size_t>(at - words.begin());
+  mistake(key, fmt::format("got {}{}, expected one of {}", in_quotes(found),
+                           did_you_mean(found, words), fmt::join(words, ", ")));
+  return std::nullopt;
+}
+
 void ConfigFields::texts(std::string_view key, std::vector<std::string>& out) {
   const ConfigValue* value = taken(key, "a list of texts", true);
   if (value == nullptr) return;
@@ -160,6 +171,45 @@ const ConfigValue* ConfigFields::objects(std::string_view key) {
     return nullptr;
   }
   return value;
+}
+
+const ConfigValue* ConfigFields::optional_objects(std::string_view key) {
+  if (has(key)) return objects(key);
+  known_.emplace_back(key);
+  return nullptr;
+}
+
+void ConfigFields::optional_texts(std::string_view key, std::vector<std::string>& out) {
+  if (has(key)) {
+    texts(key, out);
+  } else {
+    known_.emplace_back(key);
+  }
+}
+
+void ConfigFields::numbers(std::string_view key, std::vector<double>& out) {
+  const ConfigValue* value = taken(key, "a list of numbers", true);
+  if (value == nullptr) return;
+  if (value->kind != ConfigValue::Kind::list) {
+    return mistake(key, fmt::format("{}, expected a list of numbers", value->described()));
+  }
+  for (const ConfigValue& item : value->items) {
+    double number = 0;
+    read_quantity(key, ParamType::number, item, number);
+    out.push_back(number);
+  }
+}
+
+void ConfigFields::optional_numbers(std::string_view key, std::vector<double>& out) {
+  if (has(key)) {
+    numbers(key, out);
+  } else {
+    known_.emplace_back(key);
+  }
+}
+
+const ConfigValue* ConfigFields::optional_value(std::string_view key) {
+  return taken(key, {}, false);
 }
 
 void ConfigFields::optional_boolean(std::string_view key, bool& out) {

@@ -1,7 +1,10 @@
 // Config files: strict JSON (comments allowed) with units in the values and named positions.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +38,8 @@ struct ConfigValue {
                                                         const std::string& where,
                                                         std::string_view schema);
 
+/// The text of a config file of at most 16 MiB. Errors name the file.
+[[nodiscard]] Result<std::string> read_config_text(const std::string& path);
 /// Reads a config file of at most 16 MiB. Errors name the file.
 [[nodiscard]] Result<ConfigValue> read_config(const std::string& path, std::string_view schema);
 
@@ -51,11 +56,31 @@ class ConfigFields {
   /// As quantity(); without the key `out` keeps its value.
   void optional_quantity(std::string_view key, ParamType type, double& out);
   void optional_text(std::string_view key, std::string& out);
+  /// The place of the text at `key` among these words; none, and remembered with the nearest word,
+  /// if it is something else.
+  [[nodiscard]] std::optional<std::size_t> word(std::string_view key,
+                                                std::span<const std::string_view> words);
+  /// An enumerator by the word that to_string() has for it.
+  template <typename Enum, std::size_t Count>
+  void word(std::string_view key, Enum& out) {
+    std::array<std::string_view, Count> words;
+    for (std::size_t i = 0; i < Count; ++i) words[i] = to_string(static_cast<Enum>(i));
+    if (const auto found = word(key, words)) out = static_cast<Enum>(*found);
+  }
   /// A member that is an object. Null (and remembered) if it is missing or something else.
   [[nodiscard]] const ConfigValue* object(std::string_view key);
   [[nodiscard]] const ConfigValue* optional_object(std::string_view key);
   /// A member that is a list of objects. Null (and remembered) if it is missing or something else.
   [[nodiscard]] const ConfigValue* objects(std::string_view key);
+  /// As objects(), null without a word if the key is not there.
+  [[nodiscard]] const ConfigValue* optional_objects(std::string_view key);
+  /// As texts(); without the key `out` keeps its value.
+  void optional_texts(std::string_view key, std::vector<std::string>& out);
+  /// A member that is a list of numbers.
+  void numbers(std::string_view key, std::vector<double>& out);
+  void optional_numbers(std::string_view key, std::vector<double>& out);
+  /// A member of any kind, for those who look themselves; null if it is missing.
+  [[nodiscard]] const ConfigValue* optional_value(std::string_view key);
   /// True or false; without the key `out` keeps its value.
   void optional_boolean(std::string_view key, bool& out);
 

@@ -172,6 +172,8 @@ Result<ConfigValue> parse_config_document(std::string_view text, const std::stri
   return root;
 }
 
+Result<std::string> read_config_text(const std::string& path) { return read_whole_file(path); }
+
 Result<ConfigValue> read_config(const std::string& path, std::string_view schema) {
   auto text = read_whole_file(path);
   if (!text) return std::move(text).error();

@@ -1,64 +1,105 @@
-// Primitives that add.
-#include "sim/edit/insert.h"
-
+// Edits that add.
 #include <utility>
 
-namespace foretrace::transform {
+#include "sim/edit/editor.h"
+#include "sim/graph/links.h"
 
-TaskId next_task(const Change& change, const TaskGraph& graph) {
-  return make_id<TaskId>(graph.size() + change.inserted.size());
+namespace foretrace {
+
+TaskId Editor::next_task() const {
+  return make_id<TaskId>(graph_.size() + change_.inserted.size());
 }
 
-WorkId add_work(Change& change, const TaskGraph& graph, const Work& like, std::string_view name) {
-  const NameTable& names = graph.names();
+WorkId Editor::add_work(const Work& like, std::string_view name) {
+  const NameTable& names = graph_.names();
   Work work = like;
-  work.name = change.names.intern(name.empty() ? names[like.name] : name);
-  work.operator_name = change.names.intern(names[like.operator_name]);
-  work.shapes = change.names.intern(names[like.shapes]);
-  work.types = change.names.intern(names[like.types]);
-  const std::size_t known = graph.context().works.size();
+  work.name = change_.names.intern(name.empty() ? names[like.name] : name);
+  work.operator_name = change_.names.intern(names[like.operator_name]);
+  work.shapes = change_.names.intern(names[like.shapes]);
+  work.types = change_.names.intern(names[like.types]);
+  const std::size_t known = graph_.context().works.size();
   // The last one is the likeliest to be asked for again.
-  if (!change.new_works.empty() && change.new_works.back() == work) {
-    return make_id<WorkId>(known + change.new_works.size() - 1);
+  if (change_.new_works.empty() || change_.new_works.back() != work) {
+    change_.new_works.push_back(work);
   }
-  change.new_works.push_back(work);
-  return make_id<WorkId>(known + change.new_works.size() - 1);
+  return make_id<WorkId>(known + change_.new_works.size() - 1);
 }
 
-LaneId add_lane(Change& change, const TaskGraph& graph, Lane lane) {
-  change.new_lanes.push_back(std::move(lane));
-  return make_id<LaneId>(graph.context().lanes.size() + change.new_lanes.size() - 1);
+WorkId Editor::add_work(std::string_view name, TaskKind kind) {
+  const auto next = make_id<WorkId>(graph_.context().works.size() + change_.new_works.size());
+  const auto [at, is_new] = works_.try_emplace({std::string(name), kind}, next);
+  if (is_new) {
+    Work work;
+    work.name = change_.names.intern(name);
+    work.kind = kind;
+    change_.new_works.push_back(work);
+  }
+  return at->second;
 }
 
-TaskSpec like(const TaskGraph& graph, TaskId task) {
+LaneId Editor::add_lane(Lane lane) {
+  change_.new_lanes.push_back(std::move(lane));
+  return make_id<LaneId>(graph_.context().lanes.size() + change_.new_lanes.size() - 1);
+}
+
+TaskSpec Editor::like(TaskId task) const {
   TaskSpec spec;
-  spec.lane = graph.lane_id(task);
-  spec.work = graph.work_id(task);
-  spec.kind = graph.kind(task);
-  spec.duration_ns = graph.duration_ns(task);
-  spec.phase = graph.phase(task);
-  spec.layer = graph.layer(task);
-  spec.step = graph.step(task);
-  spec.provenance = graph.provenance(task);
+  spec.lane = graph_.lane_id(task);
+  spec.work = graph_.work_id(task);
+  spec.kind = graph_.kind(task);
+  spec.duration_ns = graph_.duration_ns(task);
+  spec.phase = graph_.phase(task);
+  spec.layer = graph_.layer(task);
+  spec.step = graph_.step(task);
+  spec.provenance = graph_.provenance(task);
   return spec;
 }
 
-TaskId insert(Change& change, const TaskGraph& graph, const TaskSpec& task, TaskId anchor,
-              Place place) {
-  const TaskId id = next_task(change, graph);
-  change.inserted.push_back({task, anchor, place});
+TaskSpec& Editor::spec_of(TaskId inserted) {
+  FORETRACE_CHECK(index(inserted) >= graph_.size() && inserted < next_task());
+  return change_.inserted[index(inserted) - graph_.size()].task;
+}
+
+TaskId Editor::insert(const TaskSpec& task, TaskId anchor, Place place) {
+  const TaskId id = next_task();
+  const bool recorded = index(anchor) < graph_.size();
+  const Position side = place == Place::before ? before : after;
+  inserted_at_.push_back(recorded ? position(anchor, side) : position_of(anchor));
+  change_.inserted.push_back({task, anchor, place});
   return id;
 }
 
-LaunchPair insert_pair(Change& change, const TaskGraph& graph, const PairSpec& spec) {
-  LaunchPair pair;
-  pair.launch = insert(change, graph, spec.launch, spec.after);
-  pair.device = insert(change, graph, spec.device, pair.launch);
-  const bool from_start = spec.latency_from == LatencyFrom::start;
-  change.new_dependencies.push_back({from_start ? start_of(pair.launch) : end_of(pair.launch),
-                                     pair.device, DependencyKind::launch, spec.latency_ns, 0.0F,
-                                     no_point});
-  return pair;
+Launched Editor::insert(const NewPair& pair, TaskId anchor, Place place) {
+  Launched put;
+  put.call = insert(pair.call, anchor, place);
+  put.device = insert(pair.device, put.call);
+  const bool from_start = pair.latency_from == LatencyFrom::start;
+  depend({from_start ? start_of(put.call) : end_of(put.call), put.device, DependencyKind::launch,
+          pair.latency_ns, 0.0F, no_point});
+  return put;
 }
 
-}  // namespace foretrace::transform
+void Editor::depend(TaskId task, TaskId source, DependencyKind kind, std::int64_t lag_ns) {
+  depend({end_of(source), task, kind, lag_ns, 0.0F, no_point});
+}
+
+void Editor::depend(const Dependency& dependency) {
+  change_.new_dependencies.push_back(dependency);
+  const TaskId source = task_of(dependency.source);
+  if (index(dependency.task) < graph_.size()) added_into_.emplace(dependency.task, dependency);
+  if (index(source) < graph_.size()) added_out_of_.emplace(source, dependency);
+}
+
+void Editor::share_waits(TaskId inserted, TaskId like) {
+  for (const Link& link : sources(graph_, like)) {
+    if (link.on_lane() || link.kind == DependencyKind::queue ||
+        link.kind == DependencyKind::launch) {
+      continue;
+    }
+    Dependency shared = link;
+    shared.task = inserted;
+    depend(shared);
+  }
+}
+
+}  // namespace foretrace

@@ -102,7 +102,7 @@ class Tracker {
 
 }  // namespace
 
-Result<Stacked> stack(const TaskGraph& graph, std::span<const Stage> stages) {
+Result<Stacked> stack(const TaskGraph& graph, std::span<const Stage> stages, Checks checks) {
   Stacked stacked;
   stacked.graph = graph;
   Tracker tracker(graph);
@@ -111,7 +111,7 @@ Result<Stacked> stack(const TaskGraph& graph, std::span<const Stage> stages) {
         fmt::format("stage '{}' ({} of {})", stages[i].name, i + 1, stages.size());
     auto change = stages[i].apply(stacked.graph);
     if (!change) return std::move(change).error().with_context(where);
-    auto committed = commit(stacked.graph, *change);
+    auto committed = commit(stacked.graph, *change, checks);
     if (!committed) return std::move(committed).error().with_context(where);
     if (auto status = validate(committed->graph); !status) {
       return std::move(status).error().with_context(where);

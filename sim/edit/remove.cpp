@@ -1,46 +1,39 @@
-// Primitive: remove.
-#include "sim/edit/remove.h"
-
+// Edits that take away.
 #include <algorithm>
 
-namespace foretrace::transform {
+#include "sim/edit/editor.h"
+#include "sim/graph/links.h"
 
-std::vector<TaskId> with_partners(const TaskGraph& graph, const Relations& relations,
-                                  std::span<const TaskId> tasks) {
-  std::vector<bool> goes(graph.size(), false);
-  std::vector<TaskId> open(tasks.begin(), tasks.end());
-  for (const TaskId task : tasks) goes[index(task)] = true;
+namespace foretrace {
+
+std::vector<TaskId> Editor::remove(std::span<const TaskId> tasks, const RemoveOptions& options) {
+  std::vector<TaskId> going;
+  std::vector<TaskId> open;
   const auto take = [&](TaskId task) {
-    if (task == none<TaskId> || goes[index(task)]) return;
-    goes[index(task)] = true;
+    // What stands for others stays.
+    if (task == none<TaskId> || is_gone(task) || moved_to_.contains(task)) return;
+    const SegmentOf segment = is_host(graph_.kind(task)) ? options.host : options.device;
+    mark_gone(task, segment);
+    going.push_back(task);
     open.push_back(task);
   };
-  while (!open.empty()) {
+  for (const TaskId task : tasks) take(task);
+  while (!open.empty() && options.partners == Partners::both) {
     const TaskId task = open.back();
     open.pop_back();
-    take(relations.other_half(task));
-    for (const TaskId device : relations.enqueued_by(task)) take(device);
-    const TaskId launch = relations.launch_of(task);
-    if (launch == none<TaskId>) continue;
-    const auto work = relations.enqueued_by(launch);
-    const bool all = std::all_of(work.begin(), work.end(),
-                                 [&goes](TaskId device) { return goes[index(device)]; });
-    if (all) take(launch);
+    take(other_half(graph_, task));
+    for (const TaskId device : launched_by(graph_, task)) take(device);
+    const TaskId call = launch_of(graph_, task);
+    if (call == none<TaskId>) continue;
+    const LaunchedBy work = launched_by(graph_, call);
+    if (std::all_of(work.begin(), work.end(), [this](TaskId t) { return is_gone(t); })) take(call);
   }
-  std::vector<TaskId> result;
-  for (std::size_t t = 0; t < goes.size(); ++t) {
-    if (goes[t]) result.push_back(make_id<TaskId>(t));
-  }
-  return result;
-}
-
-std::vector<TaskId> remove(Change& change, const TaskGraph& graph, std::span<const TaskId> tasks,
-                           SegmentOf segment, Partners partners) {
-  std::vector<TaskId> going(tasks.begin(), tasks.end());
-  if (partners == Partners::both) going = with_partners(graph, Relations(graph), tasks);
-  change.removed.reserve(change.removed.size() + going.size());
-  for (const TaskId task : going) change.removed.push_back({task, segment});
+  std::sort(going.begin(), going.end());
   return going;
 }
 
-}  // namespace foretrace::transform
+void Editor::remove_dependencies(TaskId task, DependencyKind kind, TaskId source) {
+  change_.removed_dependencies.push_back({task, kind, source});
+}
+
+}  // namespace foretrace

@@ -1,160 +1,112 @@
-// Primitive: replace.
-#include "sim/edit/replace.h"
+// Other tasks in the place of a group.
+#include "sim/edit/editor.h"
+#include "sim/edit/group_place.h"
 
-#include <algorithm>
+namespace foretrace {
 
-#include <fmt/format.h>
-
-#include "sim/edit/insert.h"
-#include "sim/edit/remove.h"
-#include "sim/edit/rewire.h"
-
-namespace foretrace::transform {
-
-namespace {
-
-Status check(const TaskGraph& graph, std::span<const Replacement> replacements) {
-  std::vector<bool> seen(graph.size(), false);
-  for (const Replacement& replacement : replacements) {
-    if (replacement.tasks.empty() || replacement.with.empty()) {
-      return Error{ErrorCode::bad_usage,
-                   "replace: a group without tasks, or nothing to put in its place (use remove)"};
+std::vector<std::vector<TaskId>> Editor::cut(std::span<const TaskId> group) const {
+  std::vector<std::vector<TaskId>> pieces;
+  std::optional<GroupPlace> place;
+  for (const TaskId task : group) {
+    if (place && place->add(task)) {
+      pieces.back().push_back(task);
+      continue;
     }
-    TaskId before = none<TaskId>;
-    for (const TaskId task : replacement.tasks) {
-      if (index(task) >= graph.size() || seen[index(task)] ||
-          (before != none<TaskId> && task < before)) {
-        return Error{
-            ErrorCode::bad_usage,
-            fmt::format("replace: task {} does not exist, is named twice or is out of order",
-                        index(task))};
-      }
-      seen[index(task)] = true;
-      before = task;
+    place.emplace(*this, GroupPlace::Of::device);
+    if (place->add(task)) {
+      pieces.push_back({task});
+    } else {
+      place.reset();
     }
   }
-  return ok_status();
+  return pieces;
 }
 
-/// The tasks that go. A call that enqueues tasks of several groups (a graph launch) stays: the new
-/// tasks of all groups come from it.
-std::vector<TaskId> tasks_that_go(const TaskGraph& graph, const Relations& relations,
-                                  std::span<const Replacement> replacements) {
-  std::vector<std::uint32_t> group(graph.size(), 0);  // 1 + group of a member
-  std::vector<TaskId> named;
-  for (std::size_t g = 0; g < replacements.size(); ++g) {
-    for (const TaskId task : replacements[g].tasks) {
-      group[index(task)] = static_cast<std::uint32_t>(g + 1);
-      named.push_back(task);
-    }
-  }
-  std::vector<TaskId> going = with_partners(graph, relations, named);
-  const auto shared = [&](TaskId task) {
-    if (group[index(task)] != 0) return false;
-    const auto work = relations.enqueued_by(task);
-    return std::any_of(work.begin(), work.end(), [&](TaskId device) {
-      return group[index(device)] != group[index(work.front())];
-    });
-  };
-  going.erase(std::remove_if(going.begin(), going.end(), shared), going.end());
-  return going;
+bool Editor::can_be_one(std::span<const TaskId> group) const {
+  return find_place(*this, group, GroupPlace::Of::device).ok();
 }
 
-class Replacer {
- public:
-  Replacer(Change& change, const TaskGraph& graph, const Relations& relations,
-           const std::vector<TaskId>& going)
-      : change_(change), graph_(graph), relations_(relations), going_(going) {}
-
-  /// The new tasks; stand-ins for the group and for its calls are added to `groups`.
-  std::vector<TaskId> put(const Replacement& replacement, std::vector<StandIn>& groups) {
-    const TaskId last = replacement.tasks.back();
-    const TaskId launch = relations_.launch_of(last);
-    const bool own_call = launch != none<TaskId> && goes(launch);
-    std::vector<TaskId> result;
-    std::vector<TaskId> calls;
-    TaskId anchor = own_call ? launch : last;
-    for (const NewTask& task : replacement.with) {
-      const TaskSpec spec = device_spec(replacement, task, result.empty());
-      if (own_call) {
-        TaskSpec call = like(graph_, launch);
-        if (!result.empty()) call.segment_ns = replacement.launch_segment_ns;
-        const Dependency cause = relations_.launch_dependency(last);
-        const LatencyFrom from = is_end(cause.source) ? LatencyFrom::end : LatencyFrom::start;
-        const PairSpec pair{call, spec, cause.lag_ns, anchor, from};
-        const LaunchPair put = insert_pair(change_, graph_, pair);
-        result.push_back(put.device);
-        calls.push_back(put.launch);
-      } else {
-        result.push_back(insert(change_, graph_, spec, anchor));
-      }
-      anchor = result.back();
-      if (task.trust.low == 1.0F && task.trust.high == 1.0F) continue;
-      change_.durations.push_back(
-          {anchor, task.duration_ns, task.trust.provenance, task.trust.low, task.trust.high});
-    }
-    groups.push_back({replacement.tasks, result.front(), result.back()});
-    if (own_call) add_calls(replacement, launch, calls, groups);
-    return result;
+/// Host time before the first call stays where it is, before whatever comes next.
+void Editor::remove_calls(std::span<const TaskId> calls) {
+  for (const TaskId call : calls) {
+    mark_gone(call, call == calls.front() ? SegmentOf::keep : SegmentOf::take);
   }
-
- private:
-  [[nodiscard]] bool goes(TaskId task) const {
-    return std::binary_search(going_.begin(), going_.end(), task);
-  }
-
-  /// The call of the last task hands everything over; the others only what they came after.
-  void add_calls(const Replacement& replacement, TaskId launch, const std::vector<TaskId>& calls,
-                 std::vector<StandIn>& groups) {
-    std::vector<TaskId> others;
-    for (const TaskId task : replacement.tasks) {
-      const TaskId call = relations_.launch_of(task);
-      if (call != none<TaskId> && call != launch && goes(call)) others.push_back(call);
-    }
-    std::sort(others.begin(), others.end());
-    others.erase(std::unique(others.begin(), others.end()), others.end());
-    groups.push_back({{launch}, calls.front(), calls.back()});
-    if (!others.empty()) groups.push_back({others, calls.front(), none<TaskId>});
-  }
-
-  [[nodiscard]] TaskSpec device_spec(const Replacement& replacement, const NewTask& task,
-                                     bool first) {
-    const TaskId last = replacement.tasks.back();
-    TaskSpec spec = like(graph_, last);
-    spec.duration_ns = task.duration_ns;
-    spec.provenance = task.trust.provenance;
-    if (!task.name.empty()) spec.work = add_work(change_, graph_, graph_.work(last), task.name);
-    // Host segments pass on by themselves; the gap before device work is set here.
-    if (!is_host(spec.kind)) {
-      spec.segment_ns = graph_.segment_ns(first ? replacement.tasks.front() : last);
-    }
-    return spec;
-  }
-
-  Change& change_;
-  const TaskGraph& graph_;
-  const Relations& relations_;
-  const std::vector<TaskId>& going_;
-};
-
-}  // namespace
-
-Result<std::vector<std::vector<TaskId>>> replace(Change& change, const TaskGraph& graph,
-                                                 const Relations& relations,
-                                                 std::span<const Replacement> replacements) {
-  if (auto status = check(graph, replacements); !status) return std::move(status).error();
-  const std::vector<TaskId> going = tasks_that_go(graph, relations, replacements);
-  for (const TaskId task : going) {
-    change.removed.push_back({task, is_host(graph.kind(task)) ? SegmentOf::keep : SegmentOf::take});
-  }
-  Replacer replacer(change, graph, relations, going);
-  std::vector<std::vector<TaskId>> result;
-  std::vector<StandIn> groups;
-  for (const Replacement& replacement : replacements) {
-    result.push_back(replacer.put(replacement, groups));
-  }
-  rewire(change, graph, relations, groups, going);
-  return result;
 }
 
-}  // namespace foretrace::transform
+TaskSpec Editor::spec_of_call(TaskId like, const NewCall& call) const {
+  TaskSpec spec = this->like(like);
+  spec.work = call.work;
+  spec.kind = TaskKind::launch;
+  spec.duration_ns = call.duration_ns;
+  spec.segment_ns = call.segment_ns;
+  spec.provenance = call.provenance;
+  return spec;
+}
+
+Result<std::vector<Launched>> Editor::replace(std::span<const TaskId> group,
+                                              std::span<const NewWork> with, Stands stands) {
+  auto found = find_place(*this, group, GroupPlace::Of::device);
+  if (!found) return std::move(found).error();
+  if (with.empty()) {
+    return Error{ErrorCode::bad_usage, "edit: nothing to put in the place of a group (use remove)"};
+  }
+  const GroupPlace& place = *found;
+  const std::size_t slot = place.slot(stands);
+  const bool has_calls = !place.calls().empty();
+  std::vector<Launched> put;
+  for (const NewWork& work : with) {
+    TaskSpec spec = like(group.front());
+    spec.work = work.work;
+    spec.duration_ns = work.duration_ns;
+    spec.segment_ns = work.gap_ns;
+    spec.provenance = work.trust.provenance;
+    Launched next;
+    if (has_calls) {
+      const TaskId anchor = put.empty() ? place.calls()[slot] : put.back().device;
+      next.call = insert(spec_of_call(place.calls().front(), work.call), anchor);
+    }
+    next.device = put.empty() ? insert(spec, place.members()[slot], Place::before)
+                              : insert(spec, has_calls ? next.call : put.back().device);
+    launch(next, work.call, place.members());
+    if (work.trust.low != 1.0F || work.trust.high != 1.0F) {
+      set_duration(next.device, work.duration_ns, work.trust);
+    }
+    put.push_back(next);
+  }
+  for (const TaskId member : place.members()) mark_gone(member, SegmentOf::take);
+  stand_in({place.members(), put.front().device, put.back().device, place.between()});
+  if (has_calls) {
+    remove_calls(place.calls());
+    stand_in({place.calls(), put.front().call, put.back().call});
+  }
+  return put;
+}
+
+/// New work comes from its own call or, where that is shared, from the calls of what it replaces.
+void Editor::launch(const Launched& put, const NewCall& call, std::span<const TaskId> members) {
+  if (put.call != none<TaskId>) {
+    const bool from_start = call.latency_from == LatencyFrom::start;
+    return depend({from_start ? start_of(put.call) : end_of(put.call), put.device,
+                   DependencyKind::launch, call.latency_ns, 0.0F, no_point});
+  }
+  TaskId last = none<TaskId>;
+  for (const TaskId member : members) {
+    Dependency cause = launch_link(graph_, member);
+    if (cause.source == no_point || task_of(cause.source) == last) continue;
+    last = task_of(cause.source);
+    cause.task = put.device;
+    depend(cause);
+  }
+}
+
+Result<TaskId> Editor::replace_calls(std::span<const TaskId> calls, const NewCall& with) {
+  auto found = find_place(*this, calls, GroupPlace::Of::host);
+  if (!found) return std::move(found).error();
+  const TaskId anchor = found->calls()[found->slot(Stands::first)];
+  const TaskId call = insert(spec_of_call(calls.front(), with), anchor);
+  remove_calls(calls);
+  stand_in({found->calls(), call, call});
+  return call;
+}
+
+}  // namespace foretrace

@@ -1,29 +1,26 @@
-// Primitive: replicate.
-#include "sim/edit/replicate.h"
-
+// Copies of a part of a graph.
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "sim/edit/insert.h"
-#include "sim/edit/relations.h"
-#include "sim/edit/rewire.h"
+#include "sim/edit/editor.h"
+#include "sim/graph/links.h"
 
-namespace foretrace::transform {
+namespace foretrace {
 
 namespace {
 
 class Replicator {
  public:
-  Replicator(Change& change, const TaskGraph& graph, std::vector<TaskId> tasks, Onto onto)
-      : change_(change),
-        graph_(graph),
-        relations_(graph),
+  Replicator(Editor& editor, std::vector<TaskId> tasks, Onto onto)
+      : editor_(editor),
+        graph_(editor.graph()),
+        waits_(editor.graph().context().waits),
         tasks_(std::move(tasks)),
         onto_(onto),
         anchor_(tasks_.back()) {
-    for (const Lane& lane : graph.context().lanes) {
+    for (const Lane& lane : graph_.context().lanes) {
       first_rank_ = std::min(first_rank_, lane.rank);
       last_rank_ = std::max(last_rank_, lane.rank);
     }
@@ -38,12 +35,12 @@ class Replicator {
                       : 0;
     std::vector<TaskId> ids;
     for (const TaskId task : tasks_) {
-      TaskSpec spec = like(graph_, task);
+      TaskSpec spec = editor_.like(task);
       spec.segment_ns = graph_.segment_ns(task);
       spec.lane = lane(spec.lane, number);
       // Copies on lanes of their own stand beside the originals, so that ids stay near time order.
       const TaskId anchor = onto_ == Onto::same_lanes ? anchor_ : task;
-      ids.push_back(insert(change_, graph_, spec, anchor));
+      ids.push_back(editor_.insert(spec, anchor));
       copy_[index(task)] = ids.back();
       if (onto_ == Onto::same_lanes) anchor_ = ids.back();
     }
@@ -60,7 +57,7 @@ class Replicator {
     Lane lane = graph_.context().lanes[index(old)];
     lane.rank += rank_shift_;
     if (onto_ == Onto::new_lanes) lane.name += fmt::format(" (copy {})", number + 1);
-    const LaneId id = add_lane(change_, graph_, std::move(lane));
+    const LaneId id = editor_.add_lane(std::move(lane));
     lanes_.emplace(old, id);
     return id;
   }
@@ -75,15 +72,17 @@ class Replicator {
   }
 
   void connect(TaskId task) {
-    for (Dependency d : incoming(graph_, task)) {
+    for (const Link& link : sources(graph_, task)) {
+      if (link.on_lane() || link.symbolic) continue;
+      Dependency d = link;
       if (onto_ == Onto::new_ranks && leads_out(d.source)) continue;
       d.task = copy_[index(task)];
       d.source = point(d.source);
       d.late_after =
           onto_ == Onto::new_ranks && leads_out(d.late_after) ? no_point : point(d.late_after);
-      change_.new_dependencies.push_back(d);
+      editor_.depend(d);
     }
-    for (const std::uint32_t row : relations_.waits_of(task)) {
+    for (const std::uint32_t row : waits_.of(task)) {
       Wait wait = graph_.context().waits[row];
       wait.task = copy_[index(task)];
       if (index(wait.at) < graph_.size() && copy_[index(wait.at)] != none<TaskId>) {
@@ -101,13 +100,13 @@ class Replicator {
       wait.late_after = onto_ == Onto::new_ranks && leads_out(wait.late_after)
                             ? no_point
                             : point(wait.late_after);
-      change_.new_waits.push_back(wait);
+      editor_.wait(wait);
     }
   }
 
-  Change& change_;
+  Editor& editor_;
   const TaskGraph& graph_;
-  Relations relations_;
+  WaitIndex waits_;
   std::vector<TaskId> tasks_;
   Onto onto_;
   TaskId anchor_{};  // what the next copy on the same lanes follows
@@ -120,21 +119,20 @@ class Replicator {
 
 }  // namespace
 
-Result<Copies> replicate(Change& change, const TaskGraph& graph, std::span<const TaskId> tasks,
-                         std::size_t copies, Onto onto) {
+Result<Copies> Editor::replicate(std::span<const TaskId> tasks, std::size_t copies, Onto onto) {
   Copies result;
   std::vector<TaskId> sorted(tasks.begin(), tasks.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   if (sorted.empty() || copies == 0) return result;
-  if (index(sorted.back()) >= graph.size()) {
+  if (index(sorted.back()) >= graph_.size()) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("replicate: task {} does not exist, got {} tasks",
-                             index(sorted.back()), graph.size())};
+                             index(sorted.back()), graph_.size())};
   }
-  Replicator replicator(change, graph, std::move(sorted), onto);
+  Replicator replicator(*this, std::move(sorted), onto);
   for (std::size_t i = 0; i < copies; ++i) replicator.copy(i, result);
   return result;
 }
 
-}  // namespace foretrace::transform
+}  // namespace foretrace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,14 +35,28 @@ enum class SegmentOf : std::uint8_t {
   keep,  ///< host time before the task goes to its successor on the lane (default)
   take,  ///< it goes with the task; so does, in both cases, the gap before device work
 };
-/// Splices: what waited for the task waits for what the task came after. It keeps its place in time
-/// with length zero, but the latencies it paid itself (launch, synchronization, event) are gone.
-/// The waits of a removed host call end with it; those of device work pass to the next task of the
-/// stream, since the stream still waits. Kernels of a removed launch that stay are caused by what
-/// preceded the launch.
+/// Splices, unless a StandIn takes the task's place: what waited for the task waits for what the
+/// task came after. It keeps its place in time with length zero, but the latencies it paid itself
+/// (launch, synchronization, event) are gone. The waits of a removed host call end with it; those
+/// of device work pass to the next task of the stream, since the stream still waits. Kernels of a
+/// removed launch that stay are caused by what preceded the launch.
 struct Removal {
   TaskId task{};
   SegmentOf segment = SegmentOf::keep;
+};
+/// Tasks, and what takes their place. Whatever a member waited for, the entry waits for; whatever
+/// waited for the end of a member waits for the end of the exit; what waited for its start waits
+/// for the start of the entry, later by the members before it. Members are tasks of the graph that
+/// the change removes, or the entry or exit themselves. Where a member has a rule (Wait), the entry
+/// gets it. Launches of members are not handed over: what takes their place has a launch of its
+/// own.
+struct StandIn {
+  std::vector<TaskId> members;  ///< in id order; no task is a member of two
+  TaskId entry{};
+  TaskId exit{};  ///< may be the entry
+  /// Stood between members on their lane and come after the exit now: as the lane made later
+  /// members wait for whatever these wait for, so does the entry.
+  std::vector<TaskId> between = {};
 };
 enum class Place : std::uint8_t { before, after };
 /// Several at one place stand in the order of the change.
@@ -95,6 +110,7 @@ struct Change {
   std::vector<SegmentEdit> segments;
   std::vector<LagEdit> lags;
   std::vector<Removal> removed;
+  std::vector<StandIn> stand_ins;
   std::vector<Lane> new_lanes;  ///< ids follow the graph's lanes
   std::vector<Work> new_works;  ///< ids follow the graph's works; names are ids of `names`
   NameTable names;              ///< names used by new_works and new_tensors
@@ -110,6 +126,8 @@ struct Change {
   std::vector<TensorEdit> tensors;
   /// Ids follow the graph's tensors; tasks may be inserted ones, names are ids of `names`.
   std::vector<Tensor> new_tensors;
+  /// Set where a step then processes its samples otherwise: how many times the recorded number.
+  std::optional<double> samples;
   std::vector<std::string> notes;  ///< what the answer rests on, for the report
 
   [[nodiscard]] bool changes_topology() const;
@@ -126,9 +144,22 @@ struct Committed {
   std::vector<float> high;
 };
 
-/// Errors: unknown ids, two edits of one kind on one task with different values, an edit of a
-/// removed task, a cycle. Removal splices: what waited for a removed task waits for what it waited
-/// for. A change without structural edits shares the topology.
-[[nodiscard]] Result<Committed> commit(const TaskGraph& graph, const Change& change);
+/// Whether commit() examines what it made: a few passes over the graph and a search per task that
+/// lost somebody it waited for.
+enum class Checks : std::uint8_t { none, all };
+/// All in builds with assertions, none in others.
+[[nodiscard]] Checks default_checks();
+
+/// Two laws hold: what takes the place of tasks starts no earlier than what any of them waited for,
+/// and what waited for any of them waits for it. Where nothing takes the place of a removed task,
+/// what waited for it waits for what it waited for. A change without structural edits shares the
+/// topology. Errors: unknown ids, two edits of one kind on one task with different values, an edit
+/// of a removed task, a cycle.
+[[nodiscard]] Result<Committed> commit(const TaskGraph& graph, const Change& change,
+                                       Checks checks = default_checks());
+
+/// Both laws, examined on the two graphs alone. The error names who no longer waits for whom.
+[[nodiscard]] Status check_laws(const TaskGraph& before, const Change& change,
+                                const Committed& committed);
 
 }  // namespace foretrace

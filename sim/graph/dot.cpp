@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
+
+#include "sim/graph/links.h"
 
 namespace foretrace {
 
@@ -27,28 +28,15 @@ std::string box(const TaskGraph& graph, TaskId task) {
   return fmt::format("    t{} [label={}];\n", index(task), label);
 }
 
-std::string edge(const Dependency& d, bool lane, bool symbolic) {
-  std::string label = lane ? "" : std::string(to_string(d.kind));
-  if (!lane && !is_end(d.source)) label += " (start)";
+std::string edge(const Link& d) {
+  std::string label = d.on_lane() ? "" : std::string(to_string(d.kind));
+  if (!d.on_lane() && !is_end(d.source)) label += " (start)";
   if (d.fraction != 0) label += fmt::format(" + {} of it", d.fraction);
   if (d.lag_ns != 0) label += fmt::format(" {:+} ns", d.lag_ns);
   if (d.late_after != no_point) label += fmt::format(" if after t{}", index(task_of(d.late_after)));
   return fmt::format("  t{} -> t{} [label={}{}{}];\n", index(task_of(d.source)), index(d.task),
-                     quoted(label), lane ? ", weight=10" : "", symbolic ? ", style=dashed" : "");
-}
-
-/// As dependencies_of() lists them: whether each is a resolved wait or queue.
-std::vector<bool> symbolic_flags(const TaskGraph& graph, TaskId task) {
-  const Topology& topology = graph.topology();
-  std::vector<bool> flags;
-  for (std::size_t slot = lane_slot; slot < overflow_slot; ++slot) {
-    if (topology.sources[index(task)][slot] == no_point) continue;
-    flags.push_back(is_symbolic(topology.kinds[index(task)][slot]));
-  }
-  for (const OverflowDependency& d : topology.overflow) {
-    if (d.task == task) flags.push_back(d.symbolic);
-  }
-  return flags;
+                     quoted(label), d.on_lane() ? ", weight=10" : "",
+                     d.symbolic ? ", style=dashed" : "");
 }
 
 }  // namespace
@@ -67,13 +55,8 @@ std::string to_dot(const TaskGraph& graph, const DotOptions& options) {
                         quoted(graph.context().lanes[lane].name), boxes);
   }
   for (std::size_t t = first; t < last; ++t) {
-    const auto task = make_id<TaskId>(t);
-    const std::vector<Dependency> dependencies = dependencies_of(graph, task);
-    const std::vector<bool> symbolic = symbolic_flags(graph, task);
-    for (std::size_t i = 0; i < dependencies.size(); ++i) {
-      const bool lane = i == 0 && graph.topology().sources[t][lane_slot] == dependencies[i].source;
-      if (index(task_of(dependencies[i].source)) < first) continue;
-      text += edge(dependencies[i], lane, symbolic[i]);
+    for (const Link& link : sources(graph, make_id<TaskId>(t))) {
+      if (index(task_of(link.source)) >= first) text += edge(link);
     }
   }
   if (last - first < graph.size()) {

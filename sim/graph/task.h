@@ -83,6 +83,10 @@ enum class LagScale : std::uint8_t { fixed, host, device };
 }
 
 enum class LaneKind : std::uint8_t { origin, host_thread, stream, copy_direction, channel };
+/// True for lanes on which a call puts work that runs later, and whose last task a Wait means.
+[[nodiscard]] constexpr bool is_stream_like(LaneKind kind) {
+  return kind == LaneKind::stream || kind == LaneKind::copy_direction || kind == LaneKind::channel;
+}
 inline constexpr std::int32_t no_device = -1;
 
 /// How the event-driven engine chooses among ready tasks of a lane.

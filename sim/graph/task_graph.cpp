@@ -1,7 +1,7 @@
 // The immutable graph handle and the questions that need more than one column.
 #include "sim/graph/task_graph.h"
 
-#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "sim/core/result.h"
@@ -31,8 +31,18 @@ std::size_t bytes_of(const std::vector<T>& values) {
 double Topology::bytes_per_task() const {
   if (sources.empty()) return 0.0;
   const std::size_t bytes = bytes_of(sources) + bytes_of(kinds) + bytes_of(overflow) +
-                            bytes_of(forward_offsets) + bytes_of(forward);
+                            bytes_of(overflow_blocks) + bytes_of(forward_offsets) +
+                            bytes_of(forward);
   return static_cast<double>(bytes) / static_cast<double>(sources.size());
+}
+
+void Topology::index_overflow() {
+  overflow_blocks.clear();
+  if (overflow.empty()) return;
+  overflow_blocks.assign((sources.size() + block_size - 1) / block_size + 1, 0);
+  for (const OverflowDependency& row : overflow)
+    ++overflow_blocks[index(row.task) / block_size + 1];
+  std::partial_sum(overflow_blocks.begin(), overflow_blocks.end(), overflow_blocks.begin());
 }
 
 TaskGraph::TaskGraph()
@@ -52,6 +62,7 @@ TaskGraph::TaskGraph(std::shared_ptr<const Topology> topology,
   const std::size_t tasks = topology_->sources.size();
   FORETRACE_CHECK(topology_->kinds.size() == tasks);
   FORETRACE_CHECK(topology_->forward_offsets.size() == tasks + 1);
+  FORETRACE_CHECK(topology_->overflow_blocks.empty() == topology_->overflow.empty());
   FORETRACE_CHECK(columns_->lane.size() == tasks);
   FORETRACE_CHECK(weights_.duration_ns->size() == tasks);
   FORETRACE_CHECK(weights_.segment_ns->size() == tasks);
@@ -66,39 +77,6 @@ TaskGraph TaskGraph::with_weights(Weights weights) const {
 TaskGraph TaskGraph::with_weights(Weights weights,
                                   std::shared_ptr<const TaskColumns> columns) const {
   return {topology_, std::move(columns), context_, std::move(weights)};
-}
-
-std::vector<Dependency> dependencies_of(const TaskGraph& graph, TaskId task) {
-  const Topology& topology = graph.topology();
-  const auto& sources = topology.sources[index(task)];
-  const auto& kinds = topology.kinds[index(task)];
-  const auto& lags = (*graph.weights().lag_ns)[index(task)];
-  std::vector<Dependency> result;
-  for (std::size_t slot = lane_slot; slot < overflow_slot; ++slot) {
-    if (sources[slot] == no_point) continue;
-    Dependency dependency;
-    dependency.source = sources[slot];
-    dependency.task = task;
-    dependency.kind = kind_of(kinds[slot]);
-    dependency.lag_ns = slot == lane_slot ? graph.segment_ns(task) : lags[slot - 1];
-    result.push_back(dependency);
-  }
-  const auto& overflow = topology.overflow;
-  auto row = std::lower_bound(
-      overflow.begin(), overflow.end(), task,
-      [](const OverflowDependency& left, TaskId right) { return left.task < right; });
-  for (; row != overflow.end() && row->task == task; ++row) {
-    const auto position = static_cast<std::size_t>(row - overflow.begin());
-    Dependency dependency;
-    dependency.source = row->source;
-    dependency.task = task;
-    dependency.kind = row->kind;
-    dependency.lag_ns = (*graph.weights().overflow_lag_ns)[position];
-    dependency.fraction = row->fraction;
-    dependency.late_after = row->late_after;
-    result.push_back(dependency);
-  }
-  return result;
 }
 
 }  // namespace foretrace

@@ -34,6 +34,7 @@ struct Topology {
   std::vector<std::array<Point, 3>> sources;       ///< per task; no_point = empty
   std::vector<std::array<std::uint8_t, 3>> kinds;  ///< DependencyKind, | symbolic_bit
   std::vector<OverflowDependency> overflow;        ///< sorted by task
+  std::vector<std::uint32_t> overflow_blocks;      ///< first row of every 16 tasks, and the end
   std::vector<std::uint32_t> forward_offsets;      ///< size tasks + 1
   std::vector<std::uint32_t> forward;              ///< successor task << 2 | Slot
   /// True where launch order per stream is the recorded one and cannot change with timing.
@@ -42,6 +43,20 @@ struct Topology {
   static constexpr std::uint8_t symbolic_bit = 0x80;
   [[nodiscard]] std::size_t task_count() const { return sources.size(); }
   [[nodiscard]] std::size_t dependency_count() const { return forward.size(); }
+  /// The overflow dependencies of a task.
+  [[nodiscard]] std::span<const OverflowDependency> overflow_of(TaskId task) const {
+    if (overflow_blocks.empty()) return {};
+    std::uint32_t first = overflow_blocks[index(task) / block_size];
+    const std::uint32_t end = overflow_blocks[index(task) / block_size + 1];
+    while (first < end && overflow[first].task < task) ++first;
+    std::uint32_t last = first;
+    while (last < end && overflow[last].task == task) ++last;
+    return {overflow.data() + first, last - first};
+  }
+  /// Fills overflow_blocks; to be called once `sources` and `overflow` are complete.
+  void index_overflow();
+  /// Tasks that share an entry of overflow_blocks: an entry per task would cost more than it gives.
+  static constexpr std::size_t block_size = 16;
   /// Bytes of forward CSR, points, kinds and overflow per task.
   [[nodiscard]] double bytes_per_task() const;
 };
@@ -74,7 +89,7 @@ struct TaskColumns {
   std::vector<Provenance> provenance;
 };
 
-/// Launched-work relation used by queues and splicing: a launch task and its first device task.
+/// One iteration of the training loop of one rank.
 struct Step {
   std::int32_t rank = 0;
   std::int64_t number = 0;  ///< as recorded (ProfilerStep#N)
@@ -163,9 +178,5 @@ class TaskGraph {
   std::shared_ptr<const GraphContext> context_;
   Weights weights_;
 };
-
-/// Calls visit(Slot or overflow index, Dependency) for every incoming dependency of a task.
-/// Lane sources come as a dependency with the segment as lag.
-std::vector<Dependency> dependencies_of(const TaskGraph& graph, TaskId task);
 
 }  // namespace foretrace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/core/result.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -36,7 +37,9 @@ class Sweep {
       }
       const bool other_device =
           window_.device != no_device && lane.device != no_device && lane.device != window_.device;
-      if (!other_device) {
+      const bool other_step =
+          window_.step >= 0 && !(is_device(graph_.kind(task)) && graph_.step(task) == window_.step);
+      if (!other_device && !other_step) {
         add_task(task);
       }
     }
@@ -76,8 +79,8 @@ class Sweep {
     if (launches_[index(graph_.lane_id(task))] == 0) {
       return;
     }
-    const Point lane = graph_.topology().sources[index(task)][lane_slot];
-    const std::int64_t from = lane == no_point ? 0 : timeline_.points[index(lane)];
+    const TaskId before = previous_on_lane(graph_, task);
+    const std::int64_t from = before == none<TaskId> ? 0 : timeline_.end_ns(before);
     const std::int64_t to = std::min(from + graph_.segment_ns(task), timeline_.start_ns(task));
     add(Activity::host, from, to);
     add(Activity::host, timeline_.start_ns(task), timeline_.end_ns(task));
@@ -98,9 +101,9 @@ class Sweep {
       return add(Activity::waiting, start, end);
     }
     if (graph_.work(task).part == TaskPart::finish) {
-      const Point begin = graph_.topology().sources[index(task)][lane_slot];
-      if (begin != no_point) {
-        add(Activity::waiting, timeline_.points[index(begin)], start);
+      const TaskId begin = previous_on_lane(graph_, task);
+      if (begin != none<TaskId>) {
+        add(Activity::waiting, timeline_.end_ns(begin), start);
       }
     }
     add(Activity::transfer, start, end);
@@ -177,7 +180,7 @@ Summary summarize(const TaskGraph& graph, const Timeline& timeline, const Window
 
 Window step_window(const TaskGraph& graph, const Timeline& timeline, const Step& step) {
   FORETRACE_CHECK(index(step.begin) < graph.size() && index(step.end) < graph.size());
-  return {timeline.start_ns(step.begin), timeline.start_ns(step.end), step.rank, no_device};
+  return {timeline.start_ns(step.begin), timeline.start_ns(step.end), step.rank, no_device, -1};
 }
 
 }  // namespace foretrace

@@ -16,6 +16,7 @@ struct Window {
   std::int64_t end_ns = 0;
   std::int32_t rank = 0;
   std::int32_t device = no_device;  ///< no_device: every device of the rank
+  std::int32_t step = -1;           ///< not -1: only device work that this step launched
 };
 
 /// The window, split without overlap: each instant counts for the first that applies, top down.

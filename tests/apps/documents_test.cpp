@@ -57,6 +57,19 @@ TEST_CASE("a replay follows its schema and its breakdown sums to the step") {
   CHECK(std::abs(document["baseline"]["error"].get<double>()) < 1e-3);
 }
 
+TEST_CASE("a scenario follows the schema: nothing is measured, and its breakdown sums to the step") {
+  const json document = document_of("simulate configs/scenarios/gpt3_175b_selene.json --json");
+  check_against("result-1.json", document);
+  CHECK(document["measured"].is_null());
+  CHECK(document["baseline"].is_null());
+  CHECK(breakdown_sum(document["predicted"]) == document["predicted"]["step_ns"]);
+  CHECK(document["predicted"]["memory"].size() == 8);
+  CHECK(document["scenario"]["ranks"] == 64);
+  const Ran wrong = run_program("simulate tests/fixtures/scenarios/unknown_key.json");
+  CHECK(wrong.code == 2);
+  CHECK(wrong.err.find("/batch/glob': unknown key (did you mean 'global'?)") != std::string::npos);
+}
+
 TEST_CASE("a what-if follows the schema, and its speedup is the ratio of both steps") {
   const json document =
       document_of(std::string("whatif ") + demo_trace +
@@ -72,11 +85,20 @@ TEST_CASE("a what-if follows the schema, and its speedup is the ratio of both st
   CHECK(document["applied"][0]["name"] == "scale");
 }
 
-TEST_CASE("scaling nothing predicts the baseline") {
-  const json document = document_of(std::string("whatif ") + demo_trace +
-                                    " --apply \"scale:select='resource=device',factor=1\" --json");
-  CHECK(document["predicted"]["steps_ns"] == document["baseline"]["steps_ns"]);
-  CHECK(document["speedup"] == 1.0);
+TEST_CASE("scaling nothing is no answer: exit code 1 and the reason") {
+  const Ran ran = run_program(std::string("whatif ") + demo_trace +
+                              " --apply \"scale:select='resource=device',factor=1\" --json");
+  CHECK(ran.code == 1);
+  CHECK(ran.err.find("scale: changes nothing: ") != std::string::npos);
+}
+
+TEST_CASE("what-ifs have one order: what is typed first does not matter") {
+  const std::string one = "--apply cuda_graph --apply fused_optimizer";
+  const std::string other = "--apply fused_optimizer --apply cuda_graph";
+  const auto predicted = [](const std::string& stack) {
+    return document_of(std::string("whatif ") + demo_trace + " " + stack + " --json")["predicted"];
+  };
+  CHECK(predicted(one) == predicted(other));
 }
 
 TEST_CASE("a run within a memory budget follows the schema, whether it fits or not") {

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <fstream>
 
+#include "sim/graph/links.h"
+
 namespace foretrace::bench {
 namespace {
 
@@ -40,14 +42,12 @@ PeerGraph peer_graph(const TaskGraph& graph) {
     peer.duration_ns.push_back(graph.duration_ns(task));
     peer.segment_ns.push_back(graph.segment_ns(task));
     peer.first.push_back(static_cast<std::int64_t>(peer.dependencies.size()));
-    bool on_lane = graph.topology().sources[i][lane_slot] != no_point;
-    for (const Dependency& dependency : dependencies_of(graph, task)) {
-      // The lane's dependency comes first.
-      if (!on_lane) {
-        peer.dependencies.push_back({number_of(dependency.source), number_of(dependency.late_after),
-                                     lag_of(graph, dependency)});
+    for (const Link& link : sources(graph, task)) {
+      if (link.on_lane()) {
+        continue;
       }
-      on_lane = false;
+      peer.dependencies.push_back(
+          {number_of(link.source), number_of(link.late_after), lag_of(graph, link)});
     }
   }
   peer.first.push_back(static_cast<std::int64_t>(peer.dependencies.size()));
@@ -92,7 +92,7 @@ bool write_longest_path(const TaskGraph& graph, const Timeline& timeline, const 
     const bool first = graph.topology().sources[i][lane_slot] == no_point;
     out << root << ' ' << i << ' ' << (first ? graph.segment_ns(task) : 0) << '\n';
     out << i << ' ' << root + 1 << ' ' << graph.duration_ns(task) << '\n';
-    for (const Dependency& dependency : dependencies_of(graph, task)) {
+    for (const Link& dependency : sources(graph, task)) {
       const bool counts =
           dependency.late_after == no_point ||
           timeline.points[index(dependency.source)] > timeline.points[index(dependency.late_after)];

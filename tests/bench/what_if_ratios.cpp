@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/edit/editor.h"
 #include "sim/engine/pull/pull.h"
-#include "sim/graph/change.h"
 #include "tests/bench/bench_graphs.h"
 #include "tests/bench/engine_ratios.h"
 
@@ -26,21 +26,17 @@ namespace {
 
 /// Every tenth launch goes, and its kernel with it: fusion.
 [[nodiscard]] Change fewer_launches(const TaskGraph& graph) {
-  Change change;
+  std::vector<TaskId> tasks;
   std::size_t seen = 0;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    const Point cause = graph.topology().sources[i][cause_slot];
     const auto task = make_id<TaskId>(i);
-    if (graph.kind(task) != TaskKind::kernel || cause == no_point || seen++ % 10 != 0) {
-      continue;
+    if (graph.kind(task) == TaskKind::kernel && seen++ % 10 == 0) {
+      tasks.push_back(task);
     }
-    if (graph.kind(task_of(cause)) != TaskKind::launch) {
-      continue;
-    }
-    change.removed.push_back({task});
-    change.removed.push_back({task_of(cause)});
   }
-  return change;
+  Editor editor(graph);
+  editor.remove(tasks);
+  return editor.finish();
 }
 
 void row(const std::string& name, const TaskGraph& graph, const Change& change, Ratios& out) {

@@ -124,7 +124,7 @@ def ftr_bomb(n):
 
 
 def zeros(n):
-    return gzip.compress(b'{"traceEvents": [' + b" " * (1024 * 64 * n) + b"]}", 9, mtime=0)
+    return gzip.compress(b'{"traceEvents": [' + b" " * (1024 * 8 * n) + b"]}", 9, mtime=0)
 
 
 SEEDS = {"graph": [threads, equal_correlations, device_synchronizations, default_stream, devices, nested_modules,

@@ -118,8 +118,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (loaded->nodes() != nullptr) {
       check_nodes(*loaded);
     }
-    if (loaded->memory) {
-      check_memory(*loaded->memory);
+    if (loaded->memory() != nullptr) {
+      check_memory(*loaded->memory());
     }
   }
   return 0;

@@ -7,7 +7,9 @@
 #include <doctest/doctest.h>
 
 #include "sim/engine/pull/pull.h"
+#include "sim/graph/links.h"
 #include "sim/graph/validate.h"
+#include "tests/sim/edit/law_oracle.h"
 #include "tests/sim/graph/random_change.h"
 
 using namespace foretrace;
@@ -127,14 +129,14 @@ TEST_CASE(
     }
     // All that a call enqueues, or nothing: an entry leaves its queue when its first task starts,
     // so that taking only the first of several can hold the host back.
-    const transform::Relations relations(graph);
     for (std::size_t i = 0, named = tasks.size(); i < named; ++i) {
-      const TaskId launch = relations.launch_of(tasks[i]);
+      const TaskId launch = launch_of(graph, tasks[i]);
       if (launch != none<TaskId>) tasks.push_back(launch);
     }
-    Change change;
-    transform::remove(change, graph, tasks, choices.one_in(2) ? SegmentOf::keep : SegmentOf::take);
-    const Committed after = committed(graph, change);
+    Editor editor(graph);
+    const SegmentOf segment = choices.one_in(2) ? SegmentOf::keep : SegmentOf::take;
+    editor.remove(tasks, {segment, segment});
+    const Committed after = committed(graph, editor.change());
     TaskId last = none<TaskId>;
     for (const TaskId id : after.new_id) {
       if (id == none<TaskId>) continue;
@@ -173,9 +175,9 @@ TEST_CASE("law: with the order held fixed, a shorter task never lengthens the ru
     const std::int64_t span_ns = simulate(graph).span_ns;
     for (int i = 0; i < 20; ++i) {
       const TaskId task = any_task(choices, graph);
-      Change change;
-      REQUIRE(transform::scale(change, graph, std::vector<TaskId>{task}, 0.5).ok());
-      CHECK(simulate(committed(graph, change).graph).span_ns <= span_ns);
+      Editor editor(graph);
+      REQUIRE(editor.scale(std::vector<TaskId>{task}, 0.5).ok());
+      CHECK(simulate(committed(graph, editor.change()).graph).span_ns <= span_ns);
     }
   }
 }
@@ -189,24 +191,23 @@ TEST_CASE("law: cutting a kernel in parts and merging the parts changes no time"
     if (graph.size() == 0) continue;
     const TaskId task = any_task(choices, graph);
     const std::size_t parts = 2 + choices.below(4);
-    if (is_host(graph.kind(task)) || graph.duration_ns(task) < 10) continue;
+    const bool half = graph.work(task).part != TaskPart::whole;
+    if (half || !is_device(graph.kind(task)) || graph.duration_ns(task) < 10) continue;
     ++tried;
-    Change split;
-    const auto ids =
-        transform::split(split, graph, transform::Relations(graph), task, {.parts = parts});
+    Editor split(graph);
+    const auto ids = split.split(task, {.parts = parts});
     REQUIRE(ids.ok());
-    const Committed in_parts = committed(graph, split);
+    const Committed in_parts = committed(graph, split.change());
     const Timeline before = simulate(graph);
     const Timeline middle = simulate(in_parts.graph);
     CHECK(middle.span_ns == before.span_ns);
 
-    transform::Merge merge;
-    for (const TaskId id : *ids) merge.tasks.push_back(in_parts.new_id[index(id)]);
-    Change back;
-    REQUIRE(transform::merge(back, in_parts.graph, transform::Relations(in_parts.graph),
-                             std::vector<transform::Merge>{merge})
-                .ok());
-    const Committed whole = committed(in_parts.graph, back);
+    std::vector<TaskId> group;
+    for (const TaskId id : *ids) group.push_back(in_parts.new_id[index(id)]);
+    Editor back(in_parts.graph);
+    const auto merged = back.merge(group);
+    REQUIRE_MESSAGE(merged.ok(), merged.error().message);
+    const Committed whole = committed(in_parts.graph, back.change());
     CHECK(whole.graph.size() == graph.size());
     const Timeline after = simulate(whole.graph);
     CHECK(after.span_ns == before.span_ns);
@@ -217,4 +218,34 @@ TEST_CASE("law: cutting a kernel in parts and merging the parts changes no time"
     }
   }
   CHECK(tried > graphs / 4);
+}
+
+TEST_CASE("law: whatever edits take the place of tasks, waiting stays, on paths and in time") {
+  // Dependencies that count only if late, and lags below zero, promise no time.
+  constexpr RandomGraphTraits plain{48, false, false, true};
+  std::size_t replaced = 0;
+  std::size_t removed = 0;
+  for (std::uint64_t seed = 0; seed < 10000; ++seed) {
+    CAPTURE(seed);
+    Choices choices(seed);
+    const TaskGraph graph = random_graph(choices, seed % 2 == 0 ? plain : RandomGraphTraits{48});
+    const auto change = test::random_change(choices, graph, test::RandomEdits::lawful);
+    REQUIRE_MESSAGE(change.ok(), change.error().message);
+    const auto after = commit(graph, *change, Checks::none);
+    REQUIRE_MESSAGE(after.ok(), after.error().message);
+    const test::LawOracle oracle(graph, *change, *after);
+    const std::string path = oracle.broken_path();
+    REQUIRE_MESSAGE(path.empty(), path);
+    if (seed % 2 == 0) {
+      const std::string time = oracle.broken_time();
+      REQUIRE_MESSAGE(time.empty(), time);
+    }
+    // What commit() itself finds in builds with assertions.
+    const Status laws = check_laws(graph, *change, *after);
+    REQUIRE_MESSAGE(laws.ok(), laws.error().message);
+    for (const StandIn& group : change->stand_ins) replaced += group.members.size() > 1 ? 1 : 0;
+    removed += change->removed.size();
+  }
+  CHECK(replaced > 3000);
+  CHECK(removed > 20000);
 }

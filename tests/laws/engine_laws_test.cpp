@@ -10,6 +10,7 @@
 #include "sim/engine/path/critical_path.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
+#include "sim/graph/links.h"
 #include "tests/sim/engine/random_graph.h"
 
 namespace foretrace {
@@ -40,7 +41,7 @@ RandomGraphOptions plain_options_of(std::uint64_t seed) {
 /// Latest release by every dependency of the task, from the definition.
 std::int64_t earliest_start(const TaskGraph& graph, const Timeline& timeline, TaskId task) {
   std::int64_t start = 0;
-  for (const Dependency& d : dependencies_of(graph, task)) {
+  for (const Link& d : sources(graph, task)) {
     const std::int64_t source = timeline.points[index(d.source)];
     if (d.late_after != no_point && source <= timeline.points[index(d.late_after)]) {
       continue;
@@ -105,7 +106,7 @@ TEST_CASE("law: the span is no shorter than the longest chain of work nor the bu
     std::vector<std::int64_t> lane(graph.context().lanes.size(), 0);
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const auto task = make_id<TaskId>(i);
-      for (const Dependency& d : dependencies_of(graph, task)) {
+      for (const Link& d : sources(graph, task)) {
         if (!is_end(d.source) || d.lag_ns < 0 || d.late_after != no_point) {
           continue;
         }
@@ -241,10 +242,8 @@ TEST_CASE("law: whatever a lane chooses, one task runs at a time and dependencie
       const auto task = make_id<TaskId>(i);
       CHECK(timeline.end_ns(task) - timeline.start_ns(task) >= graph.duration_ns(task));
       busy[index(graph.lane_id(task))].emplace_back(timeline.start_ns(task), timeline.end_ns(task));
-      for (const Dependency& d : dependencies_of(graph, task)) {
-        const bool lane = d.source == graph.topology().sources[i][lane_slot] &&
-                          d.lag_ns == graph.segment_ns(task);
-        if (lane && graph.lane(task).policy != LanePolicy::program_order) {
+      for (const Link& d : sources(graph, task)) {
+        if (d.on_lane() && graph.lane(task).policy != LanePolicy::program_order) {
           continue;
         }
         const double share = static_cast<double>(d.fraction) *

@@ -27,12 +27,7 @@ constexpr std::int64_t no_limit = std::int64_t{1} << 60;
 class Witness final : public Policy {
  public:
   Witness(const TaskGraph& graph, MemoryPolicy& inner, std::int64_t budget, std::size_t every)
-      : graph_(graph),
-        view_(graph),
-        uses_(graph, view_),
-        inner_(inner),
-        budget_(budget),
-        every_(every) {}
+      : graph_(graph), uses_(graph), inner_(inner), budget_(budget), every_(every) {}
 
   bool may_start(TaskId task, Simulation& simulation) override {
     return inner_.may_start(task, simulation);
@@ -78,7 +73,6 @@ class Witness final : public Policy {
   }
 
   const TaskGraph& graph_;
-  detail::GraphView view_;
   detail::TensorUses uses_;
   MemoryPolicy& inner_;
   std::int64_t budget_ = 0;

@@ -122,11 +122,29 @@ class TrainingRun {
     task.layer = layers_[choices_.below(static_cast<std::uint32_t>(layers_.size()))];
     task.step = number_;
     const TaskId id = builder_.add_task(task);
+    wait_for_other_stream(id);
+    last_on_[task.lane == side_ ? 1 : 0] = id;
     if (call == none<TaskId>) return;
     builder_.add_dependency({.source = end_of(call),
                              .task = id,
                              .kind = DependencyKind::launch,
                              .lag_ns = choices_.below(8000)});
+  }
+
+  // Events between the streams, recorded ones and those that are known as rules.
+  void wait_for_other_stream(TaskId id) {
+    const bool on_side = builder_.columns().lane[index(id)] == side_;
+    const TaskId other = last_on_[on_side ? 0 : 1];
+    if (other == none<TaskId> || !choices_.one_in(5)) return;
+    if (choices_.one_in(2)) {
+      builder_.add_dependency(
+          {.source = end_of(other), .task = id, .kind = DependencyKind::event_wait});
+    } else {
+      builder_.add_wait({.task = id,
+                         .at = choices_.one_in(2) ? id : other,
+                         .lane = on_side ? stream_ : side_,
+                         .kind = DependencyKind::event_wait});
+    }
   }
 
   void kernels(Phase phase, LaneId lane, std::uint32_t count) {
@@ -234,6 +252,7 @@ class TrainingRun {
   LaneId engine_{};
   LaneId stream_{};
   LaneId side_{};
+  std::array<TaskId, 2> last_on_ = {none<TaskId>, none<TaskId>};  // of stream_ and side_
   std::vector<LayerId> layers_;
   struct Passing {
     Tensor tensor;

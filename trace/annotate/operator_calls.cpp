@@ -76,7 +76,7 @@ std::vector<EventId> OperatorCalls::in_order_of_return() const {
 
 bool clears_gradients(const EventTable& events, EventId event) {
   return events.kind[index(event)] == EventKind::user_annotation &&
-         contains(events.name_of(event), "zero_grad");
+         foretrace::contains(events.name_of(event), "zero_grad");
 }
 
 }  // namespace foretrace::trace

@@ -18,8 +18,6 @@
 namespace foretrace::trace::collector {
 namespace {
 
-constexpr std::int64_t latest = std::int64_t{1} << 61;
-
 std::int32_t clamped(std::int64_t value) {
   return static_cast<std::int32_t>(
       std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));

@@ -10,10 +10,10 @@
 namespace foretrace::trace::collector {
 
 std::string utc_text(std::int64_t seconds) {
-  constexpr std::int64_t latest = std::int64_t{1} << 40;
+  constexpr std::int64_t last_second = std::int64_t{1} << 40;
   const auto time = static_cast<std::time_t>(seconds);
   std::tm parts{};
-  if (seconds < 0 || seconds > latest || ::gmtime_r(&time, &parts) == nullptr) {
+  if (seconds < 0 || seconds > last_second || ::gmtime_r(&time, &parts) == nullptr) {
     return std::to_string(seconds);
   }
   return fmt::format("{}-{:02}-{:02} {:02}:{:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1,

@@ -7,13 +7,6 @@
 #include <fmt/format.h>
 
 namespace foretrace::trace::collector {
-namespace {
-
-// 73 years in ns: sums and differences of such times fit into 64 bits.
-constexpr std::int64_t latest = std::int64_t{1} << 61;
-
-}  // namespace
-
 TrackId TableFiller::track(const TrackKey& key) {
   const auto next = make_id<TrackId>(table_.tracks.size());
   const auto [found, added] = tracks_.try_emplace(key, next);

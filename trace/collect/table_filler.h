@@ -11,6 +11,9 @@
 
 namespace foretrace::trace::collector {
 
+/// 73 years in ns: sums and differences of such times fit into 64 bits.
+inline constexpr std::int64_t latest = std::int64_t{1} << 61;
+
 /// Times on the clock of the records, one for each event; `fill` makes them relative.
 struct Row {
   std::int64_t start = 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t checked_bytes = chunk_head_bytes - 4;
 // Below this, starting a thread costs more than it saves.
-constexpr std::size_t worth_threads = std::size_t{1} << 19;
+constexpr std::size_t bytes_worth_threads = std::size_t{1} << 19;
 
 // True if a whole, undamaged head of a chunk starts here.
 bool is_chunk_head(std::string_view at) {
@@ -77,7 +77,7 @@ void check_chunks(std::vector<Chunk>& chunks, ImportReport& report) {
       [&chunks](std::size_t i) {
         chunks[i].damaged = checksum(chunks[i].payload) != chunks[i].sum;
       },
-      bytes < worth_threads ? 1 : 0);
+      bytes < bytes_worth_threads ? 1 : 0);
   for (const Chunk& one : chunks) {
     if (one.damaged) {
       report.count(DamageKind::dropped, "chunk with a wrong checksum", one.offset,

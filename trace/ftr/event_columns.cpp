@@ -25,8 +25,7 @@ struct EventDecoder::Part {
 namespace {
 
 // Below this, starting a thread costs more than it saves.
-constexpr std::uint64_t worth_threads = 20'000;
-constexpr std::int64_t latest = std::int64_t{1} << 62;
+constexpr std::uint64_t rows_worth_threads = 20'000;
 
 template <typename T>
 bool take(const auto& part, EventColumn id, std::vector<T>& column) {
@@ -190,7 +189,7 @@ EventDecoder::~EventDecoder() = default;
 void EventDecoder::decode() {
   const std::size_t rows =
       parts_.empty() ? 0 : parts_.back().to + static_cast<std::size_t>(parts_.back().rows.count);
-  const std::size_t threads = rows < worth_threads ? 1 : 0;
+  const std::size_t threads = rows < rows_worth_threads ? 1 : 0;
   for_each_index(
       event_columns, [&](std::size_t i) { resize_one(i, rows, table_); }, threads);
   for_each_index(
@@ -206,7 +205,7 @@ RowMap EventDecoder::finish(FileNames& names) {
   bool flawless = names.is_identity();
   for_each_index(
       parts_.size(), [&](std::size_t i) { parts_[i].flawed = is_flawed(parts_[i], table_, names); },
-      table_.size() < worth_threads ? 1 : 0);
+      table_.size() < rows_worth_threads ? 1 : 0);
   for (const Part& part : parts_) {
     flawless = flawless && !part.flawed &&
                std::find(part.failed.begin(), part.failed.end(), true) == part.failed.end();

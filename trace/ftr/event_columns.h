@@ -11,6 +11,9 @@
 
 namespace foretrace::trace::ftr {
 
+/// 146 years in ns: sums and differences of such times fit into 64 bits.
+inline constexpr std::int64_t latest = std::int64_t{1} << 62;
+
 /// Where the rows of the file came to lie in the table.
 class RowMap {
  public:

@@ -16,9 +16,8 @@
 namespace foretrace::trace::ftr {
 namespace {
 
-constexpr std::int64_t latest = std::int64_t{1} << 62;
 // Below this, starting a thread costs more than it saves.
-constexpr std::uint64_t worth_threads = std::uint64_t{1} << 18U;
+constexpr std::uint64_t file_worth_threads = std::uint64_t{1} << 18U;
 
 std::int32_t small(std::int64_t value) {
   return static_cast<std::int32_t>(
@@ -34,8 +33,9 @@ class TableReader {
 
   void read(std::uint64_t file_bytes, const Pairs& info) {
     read_info(info);
+    most_lost_rows_ = std::min(most_rows, file_bytes * most_rows_per_byte);
     EventDecoder events(chunks_, table_, report_);
-    const std::size_t threads = file_bytes < worth_threads ? 1 : 2;
+    const std::size_t threads = file_bytes < file_worth_threads ? 1 : 2;
     for_each_index(
         2,
         [&](std::size_t part) {
@@ -91,7 +91,7 @@ class TableReader {
       }
       const std::optional<StoredRows> rows = take_rows(chunk.payload);
       // Rows are referred to by position: what follows a lost chunk must not move forward.
-      if (rows && rows->first > out.size() && rows->first <= most_rows) {
+      if (rows && rows->first > out.size() && rows->first <= most_lost_rows_) {
         out.resize(static_cast<std::size_t>(rows->first));
       }
       if (!rows || !append_rows(*rows, fields, out)) {
@@ -223,6 +223,7 @@ class TableReader {
     }
   }
 
+  std::uint64_t most_lost_rows_ = 0;  // lost rows lay in the file too
   std::span<const Chunk> chunks_;
   LoadedTrace& trace_;
   EventTable& table_;

@@ -78,22 +78,22 @@ Result<std::vector<Traces>> read_lists(const std::vector<Content>& contents,
   });
 }
 
-bool is_timed(const FoundTrace& found) { return found.trace.is_timed(); }
+bool has_times(const FoundTrace& found) { return found.trace.is_timed(); }
 
 /// Leaves out what lies beside timed traces and has no times of its own, with a warning for each.
 void keep_timed(std::vector<FoundTrace>& found) {
-  if (std::none_of(found.begin(), found.end(), is_timed)) {
+  if (std::none_of(found.begin(), found.end(), has_times)) {
     return;
   }
   std::vector<std::string> warnings;
   for (const FoundTrace& other : found) {
-    if (!is_timed(other)) {
+    if (!has_times(other)) {
       warnings.push_back(fmt::format("{}: {} has no times of a device and is left out of the job",
                                      other.path, other.trace.events.info.format));
     }
   }
   found.erase(
-      std::remove_if(found.begin(), found.end(), [](const FoundTrace& f) { return !is_timed(f); }),
+      std::remove_if(found.begin(), found.end(), [](const FoundTrace& f) { return !has_times(f); }),
       found.end());
   std::vector<std::string>& all = found.front().trace.report.warnings;
   all.insert(all.end(), warnings.begin(), warnings.end());

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "apps/cli/command.h"
@@ -131,24 +130,24 @@ int run(const Options& options) {
   return app::answer(page(*calibration, tables.size(), path));
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("TABLE", options->tables,
                  "tables of measured operators (schema foretrace-truth/1)")
-      ->required();
+      .required();
   cli.add_option("--accelerator", options->accelerator,
                  "where tables without devices were measured; of others, only its rows")
-      ->type_name("NAME");
+      .type_name("NAME");
   cli.add_option("-o,--output", options->output,
                  "where to write the constants: a .json file, or a name in configs/costs")
-      ->type_name("FILE");
+      .type_name("FILE");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb",
        "how well products on this device can be predicted"},
       {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb -o mine",
        "and keep the constants for predictions"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -231,10 +230,10 @@ int run_or_fail(const Options& options) {
   }
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("COMMAND", options->command, "the program and its arguments, behind --")
-      ->required();
+      .required();
   cli.add_option("-o,--output", options->out,
                  "the recording (run.ftr); several processes write run.ID.PID.ftr each, listed in "
                  "run.ftr.json");
@@ -246,7 +245,7 @@ std::function<int()> setup(CLI::App& cli) {
   cli.add_flag("--nvtx", options->ranges, "record ranges of NVTX too");
   cli.add_option("--max-size", options->max_size,
                  "stop recording a process before its file is larger, such as '4 GiB'")
-      ->type_name("SIZE");
+      .type_name("SIZE");
   cli.add_flag("--with-command", options->with_command,
                "keep the command line in the recording, with whatever secrets are in it");
   cli.add_flag("-q,--quiet", options->common.quiet, "say nothing beside the program");
@@ -255,7 +254,7 @@ std::function<int()> setup(CLI::App& cli) {
        "runs it as it is and records its kernels, copies, calls and ranges"},
       {"foretrace collect --steps 10:12 -- torchrun --nproc-per-node 8 train.py",
        "a file per rank, to be read together"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run_or_fail(*options); };
 }
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
@@ -32,16 +31,15 @@ int run(const CLI::App& root, const Options& options) {
   return app::answer(script);
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  CLI::Option* const shell = cli.add_option("SHELL", options->shell, "bash or zsh")->required();
   constexpr std::array<std::string_view, 2> shells = {"bash", "zsh"};
-  app::restrict_to(*shell, shells);
+  cli.add_option("SHELL", options->shell, "bash or zsh").required().one_of(shells);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {{"source <(foretrace completion bash)",
                                         "completes commands, options, what-ifs in this shell"}};
-  app::add_examples(cli, examples);
-  return [options, &cli] { return run(*cli.get_parent(), *options); };
+  cli.add_examples(examples);
+  return [options, &cli] { return run(cli.program(), *options); };
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <string>
 #include <system_error>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -112,10 +111,10 @@ int run(const Options& options) {
   return app::answer(page(options, *result));
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("IN", options->in, "a recorded trace")->required();
-  cli.add_option("OUT", options->out, "the file to write; its name says the format")->required();
+  cli.add_option("IN", options->in, "a recorded trace").required();
+  cli.add_option("OUT", options->out, "the file to write; its name says the format").required();
   cli.add_option("--to", options->format, "the format, if the name does not say it");
   cli.add_flag("--scrub", options->scrub,
                "leave out paths, host names and call stacks, for a trace to be shared");
@@ -125,7 +124,7 @@ std::function<int()> setup(CLI::App& cli) {
   constexpr app::Example examples[] = {
       {"foretrace convert trace.json.gz trace.json", "JSON that opens in Perfetto"},
       {"foretrace convert trace.json.gz shared.json.gz --scrub", "without paths and call stacks"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

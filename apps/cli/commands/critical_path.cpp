@@ -2,7 +2,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
@@ -13,6 +12,7 @@
 #include "apps/driver/predict.h"
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
+#include "apps/report/report_parts.h"
 
 namespace foretrace::commands {
 namespace {
@@ -38,27 +38,29 @@ int run(const Options& options) {
     return app::failure(replay.error());
   }
   const driver::PathReport report =
-      driver::path_report(recording->graph(), replay->run, options.top);
+      driver::path_report(recording->graph(), replay->run, options.top, *run_options);
   if (options.common.json) {
     return app::answer(driver::text_of(driver::path_document(*recording, *replay, report)));
   }
-  return app::answer(options.common.quiet ? app::path_headline(report) + "\n"
-                                          : app::path_page(*recording, *replay, report));
+  return app::answer(app::with_doubt(options.common.quiet
+                                         ? app::path_headline(report) + "\n"
+                                         : app::path_page(*recording, *replay, report),
+                                     *replay));
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   app::add_trace(cli, options->trace);
   app::add_run(cli, options->trace);
   cli.add_option("--top", options->top, "how many parts to list and to simulate without (10)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
+      .type_name("N")
+      .in_range(1, 1000);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace critical-path trace.json.gz",
        "what bounds the median step, and what each kernel and layer could give"},
       {"foretrace critical-path trace.json.gz --json", "every piece of the path in order of time"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

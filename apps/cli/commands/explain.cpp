@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -60,15 +59,15 @@ int run(const Options& options) {
   return text.ok() ? app::answer(*text) : app::failure(text.error());
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("NAME", options->name, "an optimization, a policy, an accelerator or a reader")
-      ->required();
+      .required();
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace explain mixed_precision",
        "its paper, what it changes in the graph, and when not to trust it"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

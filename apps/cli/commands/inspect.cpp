@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
@@ -116,22 +115,23 @@ int run(const Options& options) {
   return app::answer(text);
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("TRACE", options->paths,
                  "recorded traces, plain or .gz, a folder or a .tar(.gz) of them, a run.ftr.json")
-      ->required();
+      .required();
   cli.add_flag("--strict", options->trace.strict,
                "refuse a trace with any event that must be dropped");
   cli.add_flag("--communication", options->communication,
                "take the traces as the ranks of one job: bytes, bandwidth, waiting, late ranks");
   cli.add_flag("--modules", options->modules,
                "the stages of a step and the modules below them, repeated ones folded");
-  cli.add_flag("--memory", options->memory,
-               "who holds device memory at its peak, what the allocator reserves, where it fits");
+  const app::Option memory = cli.add_flag(
+      "--memory", options->memory,
+      "who holds device memory at its peak, what the allocator reserves, where it fits");
   cli.add_option("--allocator", options->allocator,
                  "settings of the allocator, as in PYTORCH_CUDA_ALLOC_CONF")
-      ->needs("--memory");
+      .needs(memory);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace inspect trace.json.gz", "steps, devices, damage, and where the device time goes"},
@@ -143,7 +143,7 @@ std::function<int()> setup(CLI::App& cli) {
       {"foretrace inspect rank*.json.gz --quiet", "one line per trace"},
       {"foretrace inspect traces/ --communication",
        "the ranks in a folder as one job: what waits for whom, at which bandwidth"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -85,7 +84,7 @@ int run(const Options& options) {
   return app::answer(text + "\nforetrace explain NAME tells all about one of them\n");
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("KIND", options->kind,
                  "optimizations, policies, accelerators, readers or writers; all if left out");
@@ -93,7 +92,7 @@ std::function<int()> setup(CLI::App& cli) {
   constexpr app::Example examples[] = {
       {"foretrace list optimizations", "what-ifs and what each does"},
       {"foretrace list optimizations --json", "with papers, assumptions and parameters"}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

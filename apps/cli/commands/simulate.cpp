@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.h"
@@ -15,9 +14,12 @@
 #include "apps/cli/timelines.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/memory_budget.h"
+#include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
+#include "apps/report/report_parts.h"
+#include "apps/report/report_scenario.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
@@ -46,9 +48,34 @@ int run_in_budget(const Options& options, const driver::Recording& recording,
                            {recording, replay, analysis, nullptr, nullptr, nullptr, &answer})),
                        code);
   }
-  return app::answer(options.common.quiet ? app::budget_headline(answer) + "\n"
-                                          : app::budget_page(recording, replay, answer) +
-                                                app::timeline_line(*drawn ? options.timeline : ""),
+  return app::answer(
+      app::with_doubt(options.common.quiet ? app::budget_headline(answer) + "\n"
+                                           : app::budget_page(recording, replay, answer) +
+                                                 app::timeline_line(*drawn ? options.timeline : ""),
+                      replay),
+      code);
+}
+
+int run_scenario(const Options& options, const std::string& path) {
+  const Result<driver::Scenario> scenario = driver::read_scenario(path);
+  if (!scenario.ok()) {
+    return app::failure(scenario.error());
+  }
+  const Result<driver::ScenarioAnswer> answer = driver::answer_scenario(*scenario);
+  if (!answer.ok()) {
+    return app::failure(answer.error());
+  }
+  const std::array<ChromeTraceView, 1> views = {{{"", answer->graph, answer->timeline}}};
+  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
+    return app::failure(written.error());
+  }
+  const app::ExitCode code = answer->fits ? app::exit_done : app::exit_answer_is_no;
+  if (options.common.json) {
+    return app::answer(driver::text_of(app::scenario_document(*scenario, *answer)), code);
+  }
+  return app::answer(options.common.quiet ? app::scenario_headline(*scenario, *answer)
+                                          : app::scenario_page(*scenario, *answer) +
+                                                app::timeline_line(options.timeline),
                      code);
 }
 
@@ -59,6 +86,9 @@ int run(const Options& options) {
     if (const Status status = app::check_output(output, options.trace.paths); !status.ok()) {
       return app::failure(status.error());
     }
+  }
+  if (options.trace.paths.size() == 1 && driver::is_scenario_file(options.trace.paths.front())) {
+    return run_scenario(options, options.trace.paths.front());
   }
   const Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
@@ -82,7 +112,7 @@ int run(const Options& options) {
   if (!analysis.ok()) {
     return app::failure(analysis.error());
   }
-  driver::add_reserved(*recording, recording->graph(), *analysis);
+  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   if (question->has_value()) {
     const Result<driver::BudgetAnswer> answer =
         driver::run_in_budget(recording->graph(), **question, *run_options);
@@ -104,14 +134,15 @@ int run(const Options& options) {
     return app::answer(driver::text_of(driver::result_document({*recording, *replay, *analysis})));
   }
   if (options.common.quiet) {
-    return app::answer(app::replay_headline(*replay) + "\n");
+    return app::answer(app::with_doubt(app::replay_headline(*replay) + "\n", *replay));
   }
   const bool all_steps = run_options->step.kind == driver::StepChoice::Kind::all;
-  return app::answer(app::replay_page(*recording, *replay, *analysis, all_steps) +
-                     app::timeline_line(options.timeline));
+  return app::answer(
+      app::with_doubt(app::replay_page(*recording, *replay, *analysis, all_steps), *replay) +
+      app::timeline_line(options.timeline));
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   app::add_trace(cli, options->trace);
   app::add_run(cli, options->trace);
@@ -128,8 +159,10 @@ std::function<int()> setup(CLI::App& cli) {
        "whether it fits, and what recomputing evicted tensors costs"},
       {"foretrace simulate trace.json.gz --memory-budget 80% --when-full delta --timeline t.json",
        "and see what is evicted, copied and computed again"},
-      {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"}};
-  app::add_examples(cli, examples);
+      {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"},
+      {"foretrace simulate gpt3_175b_selene.json",
+       "a scenario instead of a trace: step time, range, memory per stage, where the step goes"}};
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

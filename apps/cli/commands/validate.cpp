@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +12,7 @@
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/table_answers.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
 #include "apps/driver/validate/validate_jobs.h"
@@ -33,6 +33,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   app::CommonOptions common;
+  app::TableOptions tables;
   std::string data;
   bool markdown = false;
   bool formats = false;
@@ -146,12 +147,19 @@ std::string pairs_markdown(const std::vector<PairRow>& pairs) {
 }
 
 std::string coverage(const std::vector<PairRow>& pairs) {
-  const auto tried = std::count_if(pairs.begin(), pairs.end(),
-                                   [](const PairRow& row) { return row.failure.empty(); });
-  const auto covered = std::count_if(pairs.begin(), pairs.end(), [](const PairRow& row) {
-    return row.failure.empty() && row.covered();
-  });
-  return fmt::format("{} of {} measured values lie in the predicted range\n", covered, tried);
+  const driver::Coverage found = driver::coverage_of(pairs);
+  return fmt::format(
+      "{} of {} measured values lie in the predicted range; mean half-width {:.1f} %\n",
+      found.covered, found.predicted, 100 * found.mean_half_width);
+}
+
+/// What ranges are made of, beyond what recipes declare.
+std::string range_constants_markdown() {
+  std::string text = "| constant of ranges | value | origin |\n|---|---|---|\n";
+  for (const driver::RangeConstant& constant : driver::range_constants()) {
+    text += fmt::format("| {} | {:g} | {} |\n", constant.name, constant.value, constant.origin);
+  }
+  return text;
 }
 
 std::string page(const ReplayTable& table, const std::vector<PairRow>& pairs) {
@@ -163,15 +171,17 @@ std::string page(const ReplayTable& table, const std::vector<PairRow>& pairs) {
                  fmt::format("{:+.3f} %", 100 * row.span_error),
                  fmt::format("{:+.3f} %", 100 * row.constant_span_error), flags_of(row)});
   }
-  app::Table predictions({Align::left, Align::right, Align::right, Align::right, Align::right});
-  predictions.row({"pair", "before", "predicted", "measured", "error"});
+  app::Table predictions(
+      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left});
+  predictions.row({"pair", "before", "predicted", "measured", "error", "range"});
   for (const PairRow& row : pairs) {
     predictions.row(row.failure.empty()
                         ? std::vector<std::string>{row.id, app::time_text(row.base_ns),
                                                    app::time_text(row.predicted_ns),
                                                    app::time_text(row.measured_ns),
-                                                   fmt::format("{:+.1f} %", 100 * row.error())}
-                        : std::vector<std::string>{row.id, row.failure, "", "", ""});
+                                                   fmt::format("{:+.1f} %", 100 * row.error()),
+                                                   row.covered() ? "in range" : "outside"}
+                        : std::vector<std::string>{row.id, row.failure, "", "", "", ""});
   }
   return summary(table) + "\n" + replays.text(2) + "\n" + coverage(pairs) + "\n" +
          predictions.text(2) + "\n" + app::kernel_error_page(pairs);
@@ -212,6 +222,7 @@ Json document(const ReplayTable& table, const std::vector<PairRow>& pairs) {
                     {"high_ns", row.high_ns},
                     {"measured_ns", row.measured_ns},
                     {"error", row.error()},
+                    {"half_width", row.half_width()},
                     {"covered", row.covered()}});
       for (const driver::KernelErrorRow& kernels : row.kernels.rows) {
         entry["kernels"].push_back({{"class", kernels.kernel_class},
@@ -228,10 +239,21 @@ Json document(const ReplayTable& table, const std::vector<PairRow>& pairs) {
     }
     predictions.push_back(std::move(entry));
   }
+  const driver::Coverage found = driver::coverage_of(pairs);
+  Json constants = Json::array();
+  for (const driver::RangeConstant& constant : driver::range_constants()) {
+    constants.push_back(
+        {{"name", constant.name}, {"value", constant.value}, {"origin", constant.origin}});
+  }
   return {{"schema", "foretrace.validation/1"},
           {"replays", replays},
           {"left_out", left_out},
-          {"pairs", predictions}};
+          {"pairs", predictions},
+          {"coverage",
+           {{"predicted", found.predicted},
+            {"covered", found.covered},
+            {"mean_half_width", found.mean_half_width}}},
+          {"range_constants", constants}};
 }
 
 int run_formats(const Options& options) {
@@ -275,6 +297,12 @@ int run_claims(const Options& options) {
 
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (!options.tables.folder.empty()) {
+    return app::answer_tables(options.tables, options.common, options.markdown);
+  }
+  if (options.data.empty()) {
+    return app::failure({ErrorCode::bad_usage, "got neither --data nor --tables, expected one"});
+  }
   if (options.claims) {
     return run_claims(options);
   }
@@ -300,13 +328,15 @@ int run(const Options& options) {
   }
   return app::answer(options.markdown ? summary(*table) + "\n" + replay_markdown(*table) + "\n" +
                                             coverage(*pairs) + "\n" + pairs_markdown(*pairs) +
-                                            "\n" + app::kernel_error_markdown(*pairs)
+                                            "\n" + range_constants_markdown() + "\n" +
+                                            app::kernel_error_markdown(*pairs)
                                       : page(*table, *pairs));
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("--data", options->data, "folder with recordings")->required();
+  cli.add_option("--data", options->data, "folder with recordings");
+  app::add_tables(cli, options->tables);
   cli.add_flag("--markdown", options->markdown, "tables with every column");
   cli.add_flag("--formats", options->formats,
                "read every file, whatever it is: format, damage, speed, or why it is refused");
@@ -316,8 +346,10 @@ std::function<int()> setup(CLI::App& cli) {
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace validate --data traces",
-       "replay every recording below traces/ and predict the known pairs"}};
-  app::add_examples(cli, examples);
+       "replay every recording below traces/ and predict the known pairs"},
+      {"foretrace validate --tables validation",
+       "predict the rows of every table of measured figures in validation/"}};
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

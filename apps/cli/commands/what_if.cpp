@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -22,6 +21,7 @@
 #include "apps/driver/what_if_spec.h"
 #include "apps/report/documents.h"
 #include "apps/report/report.h"
+#include "apps/report/report_parts.h"
 #include "apps/report/style.h"
 #include "apps/report/text.h"
 #include "models/catalogue/accelerator.h"
@@ -40,6 +40,7 @@ struct Options {
   app::BudgetOptions budget;
   std::string timeline;
   app::PictureOptions pictures;
+  bool check = false;
 };
 
 /// Within a budget: the recorded run and the predicted one.
@@ -70,9 +71,12 @@ struct Start {
 };
 
 Result<Start> start_of(const Options& options) {
-  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return run_options.error();
+  }
+  if (options.check) {
+    run_options->checks = Checks::all;
   }
   Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
   if (!question.ok()) {
@@ -91,7 +95,7 @@ Result<Start> start_of(const Options& options) {
   if (!analysis.ok()) {
     return analysis.error();
   }
-  driver::add_reserved(*recording, recording->graph(), *analysis);
+  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   return Start{{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)},
                *std::move(question)};
 }
@@ -155,24 +159,26 @@ Result<bool> draw(const Options& options, const app::WhatIfBase& base,
 
 int predict(const Options& options, const Start& start, const std::vector<driver::WhatIf>& stack) {
   const app::WhatIfBase& base = start.base;
-  const Result<driver::Prediction> prediction =
-      driver::predict(base.recording, stack, base.options);
+  Result<driver::Prediction> prediction =
+      driver::predict(base.recording, stack, base.options, &base.replay);
   if (!prediction.ok()) {
     return app::failure(prediction.error());
   }
+  driver::add_facts(base.recording, base.replay.run, *prediction);
   Result<driver::Analysis> predicted =
       driver::analyse(prediction->graph, prediction->run, base.options);
   if (!predicted.ok()) {
     return app::failure(predicted.error());
   }
-  driver::add_reserved(base.recording, prediction->graph, *predicted);
+  driver::add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
   const Result<std::optional<Budgets>> budgets = budgets_of(start, *prediction);
   if (!budgets.ok()) {
     return app::failure(budgets.error());
   }
   const Budgets* const within = budgets->has_value() ? &**budgets : nullptr;
-  const app::ExitCode code =
-      within != nullptr && !within->predicted.fits ? app::exit_answer_is_no : app::exit_done;
+  const bool has_room = !prediction->fit || prediction->fit->fits;
+  const bool in_budget = within == nullptr || within->predicted.fits;
+  const app::ExitCode code = has_room && in_budget ? app::exit_done : app::exit_answer_is_no;
   const Result<bool> drawn = draw(options, base, *prediction, *predicted, within);
   if (!drawn.ok()) {
     return app::failure(drawn.error());
@@ -186,22 +192,23 @@ int predict(const Options& options, const Start& start, const std::vector<driver
   }
   if (options.common.quiet) {
     return app::answer(
-        app::prediction_headline(base.replay, *prediction) + "\n" +
+        app::with_doubt(app::prediction_headline(base.replay, *prediction) + "\n", base.replay) +
             (within == nullptr ? "" : app::budget_headline(within->predicted) + "\n"),
         code);
   }
-  return app::answer(
-      app::prediction_page({base.recording, base.replay, base.analysis, *prediction, *predicted}) +
-          (within == nullptr ? "" : budget_text(*within)) +
-          app::timeline_line(*drawn ? options.timeline : ""),
-      code);
+  return app::answer(app::with_doubt(app::prediction_page({base.recording, base.replay,
+                                                           base.analysis, *prediction, *predicted}),
+                                     base.replay) +
+                         (within == nullptr ? "" : budget_text(*within)) +
+                         app::timeline_line(*drawn ? options.timeline : ""),
+                     code);
 }
 
 /// The what-ifs as they can be written again.
 std::vector<std::string> written(const Options& options) {
   std::vector<std::string> texts = options.apply;
   if (!options.accelerator.empty()) {
-    texts.push_back(fmt::format("{}:to={}", driver::accelerator_swap_name, options.accelerator));
+    texts.push_back(driver::text_of(driver::swap_to(options.accelerator)));
   }
   return texts;
 }
@@ -248,17 +255,19 @@ int run(const Options& options) {
                                  : predict(options, *start, *stack);
 }
 
-std::function<int()> setup(CLI::App& cli) {
+std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   options->trace.memory_graph = true;
   app::add_trace(cli, options->trace);
   cli.add_option("-a,--apply", options->apply,
                  "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated, applied in order")
-      ->type_name("WHATIF")
-      ->allow_extra_args(false);
+      .type_name("WHATIF")
+      .single_values();
   cli.add_option("--accelerator", options->accelerator,
                  "the same run on this product; foretrace list accelerators names them")
-      ->type_name("NAME");
+      .type_name("NAME");
+  cli.add_flag("--check", options->check,
+               "examine that in the changed graph everybody still waits for whom they waited for");
   app::add_questions(cli, options->questions);
   app::add_run(cli, options->trace);
   app::add_budget(cli, options->budget);
@@ -275,7 +284,7 @@ std::function<int()> setup(CLI::App& cli) {
        "how much larger the batch could then be"},
       {"foretrace whatif trace.json.gz --apply \"scale:select='kind=kernel&name~gemm',factor=0.5\"",
        "any selection of tasks by any factor; quotes where a value holds , & ~ : ="}};
-  app::add_examples(cli, examples);
+  cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 

@@ -67,28 +67,25 @@ Result<std::vector<FitChoice>> all_choices() {
   return choices;
 }
 
-/// Puts the parts of a set around what is applied already.
+/// The stack and the parts of a set, in the order in which they are applied.
 template <typename Element, typename PartsOf>
-std::vector<Element> ordered(std::span<const Element> stack, const FitAnswer& answer,
-                             const FitSet& set, const PartsOf& parts_of) {
-  std::vector<std::pair<Stage, Element>> parts;
+std::vector<Element> ordered(std::span<const WhatIf> what_ifs, std::span<const Element> stack,
+                             const FitSet& set, const FitAnswer& answer, const PartsOf& parts_of) {
+  std::vector<std::pair<const OptimizationInfo*, Element>> parts;
+  for (std::size_t i = 0; i < stack.size(); ++i) {
+    parts.emplace_back(what_ifs[i].optimization, stack[i]);
+  }
   for (const std::size_t number : set.choices) {
     const FitChoice& choice = answer.choices[number];
     for (std::size_t i = 0; i < choice.parts.size(); ++i) {
-      parts.emplace_back(choice.parts[i].optimization->stage, parts_of(choice)[i]);
+      parts.emplace_back(choice.parts[i].optimization, parts_of(choice)[i]);
     }
   }
   std::stable_sort(parts.begin(), parts.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Element> all(stack.begin(), stack.end());
-  const auto is_workload = [](const auto& part) { return part.first == Stage::workload; };
-  const auto first_later = std::find_if_not(parts.begin(), parts.end(), is_workload);
-  for (auto part = first_later; part != parts.end(); ++part) {
-    all.push_back(part->second);
-  }
-  std::size_t at = 0;
-  for (auto part = parts.begin(); part != first_later; ++part) {
-    all.insert(all.begin() + static_cast<std::ptrdiff_t>(at++), part->second);
+                   [](const auto& a, const auto& b) { return comes_before(*a.first, *b.first); });
+  std::vector<Element> all;
+  for (auto& part : parts) {
+    all.push_back(std::move(part.second));
   }
   return all;
 }
@@ -98,6 +95,7 @@ class Fitter {
   Fitter(const Recording& recording, const Replay& baseline, std::span<const WhatIf> stack,
          const RunOptions& options, const Progress& progress)
       : recording_(recording),
+        baseline_(baseline),
         stack_(stack),
         options_(options),
         memory_(recording, baseline.run.timeline),
@@ -132,7 +130,7 @@ class Fitter {
     FitSet set;
     set.choices = std::move(choices);
     const std::vector<WhatIf> stack = with_set(stack_, answer_, set);
-    const Result<Prediction> prediction = predict_if_possible(recording_, stack, options_);
+    const Result<Prediction> prediction = predict(recording_, stack, options_, &baseline_);
     if (!prediction.ok()) {
       return prediction.error();
     }
@@ -150,12 +148,13 @@ class Fitter {
     set.choices = choices;
     std::vector<std::size_t> path(stack_.size());
     std::iota(path.begin(), path.end(), std::size_t{0});
-    return ordered(std::span<const std::size_t>(path), answer_, set, [&](const FitChoice& choice) {
+    const auto parts_of = [&](const FitChoice& choice) {
       const auto number = static_cast<std::size_t>(&choice - answer_.choices.data());
       std::vector<std::size_t> parts(choice.parts.size());
       std::iota(parts.begin(), parts.end(), first_step_[number]);
       return parts;
-    });
+    };
+    return ordered(stack_, std::span<const std::size_t>(path), set, answer_, parts_of);
   }
 
   /// Sets without ranges, as fast as can be.
@@ -305,6 +304,7 @@ class Fitter {
   }
 
   const Recording& recording_;
+  const Replay& baseline_;
   std::span<const WhatIf> stack_;
   const RunOptions& options_;
   MemoryModel memory_;
@@ -329,12 +329,17 @@ Status check_tensors(const Recording& recording, std::string_view what) {
 
 std::vector<WhatIf> with_set(std::span<const WhatIf> stack, const FitAnswer& answer,
                              const FitSet& set) {
-  return ordered(stack, answer, set, [](const FitChoice& choice) { return choice.parts; });
+  return ordered(stack, stack, set, answer, [](const FitChoice& choice) { return choice.parts; });
 }
 
 std::vector<std::string> with_set(std::span<const std::string> stack, const FitAnswer& answer,
                                   const FitSet& set) {
-  return ordered(stack, answer, set, [](const FitChoice& choice) { return choice.texts; });
+  std::vector<std::string> texts(stack.begin(), stack.end());
+  for (const std::size_t number : set.choices) {
+    const FitChoice& choice = answer.choices[number];
+    texts.insert(texts.end(), choice.texts.begin(), choice.texts.end());
+  }
+  return texts;
 }
 
 Result<FitAnswer> fit_memory(const Recording& recording, const Replay& baseline,

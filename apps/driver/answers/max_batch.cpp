@@ -10,16 +10,12 @@
 
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/fit.h"
+#include "apps/driver/throughput.h"
 #include "apps/driver/what_if_stack.h"
-#include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/schedule/batch_resize.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::driver {
 namespace {
-
-constexpr std::string_view batch_size_name = "batch_size";
-constexpr std::string_view accumulation_name = "gradient_accumulation";
 
 // Skyline calls a fit good that predicts further batches within 5 %.
 constexpr double largest_line_error = 0.05;
@@ -33,6 +29,7 @@ class BatchSearch {
   BatchSearch(const Recording& recording, const Replay& baseline, std::span<const WhatIf> stack,
               const RunOptions& options, const Progress& progress)
       : recording_(recording),
+        baseline_(baseline),
         stack_(stack),
         options_(options),
         memory_(recording, baseline.run.timeline),
@@ -42,20 +39,15 @@ class BatchSearch {
 
   Result<BatchAnswer> run(const MemoryTarget& target) {
     answer_.target = target;
-    const Scenario scenario{recording_.graph(),
-                            recording_.accelerator ? &*recording_.accelerator : nullptr};
-    const detail::KernelEditor editor(scenario);
-    answer_.recorded_batch = detail::BatchResizer(editor, 0).batch();
+    answer_.recorded_batch = recorded_batch(recording_);
     if (answer_.recorded_batch <= 0) {
       return Error{ErrorCode::missing_cost,
                    fmt::format("--max-batch: {} does not tell its batch size, expected forward "
                                "kernels of operators with shapes (record_shapes=True)",
                                recording_.path)};
     }
-    for (const WhatIf& what_if : stack_) {
-      if (what_if.optimization->name == accumulation_name) {
-        answer_.passes *= what_if.parameters.integer("steps");
-      }
+    if (const Status counted = count_passes(); !counted.ok()) {
+      return counted.error();
     }
     const std::int64_t middle = std::max<std::int64_t>(2, answer_.recorded_batch);
     answer_.sampled = {middle / 2, middle, 2 * middle};
@@ -82,16 +74,29 @@ class BatchSearch {
     bool fits = false;
   };
 
+  /// What the stack makes of the samples of a step, at any batch.
+  Status count_passes() {
+    WhatIfStack changed(recording_);
+    for (const WhatIf& what_if : in_order(stack_)) {
+      if (const Status pushed = changed.push(what_if); !pushed.ok()) {
+        return pushed.error();
+      }
+    }
+    answer_.passes = std::max<std::int64_t>(1, std::llround(changed.samples().value_or(1)));
+    return ok_status();
+  }
+
   [[nodiscard]] Result<std::vector<WhatIf>> stack_at(std::int64_t batch) const {
     const double factor = static_cast<double>(batch) / static_cast<double>(answer_.recorded_batch);
-    Result<WhatIf> resized =
-        check_what_if({std::string(batch_size_name), {{"factor", fmt::format("{}", factor)}}});
+    Result<WhatIf> resized = check_what_if(resize_batch(factor));
     if (!resized.ok()) {
       return resized.error();
     }
-    std::vector<WhatIf> all = {*std::move(resized)};
-    all.insert(all.end(), stack_.begin(), stack_.end());
-    return all;
+    std::vector<WhatIf> all(stack_.begin(), stack_.end());
+    if (factor != 1) {
+      all.push_back(*std::move(resized));
+    }
+    return in_order(all);
   }
 
   [[nodiscard]] Result<Tried> tried_at(std::int64_t batch) const {
@@ -201,7 +206,7 @@ class BatchSearch {
     if (!stack.ok()) {
       return stack.error();
     }
-    const Result<Prediction> prediction = predict_if_possible(recording_, *stack, options_);
+    const Result<Prediction> prediction = predict(recording_, *stack, options_, &baseline_);
     if (!prediction.ok()) {
       return prediction.error();
     }
@@ -258,6 +263,7 @@ class BatchSearch {
   }
 
   const Recording& recording_;
+  const Replay& baseline_;
   std::span<const WhatIf> stack_;
   const RunOptions& options_;
   MemoryModel memory_;
@@ -295,7 +301,7 @@ BatchLine line_through(std::span<const std::pair<double, double>> points) {
 Result<std::optional<Accelerator>> accelerator_after(const Recording& recording,
                                                      std::span<const WhatIf> stack) {
   WhatIfStack changed(recording);
-  for (const WhatIf& what_if : stack) {
+  for (const WhatIf& what_if : in_order(stack)) {
     if (const Status pushed = changed.push(what_if); !pushed.ok()) {
       return pushed.error();
     }
@@ -310,7 +316,7 @@ Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& bas
     return has_tensors.error();
   }
   const bool resizes = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
-    return what_if.optimization->name == batch_size_name;
+    return !what_if.optimization->batch_param.empty();
   });
   if (resizes) {
     return Error{ErrorCode::bad_usage,

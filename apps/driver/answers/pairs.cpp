@@ -35,12 +35,15 @@ class PairSearch {
           std::llround(static_cast<double>(ranking_.memory->live_bytes) * least_difference);
     }
     choose_singles(pairs);
-    std::vector<Order> orders = choose_orders(pairs);
-    for_each_index(orders.size(), [&](std::size_t i) { try_order(orders[i]); });
-    for (std::size_t i = 0; i < orders.size(); ++i) {
-      const bool has_twin = i + 1 < orders.size() && orders[i + 1].number == orders[i].number;
-      settle(orders[i], has_twin ? &orders[i + 1] : nullptr, pairs);
-      i += has_twin ? 1 : 0;
+    std::vector<Two> twos = choose_twos(pairs);
+    for_each_index(twos.size(), [&](std::size_t i) { try_two(twos[i]); });
+    for (Two& two : twos) {
+      if (two.status.ok()) {
+        pairs.rows.push_back(std::move(two.row));
+      } else {
+        pairs.illegal.push_back({two.first->optimization->name, two.second->optimization->name,
+                                 two.status.error().message});
+      }
     }
     std::vector<Status> ranged(pairs.rows.size(), ok_status());
     for_each_index(pairs.rows.size(), [&](std::size_t i) { ranged[i] = add_range(pairs.rows[i]); });
@@ -56,8 +59,7 @@ class PairSearch {
 
  private:
   /// One what-if on top of another one.
-  struct Order {
-    std::size_t number = 0;  ///< of the pair; both orders have the same
+  struct Two {
     const Ranked* first = nullptr;
     const Ranked* second = nullptr;
     RankedPair row{};
@@ -77,8 +79,8 @@ class PairSearch {
     }
   }
 
-  std::vector<Order> choose_orders(PairRanking& pairs) const {
-    std::vector<Order> orders;
+  std::vector<Two> choose_twos(PairRanking& pairs) const {
+    std::vector<Two> twos;
     for (std::size_t i = 0; i < singles_.size(); ++i) {
       for (std::size_t j = i + 1; j < singles_.size(); ++j) {
         const OptimizationInfo& a = *singles_[i]->optimization;
@@ -87,42 +89,38 @@ class PairSearch {
           pairs.illegal.push_back({a.name, b.name, "they act on the same thing in other ways"});
           continue;
         }
-        if (a.stage <= b.stage) {
-          orders.push_back({pairs.tried, singles_[i], singles_[j]});
-        }
-        if (b.stage <= a.stage) {
-          orders.push_back({pairs.tried, singles_[j], singles_[i]});
-        }
+        const bool swaps = comes_before(b, a);
+        twos.push_back({singles_[swaps ? j : i], singles_[swaps ? i : j]});
         ++pairs.tried;
       }
     }
-    return orders;
+    return twos;
   }
 
-  void try_order(Order& order) const {
+  void try_two(Two& two) const {
     WhatIfStack stack(recording_);
-    for (const Ranked* const part : {order.first, order.second}) {
+    for (const Ranked* const part : {two.first, two.second}) {
       if (Status pushed = stack.push(*with_defaults(*part->optimization)); !pushed.ok()) {
-        order.status = std::move(pushed);
+        two.status = std::move(pushed);
         return;
       }
     }
     const Result<Run> run = simulate_run(stack.graph(), options_);
     if (!run.ok()) {
-      order.status = run.error();
+      two.status = run.error();
       return;
     }
     const std::int64_t before = baseline_.run.answer.step_ns;
-    RankedPair& row = order.row;
-    row.first = order.first->optimization;
-    row.second = order.second->optimization;
+    RankedPair& row = two.row;
+    row.first = two.first->optimization;
+    row.second = two.second->optimization;
     row.step_ns = run->answer.step_ns;
     row.speedup =
         static_cast<double>(before) / static_cast<double>(std::max<std::int64_t>(1, row.step_ns));
-    row.added_ns = order.first->step_ns + order.second->step_ns - before;
+    row.added_ns = two.first->step_ns + two.second->step_ns - before;
     row.memory = memory_.need(stack.graph(), run->timeline);
     if (row.memory) {
-      row.added_live_bytes = order.first->memory->live_bytes + order.second->memory->live_bytes -
+      row.added_live_bytes = two.first->memory->live_bytes + two.second->memory->live_bytes -
                              ranking_.memory->live_bytes;
     }
   }
@@ -134,24 +132,9 @@ class PairSearch {
     return a.step_ns < b.step_ns;
   }
 
-  void settle(const Order& one, const Order* other, PairRanking& pairs) const {
-    if (other != nullptr && one.status.ok() && other->status.ok()) {
-      const bool swaps = better(other->row, one.row);
-      pairs.rows.push_back(swaps ? other->row : one.row);
-      pairs.rows.back().other_order_ns = (swaps ? one : *other).row.step_ns;
-    } else if (one.status.ok()) {
-      pairs.rows.push_back(one.row);
-    } else if (other != nullptr && other->status.ok()) {
-      pairs.rows.push_back(other->row);
-    } else {
-      pairs.illegal.push_back({one.first->optimization->name, one.second->optimization->name,
-                               one.status.error().message});
-    }
-  }
-
   Status add_range(RankedPair& row) const {
     const std::vector<WhatIf> stack = {*with_defaults(*row.first), *with_defaults(*row.second)};
-    const Result<Prediction> prediction = predict_if_possible(recording_, stack, options_);
+    const Result<Prediction> prediction = predict(recording_, stack, options_, &baseline_);
     if (!prediction.ok()) {
       return prediction.error();
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <variant>
 
+#include "apps/driver/device_fit.h"
 #include "apps/driver/what_if_stack.h"
 #include "sim/core/parallel.h"
 
@@ -13,14 +14,23 @@ namespace {
 
 using Tried = std::variant<Ranked, Unranked>;
 
-Tried try_alone(const OptimizationInfo& info, const Recording& recording, const Replay& baseline,
-                const RunOptions& options, const MemoryModel& memory) {
+/// What every what-if is compared with.
+struct Baseline {
+  const Recording& recording;
+  const Replay& replay;
+  const RunOptions& options;
+  const MemoryModel& memory;
+  std::optional<MemoryNeed> need{};
+};
+
+Tried try_alone(const OptimizationInfo& info, const Baseline& baseline) {
   const std::optional<WhatIf> what_if = with_defaults(info);
   if (!what_if) {
     return Unranked{info.name, Unranked::Cause::needs_parameter,
                     "needs a parameter, see foretrace explain"};
   }
-  const Result<Prediction> prediction = predict(recording, {&*what_if, 1}, options);
+  const Result<Prediction> prediction =
+      predict(baseline.recording, {&*what_if, 1}, baseline.options, &baseline.replay);
   if (!prediction.ok()) {
     const Error& error = prediction.error();
     return Unranked{
@@ -28,26 +38,39 @@ Tried try_alone(const OptimizationInfo& info, const Recording& recording, const 
         error.code == ErrorCode::no_match ? Unranked::Cause::finds_nothing : Unranked::Cause::error,
         reason_of(error, info.name)};
   }
-  const auto before = static_cast<double>(baseline.run.answer.step_ns);
+  const auto need = baseline.memory.need(prediction->graph, prediction->run.timeline);
+  if (need && baseline.need && prediction->accelerator) {
+    const DeviceFit fit =
+        fit_of(baseline.recording, *baseline.need, *prediction->accelerator, *need);
+    if (!fit.fits) {
+      return Unranked{info.name, Unranked::Cause::does_not_fit, text_of_misfit(fit)};
+    }
+  }
+  const auto before = static_cast<double>(baseline.replay.run.answer.step_ns);
   const std::int64_t step = prediction->run.answer.step_ns;
-  const double gain = 1 - static_cast<double>(step) / std::max(1.0, before);
+  const double samples = prediction->samples.value_or(1);
+  const double gain = 1 - static_cast<double>(step) / (std::max(1.0, before) * samples);
+  const double scatter = baseline.replay.scatter;
   return Ranked{&info,
                 step,
                 prediction->low_ns,
                 prediction->high_ns,
-                before / std::max(1.0, static_cast<double>(step)),
-                baseline.scatter > 0 && std::abs(gain) <= baseline.scatter,
-                memory.need(prediction->graph, prediction->run.timeline)};
+                before * samples / std::max(1.0, static_cast<double>(step)),
+                samples,
+                scatter > 0 && std::abs(gain) <= scatter,
+                need};
 }
 
-bool goes_before(const Ranked& a, const Ranked& b, RankBy by) {
+double time_per_sample(const Ranked& row) { return static_cast<double>(row.step_ns) / row.samples; }
+
+}  // namespace
+
+bool ranks_before(const Ranked& a, const Ranked& b, RankBy by) {
   if (by == RankBy::memory && a.memory->live_bytes != b.memory->live_bytes) {
     return a.memory->live_bytes < b.memory->live_bytes;
   }
-  return a.step_ns < b.step_ns;
+  return time_per_sample(a) < time_per_sample(b);
 }
-
-}  // namespace
 
 bool in_conflict(const OptimizationInfo& a, const OptimizationInfo& b) {
   const auto names = [](const OptimizationInfo& one, const OptimizationInfo& other) {
@@ -75,14 +98,14 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                  "expected one recorded with "
                  "profile_memory=True (or record_shapes=True)"};
   }
+  const Baseline reference{recording, baseline, options, memory,
+                           memory.need(recording.graph(), baseline.run.timeline)};
   const auto all = optimizations::all();
   std::vector<Tried> tried(all.size());
-  for_each_index(all.size(), [&](std::size_t i) {
-    tried[i] = try_alone(*all[i], recording, baseline, options, memory);
-  });
+  for_each_index(all.size(), [&](std::size_t i) { tried[i] = try_alone(*all[i], reference); });
   Ranking ranking;
   ranking.by = by;
-  ranking.memory = memory.need(recording.graph(), baseline.run.timeline);
+  ranking.memory = reference.need;
   for (Tried& one : tried) {
     if (auto* const row = std::get_if<Ranked>(&one)) {
       ranking.rows.push_back(*row);
@@ -91,7 +114,7 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
     }
   }
   std::stable_sort(ranking.rows.begin(), ranking.rows.end(),
-                   [by](const Ranked& a, const Ranked& b) { return goes_before(a, b, by); });
+                   [by](const Ranked& a, const Ranked& b) { return ranks_before(a, b, by); });
   return ranking;
 }
 

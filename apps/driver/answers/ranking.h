@@ -25,13 +25,14 @@ struct Ranked {
   std::int64_t step_ns = 0;
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
-  double speedup = 1;
+  double speedup = 1;                ///< of the time per sample
+  double samples = 1;                ///< of a step / of a recorded one
   bool is_noise = false;             ///< the gain is smaller than the trace's own scatter
   std::optional<MemoryNeed> memory;  ///< where tensors are recorded
 };
 /// An optimization that a ranking leaves out.
 struct Unranked {
-  enum class Cause : std::uint8_t { needs_parameter, finds_nothing, error };
+  enum class Cause : std::uint8_t { needs_parameter, finds_nothing, does_not_fit, error };
   std::string_view name;
   Cause cause = Cause::error;
   std::string reason;
@@ -39,7 +40,7 @@ struct Unranked {
 struct Ranking {
   RankBy by = RankBy::time;
   std::optional<MemoryNeed> memory;  ///< of the run as it was
-  std::vector<Ranked> rows;          ///< largest gain first
+  std::vector<Ranked> rows;          ///< largest gain first, by time per sample
   std::vector<Unranked> left_out;
 };
 /// Tries every optimization that needs no parameter against `baseline`, on several threads. By
@@ -56,8 +57,6 @@ struct RankedPair {
   std::int64_t high_ns = 0;
   double speedup = 1;
   std::int64_t added_ns = 0;  ///< the step if both gains added up
-  /// The step in the other order; none if it is not tried (stages decide) or finds nothing.
-  std::optional<std::int64_t> other_order_ns;
   std::optional<MemoryNeed> memory;
   std::int64_t added_live_bytes = 0;  ///< the live peak if both savings added up
 };
@@ -70,7 +69,7 @@ struct IllegalPair {
 struct PairRanking {
   std::size_t most_singles = 0;           ///< at most so many of the best singles are combined
   std::vector<std::string_view> singles;  ///< those that were
-  std::size_t tried = 0;                  ///< pairs, in one order or in both
+  std::size_t tried = 0;                  ///< pairs
   std::vector<RankedPair> rows;           ///< largest gain first
   std::vector<IllegalPair> illegal;
   /// What is nearer to the sum of both gains counts as the same.
@@ -79,10 +78,12 @@ struct PairRanking {
 };
 /// Combines the best singles of a ranking that gain something. A pair is legal if neither declares
 /// a conflict with the other and the second finds something to change in what the first left.
-/// Stages decide the order; within one both orders are tried and the better one is kept.
 [[nodiscard]] Result<PairRanking> rank_pairs(const Recording& recording, const Replay& baseline,
                                              const RunOptions& options, const Ranking& ranking,
                                              std::size_t most_singles);
+
+/// The order of a ranking: by time per sample, or by live memory and then by time per sample.
+[[nodiscard]] bool ranks_before(const Ranked& a, const Ranked& b, RankBy by);
 
 /// True if one of the two declares that it acts on the same thing as the other.
 [[nodiscard]] bool in_conflict(const OptimizationInfo& a, const OptimizationInfo& b);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "models/catalogue/accelerator.h"
 #include "sim/edit/selection.h"
 #include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/pull/pull.h"
 
 namespace foretrace::driver {
 namespace {
@@ -44,6 +46,7 @@ Result<Claim> read_claim(const nlohmann::json& entry) {
   row.workload = entry.value("workload", "");
   row.why = entry.value("why", "");
   row.failure = entry.value("not_predicted", "");
+  row.not_comparable = entry.value("not_comparable", "");
   claim.recording = entry.value("recording", "");
   claim.apply = entry.value("apply", std::vector<std::string>{});
   claim.select = entry.value("select", "kind=kernel");
@@ -109,30 +112,37 @@ double ratio(std::int64_t before, std::int64_t after) {
   return after > 0 ? static_cast<double>(before) / static_cast<double>(after) : 1;
 }
 
-/// Sets the predicted gain of the row.
-Status compare(const Claim& claim, const Recording& recording, const Run& before,
-               const Prediction& after, ClaimRow& row) {
-  if (row.of == GainOf::step) {
-    row.predicted_gain = ratio(before.answer.step_ns, after.run.answer.step_ns);
-    row.predicted = {ratio(before.answer.step_ns, after.high_ns),
-                     ratio(before.answer.step_ns, after.low_ns)};
-    return ok_status();
+/// Time of the selected kernels, or the peak of memory, of a changed graph.
+Result<std::int64_t> amount_of(const Claim& claim, const TaskGraph& graph) {
+  return claim.row.of == GainOf::kernels ? selected_ns(graph, claim.select)
+                                         : Result<std::int64_t>(peak_of(graph, simulate(graph)));
+}
+
+/// Sets the predicted gain of the row: at the point, and at both ends of what is declared.
+Status compare(const Claim& claim, const Recording& recording, const Prediction& after,
+               std::span<const WhatIf> stack, ClaimRow& row) {
+  const Result<std::int64_t> was = amount_of(claim, recording.graph());
+  const Result<std::int64_t> is = amount_of(claim, after.graph);
+  if (!was.ok() || !is.ok()) {
+    return was.ok() ? is.error() : was.error();
   }
-  if (row.of == GainOf::kernels) {
-    const Result<std::int64_t> was = selected_ns(recording.graph(), claim.select);
-    const Result<std::int64_t> is = selected_ns(after.graph, claim.select);
-    if (!was || !is) {
-      return was ? is.error() : was.error();
-    }
-    row.predicted_gain = ratio(*was, *is);
-  } else {
-    const std::int64_t was = peak_of(recording.graph(), before.timeline);
-    if (was == 0) {
-      return Error{ErrorCode::no_match, "the recording holds no tensors"};
-    }
-    row.predicted_gain = ratio(was, peak_of(after.graph, after.run.timeline));
+  if (row.of == GainOf::peak && *was == 0) {
+    return Error{ErrorCode::no_match, "the recording holds no tensors"};
   }
+  row.predicted_gain = ratio(*was, *is);
   row.predicted = {row.predicted_gain, row.predicted_gain};
+  const Result<PredictionEnds> ends = predict_ends(recording, stack);
+  if (!ends.ok()) {
+    return ends.error();
+  }
+  for (const TaskGraph* const graph : {&ends->fast, &ends->slow}) {
+    const Result<std::int64_t> end = amount_of(claim, *graph);
+    if (!end.ok()) {
+      return end.error();
+    }
+    row.predicted.low = std::min(row.predicted.low, ratio(*was, *end));
+    row.predicted.high = std::max(row.predicted.high, ratio(*was, *end));
+  }
   return ok_status();
 }
 
@@ -150,15 +160,22 @@ Status predict_claim(const std::string& folder, Claim& claim) {
   if (!stack) {
     return std::move(stack).error();
   }
-  Result<Run> before = simulate_run(recording->graph());
+  const Result<Replay> before = replay(*recording);
   if (!before) {
-    return std::move(before).error();
+    return before.error();
   }
-  Result<Prediction> after = predict(*recording, *stack);
+  Result<Prediction> after = predict(*recording, *stack, {}, &*before);
   if (!after) {
     return std::move(after).error();
   }
-  return compare(claim, *recording, *before, *after, claim.row);
+  ClaimRow& row = claim.row;
+  if (row.of != GainOf::step) {
+    return compare(claim, *recording, *after, *stack, row);
+  }
+  const std::int64_t step = before->run.answer.step_ns;
+  row.predicted_gain = ratio(step, after->run.answer.step_ns);
+  row.predicted = {ratio(step, after->high_ns), ratio(step, after->low_ns)};
+  return ok_status();
 }
 
 constexpr double no_change = 0.01;
@@ -180,6 +197,7 @@ std::string_view to_string(Verdict verdict) {
     case Verdict::below: return "below";
     case Verdict::above: return "above";
     case Verdict::opposite: return "opposite";
+    case Verdict::not_comparable: return "not comparable";
     case Verdict::not_compared: break;
   }
   return "-";
@@ -196,8 +214,11 @@ Verdict compare_gains(const Gain& published, const Gain& predicted) {
 }
 
 Verdict ClaimRow::verdict() const {
-  return !failure.empty() || !published_gain ? Verdict::not_compared
-                                             : compare_gains(*published_gain, predicted);
+  if (!failure.empty() || !published_gain) {
+    return Verdict::not_compared;
+  }
+  return not_comparable.empty() ? compare_gains(*published_gain, predicted)
+                                : Verdict::not_comparable;
 }
 
 Result<std::vector<ClaimRow>> claim_table(const std::string& folder) {

@@ -28,7 +28,8 @@ enum class Verdict : std::uint8_t {
   inside,        ///< the predicted range and the published one meet
   below,         ///< predicted to gain less than published
   above,
-  opposite,  ///< one says gain, the other loss
+  opposite,        ///< one says gain, the other loss
+  not_comparable,  ///< the recording lacks what the paper acts on, or the recipe is used otherwise
 };
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 /// Both ranges with low <= high. Losses within 1 % count as no gain, which opposes nothing.
@@ -44,9 +45,10 @@ struct ClaimRow {
   std::string applied;   ///< what-ifs, joined by " + "
   std::string workload;  ///< the nearest recording
   double predicted_gain = 1;
-  Gain predicted{};     ///< with the declared ranges of parameters; step only, else the point
-  std::string why;      ///< why the two may differ
-  std::string failure;  ///< not empty: why nothing is predicted
+  Gain predicted{};              ///< at both ends of the range
+  std::string why;               ///< why the two may differ
+  std::string not_comparable{};  ///< not empty: why they are beside each other, but not compared
+  std::string failure;           ///< not empty: why nothing is predicted
 
   [[nodiscard]] Verdict verdict() const;
 };

@@ -157,14 +157,14 @@ Status predict_pair(Pair& pair) {
     return stack.error();
   }
   pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
-  if (stack->size() == 1 && stack->front().optimization->name == accelerator_swap_name) {
+  if (stack->size() == 1 && !stack->front().optimization->accelerator_param.empty()) {
     Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack->front());
     if (!kernels) {
       return std::move(kernels).error();
     }
     pair.row.kernels = std::move(kernels).value();
   }
-  Result<Prediction> predicted = predict(*base, *stack);
+  Result<Prediction> predicted = predict(*base, *stack, {}, &*before);
   if (!predicted) {
     return std::move(predicted).error();
   }
@@ -181,6 +181,25 @@ double ReplayRow::unexplained_share() const {
              ? static_cast<double>(honesty.unexplained_device_ns + honesty.unexplained_launch_ns) /
                    static_cast<double>(measured_span_ns)
              : 0.0;
+}
+
+double PairRow::half_width() const {
+  return low_ns > 0 && high_ns > low_ns
+             ? std::log(static_cast<double>(high_ns) / static_cast<double>(low_ns)) / 2
+             : 0.0;
+}
+
+Coverage coverage_of(const std::vector<PairRow>& pairs) {
+  Coverage coverage;
+  for (const PairRow& row : pairs) {
+    if (row.failure.empty()) {
+      ++coverage.predicted;
+      coverage.covered += row.covered() ? 1 : 0;
+      coverage.mean_half_width += row.half_width();
+    }
+  }
+  coverage.mean_half_width /= static_cast<double>(std::max<std::size_t>(1, coverage.predicted));
+  return coverage;
 }
 
 double PairRow::error() const { return error_of(predicted_ns, measured_ns); }

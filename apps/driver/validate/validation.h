@@ -63,7 +63,17 @@ struct PairRow {
 
   [[nodiscard]] double error() const;
   [[nodiscard]] bool covered() const { return low_ns <= measured_ns && measured_ns <= high_ns; }
+  /// Of the range, in natural logarithms: 0.1 is about 10 % to either side.
+  [[nodiscard]] double half_width() const;
 };
+
+/// How many measured values lie in their ranges, and how wide those are.
+struct Coverage {
+  std::size_t predicted = 0;
+  std::size_t covered = 0;
+  double mean_half_width = 0;
+};
+[[nodiscard]] Coverage coverage_of(const std::vector<PairRow>& pairs);
 
 /// Predicts every pair of configs/validation/pairs.json whose files are below the folder.
 [[nodiscard]] Result<std::vector<PairRow>> pair_table(const std::string& folder);

@@ -17,10 +17,10 @@
 namespace foretrace::svg {
 namespace {
 
-constexpr double left = 86;
-constexpr std::size_t pixels = 960;
-constexpr double width = left + static_cast<double>(pixels) + 30;
-constexpr double height = 260;
+constexpr double plot_left = 86;
+constexpr std::size_t plot_pixels = 960;
+constexpr double plot_width = plot_left + static_cast<double>(plot_pixels) + 30;
+constexpr double plot_height = 260;
 
 using Bytes = std::array<std::int64_t, tensor_category_count>;
 
@@ -37,17 +37,18 @@ constexpr std::array<TensorCategory, tensor_category_count> stacking = {
     TensorCategory::workspace,
     TensorCategory::temporary,
     TensorCategory::unknown};
-constexpr std::array<std::string_view, tensor_category_count> names = {"not known",
-                                                                       "weights",
-                                                                       "gradients",
-                                                                       "optimizer states",
-                                                                       "activations",
-                                                                       "temporary",
-                                                                       "communication",
-                                                                       "KV cache",
-                                                                       "input",
-                                                                       "workspaces",
-                                                                       "gradients of activations"};
+constexpr std::array<std::string_view, tensor_category_count> category_names = {
+    "not known",
+    "weights",
+    "gradients",
+    "optimizer states",
+    "activations",
+    "temporary",
+    "communication",
+    "KV cache",
+    "input",
+    "workspaces",
+    "gradients of activations"};
 
 std::int64_t sum_of(const Bytes& bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
@@ -69,18 +70,19 @@ Bytes live_at_start(const MemoryPanel& panel) {
 
 /// Per pixel the composition of the moment with most bytes.
 std::vector<Bytes> columns_of(const MemoryPanel& panel, std::int64_t span_ns) {
-  std::vector<Bytes> columns(pixels);
+  std::vector<Bytes> columns(plot_pixels);
   Bytes live = live_at_start(panel);
   std::size_t filled = 0;
   const auto fill_to = [&](std::size_t pixel) {
-    for (; filled <= std::min(pixel, pixels - 1); ++filled) {
+    for (; filled <= std::min(pixel, plot_pixels - 1); ++filled) {
       columns[filled] = live;
     }
   };
-  const double scale = static_cast<double>(pixels) / static_cast<double>(span_ns);
+  const double scale = static_cast<double>(plot_pixels) / static_cast<double>(span_ns);
   for (const MemoryPoint& point : panel.curve.points) {
-    const auto pixel = std::min(pixels - 1, static_cast<std::size_t>(std::max(
-                                                0.0, static_cast<double>(point.time_ns) * scale)));
+    const auto pixel = std::min(
+        plot_pixels - 1,
+        static_cast<std::size_t>(std::max(0.0, static_cast<double>(point.time_ns) * scale)));
     fill_to(pixel);
     const Tensor& tensor = panel.graph.context().tensors[index(point.tensor)];
     live[static_cast<std::size_t>(tensor.category)] +=
@@ -89,14 +91,14 @@ std::vector<Bytes> columns_of(const MemoryPanel& panel, std::int64_t span_ns) {
       columns[pixel] = live;
     }
   }
-  const double end = std::min(static_cast<double>(panel.span_ns) * scale, 1.0 * pixels);
+  const double end = std::min(static_cast<double>(panel.span_ns) * scale, 1.0 * plot_pixels);
   if (end >= 1) {
     fill_to(static_cast<std::size_t>(end) - 1);
   }
   return columns;
 }
 
-class Drawing {
+class MemoryDrawing {
  public:
   std::string draw(std::span<const MemoryPanel> panels) {
     std::string title = "device memory over time";
@@ -113,7 +115,7 @@ class Drawing {
     if (panels.size() == 1) {
       title = panels.front().title;
     }
-    return canvas_.finish(width, y_, title, description);
+    return canvas_.finish(plot_width, y_, title, description);
   }
 
  private:
@@ -127,9 +129,10 @@ class Drawing {
     axes();
     areas(columns);
     peak(panel);
-    y_ += height + 30;
+    y_ += plot_height + 30;
     if (!panel.note.empty()) {
-      canvas_.text(left, y_ + 8, fitted(panel.note, static_cast<double>(pixels)), "label");
+      canvas_.text(plot_left, y_ + 8, fitted(panel.note, static_cast<double>(plot_pixels)),
+                   "label");
       y_ += 22;
     }
     y_ += 8;
@@ -138,31 +141,31 @@ class Drawing {
   void axes() {
     const auto top = static_cast<double>(peak_bytes_);
     for (const Tick& tick : byte_ticks(peak_bytes_, 5)) {
-      const double y = y_ + height * (1 - tick.value / top);
-      canvas_.line(left, y, left + static_cast<double>(pixels), y, "grid");
-      canvas_.text(left - 8, y + 4, tick.label, "end");
+      const double y = y_ + plot_height * (1 - tick.value / top);
+      canvas_.line(plot_left, y, plot_left + static_cast<double>(plot_pixels), y, "grid");
+      canvas_.text(plot_left - 8, y + 4, tick.label, "end");
     }
     for (const Tick& tick : time_ticks(span_ns_, 10)) {
       const double x =
-          left + static_cast<double>(pixels) * tick.value / static_cast<double>(span_ns_);
-      canvas_.line(x, y_, x, y_ + height, "grid");
-      canvas_.text(x, y_ + height + 16, tick.label, "middle");
+          plot_left + static_cast<double>(plot_pixels) * tick.value / static_cast<double>(span_ns_);
+      canvas_.line(x, y_, x, y_ + plot_height, "grid");
+      canvas_.text(x, y_ + plot_height + 16, tick.label, "middle");
     }
   }
 
   void areas(const std::vector<Bytes>& columns) {
-    const double scale = height / static_cast<double>(peak_bytes_);
-    std::vector<double> below(pixels, 0);
+    const double scale = plot_height / static_cast<double>(peak_bytes_);
+    std::vector<double> below(plot_pixels, 0);
     for (const TensorCategory category : stacking) {
       std::vector<std::pair<double, double>> upper;
       std::vector<std::pair<double, double>> lower;
       bool any = false;
-      for (std::size_t i = 0; i < pixels; ++i) {
+      for (std::size_t i = 0; i < plot_pixels; ++i) {
         const auto bytes =
             static_cast<double>(columns[i][static_cast<std::size_t>(category)]) * scale;
         any = any || bytes > 0.05;
-        step(upper, i, y_ + height - below[i] - bytes);
-        step(lower, i, y_ + height - below[i]);
+        step(upper, i, y_ + plot_height - below[i] - bytes);
+        step(lower, i, y_ + plot_height - below[i]);
         below[i] += bytes;
       }
       if (any) {
@@ -172,9 +175,9 @@ class Drawing {
     }
   }
 
-  // Corners of a staircase; none where the height stays.
+  // Corners of a staircase; none where the plot_height stays.
   static void step(std::vector<std::pair<double, double>>& line, std::size_t pixel, double y) {
-    const double x = left + static_cast<double>(pixel);
+    const double x = plot_left + static_cast<double>(pixel);
     if (line.size() >= 2 && std::abs(line.back().second - y) < 0.05) {
       line.back().first = x + 1;
       return;
@@ -184,29 +187,29 @@ class Drawing {
   }
 
   void peak(const MemoryPanel& panel) {
-    const double x = left + static_cast<double>(pixels) *
-                                static_cast<double>(panel.curve.peak_at_ns) /
-                                static_cast<double>(span_ns_);
-    const double y = y_ + height * (1 - static_cast<double>(panel.curve.peak_bytes) /
-                                            static_cast<double>(peak_bytes_));
-    canvas_.circle(std::min(x, left + static_cast<double>(pixels)), y, 4.5, "peak");
+    const double x = plot_left + static_cast<double>(plot_pixels) *
+                                     static_cast<double>(panel.curve.peak_at_ns) /
+                                     static_cast<double>(span_ns_);
+    const double y = y_ + plot_height * (1 - static_cast<double>(panel.curve.peak_bytes) /
+                                                 static_cast<double>(peak_bytes_));
+    canvas_.circle(std::min(x, plot_left + static_cast<double>(plot_pixels)), y, 4.5, "peak");
   }
 
   void legend(const std::vector<Bytes>& columns) {
-    double x = left;
+    double x = plot_left;
     for (const TensorCategory category : stacking) {
       const auto i = static_cast<std::size_t>(category);
       if (std::none_of(columns.begin(), columns.end(),
                        [i](const Bytes& bytes) { return bytes[i] > 0; })) {
         continue;
       }
-      const double needed = 36 + text_width(names[i]);
-      if (x > left && x + needed > width) {
-        x = left;
+      const double needed = 36 + text_width(category_names[i]);
+      if (x > plot_left && x + needed > plot_width) {
+        x = plot_left;
         y_ += 20;
       }
       canvas_.rect({x, y_, 12, 12}, fmt::format("c{}", i));
-      canvas_.text(x + 17, y_ + 11, names[i], "label");
+      canvas_.text(x + 17, y_ + 11, category_names[i], "label");
       x += needed;
     }
     y_ += 30;
@@ -220,6 +223,8 @@ class Drawing {
 
 }  // namespace
 
-std::string memory_picture(std::span<const MemoryPanel> panels) { return Drawing().draw(panels); }
+std::string memory_picture(std::span<const MemoryPanel> panels) {
+  return MemoryDrawing().draw(panels);
+}
 
 }  // namespace foretrace::svg

@@ -17,10 +17,10 @@
 namespace foretrace::svg {
 namespace {
 
-constexpr double left = 168;
-constexpr std::size_t pixels = 1000;
-constexpr double right = left + static_cast<double>(pixels);
-constexpr double width = right + 24;
+constexpr double rows_left = 168;
+constexpr std::size_t rows_pixels = 1000;
+constexpr double rows_right = rows_left + static_cast<double>(rows_pixels);
+constexpr double picture_width = rows_right + 24;
 constexpr double row_height = 22;
 constexpr double row_gap = 5;
 constexpr double memory_height = 44;
@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, fill_count> fill_names = {"forward",
                                                                  "host",
                                                                  "launch calls",
                                                                  "host waits"};
-constexpr std::array<std::string_view, 5> strengths = {"", " s1", " s2", " s3", ""};
+constexpr std::array<std::string_view, 5> fill_strengths = {"", " s1", " s2", " s3", ""};
 
 /// The stretch of a run that is shown.
 struct Shown {
@@ -62,9 +62,9 @@ Shown shown_of(const TimelineView& view, std::size_t steps) {
   return {all[first].first, all[last].second, last + 1 - first};
 }
 
-class Drawing {
+class TimelineDrawing {
  public:
-  Drawing(const TimelinePicture& picture, std::span<const TimelineView> views)
+  TimelineDrawing(const TimelinePicture& picture, std::span<const TimelineView> views)
       : picture_(picture), views_(views) {
     for (const TimelineView& view : views) {
       shown_.push_back(shown_of(view, picture.steps));
@@ -89,14 +89,14 @@ class Drawing {
     axis(top, bottom);
     canvas_.append(panels);
     legend();
-    return canvas_.finish(width, bottom + 34, picture_.title, description());
+    return canvas_.finish(picture_width, bottom + 34, picture_.title, description());
   }
 
  private:
   [[nodiscard]] double x_of(std::size_t view, std::int64_t time_ns) const {
     const double at =
         static_cast<double>(time_ns - shown_[view].begin_ns) / static_cast<double>(length_ns_);
-    return left + std::clamp(at, 0.0, 1.0) * static_cast<double>(pixels);
+    return rows_left + std::clamp(at, 0.0, 1.0) * static_cast<double>(rows_pixels);
   }
 
   void panel(std::size_t i) {
@@ -105,9 +105,9 @@ class Drawing {
     y_ += 22;
     const double top = y_;
     steps(i);
-    std::vector<LaneRow> rows =
-        lane_rows(view.graph, view.timeline,
-                  {shown_[i].begin_ns, shown_[i].begin_ns + length_ns_, shown_[i].end_ns, pixels});
+    std::vector<LaneRow> rows = lane_rows(
+        view.graph, view.timeline,
+        {shown_[i].begin_ns, shown_[i].begin_ns + length_ns_, shown_[i].end_ns, rows_pixels});
     const std::size_t kept = std::min(rows.size(), picture_.most_rows);
     for (std::size_t row = 0; row < kept; ++row) {
       lane(rows[row]);
@@ -123,13 +123,13 @@ class Drawing {
   }
 
   void lane(const LaneRow& row) {
-    canvas_.text(left - 10, y_ + 15, fitted(row.label, left - 26), "end");
+    canvas_.text(rows_left - 10, y_ + 15, fitted(row.label, rows_left - 26), "end");
     for (const Run& run : row.runs) {
       used_[static_cast<std::size_t>(run.fill)] = true;
-      canvas_.rect(
-          {left + static_cast<double>(run.first), y_, static_cast<double>(run.count), row_height},
-          fmt::format("{}{}", fill_kinds[static_cast<std::size_t>(run.fill)],
-                      strengths[static_cast<std::size_t>(run.strength)]));
+      canvas_.rect({rows_left + static_cast<double>(run.first), y_, static_cast<double>(run.count),
+                    row_height},
+                   fmt::format("{}{}", fill_kinds[static_cast<std::size_t>(run.fill)],
+                               fill_strengths[static_cast<std::size_t>(run.strength)]));
     }
     y_ += row_height + row_gap;
   }
@@ -162,8 +162,8 @@ class Drawing {
       if (curve.points.empty() || top <= 0) {
         continue;
       }
-      canvas_.text(left - 10, y_ + 16, "live memory", "end");
-      canvas_.text(left - 10, y_ + 32, "peak " + app::bytes_text(curve.peak_bytes), "end");
+      canvas_.text(rows_left - 10, y_ + 16, "live memory", "end");
+      canvas_.text(rows_left - 10, y_ + 32, "peak " + app::bytes_text(curve.peak_bytes), "end");
       memory_area(i, curve, top);
       y_ += memory_height + row_gap;
       break;  // the first device; the page of inspect --memory shows all
@@ -180,18 +180,18 @@ class Drawing {
 
   // Per pixel the largest value in it, so that no peak is lost.
   void memory_area(std::size_t i, const MemoryCurve& curve, std::int64_t top) {
-    std::vector<std::int64_t> highest(pixels, -1);
+    std::vector<std::int64_t> highest(rows_pixels, -1);
     std::int64_t live = curve.base_bytes;
-    const double scale = static_cast<double>(pixels) / static_cast<double>(length_ns_);
+    const double scale = static_cast<double>(rows_pixels) / static_cast<double>(length_ns_);
     std::size_t filled = 0;
     const auto fill_to = [&](std::size_t pixel) {
-      for (; filled < std::min(pixel + 1, pixels); ++filled) {
+      for (; filled < std::min(pixel + 1, rows_pixels); ++filled) {
         highest[filled] = live;
       }
     };
     for (const MemoryPoint& point : curve.points) {
       const double at = static_cast<double>(point.time_ns - shown_[i].begin_ns) * scale;
-      if (at >= static_cast<double>(pixels)) {
+      if (at >= static_cast<double>(rows_pixels)) {
         break;
       }
       if (at >= 0) {
@@ -203,17 +203,17 @@ class Drawing {
     }
     const auto ends = static_cast<std::size_t>(
         std::clamp(static_cast<double>(shown_[i].end_ns - shown_[i].begin_ns) * scale, 1.0,
-                   static_cast<double>(pixels)));
+                   static_cast<double>(rows_pixels)));
     fill_to(ends - 1);
     std::vector<std::pair<double, double>> points;
     for (std::size_t pixel = 0; pixel < ends; ++pixel) {
       const double height =
           memory_height * static_cast<double>(highest[pixel]) / static_cast<double>(top);
-      points.emplace_back(left + static_cast<double>(pixel), y_ + memory_height - height);
+      points.emplace_back(rows_left + static_cast<double>(pixel), y_ + memory_height - height);
     }
     canvas_.path(points, false, "curve");
-    points.emplace_back(left + static_cast<double>(ends), y_ + memory_height);
-    points.emplace_back(left, y_ + memory_height);
+    points.emplace_back(rows_left + static_cast<double>(ends), y_ + memory_height);
+    points.emplace_back(rows_left, y_ + memory_height);
     canvas_.path(points, true, "area");
   }
 
@@ -221,22 +221,22 @@ class Drawing {
   void saved(std::size_t i, double top) {
     const std::int64_t rest = length_ns_ - (shown_[i].end_ns - shown_[i].begin_ns);
     const double x = x_of(i, shown_[i].end_ns);
-    if (views_.size() < 2 || right - x < 2) {
+    if (views_.size() < 2 || rows_right - x < 2) {
       return;
     }
-    canvas_.rect({x, top, right - x, y_ - top - row_gap}, "hatch");
+    canvas_.rect({x, top, rows_right - x, y_ - top - row_gap}, "hatch");
     const std::string text =
         fmt::format("-{} in {}", app::time_text(rest),
                     shown_[i].steps == 0 ? "all" : app::plural(shown_[i].steps, "step"));
-    if (text_width(text) + 12 < right - x) {
-      canvas_.text((x + right) / 2, (top + y_) / 2, text, "saved");
+    if (text_width(text) + 12 < rows_right - x) {
+      canvas_.text((x + rows_right) / 2, (top + y_) / 2, text, "saved");
     }
   }
 
   void axis(double top, double bottom) {
     for (const Tick& tick : time_ticks(length_ns_, 10)) {
-      const double x =
-          left + tick.value / static_cast<double>(length_ns_) * static_cast<double>(pixels);
+      const double x = rows_left + tick.value / static_cast<double>(length_ns_) *
+                                       static_cast<double>(rows_pixels);
       canvas_.line(x, top, x, bottom, "grid");
       canvas_.text(x, bottom + 16, tick.label, "middle");
     }
@@ -275,7 +275,7 @@ class Drawing {
 }  // namespace
 
 std::string timeline_picture(const TimelinePicture& picture, std::span<const TimelineView> views) {
-  return Drawing(picture, views).draw();
+  return TimelineDrawing(picture, views).draw();
 }
 
 }  // namespace foretrace::svg

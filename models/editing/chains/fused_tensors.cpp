@@ -10,9 +10,9 @@ namespace foretrace::detail {
 namespace {
 
 // The next call of the thread that gives the device work; none at its end.
-TaskId next_launch(const GraphView& view, TaskId call) {
-  TaskId task = view.next(call);
-  while (task != none<TaskId> && view.launched(task).empty()) task = view.next(task);
+TaskId next_launch(const TaskGraph& graph, TaskId call) {
+  TaskId task = next_on_lane(graph, call);
+  while (task != none<TaskId> && launched_by(graph, task).empty()) task = next_on_lane(graph, task);
   return task;
 }
 
@@ -59,7 +59,7 @@ void FusedTensors::edit(const KernelEditor& editor, TensorEditor& tensors) const
     if (inner == inner_.end() || tensor.freed_in == none<TaskId> || !is_result(tensor.category)) {
       continue;
     }
-    const TaskId limit = next_launch(editor.view(), inner->second.last_call);
+    const TaskId limit = next_launch(graph, inner->second.last_call);
     const bool inside = graph.lane_id(tensor.freed_in) == graph.lane_id(inner->second.last_call) &&
                         (limit == none<TaskId> || tensor.freed_in <= limit);
     const bool stashed = graph.phase(tensor.freed_in) == Phase::backward &&

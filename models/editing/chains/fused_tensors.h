@@ -8,7 +8,7 @@
 
 #include "models/editing/chains/fusion_chain.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/tensors/tensor_edits.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace::detail {
 

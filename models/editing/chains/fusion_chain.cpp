@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/text.h"
+
 namespace foretrace::detail {
 namespace {
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 // Pointwise: every output number depends on inputs at its own place.
 bool is_pointwise(const TaskGraph& graph, TaskId kernel, KernelClass kernel_class) {
-  if (kernel_class == KernelClass::elementwise) return !has(graph.name(kernel), "pool");
+  if (kernel_class == KernelClass::elementwise) return !contains(graph.name(kernel), "pool");
   // Casts and copies of views are pointwise kernels too; layout changes of cuDNN are not.
-  return kernel_class == KernelClass::copy && has(graph.name(kernel), "elementwise");
+  return kernel_class == KernelClass::copy && contains(graph.name(kernel), "elementwise");
 }
 
 bool reduces(KernelClass kernel_class) {
@@ -25,35 +23,25 @@ bool reduces(KernelClass kernel_class) {
 
 class ChainFinder {
  public:
-  ChainFinder(const TaskGraph& graph, const GraphView& view,
-              const std::vector<KernelDescription>& kernels, const std::vector<bool>& selected,
+  ChainFinder(const KernelEditor& editor, const std::vector<bool>& selected,
               const FusionSettings& settings)
-      : graph_(graph), view_(view), kernels_(kernels), selected_(selected), settings_(settings) {}
+      : editor_(editor), graph_(editor.graph()), selected_(selected), settings_(settings) {}
 
   std::vector<FusionChain> run() {
-    for (std::size_t l = 0; l < graph_.context().lanes.size(); ++l) {
-      if (graph_.context().lanes[l].kind != LaneKind::host_thread) continue;
-      for (TaskId task = view_.first_of(make_id<LaneId>(l)); task != none<TaskId>;
-           task = view_.next(task)) {
-        visit(task);
-      }
+    for (TaskId task : first_on_lanes(graph_, LaneKind::host_thread)) {
+      for (; task != none<TaskId>; task = next_on_lane(graph_, task)) visit(task);
       close();
     }
     return std::move(chains_);
   }
 
  private:
-  [[nodiscard]] const KernelDescription& of(TaskId kernel) const {
-    return kernels_[index(graph_.work_id(kernel))];
-  }
-
   [[nodiscard]] TaskId fusable_kernel(TaskId call) const {
-    if (!view_.is_plain_launch(call)) return none<TaskId>;
-    const auto work = view_.launched(call);
-    if (work.size() != 1 || graph_.kind(work.front()) != TaskKind::kernel) return none<TaskId>;
-    const TaskId kernel = work.front();
+    if (!is_plain_launch(graph_, call)) return none<TaskId>;
+    const TaskId kernel = launched_by(graph_, call).only();
+    if (kernel == none<TaskId> || graph_.kind(kernel) != TaskKind::kernel) return none<TaskId>;
     if (!selected_[index(kernel)]) return none<TaskId>;
-    const KernelClass kernel_class = of(kernel).traits.kernel_class;
+    const KernelClass kernel_class = editor_.class_of(kernel);
     const bool fits = is_pointwise(graph_, kernel, kernel_class) || reduces(kernel_class);
     return fits ? kernel : none<TaskId>;
   }
@@ -62,11 +50,13 @@ class ChainFinder {
   [[nodiscard]] bool joins(TaskId call, TaskId kernel) const {
     if (open_.kernels.empty() || open_.kernels.size() >= settings_.max_length) return false;
     const TaskId last = open_.kernels.back();
-    if (view_.previous(kernel) != last || graph_.phase(kernel) != graph_.phase(last)) return false;
-    if (graph_.segment_ns(call) > settings_.max_segment_ns || view_.hands_over(call)) return false;
-    if (reduces(of(kernel).traits.kernel_class) && has_reduction_) return false;
-    const double size = of(kernel).amount.output;
-    const double last_size = of(last).amount.output;
+    if (previous_on_lane(graph_, kernel) != last || graph_.phase(kernel) != graph_.phase(last) ||
+        graph_.segment_ns(call) > settings_.max_segment_ns || hands_over(graph_, call)) {
+      return false;
+    }
+    if (reduces(editor_.class_of(kernel)) && has_reduction_) return false;
+    const double size = editor_.about(kernel).amount.output;
+    const double last_size = editor_.about(last).amount.output;
     if (size <= 0 || last_size <= 0) return true;  // shapes not recorded
     return std::abs(size - last_size) <= 0.01 * std::max(size, last_size);
   }
@@ -77,18 +67,19 @@ class ChainFinder {
     if (kernel == none<TaskId>) return;
     open_.calls.push_back(call);
     open_.kernels.push_back(kernel);
-    has_reduction_ = has_reduction_ || reduces(of(kernel).traits.kernel_class);
+    has_reduction_ = has_reduction_ || reduces(editor_.class_of(kernel));
   }
 
   void close() {
-    if (open_.kernels.size() > 1) chains_.push_back(std::move(open_));
+    if (open_.kernels.size() > 1) {
+      for (FusionChain& piece : cut(editor_, open_)) chains_.push_back(std::move(piece));
+    }
     open_ = {};
     has_reduction_ = false;
   }
 
+  const KernelEditor& editor_;
   const TaskGraph& graph_;
-  const GraphView& view_;
-  const std::vector<KernelDescription>& kernels_;
   const std::vector<bool>& selected_;
   const FusionSettings& settings_;
   FusionChain open_;
@@ -106,23 +97,32 @@ double pass_share(const KernelDescription& kernel, double side_inputs) {
 
 }  // namespace
 
-std::vector<FusionChain> find_chains(const TaskGraph& graph, const GraphView& view,
-                                     const std::vector<KernelDescription>& kernels,
-                                     const std::vector<bool>& selected,
+std::vector<FusionChain> find_chains(const KernelEditor& editor, const std::vector<bool>& selected,
                                      const FusionSettings& settings) {
-  return ChainFinder(graph, view, kernels, selected, settings).run();
+  return ChainFinder(editor, selected, settings).run();
 }
 
-std::int64_t fused_ns(const TaskGraph& graph, const FusionChain& chain,
-                      const std::vector<KernelDescription>& kernels,
+std::vector<FusionChain> cut(const KernelEditor& editor, const FusionChain& chain) {
+  std::vector<FusionChain> pieces;
+  for (std::vector<TaskId>& kernels : editor.edit().cut(chain.kernels)) {
+    if (kernels.size() < 2) continue;
+    FusionChain piece;
+    for (const TaskId kernel : kernels) piece.calls.push_back(launch_of(editor.graph(), kernel));
+    piece.kernels = std::move(kernels);
+    pieces.push_back(std::move(piece));
+  }
+  return pieces;
+}
+
+std::int64_t fused_ns(const KernelEditor& editor, const FusionChain& chain,
                       const FusionSettings& settings) {
   double moving = 0;
   double ramp_up = 0;
   double saved = 0;
   double last_pass = 0;
   for (std::size_t i = 0; i < chain.kernels.size(); ++i) {
-    const KernelDescription& kernel = kernels[index(graph.work_id(chain.kernels[i]))];
-    const auto duration = static_cast<double>(graph.duration_ns(chain.kernels[i]));
+    const KernelDescription& kernel = editor.about(chain.kernels[i]);
+    const auto duration = static_cast<double>(editor.graph().duration_ns(chain.kernels[i]));
     const double fixed = std::min(duration, shortest_kernel_ns(kernel.traits.kernel_class));
     const double pass = (duration - fixed) * pass_share(kernel, settings.side_inputs);
     ramp_up = std::max(ramp_up, fixed);

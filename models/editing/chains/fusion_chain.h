@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/costs/kernel_cost.h"
-#include "models/editing/kernels/graph_view.h"
+#include "models/editing/kernels/kernel_editor.h"
 #include "sim/core/params.h"
 #include "sim/graph/task_graph.h"
 
@@ -45,16 +44,18 @@ struct FusionChain {
 };
 
 /// Chains of at least two pointwise kernels with at most one normalization, softmax or reduction,
-/// among the selected kernels (flags by task), in the order of lanes.
-[[nodiscard]] std::vector<FusionChain> find_chains(const TaskGraph& graph, const GraphView& view,
-                                                   const std::vector<KernelDescription>& kernels,
+/// among the selected kernels (flags by task), in the order of lanes; cut where a wait keeps
+/// kernels from becoming one.
+[[nodiscard]] std::vector<FusionChain> find_chains(const KernelEditor& editor,
                                                    const std::vector<bool>& selected,
                                                    const FusionSettings& settings);
 
 /// Sum of the kernels without the reads and writes of what passes from one to the next, and with
 /// one ramp-up instead of many.
-[[nodiscard]] std::int64_t fused_ns(const TaskGraph& graph, const FusionChain& chain,
-                                    const std::vector<KernelDescription>& kernels,
+[[nodiscard]] std::int64_t fused_ns(const KernelEditor& editor, const FusionChain& chain,
                                     const FusionSettings& settings);
+
+/// The chain in pieces that can become one kernel each; those of a single kernel are left out.
+[[nodiscard]] std::vector<FusionChain> cut(const KernelEditor& editor, const FusionChain& chain);
 
 }  // namespace foretrace::detail

@@ -40,18 +40,24 @@ std::vector<ParallelProducts> find_parallel_products(const KernelEditor& editor)
     if (taken[index(first)] || !candidate(editor, first)) continue;
     ParallelProducts group;
     group.kernels.push_back(first);
-    group.merged = *editor.about(first).amount.gemm;
-    for (TaskId next = editor.view().next(first);
+    for (TaskId next = next_on_lane(editor.graph(), first);
          next != none<TaskId> && editor.graph().kind(next) == TaskKind::kernel &&
          candidate(editor, next);
-         next = editor.view().next(next)) {
+         next = next_on_lane(editor.graph(), next)) {
       if (!joins(editor, group.kernels.back(), next)) break;
       group.kernels.push_back(next);
-      group.merged.n += editor.about(next).amount.gemm->n;
     }
     if (group.kernels.size() < 2) continue;
     for (const TaskId kernel : group.kernels) taken[index(kernel)] = true;
-    groups.push_back(std::move(group));
+    for (std::vector<TaskId>& kernels : editor.edit().cut(group.kernels)) {
+      if (kernels.size() < 2) continue;
+      ParallelProducts piece{std::move(kernels), *editor.about(first).amount.gemm};
+      piece.merged.n = 0;
+      for (const TaskId kernel : piece.kernels) {
+        piece.merged.n += editor.about(kernel).amount.gemm->n;
+      }
+      groups.push_back(std::move(piece));
+    }
   }
   return groups;
 }

@@ -8,7 +8,7 @@
 namespace foretrace::detail {
 
 struct ParallelProducts {
-  std::vector<TaskId> kernels;  ///< next to each other on a stream
+  std::vector<TaskId> kernels;  ///< next to each other on a stream, and no wait between them
   GemmShape merged;             ///< their outputs side by side
 };
 

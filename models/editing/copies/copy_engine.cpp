@@ -23,7 +23,7 @@ LaneId CopyEngine::lane(Direction direction, TaskId like) {
     lane.device = at.device;
     lane.number = out ? 9001 : 9002;
     lane.name = out ? "offload to host" : "prefetch to device";
-    found->second = editor_.builder().add_lane(lane);
+    found->second = editor_.edit().add_lane(lane);
   }
   return found->second;
 }
@@ -37,39 +37,35 @@ TaskId CopyEngine::copy(const Request& request) {
   const bool known = request.after != none<TaskId> && index(request.after) < graph.size() &&
                      is_device(graph.kind(request.after));
   const TaskId like = !on_host ? request.anchor : known ? request.after : editor_.kernels().front();
-  if (launch_ns_ < 0) {
-    launch_ns_ = editor_.view().median_launch_ns();
-    lag_ns_ = editor_.view().median_launch_lag_ns();
-  }
+  if (!usual_) usual_ = usual_launch(graph);
   const bool out = request.direction == Direction::to_host;
-  TaskSpec spec;
-  spec.lane = graph.lane_id(call);
-  spec.work = editor_.builder().work("cudaMemcpyAsync (added)", TaskKind::launch);
-  spec.kind = TaskKind::launch;
-  spec.duration_ns = launch_ns_;
-  spec.phase = graph.phase(call);
-  spec.layer = graph.layer(request.anchor);
-  spec.step = graph.step(call);
-  spec.provenance = Provenance::assumed;
+  Editor& edit = editor_.edit();
+  TaskSpec how;
+  how.lane = graph.lane_id(call);
+  how.work = edit.add_work("cudaMemcpyAsync (added)", TaskKind::launch);
+  how.kind = TaskKind::launch;
+  how.duration_ns = usual_->call_ns;
+  how.phase = graph.phase(call);
+  how.layer = graph.layer(request.anchor);
+  how.step = graph.step(call);
+  how.provenance = Provenance::assumed;
+  TaskSpec device = how;
+  device.lane = lane(request.direction, like);
+  device.work = edit.add_work(out ? "offload to host" : "prefetch to device", TaskKind::copy);
+  device.kind = TaskKind::copy;
+  device.duration_ns = copy_ns(request.bytes);
   const TaskId anchor = request.place == Place::before ? call : request.anchor;
-  const TaskId launch = editor_.builder().insert(spec, anchor, request.place);
-  spec.lane = lane(request.direction, like);
-  spec.work =
-      editor_.builder().work(out ? "offload to host" : "prefetch to device", TaskKind::copy);
-  spec.kind = TaskKind::copy;
-  spec.duration_ns = copy_ns(request.bytes);
-  const TaskId copy = editor_.builder().insert(spec, launch, Place::after);
-  Change& change = editor_.builder().change;
-  change.new_dependencies.push_back(
-      {.source = end_of(launch), .task = copy, .kind = DependencyKind::launch, .lag_ns = lag_ns_});
+  const Launched put =
+      edit.insert(Editor::NewPair{how, device, usual_->latency_ns}, anchor, request.place);
+  editor_.remember(put);
+  const TaskId copy = put.device;
   if (request.after != none<TaskId>) wait(copy, request.after);
   bytes_[static_cast<std::size_t>(request.direction)] += request.bytes;
   return copy;
 }
 
 void CopyEngine::wait(TaskId task, TaskId copy) {
-  editor_.builder().change.new_dependencies.push_back(
-      {.source = end_of(copy), .task = task, .kind = DependencyKind::data});
+  editor_.edit().depend(task, copy, DependencyKind::data);
 }
 
 }  // namespace foretrace::detail

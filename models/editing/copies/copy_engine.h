@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,8 +44,7 @@ class CopyEngine {
   double bandwidth_ = 0;
   double bytes_[2] = {0, 0};
   std::map<std::pair<Direction, std::pair<std::int32_t, std::int32_t>>, LaneId> lanes_;
-  std::int64_t launch_ns_ = -1;
-  std::int64_t lag_ns_ = 0;
+  std::optional<LaunchTimes> usual_;
 };
 
 }  // namespace foretrace::detail

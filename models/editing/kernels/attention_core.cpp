@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "sim/graph/links.h"
+
 namespace foretrace::detail {
 namespace {
 
@@ -34,7 +36,8 @@ class Search {
     std::size_t between = 0;
     TaskId task = softmax;
     while (products > 0) {
-      task = forwards ? editor_.view().next(task) : editor_.view().previous(task);
+      task =
+          forwards ? next_on_lane(editor_.graph(), task) : previous_on_lane(editor_.graph(), task);
       if (task == none<TaskId> || taken_[index(task)] ||
           editor_.graph().kind(task) != TaskKind::kernel) {
         return {};

@@ -12,9 +12,7 @@ KernelEditor::KernelEditor(const Scenario& scenario)
     : graph_(scenario.graph),
       accelerator_(scenario.accelerator),
       descriptions_(describe_works(scenario.graph, scenario.accelerator)),
-      view_(scenario.graph),
-      builder_(scenario.graph),
-      gone_(scenario.graph.size(), false) {
+      editor_(scenario.graph) {
   for (std::size_t i = 0; i < graph_.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (graph_.kind(task) == TaskKind::kernel) kernels_.push_back(task);
@@ -27,9 +25,9 @@ double KernelEditor::number_bytes(TaskId task) const {
 }
 
 TaskId KernelEditor::own_call(TaskId kernel) const {
-  const TaskId call = view_.launcher(kernel);
-  if (call == none<TaskId> || !view_.is_plain_launch(call)) return none<TaskId>;
-  return view_.launched(call).size() == 1 ? call : none<TaskId>;
+  const TaskId call = launch_of(graph_, kernel);
+  if (call == none<TaskId> || !is_plain_launch(graph_, call)) return none<TaskId>;
+  return launched_by(graph_, call).only() == kernel ? call : none<TaskId>;
 }
 
 Result<Cost> KernelEditor::moving_cost(double bytes, KernelClass kernel_class) const {
@@ -57,151 +55,137 @@ Result<Cost> KernelEditor::moving_cost(double bytes, KernelClass kernel_class) c
 }
 
 void KernelEditor::set(TaskId kernel, const Cost& cost) {
-  builder_.change.durations.push_back(
-      {kernel, cost.duration_ns, cost.provenance, cost.low, cost.high});
+  editor_.set_duration(kernel, cost.duration_ns, {cost.provenance, cost.low, cost.high});
   sums_.before_ns += graph_.duration_ns(kernel);
   sums_.after_ns += cost.duration_ns;
   ++sums_.changed;
 }
 
 void KernelEditor::remove(TaskId kernel, SegmentOf host) {
-  if (gone_[index(kernel)]) return;
-  gone_[index(kernel)] = true;
-  builder_.change.removed.push_back({kernel, SegmentOf::take});
+  if (editor_.is_gone(kernel)) return;
   sums_.before_ns += graph_.duration_ns(kernel);
   ++sums_.removed;
-  const TaskId call = view_.launcher(kernel);
-  if (call == none<TaskId> || !view_.is_plain_launch(call) || gone_[index(call)]) return;
-  const auto work = view_.launched(call);
-  if (!std::all_of(work.begin(), work.end(), [&](TaskId task) { return gone_[index(task)]; })) {
-    return;
-  }
-  gone_[index(call)] = true;
-  builder_.change.removed.push_back({call, host});
+  const TaskId call = launch_of(graph_, kernel);
+  const bool plain = call == none<TaskId> || is_plain_launch(graph_, call);
+  editor_.remove(std::span(&kernel, 1), {.host = host,
+                                         .device = SegmentOf::take,
+                                         .partners = plain ? Partners::both : Partners::alone});
 }
 
-void KernelEditor::remember_launches() {
-  if (launch_ns_ >= 0) return;
-  launch_ns_ = view_.median_launch_ns();
-  lag_ns_ = view_.median_launch_lag_ns();
-}
-
-TaskId KernelEditor::insert_pair(TaskId like, TaskId anchor, Place place,
-                                 const ExtraKernel& extra) {
-  remember_launches();
-  TaskSpec spec;
-  spec.phase = graph_.phase(like);
-  spec.layer = graph_.layer(like);
-  spec.step = graph_.step(like);
-  const TaskId like_call = own_call(like);
-  TaskId call = none<TaskId>;
-  if (like_call != none<TaskId>) {
-    spec.lane = graph_.lane_id(like_call);
-    spec.work =
-        builder_.work(std::string("launch of ") + std::string(extra.name), TaskKind::launch);
-    spec.kind = TaskKind::launch;
-    spec.duration_ns = launch_ns_;
-    spec.segment_ns = extra.host_ns;
-    spec.provenance = Provenance::assumed;
-    call = builder_.insert(spec, anchor, place);
-    anchor = call;
-    place = Place::after;
-  }
-  spec.lane = graph_.lane_id(like);
-  spec.work = builder_.work(extra.name, TaskKind::kernel);
-  spec.kind = TaskKind::kernel;
-  spec.duration_ns = extra.cost.duration_ns;
-  spec.segment_ns = accelerator_ != nullptr ? accelerator_->kernel_gap_ns : 0;
-  spec.provenance = extra.cost.provenance;
-  const TaskId kernel = builder_.insert(spec, anchor, place);
-  if (call != none<TaskId>) {
-    builder_.change.new_dependencies.push_back({.source = end_of(call),
-                                                .task = kernel,
-                                                .kind = DependencyKind::launch,
-                                                .lag_ns = lag_ns_});
-  }
-  if (extra.cost.low != 1.0F || extra.cost.high != 1.0F) {
-    builder_.change.durations.push_back(
-        {kernel, extra.cost.duration_ns, extra.cost.provenance, extra.cost.low, extra.cost.high});
-  }
-  sums_.after_ns += extra.cost.duration_ns;
-  return kernel;
+NewCall KernelEditor::call_for(const ExtraKernel& extra) {
+  if (!usual_) usual_ = usual_launch(graph_);
+  NewCall call;
+  call.work = editor_.add_work("launch of " + std::string(extra.name), TaskKind::launch);
+  call.duration_ns = extra.launch.call_ns >= 0 ? extra.launch.call_ns : usual_->call_ns;
+  call.segment_ns = extra.host_ns;
+  call.latency_ns = extra.launch.latency_ns >= 0 ? extra.launch.latency_ns : usual_->latency_ns;
+  return call;
 }
 
 TaskId KernelEditor::add(TaskId neighbour, Place place, const ExtraKernel& extra) {
-  const TaskId call = own_call(neighbour);
+  TaskSpec device = editor_.like(neighbour);
+  device.work = editor_.add_work(extra.name, TaskKind::kernel);
+  device.kind = TaskKind::kernel;
+  device.duration_ns = extra.cost.duration_ns;
+  device.segment_ns = accelerator_ != nullptr ? accelerator_->kernel_gap_ns : 0;
+  device.provenance = extra.cost.provenance;
+  const TaskId like_call = own_call(neighbour);
+  TaskId kernel = none<TaskId>;
+  if (like_call == none<TaskId>) {
+    kernel = editor_.insert(device, neighbour, place);
+  } else {
+    const NewCall how = call_for(extra);
+    TaskSpec call = device;
+    call.lane = graph_.lane_id(like_call);
+    call.work = how.work;
+    call.kind = TaskKind::launch;
+    call.duration_ns = how.duration_ns;
+    call.segment_ns = how.segment_ns;
+    call.provenance = how.provenance;
+    // Device work stands right after its call, so "before" means before the call.
+    const TaskId anchor = place == Place::before ? like_call : neighbour;
+    const Launched put =
+        editor_.insert(Editor::NewPair{call, device, how.latency_ns}, anchor, place);
+    kernel = put.device;
+    remember(put);
+  }
+  if (place == Place::before) editor_.share_waits(kernel, neighbour);
+  if (extra.cost.low != 1.0F || extra.cost.high != 1.0F) {
+    editor_.set_duration(kernel, extra.cost.duration_ns,
+                         {extra.cost.provenance, extra.cost.low, extra.cost.high});
+  }
+  sums_.after_ns += extra.cost.duration_ns;
   ++sums_.added;
-  // Device work stands right after its call, so "before" means before the call.
-  const TaskId anchor = place == Place::before && call != none<TaskId> ? call : neighbour;
-  return insert_pair(neighbour, anchor, place, extra);
+  return kernel;
 }
 
 TaskId KernelEditor::replace(std::span<const TaskId> kernels, const ExtraKernel& extra) {
-  const TaskId first = kernels.front();
-  const TaskId call = own_call(first);
-  ExtraKernel with_host = extra;
-  if (call != none<TaskId>) {
-    with_host.host_ns += std::max<std::int64_t>(graph_.segment_ns(call), 0);
-  }
   double between = 0;
   for (const TaskId kernel : kernels.subspan(1)) {
-    const TaskId other = own_call(kernel);
-    if (other == none<TaskId>) continue;
-    between += static_cast<double>(std::max<std::int64_t>(graph_.segment_ns(other), 0));
+    const TaskId call = own_call(kernel);
+    if (call == none<TaskId>) continue;
+    between += static_cast<double>(std::max<std::int64_t>(graph_.segment_ns(call), 0));
   }
-  with_host.host_ns += std::llround(between * kept_host_);
-  const TaskId fused =
-      insert_pair(first, call != none<TaskId> ? call : first, Place::before, with_host);
-  for (const TaskId kernel : kernels) remove(kernel, SegmentOf::take);
-  return fused;
+  NewWork work;
+  work.work = editor_.add_work(extra.name, TaskKind::kernel);
+  work.duration_ns = extra.cost.duration_ns;
+  work.trust = {extra.cost.provenance, extra.cost.low, extra.cost.high};
+  work.gap_ns = accelerator_ != nullptr ? accelerator_->kernel_gap_ns : 0;
+  work.call = call_for(extra);
+  work.call.segment_ns += std::llround(between * kept_host_);
+  const auto put = editor_.replace(kernels, std::span(&work, 1));
+  if (!put) {
+    ++sums_.refused;
+    return none<TaskId>;
+  }
+  for (const TaskId kernel : kernels) sums_.before_ns += graph_.duration_ns(kernel);
+  sums_.removed += kernels.size();
+  sums_.after_ns += extra.cost.duration_ns;
+  remember(put->front());
+  return put->front().device;
 }
 
 TaskId KernelEditor::copy(TaskId kernel, TaskId anchor, Place place, bool host_time) {
   const TaskId old_call = own_call(kernel);
   if (old_call == none<TaskId>) return none<TaskId>;
-  TaskSpec spec;
-  spec.lane = graph_.lane_id(anchor);
-  spec.work = graph_.work_id(old_call);
-  spec.kind = TaskKind::launch;
-  spec.duration_ns = graph_.duration_ns(old_call);
-  spec.segment_ns = host_time ? std::max<std::int64_t>(graph_.segment_ns(old_call), 0) : 0;
-  spec.phase = graph_.phase(anchor);
-  spec.layer = graph_.layer(kernel);
-  spec.step = graph_.step(anchor);
-  spec.provenance = Provenance::assumed;
-  const TaskId call = builder_.insert(spec, anchor, place);
-  spec.lane = graph_.lane_id(kernel);
-  spec.work = graph_.work_id(kernel);
-  spec.kind = graph_.kind(kernel);
-  spec.duration_ns = graph_.duration_ns(kernel);
-  spec.segment_ns = std::max<std::int64_t>(graph_.segment_ns(kernel), 0);
-  const TaskId twin = builder_.insert(spec, call, Place::after);
-  builder_.change.new_dependencies.push_back({.source = end_of(call),
-                                              .task = twin,
-                                              .kind = DependencyKind::launch,
-                                              .lag_ns = view_.launch_lag(kernel)});
-  sums_.after_ns += spec.duration_ns;
+  TaskSpec call = editor_.like(old_call);
+  call.lane = graph_.lane_id(anchor);
+  call.segment_ns = host_time ? std::max<std::int64_t>(graph_.segment_ns(old_call), 0) : 0;
+  call.phase = graph_.phase(anchor);
+  call.layer = graph_.layer(kernel);
+  call.step = graph_.step(anchor);
+  call.provenance = Provenance::assumed;
+  TaskSpec device = editor_.like(kernel);
+  device.segment_ns = std::max<std::int64_t>(graph_.segment_ns(kernel), 0);
+  device.phase = call.phase;
+  device.step = call.step;
+  device.provenance = Provenance::assumed;
+  const Launched put = editor_.insert(
+      Editor::NewPair{call, device, launch_link(graph_, kernel).lag_ns}, anchor, place);
+  remember(put);
+  sums_.after_ns += device.duration_ns;
   ++sums_.added;
-  return twin;
+  return put.device;
 }
 
 TaskId KernelEditor::call_of_new(TaskId kernel) const {
-  // A call is inserted right before its kernel.
-  if (kernel == none<TaskId> || index(kernel) <= graph_.size()) return kernel;
-  const auto& inserted = builder_.change.inserted;
-  const std::size_t before = index(kernel) - graph_.size() - 1;
-  if (before >= inserted.size() || inserted[before].task.kind != TaskKind::launch) return kernel;
-  return make_id<TaskId>(index(kernel) - 1);
+  const auto found = calls_of_new_.find(kernel);
+  return found == calls_of_new_.end() || found->second == none<TaskId> ? kernel : found->second;
 }
 
 std::string KernelEditor::sums_text() const {
-  return fmt::format("{} kernels {:.2f} ms -> {:.2f} ms", sums_.changed + sums_.removed,
-                     to_ms(sums_.before_ns), to_ms(sums_.after_ns));
+  std::string text = fmt::format("{} kernels {:.2f} ms -> {:.2f} ms", sums_.changed + sums_.removed,
+                                 to_ms(sums_.before_ns), to_ms(sums_.after_ns));
+  if (sums_.refused > 0) {
+    text +=
+        fmt::format(" ({} groups stay, since a wait lies between their kernels)", sums_.refused);
+  }
+  return text;
 }
 
 Change KernelEditor::finish(std::string note) {
-  if (!note.empty()) builder_.change.notes.push_back(std::move(note));
-  return std::move(builder_.change);
+  if (!note.empty()) editor_.note(std::move(note));
+  return editor_.finish();
 }
 
 Cost moved_share(std::int64_t measured_ns, KernelClass kernel_class, double factor) {

@@ -1,17 +1,21 @@
-// What most what-ifs on kernels do: look at kernels, give them new times, remove, add and copy them
-// together with their launches, and keep the sums that the note states.
+// What most what-ifs on kernels do: look at kernels, give them new times, remove, replace, add and
+// copy them together with their launches, and keep the sums that the note states. How the graph is
+// changed is the Editor's business; what kernels and calls cost is this one's.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "models/costs/kernel_cost.h"
-#include "models/editing/kernels/change_builder.h"
-#include "models/editing/kernels/graph_view.h"
+#include "models/editing/kernels/launch_times.h"
 #include "models/editing/scenario.h"
+#include "sim/edit/editor.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::detail {
 
@@ -19,7 +23,8 @@ namespace foretrace::detail {
 struct ExtraKernel {
   std::string_view name;
   Cost cost;
-  std::int64_t host_ns = 0;  ///< host time of the framework before its launch call
+  std::int64_t host_ns = 0;       ///< host time of the framework before its launch call
+  LaunchTimes launch = {-1, -1};  ///< below 0: as usual in the recording
 };
 
 class KernelEditor {
@@ -28,8 +33,8 @@ class KernelEditor {
 
   [[nodiscard]] const TaskGraph& graph() const { return graph_; }
   [[nodiscard]] const Accelerator* accelerator() const { return accelerator_; }
-  [[nodiscard]] const GraphView& view() const { return view_; }
-  [[nodiscard]] ChangeBuilder& builder() { return builder_; }
+  [[nodiscard]] Editor& edit() { return editor_; }
+  [[nodiscard]] const Editor& edit() const { return editor_; }
 
   /// Kernels (not collectives, copies or sets) in program order.
   [[nodiscard]] const std::vector<TaskId>& kernels() const { return kernels_; }
@@ -57,20 +62,25 @@ class KernelEditor {
   /// The kernel goes, and its call once all that it launches goes. `host`: whether the host time
   /// before the call goes with it.
   void remove(TaskId kernel, SegmentOf host);
-  /// A kernel with its launch before or after an existing one on the same thread and stream.
+  /// A kernel with its launch before or after an existing one on the same thread and stream. Before
+  /// it means: behind whatever that one waits for.
   TaskId add(TaskId neighbour, Place place, const ExtraKernel& extra);
   /// Share of the host time between replaced launches that stays; 0 at first.
   void keep_host(double share) { kept_host_ = share; }
-  /// One kernel instead of several: at the place of the first, whose host time stays, with the kept
-  /// share of what lay between them.
+  /// One kernel instead of several, with the host time before the first of them and the kept share
+  /// of what lay between them. None if a wait lies between them, so that no kernel can take their
+  /// place (see Editor): they stay, and are counted.
   TaskId replace(std::span<const TaskId> kernels, const ExtraKernel& extra);
   /// A copy of a kernel and of its launch call with the host time before it, on the thread of
   /// `anchor` (a host task). None for kernels without a call of their own. The first kernel of a
   /// pass has what came before the pass in its host time: `host_time` false leaves that out.
   TaskId copy(TaskId kernel, TaskId anchor, Place place, bool host_time = true);
 
-  /// The call of a kernel that add(), replace() or copy() put in; the kernel itself if it has none.
+  /// The call of a kernel that add(), replace() or copy() put in (or of what was remembered); the
+  /// kernel itself if it has none.
   [[nodiscard]] TaskId call_of_new(TaskId kernel) const;
+
+  void remember(const Launched& put) { calls_of_new_[put.device] = put.call; }
 
   struct Sums {
     std::int64_t before_ns = 0;  ///< device time of kernels that changed or went
@@ -78,29 +88,26 @@ class KernelEditor {
     std::size_t changed = 0;
     std::size_t removed = 0;
     std::size_t added = 0;
+    std::size_t refused = 0;  ///< groups that replace() could not replace
   };
   [[nodiscard]] const Sums& sums() const { return sums_; }
   [[nodiscard]] bool untouched() const { return sums_.changed + sums_.removed + sums_.added == 0; }
-  /// "12 kernels 3.40 ms -> 2.10 ms".
+  /// "12 kernels 3.40 ms -> 2.10 ms", and how many groups stay because of a wait.
   [[nodiscard]] std::string sums_text() const;
 
-  /// The change with calls removed that launch nothing any more.
   [[nodiscard]] Change finish(std::string note);
 
  private:
-  TaskId insert_pair(TaskId like, TaskId anchor, Place place, const ExtraKernel& extra);
-  void remember_launches();
+  [[nodiscard]] NewCall call_for(const ExtraKernel& extra);
 
   const TaskGraph& graph_;
   const Accelerator* accelerator_;
   std::vector<KernelDescription> descriptions_;
-  GraphView view_;
-  ChangeBuilder builder_;
+  Editor editor_;
   std::vector<TaskId> kernels_;
-  std::vector<bool> gone_;  // per task
+  std::map<TaskId, TaskId> calls_of_new_;
   double kept_host_ = 0;
-  std::int64_t launch_ns_ = -1;
-  std::int64_t lag_ns_ = 0;
+  std::optional<LaunchTimes> usual_;
   Sums sums_;
 };
 

@@ -5,12 +5,11 @@
 #include <map>
 #include <string_view>
 
+#include "sim/core/text.h"
+#include "sim/graph/links.h"
+
 namespace foretrace::detail {
 namespace {
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 // Bytes per fp32 parameter: gradient, parameter and states read, parameter and states written.
 constexpr double adam_bytes = 16 + 12;
@@ -19,17 +18,12 @@ constexpr double plain_bytes = 8 + 4;
 
 class Finder {
  public:
-  Finder(const TaskGraph& graph, const GraphView& view,
-         const std::vector<KernelDescription>& kernels)
-      : graph_(graph), view_(view), kernels_(kernels) {}
+  Finder(const TaskGraph& graph, const std::vector<KernelDescription>& kernels)
+      : graph_(graph), kernels_(kernels) {}
 
   std::vector<Update> run() {
-    for (std::size_t l = 0; l < graph_.context().lanes.size(); ++l) {
-      if (graph_.context().lanes[l].kind != LaneKind::host_thread) continue;
-      for (TaskId task = view_.first_of(make_id<LaneId>(l)); task != none<TaskId>;
-           task = view_.next(task)) {
-        visit(task);
-      }
+    for (TaskId task : first_on_lanes(graph_, LaneKind::host_thread)) {
+      for (; task != none<TaskId>; task = next_on_lane(graph_, task)) visit(task);
       close();
     }
     return std::move(updates_);
@@ -38,21 +32,20 @@ class Finder {
  private:
   // The only kernel of a launch that the fused update replaces; none if the call stays.
   [[nodiscard]] TaskId replaced_kernel(TaskId call) const {
-    if (!view_.is_plain_launch(call)) return none<TaskId>;
-    const auto work = view_.launched(call);
-    if (work.size() != 1 || graph_.kind(work.front()) != TaskKind::kernel) return none<TaskId>;
-    const TaskId kernel = work.front();
+    if (!is_plain_launch(graph_, call)) return none<TaskId>;
+    const TaskId kernel = launched_by(graph_, call).only();
+    if (kernel == none<TaskId> || graph_.kind(kernel) != TaskKind::kernel) return none<TaskId>;
     const KernelClass kernel_class = kernels_[index(graph_.work_id(kernel))].traits.kernel_class;
     if (kernel_class != KernelClass::elementwise) return none<TaskId>;
     const std::string_view op = graph_.names()[graph_.work(kernel).operator_name];
-    const bool zeroes =
-        has(op, "fill_") || has(op, "zero_") || has(graph_.name(kernel), "FillFunctor");
+    const bool zeroes = contains(op, "fill_") || contains(op, "zero_") ||
+                        contains(graph_.name(kernel), "FillFunctor");
     return zeroes ? none<TaskId> : kernel;
   }
 
   void visit(TaskId task) {
     if (graph_.kind(task) == TaskKind::mark) return close();
-    if (graph_.phase(task) != Phase::update || view_.blocks(task)) return close();
+    if (graph_.phase(task) != Phase::update || blocks(graph_, task)) return close();
     const TaskId kernel = replaced_kernel(task);
     if (kernel == none<TaskId>) return;
     const LaneId stream = graph_.lane_id(kernel);
@@ -81,15 +74,15 @@ class Finder {
     bool adam = false;
     bool momentum = false;
     for (const TaskId call : open_.calls) {
-      const TaskId kernel = view_.launched(call).front();
+      const TaskId kernel = launched_by(graph_, call).front();
       const std::string_view op = graph_.names()[graph_.work(kernel).operator_name];
       const WorkAmount& amount = kernels_[index(graph_.work_id(kernel))].amount;
       Seen& seen = operators[op];
       ++seen.calls;
       seen.shapes = seen.shapes && amount.output > 0;
       seen.numbers += std::max(0.0, amount.output);
-      adam = adam || has(op, "addcdiv") || has(op, "sqrt");
-      momentum = momentum || has(op, "mul_");
+      adam = adam || contains(op, "addcdiv") || contains(op, "sqrt");
+      momentum = momentum || contains(op, "mul_");
     }
     const std::size_t enough = std::max<std::size_t>(1, open_.calls.size() / 10);
     const Seen* rarest = nullptr;
@@ -105,7 +98,6 @@ class Finder {
   }
 
   const TaskGraph& graph_;
-  const GraphView& view_;
   const std::vector<KernelDescription>& kernels_;
   Update open_;
   std::vector<Update> updates_;
@@ -113,9 +105,9 @@ class Finder {
 
 }  // namespace
 
-std::vector<Update> find_updates(const TaskGraph& graph, const GraphView& view,
+std::vector<Update> find_updates(const TaskGraph& graph,
                                  const std::vector<KernelDescription>& kernels) {
-  return Finder(graph, view, kernels).run();
+  return Finder(graph, kernels).run();
 }
 
 }  // namespace foretrace::detail

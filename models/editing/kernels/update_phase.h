@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "models/costs/kernel_cost.h"
-#include "models/editing/kernels/graph_view.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::detail {
@@ -22,7 +21,7 @@ struct Update {
   double bytes_per_parameter = 0;  ///< by the operators seen: Adam, momentum, plain
 };
 
-[[nodiscard]] std::vector<Update> find_updates(const TaskGraph& graph, const GraphView& view,
+[[nodiscard]] std::vector<Update> find_updates(const TaskGraph& graph,
                                                const std::vector<KernelDescription>& kernels);
 
 }  // namespace foretrace::detail

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "models/editing/kernels/precision_choice.h"
+#include "sim/core/text.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::detail {
 namespace {
@@ -20,9 +22,10 @@ TaskId maker_of(const KernelEditor& editor, const Tensor& tensor) {
   TaskId first = none<TaskId>;
   TaskId nested = none<TaskId>;
   TaskId task = tensor.allocated_in;
-  for (int i = 0; i < farthest && task != none<TaskId>; ++i, task = editor.view().next(task)) {
+  for (int i = 0; i < farthest && task != none<TaskId>;
+       ++i, task = next_on_lane(editor.graph(), task)) {
     if (i > 0 && task == tensor.freed_in && first != none<TaskId>) break;
-    for (const TaskId kernel : editor.view().launched(task)) {
+    for (const TaskId kernel : launched_by(editor.graph(), task)) {
       if (editor.graph().kind(kernel) != TaskKind::kernel) continue;
       if (editor.graph().work(kernel).operator_name != owner) {
         if (first != none<TaskId>) return first;
@@ -36,12 +39,6 @@ TaskId maker_of(const KernelEditor& editor, const Tensor& tensor) {
   return first != none<TaskId> ? first : nested;
 }
 
-bool has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  });
-}
-
 // The group is what one call of an operator asks for.
 void mark_group(const TaskGraph& graph, const std::vector<std::size_t>& group,
                 std::vector<bool>& side) {
@@ -50,15 +47,15 @@ void mark_group(const TaskGraph& graph, const std::vector<std::size_t>& group,
   const auto less = [&](std::size_t a, std::size_t b) {
     return tensors[a].bytes < tensors[b].bytes;
   };
-  if (has_any(op, {"arange", "randperm", "nonzero", "argmax", "argmin"})) {
+  if (contains_any(op, {"arange", "randperm", "nonzero", "argmax", "argmin"})) {
     for (const std::size_t tensor : group) side[tensor] = true;
     return;
   }
   if (group.size() < 2) return;
   const auto largest = *std::max_element(group.begin(), group.end(), less);
   // Indices have eight bytes, flags one.
-  const bool pooling = has_any(op, {"max_pool", "topk", "sort"});
-  if (!pooling && !has_any(op, {"norm", "dropout"})) return;
+  const bool pooling = contains_any(op, {"max_pool", "topk", "sort"});
+  if (!pooling && !contains_any(op, {"norm", "dropout"})) return;
   for (const std::size_t tensor : group) {
     const bool is_largest = tensors[tensor].bytes == tensors[largest].bytes;
     if (is_largest == pooling) side[tensor] = true;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "models/costs/operator_shapes.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::detail {
 namespace {
@@ -43,9 +44,8 @@ void push_new(std::vector<T>& list, T value) {
 
 }  // namespace
 
-TensorUses::TensorUses(const TaskGraph& graph, const GraphView& view, Repeats repeats)
+TensorUses::TensorUses(const TaskGraph& graph, Repeats repeats)
     : graph_(graph),
-      view_(view),
       repeats_(repeats),
       run_of_(graph.size(), no_run),
       makings_(graph.context().tensors.size()),
@@ -60,7 +60,7 @@ TensorUses::TensorUses(const TaskGraph& graph, const GraphView& view, Repeats re
 }
 
 const Work& TensorUses::work_of(const OperatorRun& run) const {
-  return graph_.work(view_.launched(run.launches.front()).front());
+  return graph_.work(launched_by(graph_, run.launches.front()).front());
 }
 
 bool TensorUses::has_inputs(const OperatorRun& run) const {
@@ -69,8 +69,8 @@ bool TensorUses::has_inputs(const OperatorRun& run) const {
 
 bool TensorUses::starts_run(TaskId launch, TaskId previous) const {
   if (previous == none<TaskId> || starts_[index(launch)]) return true;
-  const Work& a = graph_.work(view_.launched(launch).front());
-  const Work& b = graph_.work(view_.launched(previous).front());
+  const Work& a = graph_.work(launched_by(graph_, launch).front());
+  const Work& b = graph_.work(launched_by(graph_, previous).front());
   return graph_.phase(launch) != graph_.phase(previous) ||
          graph_.step(launch) != graph_.step(previous) || a.operator_name == NameId{} ||
          a.operator_name != b.operator_name || a.shapes != b.shapes;
@@ -88,7 +88,7 @@ void TensorUses::mark_start(TaskId task) {
 void TensorUses::find_runs() {
   for (std::size_t i = 0; i < graph_.size(); ++i) {
     const auto task = make_id<TaskId>(i);
-    if (!is_device(graph_.kind(task)) && !view_.launched(task).empty()) {
+    if (!is_device(graph_.kind(task)) && !launched_by(graph_, task).empty()) {
       launches_[graph_.lane_id(task)].push_back(task);
     }
   }
@@ -187,7 +187,7 @@ void TensorUses::read_by_shapes(std::uint32_t run) {
   const OperatorInputs inputs = parse_inputs(graph_.names()[work.shapes]);
   const std::string_view types = graph_.names()[work.types];
   const std::int32_t device =
-      graph_.lane(view_.launched(runs_[run].launches.front()).front()).device;
+      graph_.lane(launched_by(graph_, runs_[run].launches.front()).front()).device;
   std::vector<TensorId> taken;
   for (std::size_t i = 0; i < inputs.tensors.size(); ++i) {
     for (const Dims& dims : inputs.tensors[i]) {
@@ -226,8 +226,8 @@ void TensorUses::read_last_made(std::uint32_t run) {
 
 bool TensorUses::is_repeatable(const OperatorRun& run) const {
   return std::all_of(run.launches.begin(), run.launches.end(), [&](TaskId launch) {
-    const auto launched = view_.launched(launch);
-    return view_.is_plain_launch(launch) &&
+    const auto launched = launched_by(graph_, launch);
+    return is_plain_launch(graph_, launch) &&
            std::all_of(launched.begin(), launched.end(), [&](TaskId task) {
              const TaskKind kind = graph_.kind(task);
              return kind == TaskKind::kernel || kind == TaskKind::set ||
@@ -248,7 +248,7 @@ void TensorUses::find_repeatable() {
         if (index(read) != i) push_new(making.from, read);
       }
       for (const TaskId launch : runs_[r].launches) {
-        for (const TaskId task : view_.launched(launch)) {
+        for (const TaskId task : launched_by(graph_, launch)) {
           making.device_ns += graph_.duration_ns(task);
         }
       }

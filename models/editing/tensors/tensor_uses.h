@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "models/editing/kernels/graph_view.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::detail {
@@ -43,7 +42,7 @@ class TensorUses {
  public:
   enum class Repeats : std::uint8_t { all, not_backward };
   /// `repeats`: whether what the backward pass made counts as something that can be made again.
-  TensorUses(const TaskGraph& graph, const GraphView& view, Repeats repeats = Repeats::all);
+  explicit TensorUses(const TaskGraph& graph, Repeats repeats = Repeats::all);
 
   static constexpr std::uint32_t no_run = UINT32_MAX;
   [[nodiscard]] const std::vector<OperatorRun>& runs() const { return runs_; }
@@ -75,7 +74,6 @@ class TensorUses {
   [[nodiscard]] const Work& work_of(const OperatorRun& run) const;
 
   const TaskGraph& graph_;
-  const GraphView& view_;
   Repeats repeats_;
   std::vector<OperatorRun> runs_;  // by their first launch
   std::vector<std::uint32_t> run_of_;

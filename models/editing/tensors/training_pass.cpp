@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/graph/links.h"
+
 namespace foretrace::detail {
 namespace {
 
@@ -165,9 +167,9 @@ double stashed_bytes(const KernelEditor& editor, const TrainingPass& pass, std::
     return graph.context().tensors.empty() ? -1 : 0;
   // A tensor is allocated in the host time before the call that launches its first kernel. Host
   // tasks of all threads are numbered in the order of their calls.
-  const TaskId first = editor.view().launcher(pass.forward[begin]);
-  const TaskId last = editor.view().launcher(pass.forward[end - 1]);
-  const TaskId backward = editor.view().launcher(pass.backward.front());
+  const TaskId first = launch_of(graph, pass.forward[begin]);
+  const TaskId last = launch_of(graph, pass.forward[end - 1]);
+  const TaskId backward = launch_of(graph, pass.backward.front());
   if (first == none<TaskId> || last == none<TaskId> || backward == none<TaskId>) return -1;
   double bytes = 0;
   for (const Tensor& tensor : graph.context().tensors) {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/tensors/tensor_edits.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace::detail {
 

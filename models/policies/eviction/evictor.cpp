@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include "models/costs/kernel_cost.h"
+#include "models/editing/kernels/launch_times.h"
+#include "sim/core/statistics.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::detail {
 namespace {
@@ -25,10 +28,8 @@ namespace {
 Evictor::Evictor(const TaskGraph& graph, const EvictorOptions& options)
     : graph_(graph),
       options_(options),
-      view_(graph),
-      uses_(
-          graph, view_,
-          options.remakes_backward ? TensorUses::Repeats::all : TensorUses::Repeats::not_backward) {
+      uses_(graph, options.remakes_backward ? TensorUses::Repeats::all
+                                            : TensorUses::Repeats::not_backward) {
   const std::vector<Tensor>& tensors = graph.context().tensors;
   accessed_ns_.assign(tensors.size(), 0);
   pins_.assign(tensors.size(), 0);
@@ -52,13 +53,14 @@ Evictor::Evictor(const TaskGraph& graph, const EvictorOptions& options)
     device_before_ns_.push_back(sum);
     segments.push_back(graph.segment_ns(run.launches.front()));
     for (const TaskId launch : run.launches) {
-      for (const TaskId task : view_.launched(launch)) sum += graph.duration_ns(task);
+      for (const TaskId task : launched_by(graph_, launch)) sum += graph.duration_ns(task);
     }
   }
   if (options.ahead > 0) find_demand();
-  usual_segment_ns_ = median(std::move(segments));
-  usual_launch_ns_ = view_.median_launch_ns();
-  usual_lag_ns_ = view_.median_launch_lag_ns();
+  usual_segment_ns_ = lower_median(std::move(segments));
+  const LaunchTimes usual = usual_launch(graph);
+  usual_launch_ns_ = usual.call_ns;
+  usual_lag_ns_ = usual.latency_ns;
   on_stream_.resize(graph.context().lanes.size());
   next_on_.assign(on_stream_.size(), 0);
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -248,7 +250,7 @@ bool Evictor::may_start(TaskId task, Simulation& simulation) {
     }
   }
   drop_revived(simulation);
-  for (const TaskId launched : view_.launched(task)) {
+  for (const TaskId launched : launched_by(graph_, task)) {
     wait_for_arrivals(found, launched, simulation, nullptr);
   }
   if (options_.ahead > 0) fetch_ahead(task, simulation);

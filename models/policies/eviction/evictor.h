@@ -117,7 +117,6 @@ class Evictor : public MemoryPolicy {
 
   const TaskGraph& graph_;
   EvictorOptions options_;
-  GraphView view_;
   TensorUses uses_;
   std::vector<TensorId> movable_;               // by id
   std::vector<std::int64_t> accessed_ns_;       // per tensor

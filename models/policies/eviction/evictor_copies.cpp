@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "models/policies/eviction/evictor.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::detail {
 
@@ -16,7 +17,7 @@ bool Evictor::can_copy_now(TensorId tensor, const Simulation& simulation) {
   for (const std::uint32_t run : uses_.making(tensor).uses) {
     for (const TaskId launch : uses_.runs()[run].launches) {
       if (!simulation.has_started(launch)) continue;
-      for (const TaskId task : view_.launched(launch)) {
+      for (const TaskId task : launched_by(graph_, launch)) {
         if (!simulation.has_started(task) && task > next_on(graph_.lane_id(task), simulation)) {
           return false;
         }
@@ -51,7 +52,7 @@ void Evictor::copy_out(TensorId tensor, TaskId task, Simulation& simulation) {
   for (const std::uint32_t run : uses_.making(tensor).uses) {
     for (const TaskId launch : uses_.runs()[run].launches) {
       if (!simulation.has_started(launch)) continue;
-      const TaskId last = view_.launched(launch).back();
+      const TaskId last = launched_by(graph_, launch).back();
       if (simulation.has_ended(last)) continue;
       dependencies.push_back({.source = end_of(last), .task = {}, .kind = DependencyKind::data});
     }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "models/policies/eviction/evictor.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::detail {
 namespace {
@@ -140,7 +141,7 @@ TaskId Evictor::next_on(LaneId stream, const Simulation& simulation) {
   const std::vector<TaskId>& list = on_stream_[index(stream)];
   std::size_t& at = next_on_[index(stream)];
   const auto has_gone = [&](TaskId task) {
-    const TaskId call = view_.launcher(task);
+    const TaskId call = launch_of(graph_, task);
     return call == none<TaskId> || simulation.has_started(call) || simulation.has_started(task);
   };
   while (at < list.size() && has_gone(list[at])) ++at;
@@ -176,7 +177,7 @@ void Evictor::repeat_launch(TaskId launch, const OperatorRun& run, TaskId task,
   const TaskId call = call_before(
       task, graph_.work_id(launch), std::min(graph_.duration_ns(launch), usual_launch_ns_),
       std::min(graph_.segment_ns(launch), usual_segment_ns_), simulation);
-  for (const TaskId original : view_.launched(launch)) {
+  for (const TaskId original : launched_by(graph_, launch)) {
     TaskSpec spec{.lane = graph_.lane_id(original),
                   .work = graph_.work_id(original),
                   .kind = graph_.kind(original),
@@ -189,7 +190,7 @@ void Evictor::repeat_launch(TaskId launch, const OperatorRun& run, TaskId task,
     std::vector<Dependency> dependencies = {{.source = end_of(call),
                                              .task = {},
                                              .kind = DependencyKind::launch,
-                                             .lag_ns = view_.launch_lag(original)}};
+                                             .lag_ns = launch_link(graph_, original).lag_ns}};
     wait_for_arrivals(run, {}, simulation, &dependencies);
     const Result<TaskId> added = simulation.append({.task = spec,
                                                     .dependencies = dependencies,

@@ -18,6 +18,7 @@
 
 #include "models/whatifs/communication/transfers.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/editor.h"
 
 namespace foretrace {
 namespace {
@@ -28,25 +29,23 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (!transfers) return std::move(transfers).error();
   const double factor = params.number("factor");
   const double waiting = params.number("waiting");
-  Change change;
+  Editor editor(graph);
   std::int64_t met = 0;
   std::int64_t alone = 0;
   for (const detail::Transfer& transfer : *transfers) {
     const auto duration = static_cast<double>(graph.duration_ns(transfer.task));
     const double kept = transfer.met ? 0 : waiting;
     (transfer.met ? met : alone) += graph.duration_ns(transfer.task);
-    change.durations.push_back({transfer.task,
-                                std::llround(duration * (kept + (1 - kept) * factor)),
-                                Provenance::assumed});
+    editor.set_duration(transfer.task, std::llround(duration * (kept + (1 - kept) * factor)));
   }
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
-  change.notes.push_back(fmt::format(
+  editor.note(fmt::format(
       "{} transfers: {:.2f} ms after the last rank arrived{}", transfers->size(), ms(met),
       alone == 0 ? std::string()
                  : fmt::format(", and {:.2f} ms of kernels whose other ranks are not "
                                "recorded, of which {:.0f} % counts as waiting",
                                ms(alone), waiting * 100)));
-  return change;
+  return editor.finish();
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
@@ -93,7 +92,8 @@ constinit const OptimizationInfo communication_scale = {
     .ignores = ignores,
     .calibrate = "factor: a bus bandwidth benchmark of both networks at the sizes of the run.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -25,6 +25,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/communication/transfers.h"
 #include "models/whatifs/optimization.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -66,7 +67,7 @@ class Compressor {
   void find_users(const std::vector<detail::Transfer>& transfers) {
     for (const detail::Transfer& transfer : transfers) user_[transfer.task] = none<TaskId>;
     for (const TaskId kernel : editor_.kernels()) {
-      for (const Dependency& dependency : dependencies_of(graph_, kernel)) {
+      for (const Link& dependency : sources(graph_, kernel)) {
         const auto found = user_.find(task_of(dependency.source));
         if (dependency.kind == DependencyKind::event_wait && found != user_.end() &&
             found->second == none<TaskId>) {
@@ -79,7 +80,7 @@ class Compressor {
   /// The kernel that the collective waits for; none if that is not recorded.
   [[nodiscard]] TaskId producer(TaskId arrival) const {
     TaskId latest = none<TaskId>;
-    for (const Dependency& dependency : dependencies_of(graph_, arrival)) {
+    for (const Link& dependency : sources(graph_, arrival)) {
       const TaskId source = task_of(dependency.source);
       if (dependency.kind == DependencyKind::event_wait &&
           graph_.kind(source) == TaskKind::kernel && (latest == none<TaskId> || source > latest)) {
@@ -89,18 +90,12 @@ class Compressor {
     return latest;
   }
 
-  void wait_for(TaskId source, TaskId task) {
-    editor_.builder().change.new_dependencies.push_back(
-        {.source = end_of(source), .task = task, .kind = DependencyKind::event_wait});
-  }
-
   Status compress(const detail::Transfer& transfer) {
     const std::int64_t old = graph_.duration_ns(transfer.task);
     const std::int64_t latency = std::min(old, settings_.latency_ns);
     const std::int64_t now =
         latency + std::llround(static_cast<double>(old - latency) * settings_.ratio);
-    editor_.builder().change.durations.push_back(
-        {transfer.task, now, Provenance::scaled, 0.9F, 1.2F});
+    editor_.edit().set_duration(transfer.task, now, {Provenance::scaled, 0.9F, 1.2F});
     before_ += old;
     after_ += now;
     ++compressed_;
@@ -118,14 +113,15 @@ class Compressor {
   }
 
   Status add_codec(const detail::Transfer& transfer, double bytes) {
-    const TaskId arrival = transfer.met ? editor_.view().previous(transfer.task) : transfer.task;
+    const TaskId arrival =
+        transfer.met ? previous_on_lane(editor_.graph(), transfer.task) : transfer.task;
     const TaskId from = producer(arrival);
     if (settings_.encode_cost > 0 && from != none<TaskId> &&
         editor_.own_call(from) != none<TaskId>) {
       auto cost = editor_.moving_cost(bytes * settings_.encode_cost, KernelClass::elementwise);
       if (!cost) return std::move(cost).error();
       const TaskId encode = editor_.add(from, Place::after, {"encode for transfer", *cost, 0});
-      wait_for(encode, arrival);
+      editor_.edit().depend(arrival, encode, DependencyKind::event_wait);
       codec_ += cost->duration_ns;
       ++encoders_;
     }
@@ -133,9 +129,8 @@ class Compressor {
     if (settings_.decode_cost > 0 && to != none<TaskId> && editor_.own_call(to) != none<TaskId>) {
       auto cost = editor_.moving_cost(bytes * settings_.decode_cost, KernelClass::elementwise);
       if (!cost) return std::move(cost).error();
-      const TaskId decode = editor_.add(to, Place::before, {"decode after transfer", *cost, 0});
-      editor_.builder().change.new_dependencies.push_back(
-          {.source = end_of(transfer.task), .task = decode, .kind = DependencyKind::event_wait});
+      // It waits for the transfer, as the kernel behind it does.
+      editor_.add(to, Place::before, {"decode after transfer", *cost, 0});
       codec_ += cost->duration_ns;
       ++decoders_;
     }

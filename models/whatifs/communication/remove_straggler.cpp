@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "models/whatifs/optimization.h"
+#include "sim/edit/editor.h"
 
 namespace foretrace {
 namespace {
@@ -44,16 +45,15 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                  "no stall that one rank has and the others have not, expected the traces of "
                  "several ranks of one job (a lower at_least finds shorter ones)"};
   }
-  Change change;
+  Editor editor(graph);
   for (const auto& [task, less] : shorter) {
-    change.segments.push_back(
-        {task, std::max<std::int64_t>(0, graph.segment_ns(task) - less), Provenance::assumed});
+    editor.set_segment(task, std::max<std::int64_t>(0, graph.segment_ns(task) - less));
   }
   for (const auto& [own, sum] : by_rank) {
-    change.notes.push_back(fmt::format("rank {}: {} stalls, {:.1f} ms less in all", own, sum.first,
-                                       static_cast<double>(sum.second) * 1e-6));
+    editor.note(fmt::format("rank {}: {} stalls, {:.1f} ms less in all", own, sum.first,
+                            static_cast<double>(sum.second) * 1e-6));
   }
-  return change;
+  return editor.finish();
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {

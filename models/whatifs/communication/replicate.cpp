@@ -19,6 +19,7 @@
 
 #include "models/whatifs/communication/transfers.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/editor.h"
 
 namespace foretrace {
 namespace {
@@ -59,7 +60,7 @@ class Replicator {
   }
 
   Result<Change> run(std::int64_t ranks, const std::vector<detail::Transfer>& transfers) {
-    Change change;
+    Editor editor(graph_);
     std::int64_t before = 0;
     std::int64_t after = 0;
     std::size_t unknown = 0;
@@ -68,18 +69,19 @@ class Replicator {
       const std::int64_t now = time_of(transfer.task, unknown);
       before += old;
       after += now;
-      change.durations.push_back({transfer.task, now, Provenance::scaled, 0.8F, 1.2F});
+      editor.set_duration(transfer.task, now, {Provenance::scaled, 0.8F, 1.2F});
     }
-    change.notes.push_back(fmt::format(
+    editor.note(fmt::format(
         "{} ranks ({} recorded) become {} of the same roles: {} transfers, {:.2f} ms -> {:.2f} ms; "
         "ranks that do the same are simulated once",
         job_size(), recorded_, ranks, transfers.size(), static_cast<double>(before) * 1e-6,
         static_cast<double>(after) * 1e-6));
+    editor.set_samples(growth_);
     if (unknown > 0) {
-      change.notes.push_back(
+      editor.note(
           fmt::format("{} transfers of a communicator of unknown size stay as measured", unknown));
     }
-    return change;
+    return editor.finish();
   }
 
  private:

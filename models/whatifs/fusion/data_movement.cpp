@@ -31,8 +31,7 @@ namespace {
 
 class Movement {
  public:
-  explicit Movement(const Scenario& scenario)
-      : editor_(scenario), kernels_(describe_works(scenario.graph, scenario.accelerator)) {
+  explicit Movement(const Scenario& scenario) : editor_(scenario) {
     const auto& phases = scenario.graph.columns().phase;
     training_ = std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
     for (const TaskId kernel : editor_.kernels()) {
@@ -47,16 +46,17 @@ class Movement {
     settings.max_segment_ns = max_segment_ns;
     settings.max_length = 32;
     const std::vector<bool> all(editor_.graph().size(), true);
-    for (const auto& chain :
-         detail::find_chains(editor_.graph(), editor_.view(), kernels_, all, settings)) {
+    for (const auto& chain : detail::find_chains(editor_, all, settings)) {
       if (editor_.graph().phase(chain.kernels.front()) == Phase::update) continue;
       const bool saves =
           training_ && editor_.graph().phase(chain.kernels.front()) != Phase::backward;
       settings.kept_writes = saves ? kept_writes : 0;
-      const std::int64_t ns = detail::fused_ns(editor_.graph(), chain, kernels_, settings);
+      const std::int64_t ns = detail::fused_ns(editor_, chain, settings);
+      const TaskId put = editor_.replace(
+          chain.kernels, {"fused chain", {ns, Provenance::scaled, 0.85F, 1.25F}, 0});
+      if (put == none<TaskId>) continue;
       count_saved(chain, settings.kept_writes);
       fused_.add(chain, detail::Stashed::stays);
-      editor_.replace(chain.kernels, {"fused chain", {ns, Provenance::scaled, 0.85F, 1.25F}, 0});
       ++chains_;
     }
   }
@@ -69,10 +69,10 @@ class Movement {
       std::int64_t sum = 0;
       for (const TaskId kernel : group.kernels) sum += editor_.graph().duration_ns(kernel);
       if (cost->duration_ns >= sum) continue;
+      if (editor_.replace(group.kernels, {"merged product", *cost, 0}) == none<TaskId>) continue;
       // Every further product read the same input again.
       saved_ += static_cast<double>(group.kernels.size() - 1) * group.merged.m * group.merged.k *
                 editor_.number_bytes(group.kernels.front());
-      editor_.replace(group.kernels, {"merged product", *cost, 0});
       ++products_;
     }
     return ok_status();
@@ -90,7 +90,7 @@ class Movement {
           fmt::format("; bytes moved by kernels of known size {:.0f} MB -> {:.0f} MB ({:.1f} %)",
                       before_ * 1e-6, (before_ - saved_) * 1e-6, -100 * saved_ / before_);
     }
-    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    TensorEditor tensors(editor_.edit());
     fused_.edit(editor_, tensors);
     return editor_.finish(note + tensors.note());
   }
@@ -108,7 +108,6 @@ class Movement {
   }
 
   detail::KernelEditor editor_;
-  std::vector<KernelDescription> kernels_;
   detail::FusedTensors fused_;
   bool training_ = false;
   double before_ = 0;

@@ -24,8 +24,8 @@
 
 #include "models/editing/kernels/attention_core.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace {
 namespace {
@@ -53,7 +53,7 @@ Result<Cost> fused_cost(const detail::KernelEditor& editor, const detail::Attent
 // What is allocated for any kernel but the last is scores, probabilities or masks: forward only,
 // since the order of the gradients is not known.
 void drop_scores(detail::KernelEditor& editor, const std::set<TaskId>& calls,
-                 detail::TensorEditor& tensors) {
+                 TensorEditor& tensors) {
   const auto& all = editor.graph().context().tensors;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (calls.contains(all[i].allocated_in)) tensors.drop(i);
@@ -71,6 +71,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (core.backward && !backward) continue;
     auto cost = fused_cost(editor, core, params.number("efficiency"));
     if (!cost) return std::move(cost).error();
+    const TaskId put = editor.replace(
+        core.kernels, {core.backward ? "flash attention backward" : "flash attention", *cost, 0});
+    if (put == none<TaskId>) continue;
     ++cores;
     for (std::size_t i = 0; !core.backward && i + 1 < core.kernels.size(); ++i) {
       inner_calls.insert(editor.own_call(core.kernels[i]));
@@ -81,8 +84,6 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
       const double numbers = s.batch * s.m * s.n;
       if (!core.backward) kept_bytes += numbers * editor.number_bytes(core.kernels.front());
     }
-    editor.replace(core.kernels,
-                   {core.backward ? "flash attention backward" : "flash attention", *cost, 0});
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match,
@@ -96,7 +97,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                         kept_bytes * 1e-6);
   }
   inner_calls.erase(none<TaskId>);
-  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  TensorEditor tensors(editor.edit());
   drop_scores(editor, inner_calls, tensors);
   return editor.finish(note + tensors.note());
 }

@@ -24,13 +24,10 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/kernel_cost.h"
 #include "models/editing/chains/fusion_chain.h"
-#include "models/editing/kernels/change_builder.h"
-#include "models/editing/kernels/graph_view.h"
 #include "models/editing/kernels/update_phase.h"
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace {
 namespace {
@@ -49,12 +46,14 @@ class Fuser {
         accelerator_(scenario.accelerator),
         settings_(settings),
         kernels_(describe_works(scenario.graph, scenario.accelerator)),
-        view_(scenario.graph),
-        builder_(scenario.graph) {}
+        editor_(scenario.graph),
+        usual_(detail::usual_launch(scenario.graph)) {}
 
   Result<Change> run() {
-    const auto updates = detail::find_updates(graph_, view_, kernels_);
-    for (const detail::Update& update : updates) fuse(update);
+    const auto updates = detail::find_updates(graph_, kernels_);
+    for (const detail::Update& update : updates) {
+      for (const detail::Update& part : parts_of(update)) fuse(part);
+    }
     if (removed_ == 0) {
       return Error{ErrorCode::no_match,
                    updates.empty()
@@ -63,16 +62,16 @@ class Fuser {
                                      "multi-tensor already")
                        : std::string("every update has no more launches than a fused one would")};
     }
-    detail::TensorEditor tensors(builder_.change, graph_);
+    TensorEditor tensors(editor_);
     drop_temporaries(tensors);
-    builder_.change.notes.push_back(fmt::format(
+    editor_.note(fmt::format(
         "{} launches of {} updates become {}; device time {:.2f} ms -> {:.2f} ms ({}), host time "
         "between launches {:.2f} ms -> {:.2f} ms{}",
         removed_, fused_, inserted_, ms(device_before_), ms(device_after_),
         from_bytes_ ? "bytes at the achieved bandwidth"
                     : "sum of the replaced kernels x kernel_factor",
         ms(host_before_), ms(host_after_), tensors.note()));
-    return std::move(builder_.change);
+    return editor_.finish();
   }
 
  private:
@@ -103,7 +102,7 @@ class Fuser {
   }
 
   // What a replaced launch was given to write, and the update freed again: sums, roots, quotients.
-  void drop_temporaries(detail::TensorEditor& tensors) const {
+  void drop_temporaries(TensorEditor& tensors) const {
     const std::vector<Tensor>& all = graph_.context().tensors;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].category == TensorCategory::temporary && all[i].phase == Phase::update &&
@@ -113,6 +112,28 @@ class Fuser {
     }
   }
 
+  // An update that has to wait for something in its middle cannot be one: it is cut there.
+  [[nodiscard]] std::vector<detail::Update> parts_of(const detail::Update& update) const {
+    std::vector<TaskId> kernels;
+    for (const TaskId call : update.calls) kernels.push_back(launched_by(graph_, call).front());
+    std::vector<detail::Update> parts;
+    for (const std::vector<TaskId>& piece : editor_.cut(kernels)) {
+      detail::Update part = update;
+      part.calls.clear();
+      part.device_ns = 0;
+      for (const TaskId kernel : piece) {
+        part.calls.push_back(launch_of(graph_, kernel));
+        part.device_ns += graph_.duration_ns(kernel);
+      }
+      const double share = static_cast<double>(piece.size()) / static_cast<double>(kernels.size());
+      part.parameters *= share;
+      part.tensors = static_cast<std::size_t>(
+          std::max(1.0, std::round(static_cast<double>(update.tensors) * share)));
+      parts.push_back(std::move(part));
+    }
+    return parts;
+  }
+
   void fuse(const detail::Update& update) {
     const std::size_t per_launch = settings_.tensors_per_launch;
     const std::size_t launches =
@@ -120,13 +141,7 @@ class Fuser {
                         : std::max<std::size_t>(1, (update.tensors + per_launch - 1) / per_launch);
     if (update.calls.size() <= launches) return;
     const Duration time = fused_time(update, launches);
-    insert(update, launches, time);
-    for (const TaskId call : update.calls) {
-      for (const TaskId kernel : view_.launched(call)) {
-        builder_.change.removed.push_back({kernel, SegmentOf::take});
-      }
-      builder_.change.removed.push_back({call, SegmentOf::take});
-    }
+    if (!replace(update, launches, time)) return;
     replaced_.insert(update.calls.begin(), update.calls.end());
     removed_ += update.calls.size();
     inserted_ += launches;
@@ -135,37 +150,40 @@ class Fuser {
     device_after_ += time.ns;
   }
 
-  void insert(const detail::Update& update, std::size_t launches, const Duration& time) {
-    const TaskId first = update.calls.front();
+  bool replace(const detail::Update& update, std::size_t launches, const Duration& time) {
     std::int64_t between = 0;
     for (const TaskId call : update.calls) between += graph_.segment_ns(call);
-    between -= graph_.segment_ns(first);
+    between -= graph_.segment_ns(update.calls.front());
     const std::int64_t kept = std::llround(static_cast<double>(between) * settings_.kept_host);
+    const bool known = time.provenance == Provenance::roofline;
+    const auto count = static_cast<std::int64_t>(launches);
+    std::vector<NewWork> works;
+    for (std::int64_t i = 0; i < count; ++i) {
+      NewWork work;
+      work.work = editor_.add_work("multi-tensor update", TaskKind::kernel);
+      work.duration_ns = time.ns / count + (i < time.ns % count ? 1 : 0);
+      work.trust = {time.provenance, known ? 0.9F : 1.0F, known ? 1.1F : 1.0F};
+      work.gap_ns = accelerator_ != nullptr ? accelerator_->kernel_gap_ns : 0;
+      work.call = {.work = editor_.add_work("launch of the fused update", TaskKind::launch),
+                   .duration_ns = usual_.call_ns,
+                   .segment_ns = i == 0 ? kept : 0,
+                   .latency_ns = usual_.latency_ns};
+      works.push_back(work);
+    }
+    std::vector<TaskId> kernels;
+    for (const TaskId call : update.calls) kernels.push_back(launched_by(graph_, call).front());
+    if (!editor_.replace(kernels, works).ok()) return false;
     host_before_ += between;
     host_after_ += kept;
-    const auto count = static_cast<std::int64_t>(launches);
-    for (std::int64_t i = 0; i < count; ++i) {
-      detail::ChangeBuilder::NewCall call{"launch of the fused update", launch_ns_, 0, lag_ns_};
-      if (i == 0) call.segment_ns = graph_.segment_ns(first) + kept;
-      builder_.insert_launch(first, Place::before, call,
-                             {.name = "multi-tensor update",
-                              .duration_ns = time.ns / count + (i < time.ns % count ? 1 : 0),
-                              .provenance = time.provenance,
-                              .low = time.provenance == Provenance::roofline ? 0.9F : 1.0F,
-                              .high = time.provenance == Provenance::roofline ? 1.1F : 1.0F,
-                              .stream = update.stream,
-                              .gap_ns = accelerator_ != nullptr ? accelerator_->kernel_gap_ns : 0});
-    }
+    return true;
   }
 
   const TaskGraph& graph_;
   const Accelerator* accelerator_;
   const Settings& settings_;
   std::vector<KernelDescription> kernels_;
-  detail::GraphView view_;
-  detail::ChangeBuilder builder_;
-  std::int64_t launch_ns_ = view_.median_launch_ns();
-  std::int64_t lag_ns_ = view_.median_launch_lag_ns();
+  Editor editor_;
+  detail::LaunchTimes usual_;
   std::set<TaskId> replaced_;
   std::int64_t device_before_ = 0;
   std::int64_t device_after_ = 0;

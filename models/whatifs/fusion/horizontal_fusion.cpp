@@ -44,19 +44,19 @@ class Pairing {
   Result<Change> run() {
     std::vector<bool> taken(editor_.graph().size(), false);
     for (const TaskId first : editor_.kernels()) {
-      const TaskId second = editor_.view().next(first);
+      const TaskId second = next_on_lane(editor_.graph(), first);
       if (second == none<TaskId> || taken[index(first)] || !fits(first, second)) continue;
       ++pairs_;
       const double fused = fused_ns(first, second);
       const auto alone = static_cast<double>(editor_.graph().duration_ns(first) +
                                              editor_.graph().duration_ns(second));
       if (fused >= alone) continue;
-      taken[index(second)] = true;
       const std::array<TaskId, 2> both = {first, second};
       // The pairs of the artifact scatter by 21 % around the model.
-      editor_.replace(
+      const TaskId put = editor_.replace(
           both,
           {"horizontally fused pair", {std::llround(fused), Provenance::assumed, 0.79F, 1.21F}, 0});
+      taken[index(second)] = put != none<TaskId>;
     }
     if (editor_.untouched()) {
       return Error{ErrorCode::no_match,

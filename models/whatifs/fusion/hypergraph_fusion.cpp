@@ -19,18 +19,14 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/text.h"
 
 namespace foretrace {
 namespace {
 
 bool is_sparse_product(const detail::KernelEditor& editor, TaskId kernel) {
-  const auto has = [](std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  };
-  const std::string_view name = editor.graph().name(kernel);
-  const std::string_view op = editor.operator_of(kernel);
-  return has(name, "spmm") || has(name, "SpMM") || has(name, "csrmm") || has(name, "Spmm") ||
-         has(op, "_sparse_mm") || has(op, "spmm");
+  return contains_any(editor.graph().name(kernel), {"spmm", "SpMM", "csrmm", "Spmm"}) ||
+         contains_any(editor.operator_of(kernel), {"_sparse_mm", "spmm"});
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
@@ -38,7 +34,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const double factor = params.number("imbalance") / (1 + params.number("edges"));
   std::vector<bool> taken(scenario.graph.size(), false);
   for (const TaskId first : editor.kernels()) {
-    const TaskId second = editor.view().next(first);
+    const TaskId second = next_on_lane(editor.graph(), first);
     if (second == none<TaskId> || taken[index(first)] ||
         scenario.graph.kind(second) != TaskKind::kernel || !is_sparse_product(editor, first) ||
         !is_sparse_product(editor, second)) {
@@ -46,10 +42,10 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     }
     const std::int64_t both =
         scenario.graph.duration_ns(first) + scenario.graph.duration_ns(second);
-    taken[index(second)] = true;
     const std::array<TaskId, 2> pair = {first, second};
-    editor.replace(
+    const TaskId put = editor.replace(
         pair, {"fused message passing", detail::moved_share(both, KernelClass::gather, factor), 0});
+    taken[index(second)] = put != none<TaskId>;
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match, "no two sparse products next to each other on a stream"};

@@ -25,11 +25,8 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/kernel_cost.h"
 #include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/fusion_chain.h"
-#include "models/editing/kernels/change_builder.h"
-#include "models/editing/kernels/graph_view.h"
 #include "models/whatifs/optimization.h"
 #include "sim/edit/selection.h"
 
@@ -43,92 +40,68 @@ bool has_backward(const TaskGraph& graph) {
 
 class Fusion {
  public:
-  Fusion(const TaskGraph& graph, const Accelerator* accelerator)
-      : graph_(graph),
-        accelerator_(accelerator),
-        kernels_(describe_works(graph, accelerator)),
-        view_(graph),
-        builder_(graph) {
-    gap_ns_ = accelerator != nullptr ? accelerator->kernel_gap_ns : 0;
-  }
+  explicit Fusion(const Scenario& scenario) : editor_(scenario), graph_(scenario.graph) {}
 
   Result<Change> run(const std::vector<TaskId>& selection, const detail::FusionSettings& settings,
                      double kept_host) {
+    editor_.keep_host(kept_host);
     std::vector<bool> selected(graph_.size(), false);
     for (const TaskId task : selection) selected[index(task)] = true;
-    const auto chains = detail::find_chains(graph_, view_, kernels_, selected, settings);
-    if (chains.empty()) {
+    const bool training = has_backward(graph_);
+    for (const detail::FusionChain& chain : detail::find_chains(editor_, selected, settings)) {
+      fuse(chain, settings, kept_host, training);
+    }
+    if (chains_ == 0) {
       return Error{ErrorCode::no_match,
                    "no two pointwise or normalization kernels stand next to each other on a stream "
                    "and follow each other in launch order"};
     }
-    const bool training = has_backward(graph_);
-    for (const detail::FusionChain& chain : chains) fuse(chain, settings, kept_host, training);
-    detail::TensorEditor tensors(builder_.change, graph_);
-    if (!graph_.context().tensors.empty()) {
-      fused_.edit(detail::KernelEditor({graph_, accelerator_}), tensors);
-    }
-    builder_.change.notes.push_back(fmt::format(
+    TensorEditor tensors(editor_.edit());
+    fused_.edit(editor_, tensors);
+    const detail::KernelEditor::Sums& sums = editor_.sums();
+    return editor_.finish(fmt::format(
         "{} kernels in {} chains: device time {:.2f} ms -> {:.2f} ms, {} launches and {:.2f} ms "
         "of host time between them removed; shapes recorded for {:.0f} % of that device time{}",
-        removed_, chains.size(), ms(before_), ms(after_), removed_ - chains.size(), ms(host_),
-        before_ == 0 ? 0.0 : 100.0 * static_cast<double>(known_) / static_cast<double>(before_),
+        sums.removed, chains_, detail::to_ms(sums.before_ns), detail::to_ms(sums.after_ns),
+        sums.removed - chains_, detail::to_ms(host_),
+        sums.before_ns == 0
+            ? 0.0
+            : 100.0 * static_cast<double>(known_) / static_cast<double>(sums.before_ns),
         tensors.note()));
-    return std::move(builder_.change);
   }
 
  private:
-  static double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
-
   void fuse(const detail::FusionChain& chain, detail::FusionSettings settings, double kept_host,
             bool training) {
-    const TaskId first = chain.calls.front();
-    const TaskId first_kernel = chain.kernels.front();
+    const TaskId first = chain.kernels.front();
     // Only what backward needs later has to be written.
-    const bool saves = training && graph_.phase(first_kernel) != Phase::backward;
+    const bool saves = training && graph_.phase(first) != Phase::backward;
     if (!saves) settings.kept_writes = 0;
-    const std::int64_t fused = detail::fused_ns(graph_, chain, kernels_, settings);
+    const std::int64_t fused = detail::fused_ns(editor_, chain, settings);
+    const std::string name = fmt::format("fused kernel of {}", chain.kernels.size());
+    const TaskId put = editor_.replace(
+        chain.kernels,
+        {.name = name,
+         .cost = {fused, Provenance::scaled, 0.9F, 1.1F},
+         .launch = {graph_.duration_ns(chain.calls.front()), launch_link(graph_, first).lag_ns}});
+    if (put == none<TaskId>) return;
+    ++chains_;
     fused_.add(chain, detail::Stashed::stays);
     std::int64_t between = 0;
     for (std::size_t i = 0; i < chain.calls.size(); ++i) {
       const TaskId kernel = chain.kernels[i];
       if (i > 0) between += graph_.segment_ns(chain.calls[i]);
-      before_ += graph_.duration_ns(kernel);
-      if (kernels_[index(graph_.work_id(kernel))].amount.known()) {
-        known_ += graph_.duration_ns(kernel);
-      }
-      builder_.change.removed.push_back({kernel, SegmentOf::take});
-      builder_.change.removed.push_back({chain.calls[i], SegmentOf::take});
+      if (editor_.about(kernel).amount.known()) known_ += graph_.duration_ns(kernel);
     }
-    const std::int64_t kept = std::llround(static_cast<double>(between) * kept_host);
-    const std::string name = fmt::format("fused kernel of {}", chain.kernels.size());
-    builder_.insert_launch(first, Place::before,
-                           {"launch of a fused kernel", graph_.duration_ns(first),
-                            graph_.segment_ns(first) + kept, view_.launch_lag(first_kernel)},
-                           {.name = name,
-                            .duration_ns = fused,
-                            .provenance = Provenance::scaled,
-                            .low = 0.9F,
-                            .high = 1.1F,
-                            .stream = graph_.lane_id(first_kernel),
-                            .gap_ns = view_.previous(first_kernel) == none<TaskId> ? 0 : gap_ns_});
-    removed_ += chain.kernels.size();
-    after_ += fused;
-    host_ += between - kept;
+    host_ += between - std::llround(static_cast<double>(between) * kept_host);
   }
 
+  detail::KernelEditor editor_;
   const TaskGraph& graph_;
-  const Accelerator* accelerator_;
-  std::vector<KernelDescription> kernels_;
-  detail::GraphView view_;
-  detail::ChangeBuilder builder_;
   detail::FusedTensors fused_;
-  std::int64_t gap_ns_ = 0;
-  std::int64_t before_ = 0;
-  std::int64_t after_ = 0;
   std::int64_t known_ = 0;
   std::int64_t host_ = 0;
-  std::size_t removed_ = 0;
+  std::size_t chains_ = 0;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
@@ -139,8 +112,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   settings.max_length = static_cast<std::size_t>(params.integer("max_length"));
   settings.side_inputs = params.number("side_inputs");
   settings.kept_writes = params.number("kept_writes");
-  return Fusion(scenario.graph, scenario.accelerator)
-      .run(*selected, settings, params.number("kept_host"));
+  return Fusion(scenario).run(*selected, settings, params.number("kept_host"));
 }
 
 constexpr std::array<std::string_view, 7> assumptions = {

@@ -41,7 +41,7 @@ class Rules {
       std::int64_t sum = 0;
       for (const TaskId kernel : group.kernels) sum += editor_.graph().duration_ns(kernel);
       if (cost->duration_ns >= sum) continue;
-      editor_.replace(group.kernels, {"merged product", *cost, 0});
+      if (editor_.replace(group.kernels, {"merged product", *cost, 0}) == none<TaskId>) continue;
       for (const TaskId kernel : group.kernels) used_[index(kernel)] = true;
       ++merged_;
     }
@@ -87,10 +87,10 @@ class Rules {
  private:
   // Through what went into it already.
   [[nodiscard]] bool follows_product(TaskId kernel) const {
-    TaskId before = editor_.view().previous(kernel);
+    TaskId before = previous_on_lane(editor_.graph(), kernel);
     while (before != none<TaskId> && used_[index(before)] &&
            editor_.class_of(before) != KernelClass::gemm) {
-      before = editor_.view().previous(before);
+      before = previous_on_lane(editor_.graph(), before);
     }
     if (before == none<TaskId> || editor_.graph().kind(before) != TaskKind::kernel) return false;
     const KernelClass kernel_class = editor_.class_of(before);

@@ -23,9 +23,9 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/editing/tensors/tensor_makers.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace {
 namespace {
@@ -33,8 +33,8 @@ namespace {
 // Forward the ReLU follows the batch norm, backward its gradient comes before.
 bool beside_batch_norm(const detail::KernelEditor& editor, TaskId relu) {
   const bool backward = editor.graph().phase(relu) == Phase::backward;
-  const TaskId next = editor.view().next(relu);
-  const TaskId previous = editor.view().previous(relu);
+  const TaskId next = next_on_lane(editor.graph(), relu);
+  const TaskId previous = previous_on_lane(editor.graph(), relu);
   const TaskId neighbour = backward ? next : previous;
   return neighbour != none<TaskId> && editor.graph().kind(neighbour) == TaskKind::kernel &&
          detail::is_batch_norm(editor, neighbour);
@@ -42,7 +42,7 @@ bool beside_batch_norm(const detail::KernelEditor& editor, TaskId relu) {
 
 // Forward, the kernel that the stream runs next belongs to a convolution.
 bool before_convolution(const detail::KernelEditor& editor, TaskId relu) {
-  const TaskId next = editor.view().next(relu);
+  const TaskId next = next_on_lane(editor.graph(), relu);
   if (editor.graph().phase(relu) == Phase::backward || next == none<TaskId>) return false;
   return editor.operator_of(next).find("conv") != std::string_view::npos ||
          (editor.graph().kind(next) == TaskKind::kernel &&
@@ -52,7 +52,7 @@ bool before_convolution(const detail::KernelEditor& editor, TaskId relu) {
 // Results of forward batch norms and ReLUs that are merged into the next convolution: it reads the
 // map before the batch norm, which is kept anyway.
 void forget_maps(detail::KernelEditor& editor, const std::set<TaskId>& merged,
-                 detail::TensorEditor& tensors) {
+                 TensorEditor& tensors) {
   const std::vector<Tensor>& all = editor.graph().context().tensors;
   if (all.empty() || merged.empty()) return;
   const std::vector<TaskId> makers = detail::find_makers(editor);
@@ -87,9 +87,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     editor.remove(kernel, SegmentOf::take);
     if (!beside || !before_convolution(editor, kernel)) continue;
     merged.insert(kernel);
-    merged.insert(editor.view().previous(kernel));
+    merged.insert(previous_on_lane(editor.graph(), kernel));
   }
-  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  TensorEditor tensors(editor.edit());
   forget_maps(editor, merged, tensors);
   return editor.finish(fmt::format("{} batch norms shorter, {} ReLUs go: {}; an optimistic bound{}",
                                    editor.sums().changed, editor.sums().removed, editor.sums_text(),

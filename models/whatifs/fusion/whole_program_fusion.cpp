@@ -31,18 +31,14 @@ namespace {
 
 class Program {
  public:
-  explicit Program(const Scenario& scenario, double kept_host)
-      : editor_(scenario), kernels_(describe_works(scenario.graph, scenario.accelerator)) {
+  explicit Program(const Scenario& scenario, double kept_host) : editor_(scenario) {
     editor_.keep_host(kept_host);
   }
 
   Result<Change> run(std::int64_t sync_ns, double kept_writes, std::size_t longest) {
     settings_.kept_writes = kept_writes;
-    const auto& lanes = editor_.graph().context().lanes;
-    for (std::size_t l = 0; l < lanes.size(); ++l) {
-      if (lanes[l].kind != LaneKind::host_thread) continue;
-      for (TaskId task = editor_.view().first_of(make_id<LaneId>(l)); task != none<TaskId>;
-           task = editor_.view().next(task)) {
+    for (TaskId task : first_on_lanes(editor_.graph(), LaneKind::host_thread)) {
+      for (; task != none<TaskId>; task = next_on_lane(editor_.graph(), task)) {
         visit(task, sync_ns, longest);
       }
       close(sync_ns);
@@ -51,7 +47,7 @@ class Program {
       return Error{ErrorCode::no_match,
                    "no two kernels other than products are launched one after the other"};
     }
-    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    TensorEditor tensors(editor_.edit());
     fused_.edit(editor_, tensors);
     return editor_.finish(fmt::format("{} regions, {} grid synchronizations inside: {}{}", regions_,
                                       syncs_, editor_.sums_text(), tensors.note()));
@@ -70,17 +66,16 @@ class Program {
   }
 
   void visit(TaskId call, std::int64_t sync_ns, std::size_t longest) {
-    const auto work = editor_.view().launched(call);
-    const bool plain = editor_.view().is_plain_launch(call) && work.size() == 1 &&
-                       editor_.graph().kind(work.front()) == TaskKind::kernel &&
-                       fusable(work.front());
-    if (!plain) return close(sync_ns);
-    const TaskId kernel = work.front();
+    const TaskGraph& graph = editor_.graph();
+    const TaskId kernel =
+        is_plain_launch(graph, call) ? launched_by(graph, call).only() : none<TaskId>;
+    if (kernel == none<TaskId> || graph.kind(kernel) != TaskKind::kernel || !fusable(kernel)) {
+      return close(sync_ns);
+    }
     if (!open_.kernels.empty()) {
       const TaskId last = open_.kernels.back();
-      if (editor_.view().previous(kernel) != last || open_.kernels.size() >= longest ||
-          editor_.graph().phase(kernel) != editor_.graph().phase(last) ||
-          editor_.view().hands_over(call)) {
+      if (previous_on_lane(graph, kernel) != last || open_.kernels.size() >= longest ||
+          graph.phase(kernel) != graph.phase(last) || hands_over(graph, call)) {
         close(sync_ns);
       }
     }
@@ -91,7 +86,10 @@ class Program {
   void close(std::int64_t sync_ns) {
     const detail::FusionChain chain = std::move(open_);
     open_ = {};
-    if (chain.kernels.size() < 2) return;
+    for (const detail::FusionChain& region : detail::cut(editor_, chain)) fuse(region, sync_ns);
+  }
+
+  void fuse(const detail::FusionChain& chain, std::int64_t sync_ns) {
     std::int64_t reductions = 0;
     std::int64_t sum = 0;
     for (const TaskId kernel : chain.kernels) {
@@ -101,17 +99,17 @@ class Program {
       }
       sum += editor_.graph().duration_ns(kernel);
     }
-    const std::int64_t ns =
-        detail::fused_ns(editor_.graph(), chain, kernels_, settings_) + reductions * sync_ns;
+    const std::int64_t ns = detail::fused_ns(editor_, chain, settings_) + reductions * sync_ns;
     if (ns >= sum) return;
+    const TaskId put =
+        editor_.replace(chain.kernels, {"fused region", {ns, Provenance::scaled, 0.8F, 1.25F}, 0});
+    if (put == none<TaskId>) return;
     ++regions_;
     fused_.add(chain, detail::Stashed::stays);
     syncs_ += static_cast<std::size_t>(reductions);
-    editor_.replace(chain.kernels, {"fused region", {ns, Provenance::scaled, 0.8F, 1.25F}, 0});
   }
 
   detail::KernelEditor editor_;
-  std::vector<KernelDescription> kernels_;
   detail::FusionSettings settings_;
   detail::FusionChain open_;
   detail::FusedTensors fused_;

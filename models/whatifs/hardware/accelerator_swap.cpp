@@ -27,10 +27,11 @@
 #include <fmt/format.h>
 
 #include "models/costs/cost_book.h"
-#include "models/editing/kernels/graph_view.h"
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/memories/swap_workspaces.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/editor.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -52,7 +53,11 @@ bool moves_in_memory(const TaskGraph& graph, TaskId task) {
 class Swap {
  public:
   Swap(const TaskGraph& graph, const Accelerator& from, const Accelerator& to)
-      : graph_(graph), from_(from), to_(to), kernels_(describe_works(graph, &from)), view_(graph) {}
+      : graph_(graph),
+        from_(from),
+        to_(to),
+        kernels_(describe_works(graph, &from)),
+        editor_(graph) {}
 
   Result<Change> run(double host_speed) {
     if (auto status = supported(); !status) return std::move(status).error();
@@ -71,14 +76,14 @@ class Swap {
     for (std::size_t i = 0; i < graph_.context().lanes.size(); ++i) {
       const Lane& lane = graph_.context().lanes[i];
       if (lane.kind == LaneKind::stream && lane.queue_depth != to_.queue_depth) {
-        change_.queues.push_back({make_id<LaneId>(i), to_.queue_depth});
+        editor_.set_queue_depth(make_id<LaneId>(i), to_.queue_depth);
       }
     }
     add_notes();
-    if (std::string note = move_workspaces(change_, graph_, from_.name, to_.name); !note.empty()) {
-      change_.notes.push_back(std::move(note));
+    if (std::string note = move_workspaces(editor_, from_.name, to_.name); !note.empty()) {
+      editor_.note(std::move(note));
     }
-    return std::move(change_);
+    return editor_.finish();
   }
 
  private:
@@ -137,7 +142,7 @@ class Swap {
     if (const std::uint32_t at = costs_of_[index(task)]; at != none_asked) {
       const Cost& cost = costs_[at];
       device_after_ += cost.duration_ns;
-      change_.durations.push_back({task, cost.duration_ns, cost.provenance, cost.low, cost.high});
+      editor_.set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
     } else {
       device_after_ += measured;
       kept_ += measured;
@@ -148,13 +153,14 @@ class Swap {
   void shift_latencies(TaskId task) {
     const std::int64_t latency = to_.launch_latency_ns - from_.launch_latency_ns;
     const std::int64_t gap = to_.kernel_gap_ns - from_.kernel_gap_ns;
-    if (latency != 0 && view_.launcher(task) != none<TaskId>) {
-      change_.lags.push_back({task, DependencyKind::launch,
-                              std::max<std::int64_t>(0, view_.launch_lag(task) + latency)});
+    const Link launch = launch_link(graph_, task);
+    if (latency != 0 && launch.source != no_point) {
+      editor_.set_lag(task, DependencyKind::launch,
+                      std::max<std::int64_t>(0, launch.lag_ns + latency));
     }
-    if (gap != 0 && view_.previous(task) != none<TaskId>) {
-      change_.segments.push_back({task, std::max<std::int64_t>(0, graph_.segment_ns(task) + gap),
-                                  graph_.provenance(task)});
+    if (gap != 0 && previous_on_lane(graph_, task) != none<TaskId>) {
+      editor_.set_segment(task, std::max<std::int64_t>(0, graph_.segment_ns(task) + gap),
+                          graph_.provenance(task));
     }
   }
 
@@ -162,12 +168,11 @@ class Swap {
     const auto times = [factor](std::int64_t ns) {
       return std::llround(static_cast<double>(ns) * factor);
     };
-    change_.durations.push_back({task, times(graph_.duration_ns(task)), Provenance::assumed});
-    change_.segments.push_back({task, times(graph_.segment_ns(task)), Provenance::assumed});
-    if (!view_.hands_over(task)) return;
-    for (const Dependency& dependency : dependencies_of(graph_, task)) {
+    editor_.set_duration(task, times(graph_.duration_ns(task)));
+    editor_.set_segment(task, times(graph_.segment_ns(task)));
+    for (const Link& dependency : sources(graph_, task)) {
       if (dependency.kind != DependencyKind::hand_over) continue;
-      change_.lags.push_back({task, DependencyKind::hand_over, times(dependency.lag_ns)});
+      editor_.set_lag(task, DependencyKind::hand_over, times(dependency.lag_ns));
       break;
     }
   }
@@ -188,16 +193,15 @@ class Swap {
   }
 
   void add_notes() {
-    change_.notes.push_back(
+    editor_.note(
         fmt::format("{} -> {}: device time {:.2f} ms -> {:.2f} ms; copies with the host and "
                     "collectives keep {:.2f} ms",
                     from_.name, to_.name, ms(device_before_), ms(device_after_), ms(kept_)));
-    change_.notes.push_back(fmt::format("on {} kernels are bound by {}", from_.name, bounds()));
+    editor_.note(fmt::format("on {} kernels are bound by {}", from_.name, bounds()));
     if (to_.memory_bytes < from_.memory_bytes) {
-      change_.notes.push_back(fmt::format("{} has {:.0f} GiB, {} had {:.0f}: check that it fits",
-                                          to_.name, static_cast<double>(to_.memory_bytes) / 0x1p30,
-                                          from_.name,
-                                          static_cast<double>(from_.memory_bytes) / 0x1p30));
+      editor_.note(fmt::format("{} has {:.0f} GiB, {} had {:.0f}: check that it fits", to_.name,
+                               static_cast<double>(to_.memory_bytes) / 0x1p30, from_.name,
+                               static_cast<double>(from_.memory_bytes) / 0x1p30));
     }
   }
 
@@ -205,8 +209,7 @@ class Swap {
   const Accelerator& from_;
   const Accelerator& to_;
   std::vector<KernelDescription> kernels_;
-  detail::GraphView view_;
-  Change change_;
+  Editor editor_;
   static constexpr std::uint32_t none_asked = 0xFFFFFFFFU;
   std::vector<std::uint32_t> costs_of_;  // by task: number of its cost
   std::vector<Cost> costs_;
@@ -281,7 +284,9 @@ constinit const OptimizationInfo accelerator_swap = {
         "host_speed: time of any host-bound part on both machines. sustained_flops of both files: "
         "a GEMM benchmark.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::device,
+    .accelerator_param = "to"};
 
 }  // namespace optimizations
 }  // namespace foretrace

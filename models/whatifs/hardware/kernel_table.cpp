@@ -103,7 +103,8 @@ constinit const OptimizationInfo kernel_table = {
     .ignores = ignores,
     .calibrate = "the table itself: time each operator at the sizes of the model.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -19,7 +19,9 @@
 #include <fmt/format.h>
 
 #include "models/whatifs/optimization.h"
+#include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -29,10 +31,10 @@ std::int64_t times(std::int64_t ns, double factor) {
 }
 
 // Hand-overs carry host time of the thread in their lag.
-void scale_hand_overs(const TaskGraph& graph, TaskId task, double factor, Change& change) {
-  for (const Dependency& dependency : dependencies_of(graph, task)) {
+void scale_hand_overs(const TaskGraph& graph, TaskId task, double factor, Editor& editor) {
+  for (const Link& dependency : sources(graph, task)) {
     if (dependency.kind != DependencyKind::hand_over || dependency.lag_ns == 0) continue;
-    change.lags.push_back({task, DependencyKind::hand_over, times(dependency.lag_ns, factor)});
+    editor.set_lag(task, DependencyKind::hand_over, times(dependency.lag_ns, factor));
     return;
   }
 }
@@ -47,21 +49,21 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   const double factor = params.number("factor");
   const bool segments = params.boolean("segments");
-  Change change;
+  Editor editor(graph);
   std::int64_t before = 0;
   for (const TaskId task : *selected) {
     const std::int64_t duration = graph.duration_ns(task);
     before += duration;
-    change.durations.push_back({task, times(duration, factor), Provenance::assumed});
+    editor.set_duration(task, times(duration, factor));
     if (!segments || !is_host(graph.kind(task))) continue;
     before += graph.segment_ns(task);
-    change.segments.push_back({task, times(graph.segment_ns(task), factor), Provenance::assumed});
-    scale_hand_overs(graph, task, factor, change);
+    editor.set_segment(task, times(graph.segment_ns(task), factor));
+    scale_hand_overs(graph, task, factor, editor);
   }
   const double total_ms = static_cast<double>(before) * 1e-6;
-  change.notes.push_back(fmt::format("{} tasks with {:.3f} ms in all become {:.3f} ms",
-                                     selected->size(), total_ms, total_ms * factor));
-  return change;
+  editor.note(fmt::format("{} tasks with {:.3f} ms in all become {:.3f} ms", selected->size(),
+                          total_ms, total_ms * factor));
+  return editor.finish();
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
@@ -106,7 +108,8 @@ constinit const OptimizationInfo scale = {
     .ignores = ignores,
     .calibrate = "factor: a micro-benchmark of the selected kernels before and after.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -26,9 +26,9 @@
 #include "models/editing/kernels/attention_core.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/tensors/stash.h"
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace {
 namespace {
@@ -150,7 +150,7 @@ class Checkpointing {
 
   detail::KernelEditor editor_;
   std::vector<detail::TrainingPass> passes_;
-  detail::TensorEditor tensors_{editor_.builder().change, editor_.graph()};
+  TensorEditor tensors_{editor_.edit()};
   std::size_t parts_ = 0;
   double all_bytes_ = 0;
   double freed_bytes_ = 0;

@@ -32,14 +32,12 @@ namespace {
 
 class Fusion {
  public:
-  explicit Fusion(const Scenario& scenario)
-      : editor_(scenario), kernels_(describe_works(scenario.graph, scenario.accelerator)) {}
+  explicit Fusion(const Scenario& scenario) : editor_(scenario) {}
 
   Result<Change> run(const detail::FusionSettings& limits, double kept_host) {
     editor_.keep_host(kept_host);
     const std::vector<bool> all(editor_.graph().size(), true);
-    for (const auto& chain :
-         detail::find_chains(editor_.graph(), editor_.view(), kernels_, all, limits)) {
+    for (const auto& chain : detail::find_chains(editor_, all, limits)) {
       const Phase phase = editor_.graph().phase(chain.kernels.front());
       if (phase == Phase::forward) fuse(chain, limits, false);
       if (phase == Phase::backward) fuse(chain, limits, true);
@@ -50,7 +48,7 @@ class Fusion {
           "no chains of pointwise kernels in both forward and backward, expected a training "
           "step that is not compiled already"};
     }
-    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    TensorEditor tensors(editor_.edit());
     fused_.edit(editor_, tensors);
     std::string note = fmt::format("{} forward and {} backward chains: {}", chains_[0], chains_[1],
                                    editor_.sums_text());
@@ -65,7 +63,12 @@ class Fusion {
   void fuse(const detail::FusionChain& chain, detail::FusionSettings settings, bool backward) {
     settings.kept_writes = 0;
     settings.recomputed = backward ? 1 : 0;
-    const std::int64_t ns = detail::fused_ns(editor_.graph(), chain, kernels_, settings);
+    const std::int64_t ns = detail::fused_ns(editor_, chain, settings);
+    const TaskId put =
+        editor_.replace(chain.kernels, {backward ? "fused backward chain" : "fused chain",
+                                        {ns, Provenance::scaled, 0.8F, 1.25F},
+                                        0});
+    if (put == none<TaskId>) return;
     if (!backward) {
       for (std::size_t i = 0; i + 1 < chain.kernels.size(); ++i) {
         // What the next operator overwrites was never kept.
@@ -76,14 +79,10 @@ class Fusion {
       }
     }
     fused_.add(chain, detail::Stashed::goes);
-    editor_.replace(chain.kernels, {backward ? "fused backward chain" : "fused chain",
-                                    {ns, Provenance::scaled, 0.8F, 1.25F},
-                                    0});
     ++chains_[backward ? 1 : 0];
   }
 
   detail::KernelEditor editor_;
-  std::vector<KernelDescription> kernels_;
   detail::FusedTensors fused_;
   std::array<std::size_t, 2> chains_{};
   std::size_t tensors_ = 0;

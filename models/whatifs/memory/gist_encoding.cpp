@@ -20,8 +20,8 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/stash.h"
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace {
 namespace {
@@ -97,7 +97,7 @@ class Encoder {
   }
 
   detail::KernelEditor editor_;
-  detail::TensorEditor tensors_{editor_.builder().change, editor_.graph()};
+  TensorEditor tensors_{editor_.edit()};
   double sparsity_ = 0;
   double bits_ = 16;
   double before_ = 0;

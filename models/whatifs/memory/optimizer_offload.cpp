@@ -26,9 +26,9 @@
 #include "models/editing/copies/copy_engine.h"
 #include "models/editing/copies/host_link.h"
 #include "models/editing/kernels/update_phase.h"
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace {
 namespace {
@@ -68,7 +68,7 @@ class Offload {
                    "no update kernels after a backward pass, expected training steps with an "
                    "Optimizer.step range"};
     }
-    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    TensorEditor tensors(editor_.edit());
     const auto& all = editor_.graph().context().tensors;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].category == TensorCategory::optimizer_state) tensors.drop(i);
@@ -89,8 +89,7 @@ class Offload {
   [[nodiscard]] double parameters_by_shapes() const {
     const auto kernels = describe_works(editor_.graph(), editor_.accelerator());
     double most = 0;
-    for (const detail::Update& update :
-         detail::find_updates(editor_.graph(), editor_.view(), kernels)) {
+    for (const detail::Update& update : detail::find_updates(editor_.graph(), kernels)) {
       most = std::max(most, update.parameters);
     }
     return most;
@@ -140,7 +139,7 @@ class Offload {
     const TaskId call = editor_.own_call(first);
     TaskSpec spec;
     spec.lane = graph.lane_id(call);
-    spec.work = editor_.builder().work("optimizer update on the CPU", TaskKind::host);
+    spec.work = editor_.edit().add_work("optimizer update on the CPU", TaskKind::host);
     spec.kind = TaskKind::host;
     spec.duration_ns = cpu_ns() / settings_.chunks;
     spec.phase = Phase::update;
@@ -148,7 +147,7 @@ class Offload {
     spec.provenance = Provenance::roofline;
     TaskId last_in = none<TaskId>;
     for (std::int64_t c = 0; c < settings_.chunks; ++c) {
-      const TaskId chunk = editor_.builder().insert(spec, call, Place::before);
+      const TaskId chunk = editor_.edit().insert(spec, call, Place::before);
       if (c == 0 && gradients != none<TaskId>) engine_.wait(chunk, gradients);
       last_in = engine_.copy(
           {.direction = CopyEngine::Direction::to_device,

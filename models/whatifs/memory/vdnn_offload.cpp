@@ -24,8 +24,8 @@
 #include "models/editing/copies/copy_engine.h"
 #include "models/editing/copies/host_link.h"
 #include "models/editing/tensors/stash.h"
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace {
 namespace {
@@ -35,7 +35,7 @@ using detail::CopyEngine;
 struct Offload {
   detail::KernelEditor& editor;
   CopyEngine& engine;
-  detail::TensorEditor tensors;
+  TensorEditor tensors;
   bool safe = true;
 
   void run(const detail::TrainingPass& pass, std::vector<detail::Stash> stashes);
@@ -85,8 +85,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   detail::KernelEditor editor(scenario);
   CopyEngine engine(editor, params.number("bandwidth"));
   const bool convolutions = params.text("policy") == "conv";
-  Offload offload{
-      editor, engine, {editor.builder().change, scenario.graph}, params.boolean("safe")};
+  Offload offload{editor, engine, TensorEditor(editor.edit()), params.boolean("safe")};
   std::size_t maps = 0;
   for (const detail::TrainingPass& pass : detail::find_passes(editor)) {
     auto stashes = detail::find_stashes(editor, pass, params.number("least"));
@@ -99,7 +98,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     offload.run(pass, std::move(stashes));
   }
   const double bytes = engine.bytes(CopyEngine::Direction::to_host);
-  if (editor.builder().change.inserted.empty()) {
+  if (editor.edit().change().inserted.empty()) {
     return Error{
         ErrorCode::no_match,
         "no feature map of that size is kept from forward to backward, expected a training "

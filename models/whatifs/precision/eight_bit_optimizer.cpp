@@ -25,6 +25,7 @@
 #include "models/editing/kernels/update_phase.h"
 #include "models/memories/quantize_states.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/text.h"
 
 namespace foretrace {
 namespace {
@@ -36,9 +37,8 @@ double old_bytes(double states) { return fixed_bytes + 8 * states; }
 double new_bytes(double states) { return fixed_bytes + 2 * states; }
 
 double states_of(std::string_view text) {
-  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  if (has("dam") || has("LAMB") || has("Lamb") || has("lamb")) return 2;
-  return has("SGD") || has("sgd") || has("omentum") ? 1 : 0;
+  if (contains_any(text, {"dam", "LAMB", "Lamb", "lamb"})) return 2;
+  return contains_any(text, {"SGD", "sgd", "omentum"}) ? 1 : 0;
 }
 
 class EightBit {
@@ -50,15 +50,13 @@ class EightBit {
     shrink_multi_tensor(states);
     const std::vector<KernelDescription> kernels =
         describe_works(editor_.graph(), editor_.accelerator());
-    for (const detail::Update& update :
-         detail::find_updates(editor_.graph(), editor_.view(), kernels)) {
+    for (const detail::Update& update : detail::find_updates(editor_.graph(), kernels)) {
       const double own = update.bytes_per_parameter >= old_bytes(2)   ? 2
                          : update.bytes_per_parameter >= old_bytes(1) ? 1
                                                                       : 0;
       per_tensor(update, states > 0 ? states : own);
     }
-    const StateQuantization tensors =
-        quantize_states(editor_.builder().change, editor_.graph(), settings_);
+    const StateQuantization tensors = quantize_states(editor_.edit(), settings_);
     if (editor_.untouched() && tensors.states == 0) {
       return Error{ErrorCode::no_match,
                    "no update with optimizer states, expected an Optimizer.step range with Adam or "
@@ -98,7 +96,7 @@ class EightBit {
     if (states <= 0 || update.tensors == 0 || update.calls.size() < update.tensors) return;
     std::vector<TaskId> kernels;
     for (const TaskId call : update.calls) {
-      const auto work = editor_.view().launched(call);
+      const auto work = launched_by(editor_.graph(), call);
       kernels.insert(kernels.end(), work.begin(), work.end());
     }
     const double ratio = new_bytes(states) / old_bytes(states);
@@ -195,7 +193,8 @@ constinit const OptimizationInfo eight_bit_optimizer = {
     .ignores = ignores,
     .calibrate = "states; and one step with the 8-bit optimizer for its achieved bandwidth.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -52,7 +52,7 @@ class Int8 {
           "no linear product of known shape in forward or inference, expected a trace with "
           "record_shapes=True"};
     }
-    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    TensorEditor tensors(editor_.edit());
     const std::string kept = weights_.edit(tensors);
     return editor_.finish(
         fmt::format("{} products in int8, {} kernels around them: {}; weights of "
@@ -174,6 +174,7 @@ constinit const OptimizationInfo int8_matmul = {
         "an operator in the trace.",
     .params = params,
     .apply = apply,
+    .stage = Stage::precision,
     .conflicts = conflicts};
 
 }  // namespace optimizations

@@ -20,13 +20,10 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/text.h"
 
 namespace foretrace {
 namespace {
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 bool is_covered(const detail::KernelEditor& editor, TaskId kernel) {
   const Phase phase = editor.graph().phase(kernel);
@@ -39,19 +36,19 @@ bool is_covered(const detail::KernelEditor& editor, TaskId kernel) {
 }
 
 // A run on the CPU has these operators as parts of its host time.
-std::int64_t shorten_host(const TaskGraph& graph, double factor, Change& change) {
+std::int64_t shorten_host(const TaskGraph& graph, double factor, Editor& editor) {
   std::map<TaskId, std::int64_t> less;
   std::int64_t total = 0;
   for (const SegmentPart& part : graph.context().segment_parts) {
     const std::string_view label = graph.names()[part.label];
-    if (!has(label, "softmax") && !has(label, "gelu") && !has(label, "layer_norm")) continue;
+    if (!contains(label, "softmax") && !contains(label, "gelu") && !contains(label, "layer_norm"))
+      continue;
     const auto saved = std::llround(static_cast<double>(part.duration_ns) * (1 - factor));
     less[part.task] += saved;
     total += saved;
   }
   for (const auto& [task, saved] : less) {
-    change.segments.push_back(
-        {task, std::max<std::int64_t>(graph.segment_ns(task) - saved, 0), Provenance::assumed});
+    editor.set_segment(task, std::max<std::int64_t>(graph.segment_ns(task) - saved, 0));
   }
   return total;
 }
@@ -64,8 +61,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     const auto measured = static_cast<double>(scenario.graph.duration_ns(kernel));
     editor.set(kernel, {std::llround(measured * factor), Provenance::assumed, 0.8F, 1.25F});
   }
-  const std::int64_t host = shorten_host(scenario.graph, factor, editor.builder().change);
-  if (editor.untouched() && editor.builder().change.segments.empty()) {
+  const std::int64_t host = shorten_host(scenario.graph, factor, editor.edit());
+  if (editor.untouched() && editor.edit().change().segments.empty()) {
     return Error{ErrorCode::no_match, "no softmax, GELU or layer norm in forward or inference"};
   }
   return editor.finish(
@@ -105,7 +102,8 @@ constinit const OptimizationInfo integer_kernels = {
     .ignores = ignores,
     .calibrate = "factor: both kernels on the target device.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -17,7 +17,7 @@ namespace {
 double count_parameters(const KernelEditor& editor) {
   double most = 0;
   const auto kernels = describe_works(editor.graph(), editor.accelerator());
-  for (const Update& update : find_updates(editor.graph(), editor.view(), kernels)) {
+  for (const Update& update : find_updates(editor.graph(), kernels)) {
     most = std::max(most, update.parameters);
   }
   if (most > 0) return most;
@@ -53,15 +53,14 @@ void insert_one(KernelEditor& editor, TaskId first, const Cost& cost,
                                     {"unscale and check gradients", cost, choice.unscale_host_ns});
   TaskSpec spec;
   spec.lane = editor.graph().lane_id(call);
-  spec.work = editor.builder().work("read back found_inf", TaskKind::synchronization);
+  spec.work = editor.edit().add_work("read back found_inf", TaskKind::synchronization);
   spec.kind = TaskKind::synchronization;
   spec.duration_ns = choice.readback_host_ns;
   spec.phase = Phase::update;
   spec.step = editor.graph().step(call);
   spec.provenance = Provenance::assumed;
-  const TaskId readback = editor.builder().insert(spec, call, Place::before);
-  editor.builder().change.new_dependencies.push_back(
-      {.source = end_of(unscale), .task = readback, .kind = DependencyKind::synchronization});
+  const TaskId readback = editor.edit().insert(spec, call, Place::before);
+  editor.edit().depend(readback, unscale, DependencyKind::synchronization);
 }
 
 }  // namespace

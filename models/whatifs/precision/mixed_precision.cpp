@@ -287,7 +287,8 @@ constinit const OptimizationInfo mixed_precision = {
         "sustained_flops in the accelerator file: a GEMM benchmark in both precisions. cast_host: "
         "host time between two aten::to calls in such a trace.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = Stage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

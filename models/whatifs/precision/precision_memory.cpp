@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/editing/tensors/tensor_makers.h"
 #include "models/editing/tensors/training_pass.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace::detail {
 namespace {
@@ -68,7 +68,7 @@ void PrecisionMemory::find_ends() {
 
 std::string PrecisionMemory::finish(bool all_fp32) {
   if (!recorded_) return {};
-  TensorEditor edits(editor_.builder().change, editor_.graph());
+  TensorEditor edits(editor_.edit());
   const std::vector<TaskId> makers = find_makers(editor_);
   const std::vector<bool> side = find_side_results(editor_.graph());
   const std::vector<Tensor>& tensors = editor_.graph().context().tensors;

@@ -21,9 +21,9 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/schedule/batch_resize.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace {
 namespace {
@@ -33,12 +33,12 @@ double percent(std::int64_t part, std::int64_t whole) {
 }
 
 // Input data grows with the batch, parameters do not come from the host.
-void resize_copies(const TaskGraph& graph, double factor, Change& change) {
+void resize_copies(const TaskGraph& graph, double factor, Editor& editor) {
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (graph.kind(task) != TaskKind::copy || graph.phase(task) != Phase::data_loading) continue;
     const Cost cost = detail::moved_share(graph.duration_ns(task), KernelClass::copy, factor);
-    change.durations.push_back({task, cost.duration_ns, cost.provenance, cost.low, cost.high});
+    editor.set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
   }
 }
 
@@ -66,7 +66,7 @@ std::string note(const detail::KernelEditor& editor, const detail::BatchResizer&
 }
 
 // Parameters, gradients, states and workspaces stay as large as they are.
-void resize_tensors(const TaskGraph& graph, double factor, detail::TensorEditor& edits) {
+void resize_tensors(const TaskGraph& graph, double factor, TensorEditor& edits) {
   const auto& tensors = graph.context().tensors;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     switch (tensors[i].category) {
@@ -96,10 +96,12 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (editor.untouched()) {
     return Error{ErrorCode::no_match, "no forward or backward kernel works on a batch"};
   }
-  resize_copies(scenario.graph, factor, editor.builder().change);
-  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  resize_copies(scenario.graph, factor, editor.edit());
+  TensorEditor tensors(editor.edit());
   resize_tensors(scenario.graph, factor, tensors);
-  return editor.finish(note(editor, resizer, factor, time) + tensors.note());
+  Change change = editor.finish(note(editor, resizer, factor, time) + tensors.note());
+  change.samples = factor;
+  return change;
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -148,7 +150,8 @@ constinit const OptimizationInfo batch_size = {
     .calibrate = "batch; and recordings at two further batch sizes for the slope of device time.",
     .params = params,
     .apply = apply,
-    .stage = Stage::workload};
+    .stage = Stage::workload,
+    .batch_param = "factor"};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -53,17 +53,21 @@ bool scan(detail::KernelEditor& editor, const std::vector<TaskId>& chain,
   double sum = 0;
   for (const TaskId kernel : chain) sum += static_cast<double>(editor.graph().duration_ns(kernel));
   const double combine = settings.combine * sum / static_cast<double>(stages);
-  std::size_t begin = 0;
+  std::vector<std::vector<TaskId>> groups;
   for (std::size_t level = 0; level < widths.size(); ++level) {
-    const std::size_t end = chain.size() * (level + 1) / widths.size();
+    const auto at = [&](std::size_t l) {
+      return chain.begin() + static_cast<std::ptrdiff_t>(chain.size() * l / widths.size());
+    };
+    groups.emplace_back(at(level), at(level + 1));
+    // A scan with a wait inside one of its levels is none.
+    if (!editor.edit().can_be_one(groups.back())) return false;
+  }
+  for (std::size_t level = 0; level < widths.size(); ++level) {
     const double rounds =
         settings.workers > 0 ? std::ceil(static_cast<double>(widths[level]) / settings.workers) : 1;
     const Cost cost{std::llround(std::min(rounds * combine, 1e17)), Provenance::assumed, 0.8F,
                     1.25F};
-    const std::vector<TaskId> group(chain.begin() + static_cast<std::ptrdiff_t>(begin),
-                                    chain.begin() + static_cast<std::ptrdiff_t>(end));
-    editor.replace(group, {"level of the scan", cost, 0});
-    begin = end;
+    editor.replace(groups[level], {"level of the scan", cost, 0});
   }
   return true;
 }
@@ -87,8 +91,10 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (scan(editor, chain, settings)) ++chains;
   }
   if (chains == 0) {
-    return Error{ErrorCode::no_match,
-                 "no chain of selected backward kernels that is longer than its scan"};
+    return Error{
+        ErrorCode::no_match,
+        "no chain of selected backward kernels that is longer than its scan and has no wait "
+        "inside a level"};
   }
   return editor.finish(fmt::format("{} chains of {} stages on average: {}", chains,
                                    editor.sums().removed / settings.stage / chains,

@@ -23,10 +23,10 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/kernels/change_builder.h"
-#include "models/editing/kernels/graph_view.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -48,17 +48,13 @@ struct Region {
 class Capture {
  public:
   Capture(const TaskGraph& graph, const Settings& settings)
-      : graph_(graph), settings_(settings), view_(graph), builder_(graph) {}
+      : graph_(graph), settings_(settings), editor_(graph) {}
 
   Result<Change> run(const std::vector<TaskId>& selection) {
     selected_.assign(graph_.size(), false);
     for (const TaskId task : selection) selected_[index(task)] = true;
-    for (std::size_t l = 0; l < graph_.context().lanes.size(); ++l) {
-      if (graph_.context().lanes[l].kind != LaneKind::host_thread) continue;
-      for (TaskId task = view_.first_of(make_id<LaneId>(l)); task != none<TaskId>;
-           task = view_.next(task)) {
-        visit(task);
-      }
+    for (TaskId task : first_on_lanes(graph_, LaneKind::host_thread)) {
+      for (; task != none<TaskId>; task = next_on_lane(graph_, task)) visit(task);
       close();
     }
     if (regions_ == 0) {
@@ -69,10 +65,10 @@ class Capture {
                       settings_.min_launches,
                       static_cast<double>(settings_.max_segment_ns) * 1e-3)};
     }
-    builder_.change.notes.push_back(
+    editor_.note(
         fmt::format("{} of {} launches captured in {} graphs; host time {:.2f} ms -> {:.2f} ms",
                     captured_, all_launches_, regions_, ms(host_before_), ms(host_after_)));
-    return std::move(builder_.change);
+    return editor_.finish();
   }
 
  private:
@@ -81,19 +77,19 @@ class Capture {
   [[nodiscard]] bool can_be_captured(TaskId task) const {
     if (!selected_[index(task)]) return false;
     if (graph_.kind(task) == TaskKind::wait) return true;
-    if (!view_.is_plain_launch(task)) return false;
+    if (!is_plain_launch(graph_, task)) return false;
     // A launch of several operations is a graph already; copies from pageable memory stay outside.
-    const auto work = view_.launched(task);
-    return work.size() == 1 && graph_.kind(work.front()) != TaskKind::copy;
+    const TaskId work = launched_by(graph_, task).only();
+    return work != none<TaskId> && graph_.kind(work) != TaskKind::copy;
   }
 
   void visit(TaskId task) {
-    if (view_.is_plain_launch(task)) ++all_launches_;
-    const bool cut = graph_.segment_ns(task) > settings_.max_segment_ns || view_.hands_over(task);
+    if (is_plain_launch(graph_, task)) ++all_launches_;
+    const bool cut = graph_.segment_ns(task) > settings_.max_segment_ns || hands_over(graph_, task);
     if (cut) close();
     if (!can_be_captured(task)) return close();
     open_.calls.push_back(task);
-    if (view_.is_plain_launch(task)) ++open_.launches;
+    if (is_plain_launch(graph_, task)) ++open_.launches;
   }
 
   void close() {
@@ -102,23 +98,16 @@ class Capture {
   }
 
   void capture(const Region& region) {
-    const TaskId first = region.calls.front();
-    TaskSpec call;
-    call.lane = graph_.lane_id(first);
-    call.work = builder_.work("graph launch", TaskKind::launch);
-    call.kind = TaskKind::launch;
+    NewCall call;
+    call.work = editor_.add_work("graph launch", TaskKind::launch);
     call.duration_ns = settings_.launch_base_ns +
                        std::llround(settings_.node_cost_ns * static_cast<double>(region.launches));
-    call.segment_ns = graph_.segment_ns(first);
-    call.phase = graph_.phase(first);
-    call.layer = graph_.layer(first);
-    call.step = graph_.step(first);
-    call.provenance = Provenance::assumed;
-    const TaskId launch = builder_.insert(call, first, Place::before);
+    const auto launch = editor_.replace_calls(region.calls, call);
+    if (!launch) return;
     for (const TaskId old : region.calls) {
-      host_before_ += graph_.duration_ns(old) + (old == first ? 0 : graph_.segment_ns(old));
-      for (const TaskId node : view_.launched(old)) capture_node(launch, node);
-      builder_.change.removed.push_back({old, SegmentOf::take});
+      const bool first = old == region.calls.front();
+      host_before_ += graph_.duration_ns(old) + (first ? 0 : graph_.segment_ns(old));
+      for (const TaskId node : launched_by(graph_, old)) capture_node(*launch, node);
     }
     host_after_ += call.duration_ns;
     captured_ += region.launches;
@@ -127,20 +116,19 @@ class Capture {
 
   // The nodes start while the call still runs: the latency counts from its start.
   void capture_node(TaskId launch, TaskId node) {
-    builder_.change.removed_dependencies.push_back({node, DependencyKind::launch});
-    builder_.change.new_dependencies.push_back({.source = start_of(launch),
-                                                .task = node,
-                                                .kind = DependencyKind::launch,
-                                                .lag_ns = settings_.start_latency_ns});
+    editor_.remove_dependencies(node, DependencyKind::launch);
+    editor_.depend({.source = start_of(launch),
+                    .task = node,
+                    .kind = DependencyKind::launch,
+                    .lag_ns = settings_.start_latency_ns});
     if (graph_.segment_ns(node) > settings_.node_gap_ns) {
-      builder_.change.segments.push_back({node, settings_.node_gap_ns, graph_.provenance(node)});
+      editor_.set_segment(node, settings_.node_gap_ns, graph_.provenance(node));
     }
   }
 
   const TaskGraph& graph_;
   const Settings& settings_;
-  detail::GraphView view_;
-  detail::ChangeBuilder builder_;
+  Editor editor_;
   std::vector<bool> selected_;
   Region open_;
   std::size_t regions_ = 0;

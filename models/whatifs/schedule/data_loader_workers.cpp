@@ -24,10 +24,11 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/kernels/change_builder.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/editor.h"
 #include "sim/edit/text_pattern.h"
 #include "sim/engine/pull/pull.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -68,7 +69,7 @@ std::map<std::int32_t, std::vector<Batch>> batches_of(const TaskGraph& graph,
 class Loader {
  public:
   Loader(const TaskGraph& graph, const Settings& settings)
-      : graph_(graph), settings_(settings), timeline_(simulate(graph)), builder_(graph) {}
+      : graph_(graph), settings_(settings), timeline_(simulate(graph)), editor_(graph) {}
 
   void add_rank(std::int32_t rank, const std::vector<Batch>& batches) {
     const auto first_lane = add_lanes(rank);
@@ -84,14 +85,14 @@ class Loader {
                 first_duration(n, supply, keeps_up, batches[n]));
     }
     stretch_host(rank, batches);
-    builder_.change.notes.push_back(fmt::format(
+    editor_.note(fmt::format(
         "rank {}: {} batches of {:.2f} ms; {} workers give one every {:.2f} ms, the rest of a "
         "step takes {:.2f} ms: the loader {}",
         rank, batches.size(), ms(mean), settings_.workers, ms(supply), ms(demand),
         keeps_up ? "keeps up" : "is the limit"));
   }
 
-  [[nodiscard]] Change take() { return std::move(builder_.change); }
+  [[nodiscard]] Change take() { return editor_.finish(); }
 
  private:
   static double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
@@ -112,7 +113,7 @@ class Loader {
       lane.rank = rank;
       lane.number = static_cast<std::int64_t>(w);
       lane.name = fmt::format("data loader worker {}", w);
-      const LaneId id = builder_.add_lane(std::move(lane));
+      const LaneId id = editor_.add_lane(std::move(lane));
       if (w == 0) first = id;
     }
     return first;
@@ -131,27 +132,21 @@ class Loader {
     const TaskId consumer = batches[n].consumer;
     TaskSpec spec;
     spec.lane = lane;
-    spec.work = builder_.work("load batch", TaskKind::host);
+    spec.work = editor_.add_work("load batch", TaskKind::host);
     spec.kind = TaskKind::host;
     spec.duration_ns = duration_ns;
     spec.phase = Phase::data_loading;
     spec.step = graph_.step(consumer);
     spec.provenance = Provenance::scaled;
-    const TaskId worker = builder_.insert(spec, consumer, Place::before);
+    const TaskId worker = editor_.insert(spec, consumer, Place::before);
     if (n >= settings_.ahead) {
-      builder_.change.new_dependencies.push_back(
-          {.source = end_of(batches[n - settings_.ahead].consumer),
-           .task = worker,
-           .kind = DependencyKind::control});
+      editor_.depend(worker, batches[n - settings_.ahead].consumer, DependencyKind::control);
     }
     const std::int64_t segment = graph_.segment_ns(consumer);
     const std::int64_t rest =
         times(std::max<std::int64_t>(0, segment - batches[n].loading_ns), settings_.contention);
-    builder_.change.segments.push_back({consumer, rest + settings_.get_ns, Provenance::assumed});
-    builder_.change.new_dependencies.push_back({.source = end_of(worker),
-                                                .task = consumer,
-                                                .kind = DependencyKind::data,
-                                                .lag_ns = rest + settings_.get_ns});
+    editor_.set_segment(consumer, rest + settings_.get_ns);
+    editor_.depend(consumer, worker, DependencyKind::data, rest + settings_.get_ns);
   }
 
   void stretch_host(std::int32_t rank, const std::vector<Batch>& batches) {
@@ -163,15 +158,12 @@ class Loader {
       while (next < batches.size() && batches[next].consumer < task) ++next;
       const bool is_consumer = next < batches.size() && batches[next].consumer == task;
       if (!is_consumer) {
-        builder_.change.segments.push_back(
-            {task, times(graph_.segment_ns(task), settings_.contention), Provenance::assumed});
+        editor_.set_segment(task, times(graph_.segment_ns(task), settings_.contention));
       }
-      builder_.change.durations.push_back(
-          {task, times(graph_.duration_ns(task), settings_.contention), Provenance::assumed});
-      for (const Dependency& d : dependencies_of(graph_, task)) {
+      editor_.set_duration(task, times(graph_.duration_ns(task), settings_.contention));
+      for (const Link& d : sources(graph_, task)) {
         if (d.kind != DependencyKind::hand_over) continue;
-        builder_.change.lags.push_back(
-            {task, DependencyKind::hand_over, times(d.lag_ns, settings_.contention)});
+        editor_.set_lag(task, DependencyKind::hand_over, times(d.lag_ns, settings_.contention));
         break;
       }
     }
@@ -180,7 +172,7 @@ class Loader {
   const TaskGraph& graph_;
   const Settings& settings_;
   Timeline timeline_;
-  detail::ChangeBuilder builder_;
+  Editor editor_;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {

@@ -60,9 +60,11 @@ class Batching {
           ErrorCode::no_match,
           fmt::format("no kernel occurs {} times, or a multiple of it, in a step", samples_)};
     }
-    return editor_.finish(fmt::format("{} kernels become {}, {} occur too seldom: {}",
-                                      editor_.sums().removed, editor_.sums().removed / samples_,
-                                      left, editor_.sums_text()));
+    Change change = editor_.finish(
+        fmt::format("{} kernels become {}, {} occur too seldom: {}", editor_.sums().removed,
+                    editor_.sums().removed / samples_, left, editor_.sums_text()));
+    change.samples = 1;  // the same samples, in one run instead of many
+    return change;
   }
 
  private:

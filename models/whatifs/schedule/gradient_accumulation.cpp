@@ -60,29 +60,33 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     const auto found = loading.find(scenario.graph.step(anchor));
     const std::int64_t wait = load && found != loading.end() ? found->second : 0;
     for (std::int64_t copy = 1; copy < steps; ++copy) {
-      const std::size_t first = editor.builder().change.inserted.size();
+      TaskId first = none<TaskId>;
       for (const auto* kernels : {&pass.forward, &pass.backward}) {
         for (const TaskId kernel : *kernels) {
-          editor.copy(kernel, anchor, Place::before, kernel != pass.forward.front());
+          const TaskId twin =
+              editor.copy(kernel, anchor, Place::before, kernel != pass.forward.front());
+          if (first == none<TaskId>) first = twin;
         }
       }
       // The recorded loading serves the first copy; later ones and the pass itself load anew.
-      if (copy > 1) editor.builder().change.inserted[first].task.segment_ns += wait;
+      if (copy > 1 && first != none<TaskId>)
+        editor.edit().spec_of(editor.call_of_new(first)).segment_ns += wait;
       loaded_ns += wait;
     }
     if (steps > 1 && wait > 0) {
-      editor.builder().change.segments.push_back(
-          {anchor, scenario.graph.segment_ns(anchor) + wait, Provenance::assumed});
+      editor.edit().set_segment(anchor, scenario.graph.segment_ns(anchor) + wait);
     }
   }
   if (steps > 1 && editor.untouched()) {
     return Error{ErrorCode::no_match, "no kernel of a pass is launched by a call of its own"};
   }
-  return editor.finish(fmt::format(
+  Change change = editor.finish(fmt::format(
       "{} kernels of {} passes run {} times: {:.2f} ms of device time and {:.2f} ms of loading are "
       "added; a step now does {} times the samples, so compare step time / {}",
       editor.sums().added, passes.size(), steps, detail::to_ms(editor.sums().after_ns),
       detail::to_ms(loaded_ns), steps, steps));
+  change.samples = static_cast<double>(steps);
+  return change;
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {

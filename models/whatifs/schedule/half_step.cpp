@@ -113,20 +113,18 @@ void HalfStep::set(TaskId kernel, std::int64_t ns, const Cost& alone, bool besid
 
 TaskId HalfStep::add(TaskId kernel, TaskId beside, bool host_time, std::int64_t ns) {
   const TaskId twin = editor_.copy(kernel, editor_.own_call(beside), Place::before, host_time);
-  auto& inserted = editor_.builder().change.inserted;
-  const std::size_t row = index(twin) - editor_.graph().size();
-  inserted[row].task.duration_ns = ns;
-  for (const std::size_t i : {row - 1, row}) {  // the call, and what it launches
-    inserted[i].task.phase = editor_.graph().phase(kernel);
+  editor_.edit().spec_of(twin).duration_ns = ns;
+  for (const TaskId task : {editor_.call_of_new(twin), twin}) {
+    editor_.edit().spec_of(task).phase = editor_.graph().phase(kernel);
   }
   return twin;
 }
 
 void HalfStep::bound(TaskId task, std::int64_t ns, const Cost& alone, bool beside) {
   const float error = beside ? pair_error : 0.0F;
-  editor_.builder().change.durations.push_back(
-      {task, ns, beside ? Provenance::assumed : alone.provenance,
-       std::max(alone.low * (1 - error), 0.0F), alone.high * (1 + error)});
+  editor_.edit().set_duration(task, ns,
+                              {beside ? Provenance::assumed : alone.provenance,
+                               std::max(alone.low * (1 - error), 0.0F), alone.high * (1 + error)});
 }
 
 }  // namespace foretrace::detail

@@ -9,8 +9,8 @@
 
 #include "models/editing/copies/copy_engine.h"
 #include "models/editing/tensors/stash.h"
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/whatifs/schedule/half_step.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace::detail {
 
@@ -24,7 +24,7 @@ class HalfStepMaps {
         graph_(editor.graph()),
         step_(step),
         engine_(editor, bandwidth),
-        tensors_(editor.builder().change, editor.graph()),
+        tensors_(editor.edit()),
         swap_(swap),
         least_(least),
         done_(editor.graph().context().tensors.size(), false) {}

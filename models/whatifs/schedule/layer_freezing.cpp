@@ -22,9 +22,9 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/tensors/stash.h"
-#include "models/editing/tensors/tensor_edits.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace {
 namespace {
@@ -45,7 +45,7 @@ std::size_t frozen_kernels(const TaskGraph& graph, const detail::TrainingPass& p
 
 // A map of the frozen part is free after the kernel that reads it.
 void forget(detail::KernelEditor& editor, const detail::TrainingPass& pass, std::size_t frozen,
-            detail::TensorEditor& tensors) {
+            TensorEditor& tensors) {
   for (const detail::Stash& stash : detail::find_stashes(editor, pass, 1)) {
     const std::size_t free_at = stash.last_use + 1;
     if (!stash.recorded() || stash.made + 1 >= frozen || free_at >= pass.forward.size()) continue;
@@ -55,7 +55,7 @@ void forget(detail::KernelEditor& editor, const detail::TrainingPass& pass, std:
 }
 
 void freeze(detail::KernelEditor& editor, const detail::TrainingPass& pass, double share,
-            detail::TensorEditor& tensors) {
+            TensorEditor& tensors) {
   const std::size_t frozen = frozen_kernels(editor.graph(), pass, share);
   if (frozen == 0) return;
   forget(editor, pass, frozen, tensors);
@@ -98,7 +98,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     return Error{ErrorCode::no_match,
                  "no forward kernels with a backward pass after them, expected a training step"};
   }
-  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  TensorEditor tensors(editor.edit());
   for (const detail::TrainingPass& pass : passes) freeze(editor, pass, share, tensors);
   const std::size_t backward = editor.sums().removed;
   const double parameters = params.given("parameters") ? params.number("parameters") : share;

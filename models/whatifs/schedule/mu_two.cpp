@@ -95,7 +95,9 @@ Result<Change> MuTwo::run() {
     if (editor_.graph().phase(kernel) == Phase::update) step_.repeat(kernel);
   }
   maps_.finish();
-  return editor_.finish(note(passes));
+  Change change = editor_.finish(note(passes));
+  change.samples = static_cast<double>(models_);
+  return change;
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {

@@ -18,9 +18,10 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/kernels/graph_view.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -39,44 +40,42 @@ bool copies_to_host(const TaskGraph& graph, TaskId task) {
 }
 
 // The host reads what the last call before the wait copies (tensor.item(), .cpu()).
-bool follows_a_read(const TaskGraph& graph, const detail::GraphView& view, TaskId wait) {
-  TaskId before = view.previous(wait);
+bool follows_a_read(const TaskGraph& graph, TaskId wait) {
+  TaskId before = previous_on_lane(graph, wait);
   while (before != none<TaskId> && graph.kind(before) == TaskKind::mark) {
-    before = view.previous(before);
+    before = previous_on_lane(graph, before);
   }
   if (before == none<TaskId>) return false;
   // A blocking copy: begin, copy, finish. Its finish stands before the wait.
-  if (graph.work(before).part == TaskPart::finish) before = view.previous(before);
+  if (graph.work(before).part == TaskPart::finish) before = previous_on_lane(graph, before);
   if (before == none<TaskId>) return false;
-  const std::span<const TaskId> works = view.launched(before);
+  const LaunchedBy works = launched_by(graph, before);
   return std::any_of(works.begin(), works.end(),
                      [&](TaskId work) { return copies_to_host(graph, work); });
 }
 
-void remove_pair(TaskId begin, TaskId finish, Change& change) {
-  change.removed_dependencies.push_back({finish, DependencyKind::synchronization});
-  change.removed.push_back({begin, SegmentOf::keep});
-  change.removed.push_back({finish, SegmentOf::keep});
+void remove_pair(TaskId begin, TaskId finish, Editor& editor) {
+  editor.remove_dependencies(finish, DependencyKind::synchronization);
+  editor.remove(std::array{begin, finish});
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
   auto selected = select(graph, params.text("select"));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  const detail::GraphView view(graph);
   const bool keep_reads = params.boolean("keep_reads");
-  Change change;
+  Editor editor(graph);
   std::size_t calls = 0;
   std::size_t kept = 0;
   for (const TaskId task : *selected) {
     if (!is_call_that_waits(graph, task)) continue;
-    const TaskId finish = view.next(task);
+    const TaskId finish = next_on_lane(graph, task);
     if (finish == none<TaskId> || graph.work(finish).part != TaskPart::finish) continue;
-    if (keep_reads && follows_a_read(graph, view, task)) {
+    if (keep_reads && follows_a_read(graph, task)) {
       ++kept;
       continue;
     }
-    remove_pair(task, finish, change);
+    remove_pair(task, finish, editor);
     ++calls;
   }
   if (calls == 0) {
@@ -87,9 +86,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                                    "(keep_reads=false removes them too)",
                                    kept)};
   }
-  change.notes.push_back(fmt::format(
+  editor.note(fmt::format(
       "{} synchronizing calls removed, {} kept because they read a copy's result", calls, kept));
-  return change;
+  return editor.finish();
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

@@ -45,7 +45,7 @@ double weight_bytes(const detail::KernelEditor& editor, TaskId kernel) {
 }
 
 void shrink_results(const detail::KernelEditor& editor, const std::set<TaskId>& members,
-                    double kept, detail::TensorEditor& tensors) {
+                    double kept, TensorEditor& tensors) {
   const std::vector<Tensor>& all = editor.graph().context().tensors;
   const std::vector<TaskId> makers = detail::find_makers(editor);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -76,7 +76,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (bytes > 0) weights.add(kernel, bytes, bytes * kept * kept);
   }
   if (editor.untouched()) return Error{ErrorCode::no_match, "no kernel is selected"};
-  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  TensorEditor tensors(editor.edit());
   const std::string note = weights.edit(tensors);
   shrink_results(editor, members, kept, tensors);
   return editor.finish(fmt::format("a member with {:.0f} % of the neurons: {}{}{}", 100 * kept,

@@ -51,7 +51,7 @@ class Factored {
                    "no linear layer or convolution of known shape, expected a trace with "
                    "record_shapes=True"};
     }
-    detail::TensorEditor tensors(editor_.builder().change, editor_.graph());
+    TensorEditor tensors(editor_.edit());
     const std::string kept = weights_.edit(tensors);
     return editor_.finish(fmt::format("{} of {} products and convolutions in two factors: {}{}{}",
                                       factored_, found_, editor_.sums_text(), tensors.note(),

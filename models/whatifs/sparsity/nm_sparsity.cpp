@@ -111,7 +111,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                  "no linear product of known shape in forward or inference, expected a trace with "
                  "record_shapes=True"};
   }
-  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  TensorEditor tensors(editor.edit());
   const std::string kept = weights.edit(tensors);
   return editor.finish(
       fmt::format("{} of {} products sparse: {}; {:.0f} MB of weights read by "

@@ -51,7 +51,8 @@ class Grouper {
     for (const TaskId kernel : editor_.kernels()) {
       Triple triple;
       if (!starts_triple(kernel, triple)) continue;
-      if (!open.empty() && (editor_.view().next(end) != kernel || open.size() == group_)) {
+      if (!open.empty() &&
+          (next_on_lane(editor_.graph(), end) != kernel || open.size() == group_)) {
         close(open);
       }
       open.push_back(triple);
@@ -70,7 +71,7 @@ class Grouper {
         return false;
       }
       triple.kernels[i] = task;
-      task = editor_.view().next(task);
+      task = next_on_lane(editor_.graph(), task);
     }
     return true;
   }

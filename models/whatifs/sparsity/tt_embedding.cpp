@@ -98,7 +98,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                  "no embedding lookup of known shape with that many rows, expected a trace with "
                  "record_shapes=True"};
   }
-  detail::TensorEditor tensors(editor.builder().change, scenario.graph);
+  TensorEditor tensors(editor.edit());
   const std::string kept = weights.edit(tensors);
   return editor.finish(fmt::format("{}; tables of these calls {:.1f} MB -> {:.3f} MB ({:.0f}x){}{}",
                                    editor.sums_text(), before * 1e-6, after * 1e-6, before / after,

@@ -8,45 +8,15 @@
 #include <algorithm>
 
 #include "sim/engine/event/event_run.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::detail {
 
 bool EventRun::is_stream(LaneId lane) const {
-  switch (graph_.context().lanes[index(lane)].kind) {
-    case LaneKind::stream:
-    case LaneKind::copy_direction:
-    case LaneKind::channel: return true;
-    case LaneKind::origin:
-    case LaneKind::host_thread: break;
-  }
-  return false;
-}
-
-void EventRun::find_launches() {
-  launch_of_.assign(static_tasks_, none<TaskId>);
-  const auto note = [this](TaskId task, Point source, DependencyKind kind) {
-    if (kind != DependencyKind::launch || source == no_point) {
-      return;
-    }
-    const TaskId launch = task_of(source);
-    if (is_stream(graph_.lane_id(task)) && is_host(graph_.kind(launch)) &&
-        launch_of_[index(task)] == none<TaskId>) {
-      launch_of_[index(task)] = launch;
-    }
-  };
-  for (std::size_t task = 0; task < static_tasks_; ++task) {
-    for (const std::size_t slot : {cause_slot, extra_slot}) {
-      note(make_id<TaskId>(task), topology_.sources[task][slot],
-           kind_of(topology_.kinds[task][slot]));
-    }
-  }
-  for (const OverflowDependency& row : topology_.overflow) {
-    note(row.task, row.source, row.kind);
-  }
+  return is_stream_like(graph_.context().lanes[index(lane)].kind);
 }
 
 void EventRun::prepare_calls() {
-  find_launches();
   // Nobody starts before it is enqueued, nor before its waits know what they wait for.
   for (std::size_t task = 0; task < static_tasks_; ++task) {
     open_[task] += is_stream(graph_.columns().lane[task]) ? 1U : 0U;
@@ -87,17 +57,13 @@ void EventRun::resolve_at(TaskId task) {
 /// What the call launches, and what follows it in program order without a launch.
 void EventRun::enqueue_all(TaskId call) {
   std::vector<TaskId> enqueued = unlaunched_from(index(call) + 1);
-  const auto& offsets = topology_.forward_offsets;
-  for (std::uint32_t at = offsets[index(call)]; at < offsets[index(call) + 1]; ++at) {
-    const TaskId task{topology_.forward[at] >> 2U};
-    if (launch_of_[index(task)] == call) {
-      enqueued.push_back(task);
-    }
+  for (const TaskId task : launched_by(graph_, call)) {
+    enqueued.push_back(task);
   }
   std::sort(enqueued.begin(), enqueued.end());
   enqueued.erase(std::unique(enqueued.begin(), enqueued.end()), enqueued.end());
   for (const TaskId task : enqueued) {
-    enqueue(launch_of_[index(task)], task);
+    enqueue(launch_of(graph_, task), task);
   }
 }
 
@@ -106,7 +72,7 @@ std::vector<TaskId> EventRun::unlaunched_from(std::size_t first) const {
   std::vector<TaskId> result;
   for (std::size_t task = first; task < static_tasks_ && is_stream(graph_.columns().lane[task]);
        ++task) {
-    if (launch_of_[task] == none<TaskId>) {
+    if (launch_of(graph_, make_id<TaskId>(task)) == none<TaskId>) {
       result.push_back(make_id<TaskId>(task));
     }
   }

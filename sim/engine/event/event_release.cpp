@@ -5,23 +5,6 @@
 #include "sim/engine/release/release.h"
 
 namespace foretrace::detail {
-namespace {
-
-/// Overflow dependencies of a task.
-[[nodiscard]] std::span<const OverflowDependency> overflow_of(const Topology& topology,
-                                                              TaskId task) {
-  const auto by_task = [](const OverflowDependency& row, TaskId id) { return row.task < id; };
-  const auto first =
-      std::lower_bound(topology.overflow.begin(), topology.overflow.end(), task, by_task);
-  auto last = first;
-  while (last != topology.overflow.end() && last->task == task) {
-    ++last;
-  }
-  return {first, last};
-}
-
-}  // namespace
-
 bool EventRun::honours(std::size_t task, std::size_t slot) const {
   const Point source = topology_.sources[task][slot];
   if (source == no_point) {
@@ -71,7 +54,7 @@ std::int64_t EventRun::release_ns(TaskId task) const {
     }
     latest = std::max(latest, add_ns(points()[index(sources[slot])], lags[slot - 1]));
   }
-  for (const OverflowDependency& row : overflow_of(topology_, task)) {
+  for (const OverflowDependency& row : topology_.overflow_of(task)) {
     if (call_time_ && row.symbolic) {
       continue;
     }
@@ -92,7 +75,7 @@ void EventRun::close(TaskId task) {
 
 /// The nth forward entry of a source to one task stands for its nth overflow row from there.
 void EventRun::close_overflow(TaskId source, Point point, TaskId task, std::size_t nth) {
-  for (const OverflowDependency& row : overflow_of(topology_, task)) {
+  for (const OverflowDependency& row : topology_.overflow_of(task)) {
     if (row.source == no_point || task_of(row.source) != source || nth-- != 0) {
       continue;
     }

@@ -117,7 +117,6 @@ class EventRun final : public Simulation {
 
   // call_time.cpp: waits, stream order and queues by the time of the calls
   void prepare_calls();
-  void find_launches();
   void call(TaskId task);
   void resolve_at(TaskId task);
   void resolve(const Wait& wait);
@@ -150,7 +149,6 @@ class EventRun final : public Simulation {
   std::vector<Extra> extras_;
   std::vector<std::uint32_t> first_waiter_;  ///< per task: index + 1
   std::vector<Waiter> waiters_;
-  std::vector<TaskId> launch_of_;                        ///< call time, per task: who enqueues it
   std::vector<std::pair<TaskId, std::uint32_t>> waits_;  ///< call time: (at, wait), sorted
   std::vector<TaskId> moved_;
   std::uint32_t arrivals_ = 0;

@@ -8,6 +8,7 @@
 
 #include "sim/graph/commit/assemble.h"
 #include "sim/graph/commit/draft.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -145,7 +146,7 @@ Result<std::vector<TaskId>> connect(const TaskGraph& graph, const Execution& exe
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     const bool is_ordered = graph.lane(task).policy == LanePolicy::program_order;
-    for (const Dependency& dependency : dependencies_of(graph, task)) {
+    for (const Link& dependency : sources(graph, task)) {
       if (is_ordered || !is_lane_order(dependency.kind)) take(dependency);
     }
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/core/result.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -120,8 +121,8 @@ class Follower {
   /// Between the begin and the end of the segment before its task, never after the task's start.
   [[nodiscard]] std::int64_t time_of(const Happening& happening) const {
     const TaskId task = happening.task;
-    const Point lane = graph_.topology().sources[index(task)][lane_slot];
-    const std::int64_t from = lane == no_point ? 0 : timeline_.points[index(lane)];
+    const TaskId before = previous_on_lane(graph_, task);
+    const std::int64_t from = before == none<TaskId> ? 0 : timeline_.end_ns(before);
     const std::int64_t to = std::min(from + graph_.segment_ns(task), timeline_.start_ns(task));
     return std::max(std::min(from, to), to - happening.offset_ns);
   }

@@ -4,6 +4,7 @@
 
 #include "sim/core/result.h"
 #include "sim/engine/release/release.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -20,9 +21,7 @@ struct Binding {
 class PathWalk {
  public:
   PathWalk(const TaskGraph& graph, const Timeline& timeline)
-      : graph_(graph),
-        points_(timeline.points.data()),
-        overflow_end_(graph.topology().overflow.size()) {
+      : graph_(graph), points_(timeline.points.data()) {
     FORETRACE_CHECK(timeline.size() >= graph.size());
   }
 
@@ -58,52 +57,22 @@ class PathWalk {
   }
 
   /// The first dependency with the latest release; without a lane source that may be the origin.
-  [[nodiscard]] Binding binding_of(TaskId task) {
-    const Topology& topology = graph_.topology();
-    const auto& sources = topology.sources[index(task)];
-    const auto& kinds = topology.kinds[index(task)];
-    const auto& lags = (*graph_.weights().lag_ns)[index(task)];
+  [[nodiscard]] Binding binding_of(TaskId task) const {
     Binding best;
-    best.source = sources[lane_slot];
-    best.kind = best.source == no_point ? DependencyKind::program_order : kind_of(kinds[lane_slot]);
+    best.kind = DependencyKind::program_order;
     best.part = PathPart::segment;
-    best.release_ns =
-        graph_.segment_ns(task) + (best.source == no_point ? 0 : points_[index(best.source)]);
-    for (const std::size_t slot : {cause_slot, extra_slot}) {
-      if (sources[slot] == no_point) {
-        continue;
-      }
-      const std::int64_t release = points_[index(sources[slot])] + lags[slot - 1];
-      if (release > best.release_ns) {
-        best = {sources[slot], kind_of(kinds[slot]), PathPart::lag, release, 0};
-      }
-    }
-    overflow_binding(task, best);
-    return best;
-  }
-
-  /// The path goes down in task ids, so the overflow list is walked down once.
-  void overflow_binding(TaskId task, Binding& best) {
-    const auto& overflow = graph_.topology().overflow;
-    while (overflow_end_ > 0 && overflow[overflow_end_ - 1].task > task) {
-      --overflow_end_;
-    }
-    std::size_t first = overflow_end_;
-    while (first > 0 && overflow[first - 1].task == task) {
-      --first;
-    }
-    const auto& durations = *graph_.weights().duration_ns;
-    for (std::size_t position = first; position < overflow_end_; ++position) {
-      const OverflowDependency* const row = &overflow[position];
-      const std::int64_t release = detail::overflow_release(
-          *row, (*graph_.weights().overflow_lag_ns)[position], points_, durations.data());
-      if (release <= best.release_ns) {
-        continue;
-      }
+    if (previous_on_lane(graph_, task) == none<TaskId>) best.release_ns = graph_.segment_ns(task);
+    for (const Link& link : sources(graph_, task)) {
+      const std::int64_t source = points_[index(link.source)];
+      if (link.late_after != no_point && source <= points_[index(link.late_after)]) continue;
       const std::int64_t share =
-          detail::share_of(row->fraction, durations[index(task_of(row->source))]);
-      best = {row->source, row->kind, PathPart::lag, release, share};
+          detail::share_of(link.fraction, graph_.duration_ns(task_of(link.source)));
+      const std::int64_t release = detail::add_ns(detail::add_ns(source, link.lag_ns), share);
+      if (release <= best.release_ns) continue;
+      best = {link.source, link.kind, link.on_lane() ? PathPart::segment : PathPart::lag, release,
+              share};
     }
+    return best;
   }
 
   /// Pieces between the source's start and `at`, the start of `task`. Returns the former.
@@ -155,7 +124,6 @@ class PathWalk {
 
   const TaskGraph& graph_;
   const std::int64_t* points_;
-  std::size_t overflow_end_;
   std::int64_t begin_ns_ = 0;
   CriticalPath path_;
 };

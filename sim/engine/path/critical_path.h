@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,8 @@ struct GainOptions {
   /// What the gain is measured on: T[to] - T[from]. no_point: the whole span.
   Point from = no_point;
   Point to = no_point;
+  /// If given, what the gain is measured on instead: one time per variant of the weights.
+  std::function<std::vector<std::int64_t>(std::span<const Weights>)> measure{};
 };
 
 /// Everything of one kind that could be made faster: on the path, and if it took no time at all.
@@ -76,8 +80,10 @@ struct PathGroup {
   PathPart part = PathPart::duration;
   std::int64_t on_path_ns = 0;
   std::size_t pieces = 0;
-  std::size_t tasks = 0;     ///< of the whole graph, on the path or not
-  std::int64_t gain_ns = 0;  ///< simulated: upper bound of what speeding it up can give
+  std::size_t tasks = 0;  ///< of the whole graph, on the path or not
+  /// Simulated: an upper bound of what speeding it up can give. From 0 up, and not more than all
+  /// host (device) time together gives where the group is part of that.
+  std::int64_t gain_ns = 0;
 };
 
 /// The largest groups of the path, most time first, each simulated without its time. Segments are

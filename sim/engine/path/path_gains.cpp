@@ -56,6 +56,18 @@ constexpr std::uint32_t own_name = 0x80000000U;
   return "?";
 }
 
+/// Whether the lanes are of several ranks. Lanes below rank 0 belong to no one rank.
+[[nodiscard]] bool has_ranks(const TaskGraph& graph) {
+  std::int32_t first = -1;
+  for (const Lane& lane : graph.context().lanes) {
+    if (lane.rank >= 0 && first >= 0 && lane.rank != first) {
+      return true;
+    }
+    first = lane.rank >= 0 ? lane.rank : first;
+  }
+  return false;
+}
+
 [[nodiscard]] std::string label_of(const TaskGraph& graph, const GroupKey& key,
                                    PathGrouping grouping) {
   if (key.first == PathPart::duration) {
@@ -69,11 +81,13 @@ constexpr std::uint32_t own_name = 0x80000000U;
   }
   const Lane& lane = graph.context().lanes[key.second];
   const bool host = lane.kind == LaneKind::host_thread || lane.kind == LaneKind::origin;
+  const std::string rank =
+      has_ranks(graph) ? "rank " + std::to_string(lane.rank) + ": " : std::string();
   std::string name = lane.name.empty() ? std::to_string(lane.number) : lane.name;
   if (!lane.name.empty()) {
-    return (host ? "host time of " : "gaps of ") + name;
+    return rank + (host ? "host time of " : "gaps of ") + name;
   }
-  return (host ? "host time of thread " : "gaps of stream ") + name;
+  return rank + (host ? "host time of thread " : "gaps of stream ") + name;
 }
 
 [[nodiscard]] std::size_t drop_durations(const TaskGraph& graph, std::uint32_t key,
@@ -155,6 +169,9 @@ constexpr std::uint32_t own_name = 0x80000000U;
 [[nodiscard]] std::vector<std::int64_t> measure(const TaskGraph& graph,
                                                 const std::vector<Weights>& variants,
                                                 const GainOptions& options) {
+  if (options.measure) {
+    return options.measure(variants);
+  }
   if (options.from == no_point && options.to == no_point) {
     return simulate_batch_spans(graph.topology(), variants);
   }
@@ -168,13 +185,61 @@ constexpr std::uint32_t own_name = 0x80000000U;
   return times;
 }
 
+/// The weights without any host (or any device) time.
+[[nodiscard]] Weights without_all(const TaskGraph& graph, bool host) {
+  Weights weights = graph.weights();
+  auto durations = std::make_shared<std::vector<std::int64_t>>(*weights.duration_ns);
+  auto segments = std::make_shared<std::vector<std::int64_t>>(*weights.segment_ns);
+  for (std::size_t task = 0; task < graph.size(); ++task) {
+    if (is_host(graph.kind(make_id<TaskId>(task))) == host) {
+      (*durations)[task] = 0;
+      (*segments)[task] = 0;
+    }
+  }
+  weights.duration_ns = std::move(durations);
+  weights.segment_ns = std::move(segments);
+  return weights;
+}
+
+/// What a group is part of: host time, time of the device and the network, or both.
+struct Parts {
+  bool host = false;
+  bool device = false;
+};
+
+/// Times of the graph: as it is, without host time, without device time, without each group.
+struct Times {
+  std::int64_t now_ns = 0;
+  std::int64_t without_host_ns = 0;
+  std::int64_t without_device_ns = 0;
+
+  /// Two that are each shorter may simulate to a longer step in rare cases: waits differ.
+  [[nodiscard]] std::int64_t gain_ns(std::int64_t without_ns, const Parts& parts) const {
+    const std::int64_t gain = std::max<std::int64_t>(0, now_ns - without_ns);
+    if (parts.host == parts.device) {
+      return gain;
+    }
+    const std::int64_t all = now_ns - (parts.host ? without_host_ns : without_device_ns);
+    return std::min(gain, std::max<std::int64_t>(0, all));
+  }
+};
+
+[[nodiscard]] bool is_latency(PathPart part) {
+  return part == PathPart::lag || part == PathPart::unexplained;
+}
+
 }  // namespace
 
 std::vector<PathGroup> path_gains(const TaskGraph& graph, const CriticalPath& path,
                                   const GainOptions& options) {
   std::map<GroupKey, PathGroup> found;
+  std::map<GroupKey, Parts> parts;
   for (const PathPiece& piece : path.pieces) {
-    PathGroup& group = found[key_of(graph, piece, options.grouping)];
+    const GroupKey key = key_of(graph, piece, options.grouping);
+    PathGroup& group = found[key];
+    const bool host = is_host(graph.kind(piece.task));
+    parts[key].host = parts[key].host || host || is_latency(piece.part);
+    parts[key].device = parts[key].device || !host || is_latency(piece.part);
     group.part = piece.part;
     group.on_path_ns += piece.duration_ns;
     ++group.pieces;
@@ -184,15 +249,17 @@ std::vector<PathGroup> path_gains(const TaskGraph& graph, const CriticalPath& pa
     return a.second.on_path_ns > b.second.on_path_ns;
   });
   groups.resize(std::min(groups.size(), options.count));
-  std::vector<Weights> variants{graph.weights()};
+  std::vector<Weights> variants{graph.weights(), without_all(graph, true),
+                                without_all(graph, false)};
   for (auto& [key, group] : groups) {
     group.label = label_of(graph, key, options.grouping);
     variants.push_back(without(graph, key, options.grouping, group.tasks));
   }
   const std::vector<std::int64_t> times = measure(graph, variants, options);
+  const Times reference{times[0], times[1], times[2]};
   std::vector<PathGroup> result;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    groups[i].second.gain_ns = times[0] - times[i + 1];
+    groups[i].second.gain_ns = reference.gain_ns(times[i + 3], parts[groups[i].first]);
     result.push_back(std::move(groups[i].second));
   }
   return result;

@@ -29,14 +29,10 @@ RunColumns RunColumns::prepare(const Topology& topology, const Weights& weights,
 
 std::int64_t overflow_start(const Topology& topology, const Weights& weights,
                             const RunColumns& columns, std::size_t task) {
-  const auto& overflow = topology.overflow;
-  auto row = std::lower_bound(
-      overflow.begin(), overflow.end(), make_id<TaskId>(task),
-      [](const OverflowDependency& dependency, TaskId id) { return dependency.task < id; });
   std::int64_t start = never_ns;
-  for (; row != overflow.end() && index(row->task) == task; ++row) {
-    const auto position = static_cast<std::size_t>(row - overflow.begin());
-    start = std::max(start, overflow_release(*row, (*weights.overflow_lag_ns)[position],
+  for (const OverflowDependency& row : topology.overflow_of(make_id<TaskId>(task))) {
+    const auto position = static_cast<std::size_t>(&row - topology.overflow.data());
+    start = std::max(start, overflow_release(row, (*weights.overflow_lag_ns)[position],
                                              columns.points, columns.duration_ns));
   }
   return start;

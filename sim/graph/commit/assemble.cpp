@@ -149,6 +149,7 @@ TaskGraph assemble(Draft draft) {
     filler.add({start_of(limit.leaving), limit.launch, DependencyKind::queue}, true);
   }
   std::vector<std::int64_t> overflow_lag_ns = filler.finish();
+  topology.index_overflow();
   link_forward(topology);
 
   Weights weights;

@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/validate.h"
 
 namespace foretrace {
 
 bool Change::changes_topology() const {
-  return !(removed.empty() && new_lanes.empty() && new_works.empty() && inserted.empty() &&
-           new_dependencies.empty() && new_waits.empty() && removed_dependencies.empty() &&
-           moved.empty() && reordered.empty() && queues.empty());
+  return !(removed.empty() && stand_ins.empty() && new_lanes.empty() && new_works.empty() &&
+           inserted.empty() && new_dependencies.empty() && new_waits.empty() &&
+           removed_dependencies.empty() && moved.empty() && reordered.empty() && queues.empty());
 }
 
 bool Change::empty() const {
@@ -35,7 +36,17 @@ std::size_t Change::tasks_changed() const {
   return tasks.size() + inserted.size();
 }
 
-Result<Committed> commit(const TaskGraph& graph, const Change& change) {
+Checks default_checks() {
+#ifdef NDEBUG
+  return Checks::none;
+#else
+  return Checks::all;
+#endif
+}
+
+namespace {
+
+Result<Committed> commit_unchecked(const TaskGraph& graph, const Change& change) {
   auto fate = detail::check_change(graph, change);
   if (!fate) return std::move(fate).error();
   if (auto status = detail::check_tensors(graph, change); !status) {
@@ -47,6 +58,18 @@ Result<Committed> commit(const TaskGraph& graph, const Change& change) {
     if (committed->has_value()) return std::move(committed).value().value();
   }
   return detail::commit_structure(graph, change, std::move(fate).value());
+}
+
+}  // namespace
+
+Result<Committed> commit(const TaskGraph& graph, const Change& change, Checks checks) {
+  auto committed = commit_unchecked(graph, change);
+  if (!committed || checks == Checks::none) return committed;
+  if (auto status = validate(committed->graph); !status) return std::move(status).error();
+  if (auto status = check_laws(graph, change, *committed); !status) {
+    return std::move(status).error();
+  }
+  return committed;
 }
 
 namespace detail {

@@ -9,12 +9,11 @@
 
 #include "sim/graph/commit/commit_detail.h"
 #include "sim/graph/commit/draft.h"
+#include "sim/graph/commit/known_tasks.h"
 
 namespace foretrace::detail {
 
 namespace {
-
-Error bad(std::string message) { return Error{ErrorCode::bad_usage, std::move(message)}; }
 
 /// The second of two edits with one key and different content, or null.
 template <typename Edit, typename Key, typename Same>
@@ -36,13 +35,9 @@ const Edit* contradiction(const std::vector<Edit>& edits, const Key& key, const 
   return nullptr;
 }
 
-class Checker {
+class Checker : private KnownTasks {
  public:
-  Checker(const TaskGraph& graph, const Change& change)
-      : graph_(graph),
-        change_(change),
-        known_(graph.size() + change.inserted.size()),
-        lanes_(graph.context().lanes.size() + change.new_lanes.size()) {}
+  Checker(const TaskGraph& graph, const Change& change) : KnownTasks(graph, change) {}
 
   Result<std::vector<Fate>> run() {
     if (known_ > max_tasks) {
@@ -51,37 +46,14 @@ class Checker {
     for (const auto check :
          {&Checker::removals, &Checker::works, &Checker::insertions, &Checker::durations,
           &Checker::segments, &Checker::lags, &Checker::moves, &Checker::reorderings,
-          &Checker::dependencies, &Checker::waits, &Checker::removed_dependencies,
           &Checker::lane_edits, &Checker::priorities}) {
       if (auto status = (this->*check)(); !status) return std::move(status).error();
     }
+    if (auto status = check_links(*this); !status) return std::move(status).error();
     return std::move(fate_);
   }
 
  private:
-  [[nodiscard]] std::string name(TaskId task) const {
-    if (index(task) < graph_.size()) {
-      return describe(graph_.context(), graph_.columns(), task);
-    }
-    if (index(task) < known_) return fmt::format("inserted task {}", index(task) - graph_.size());
-    return fmt::format("task {}", index(task));
-  }
-  [[nodiscard]] Status exists(TaskId task, const char* what) const {
-    if (index(task) < known_) return ok_status();
-    return bad(fmt::format("{}: task {} does not exist, got {} tasks and {} inserted ones", what,
-                           index(task), graph_.size(), change_.inserted.size()));
-  }
-  [[nodiscard]] Status stays(TaskId task, const char* what) const {
-    if (index(task) < known_ && (fate_.empty() || fate_[index(task)] == Fate::kept)) {
-      return ok_status();
-    }
-    if (auto status = exists(task, what); !status) return status;
-    return bad(fmt::format("{}: {} is removed by the same change", what, name(task)));
-  }
-  [[nodiscard]] Status lane_exists(LaneId lane, const char* what) const {
-    if (index(lane) < lanes_) return ok_status();
-    return bad(fmt::format("{}: lane {} does not exist, got {} lanes", what, index(lane), lanes_));
-  }
   template <typename Edit, typename Same>
   [[nodiscard]] Status agree(const std::vector<Edit>& edits, const char* what,
                              const Same& same) const {
@@ -215,45 +187,6 @@ class Checker {
                  [](const Reordering&, const Reordering&) { return false; });
   }
 
-  Status dependencies() {
-    for (const Dependency& d : change_.new_dependencies) {
-      if (d.source == no_point) {
-        return bad(fmt::format("new dependency of {}: it has no source", name(d.task)));
-      }
-      for (const TaskId task : {d.task, task_of(d.source)}) {
-        if (auto status = stays(task, "new dependency"); !status) return status;
-      }
-      if (d.late_after == no_point) continue;
-      if (auto status = stays(task_of(d.late_after), "new dependency"); !status) return status;
-    }
-    return ok_status();
-  }
-
-  Status waits() {
-    for (const Wait& w : change_.new_waits) {
-      if (auto status = stays(w.task, "new wait"); !status) return status;
-      if (index(w.at) > known_) {
-        return bad(
-            fmt::format("new wait of {}: position {} does not exist", name(w.task), index(w.at)));
-      }
-      if (w.lane != none<LaneId>) {
-        if (auto status = lane_exists(w.lane, "new wait"); !status) return status;
-      }
-      if (w.late_after == no_point) continue;
-      if (auto status = stays(task_of(w.late_after), "new wait"); !status) return status;
-    }
-    return ok_status();
-  }
-
-  Status removed_dependencies() {
-    for (const DependencyRemoval& r : change_.removed_dependencies) {
-      if (auto status = exists(r.task, "dependency removal"); !status) return status;
-      if (r.source == none<TaskId>) continue;
-      if (auto status = exists(r.source, "dependency removal"); !status) return status;
-    }
-    return ok_status();
-  }
-
   Status lane_edits() {
     const auto by_lane = [](const auto& edit) { return index(edit.lane); };
     for (const QueueEdit& edit : change_.queues) {
@@ -282,12 +215,6 @@ class Checker {
         change_.priorities, "priority edit",
         [](const PriorityEdit& a, const PriorityEdit& b) { return a.priority == b.priority; });
   }
-
-  const TaskGraph& graph_;
-  const Change& change_;
-  std::size_t known_;  // ids below are tasks of the graph or inserted ones
-  std::size_t lanes_;
-  std::vector<Fate> fate_;
 };
 
 }  // namespace

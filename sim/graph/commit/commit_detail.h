@@ -10,6 +10,8 @@
 #include "sim/core/result.h"
 #include "sim/graph/change.h"
 #include "sim/graph/commit/draft.h"
+#include "sim/graph/commit/stand_ins.h"
+#include "sim/graph/commit/wait_sight.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::detail {
@@ -54,6 +56,10 @@ struct Placement {
   [[nodiscard]] bool any_removed() const { return !fate.empty(); }
   [[nodiscard]] bool removed(TaskId task) const {
     return any_removed() && fate[index(task)] != Fate::kept;
+  }
+  /// New id of the task at a position of the old program order, which may be its end.
+  [[nodiscard]] TaskId new_position(TaskId at, std::size_t tasks_before) const {
+    return index(at) < tasks_before ? position[index(at)] : make_id<TaskId>(order.size());
   }
   /// Of a kept task; no_point stays.
   [[nodiscard]] Point new_point(Point point) const {
@@ -105,44 +111,36 @@ struct Reach {
   std::int64_t lag_ns = 0;
   DependencyKind kind = DependencyKind::none;  ///< of the removed task's own dependency
   bool on_lane = false;                        ///< through the removed task's lane
+  bool by_rule = false;  ///< resolved from a Wait, which the next task of the stream inherits
 };
-
-/// Calls visit(dependency) for every explicit dependency of a task. Tasks come in ascending order;
-/// `row` starts at 0 and keeps the place in the overflow list between calls.
-template <typename Visit>
-void for_each_explicit(const TaskGraph& graph, TaskId task, std::size_t& row, const Visit& visit) {
-  const Topology& topology = graph.topology();
-  const auto& sources = topology.sources[index(task)];
-  const auto& kinds = topology.kinds[index(task)];
-  for (std::size_t slot = cause_slot; slot <= extra_slot; ++slot) {
-    if (sources[slot] == no_point || is_symbolic(kinds[slot])) continue;
-    const std::int64_t lag_ns = (*graph.weights().lag_ns)[index(task)][slot - 1];
-    visit(Dependency{sources[slot], task, kind_of(kinds[slot]), lag_ns, 0.0F, no_point});
-  }
-  const auto& rows = topology.overflow;
-  while (row < rows.size() && rows[row].task < task) ++row;
-  for (; row < rows.size() && rows[row].task == task; ++row) {
-    const OverflowDependency& d = rows[row];
-    if (d.symbolic) continue;
-    const std::int64_t lag_ns = (*graph.weights().overflow_lag_ns)[row];
-    visit(Dependency{d.source, task, d.kind, lag_ns, d.fraction, d.late_after});
-  }
-}
 
 /// What is left of removed tasks: what they came after, and who takes their place on the lane.
 /// A removed task keeps its place in time as a task of length zero: it can begin when its lane and
 /// its sources allow. Latencies that it paid itself (launch, synchronization, event, queue, device
-/// gap) are gone with it; host time before it stays unless its segment goes too.
+/// gap) are gone with it; host time before it stays unless its segment goes too. What a task with a
+/// stand-in waited for is the stand-in's business: its ghost only passes on the order of the lane.
 class Ghosts {
  public:
-  Ghosts(const TaskGraph& graph, const TakenAway& taken_away, const Placement& placement);
+  struct Of {
+    const TaskGraph& graph;
+    const TakenAway& taken_away;
+    const Placement& placement;
+    const StandIns& stand_ins;
+    const WaitSight& sight;
+    const std::vector<LaneId>& lane;  ///< per new task
+  };
+  explicit Ghosts(const Of& of);
 
   /// Sources of a removed task, all of them kept tasks, none of them implied by another.
   [[nodiscard]] std::span<const Reach> reach(TaskId removed) const;
   /// The kept task before it on its lane in the old order.
   [[nodiscard]] TaskId kept_before(TaskId removed) const { return at(removed).kept_before; }
-  /// The point itself, or the end of the task that precedes a removed one on its lane.
+  /// The point itself, that of a stand-in, or the end of the task that precedes a removed one on
+  /// its lane.
   [[nodiscard]] Point kept_point(Point point) const;
+  /// What a condition of `task` (a kept one, by the ids of the change) speaks of now; no_point, so
+  /// that it always holds, where that is something after the task or the task itself.
+  [[nodiscard]] Point condition(Point point, TaskId task) const;
 
  private:
   struct Ghost {
@@ -151,18 +149,17 @@ class Ghosts {
     std::uint32_t last = 0;
   };
   [[nodiscard]] const Ghost& at(TaskId task) const {
-    return ghosts_[placement_.ghost[index(task)]];
+    return ghosts_[of_.placement.ghost[index(task)]];
   }
   void add_lane(TaskId task);
-  void add_sources(TaskId task, const TakenAway& taken_away);
+  void add_sources(TaskId task);
   void add(Reach reach);
+  [[nodiscard]] LaneId lane_of(Point point) const;
 
-  const TaskGraph& graph_;
-  const Placement& placement_;
+  Of of_;
   std::vector<Ghost> ghosts_;
   std::vector<Reach> reaches_;
   std::vector<Reach> collected_;  // of the task at hand
-  std::size_t row_ = 0;           // place in the overflow list
 };
 
 /// Who takes over from a removed task.
@@ -193,11 +190,13 @@ struct LinkRules {
   const Change& change;
   const Placement& placement;
   const TakenAway& taken_away;
+  const StandIns& stand_ins;
   const Ghosts& ghosts;
   const LagEdits& lag_edits;
+  const WaitSight& sight;
+  const std::vector<LaneId>& lane;  ///< per new task
 };
-/// `lane` is that of every new task.
-[[nodiscard]] Links carry_over_links(const LinkRules& how, const std::vector<LaneId>& lane);
+[[nodiscard]] Links carry_over_links(const LinkRules& how);
 
 /// Gives the host time before removed tasks to the next task of the lane. One heir per ghost.
 [[nodiscard]] std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,

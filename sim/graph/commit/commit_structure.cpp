@@ -18,7 +18,7 @@ class Rebuild {
         change_(change),
         placement_(std::move(placement)),
         taken_away_(graph, change),
-        ghosts_(graph, taken_away_, placement_),
+        stand_ins_(graph, change),
         lag_edits_(change),
         context_(graph.context()) {}
 
@@ -26,10 +26,13 @@ class Rebuild {
     extend_context();
     tasks_ = gather_tasks(graph_, change_, placement_);
     heirs_ = hand_down(graph_, placement_, context_.lanes, tasks_);
-    links_ = carry_over_links({graph_, change_, placement_, taken_away_, ghosts_, lag_edits_},
-                              tasks_.columns.lane);
+    const std::vector<LaneId>& lane = tasks_.columns.lane;
+    const WaitSight sight(graph_, placement_, context_.lanes, lane);
+    const Ghosts ghosts({graph_, taken_away_, placement_, stand_ins_, sight, lane});
+    links_ = carry_over_links(
+        {graph_, change_, placement_, taken_away_, stand_ins_, ghosts, lag_edits_, sight, lane});
     carry_over_context(placement_, heirs_, context_, tasks_);
-    carry_over_waits();
+    carry_over_waits(ghosts);
     return build();
   }
 
@@ -59,27 +62,32 @@ class Rebuild {
     if (touches_tensors(graph_, change_)) apply_tensors(graph_, change_, context_);
   }
 
-  void carry_over_waits() {
+  void carry_over_waits(const Ghosts& ghosts) {
     std::size_t kept = 0;
     for (Wait wait : context_.waits) {
       if (taken_away_.wait(wait)) continue;
       wait.lag_ns = lag_edits_.lag(wait.task, wait.kind, wait.lag_ns);
-      wait.late_after = new_point(ghosts_.kept_point(wait.late_after));
       const TaskId at = wait.at;
       if (placement_.removed(wait.task)) {
         // A blocking call that is gone blocks nobody; a stream still waits for its event.
-        const TaskId heir = heirs_[placement_.ghost[index(wait.task)]].task;
-        if (is_host(graph_.kind(wait.task)) || heir == none<TaskId>) continue;
+        const StandIn* group = stand_ins_.of(wait.task);
+        const TaskId heir =
+            group != nullptr ? group->entry : heirs_[placement_.ghost[index(wait.task)]].task;
+        const bool blocks = group == nullptr && is_host(graph_.kind(wait.task));
+        if (blocks || heir == none<TaskId>) continue;
         wait.at = old_position(at);
-        wait.task = new_id(heir);
+        wait.task = heir;
       } else {
         wait.at = at == wait.task ? new_id(at) : old_position(at);
-        wait.task = new_id(wait.task);
       }
+      wait.late_after = new_point(ghosts.condition(wait.late_after, wait.task));
+      wait.task = new_id(wait.task);
       context_.waits[kept++] = wait;
     }
     context_.waits.resize(kept);
     for (Wait wait : change_.new_waits) {
+      if (const StandIn* group = stand_ins_.of(wait.task)) wait.task = group->entry;
+      wait.late_after = ghosts.condition(wait.late_after, wait.task);
       const bool end = index(wait.at) == placement_.new_id.size();
       if (wait.at == wait.task) {
         wait.at = new_id(wait.at);
@@ -95,7 +103,7 @@ class Rebuild {
   [[nodiscard]] TaskId end_position() const { return make_id<TaskId>(placement_.order.size()); }
   /// Behind the last task of the graph is a position, too.
   [[nodiscard]] TaskId old_position(TaskId at) const {
-    return index(at) < graph_.size() ? placement_.position[index(at)] : end_position();
+    return placement_.new_position(at, graph_.size());
   }
 
   Result<Committed> build() {
@@ -127,7 +135,7 @@ class Rebuild {
   const Change& change_;
   Placement placement_;
   TakenAway taken_away_;
-  Ghosts ghosts_;
+  StandIns stand_ins_;
   LagEdits lag_edits_;
   GraphContext context_;
   NewTasks tasks_;

@@ -11,8 +11,6 @@
 namespace foretrace::detail {
 namespace {
 
-Error bad(std::string message) { return Error{ErrorCode::bad_usage, std::move(message)}; }
-
 /// Of the segments that the change edits: how much longer they become.
 class Stretch {
  public:

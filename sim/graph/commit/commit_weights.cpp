@@ -22,21 +22,9 @@ bool fits_slot(std::int64_t lag_ns) {
          lag_ns <= std::numeric_limits<std::int32_t>::max();
 }
 
-template <typename Visit>
-void for_each_overflow(const Topology& topology, TaskId task, const Visit& visit) {
-  const auto& rows = topology.overflow;
-  auto row = std::lower_bound(
-      rows.begin(), rows.end(), task,
-      [](const OverflowDependency& left, TaskId right) { return left.task < right; });
-  for (; row != rows.end() && row->task == task; ++row) {
-    visit(*row, static_cast<std::size_t>(row - rows.begin()));
-  }
-}
-
 struct LagColumns {
   std::vector<std::array<std::int32_t, 2>> slots;
   std::vector<std::int64_t> overflow;
-  bool symbolic = false;  ///< a lag of a resolved wait changed
 };
 
 /// False if a lag is too large for the slot that its dependency has.
@@ -49,18 +37,24 @@ bool edit_lags(const TaskGraph& graph, const Change& change, LagColumns& lags) {
       if (sources[slot] == no_point || kind_of(kinds[slot]) != edit.kind) continue;
       if (!fits_slot(edit.lag_ns)) return false;
       lags.slots[index(edit.task)][slot - 1] = static_cast<std::int32_t>(edit.lag_ns);
-      lags.symbolic = lags.symbolic || is_symbolic(kinds[slot]);
     }
-    for_each_overflow(topology, edit.task, [&](const OverflowDependency& row, std::size_t at) {
-      if (row.kind != edit.kind) return;
-      lags.overflow[at] = edit.lag_ns;
-      lags.symbolic = lags.symbolic || row.symbolic;
-    });
+    for (const OverflowDependency& row : topology.overflow_of(edit.task)) {
+      const auto at = static_cast<std::size_t>(&row - topology.overflow.data());
+      if (row.kind == edit.kind) lags.overflow[at] = edit.lag_ns;
+    }
   }
   return true;
 }
 
-/// The waits behind resolved lags, so that the next rebuild resolves them the same way.
+/// The waits behind lags, so that the next rebuild resolves them the same way. They change with the
+/// lags, whether they mean anything at the moment or not.
+bool edits_waits(const Change& change, const std::vector<Wait>& waits) {
+  if (change.lags.empty()) return false;
+  const LagEdits edits(change);
+  return std::any_of(waits.begin(), waits.end(), [&edits](const Wait& wait) {
+    return edits.lag(wait.task, wait.kind, wait.lag_ns) != wait.lag_ns;
+  });
+}
 void edit_waits(const Change& change, std::vector<Wait>& waits) {
   const LagEdits edits(change);
   for (Wait& wait : waits) wait.lag_ns = edits.lag(wait.task, wait.kind, wait.lag_ns);
@@ -125,11 +119,9 @@ SharedColumn<std::int64_t> edited(const SharedColumn<std::int64_t>& column, cons
 Result<std::optional<Committed>> commit_weights(const TaskGraph& graph, const Change& change) {
   Weights weights = graph.weights();
   std::shared_ptr<const GraphContext> context = graph.shared_context();
-  bool new_waits = false;
   if (!change.lags.empty()) {
-    LagColumns lags{*weights.lag_ns, *weights.overflow_lag_ns, false};
+    LagColumns lags{*weights.lag_ns, *weights.overflow_lag_ns};
     if (!edit_lags(graph, change, lags)) return std::optional<Committed>{};
-    new_waits = lags.symbolic;
     weights.lag_ns =
         std::make_shared<const std::vector<std::array<std::int32_t, 2>>>(std::move(lags.slots));
     weights.overflow_lag_ns =
@@ -143,7 +135,8 @@ Result<std::optional<Committed>> commit_weights(const TaskGraph& graph, const Ch
     if (auto status = check_total(weights); !status) return std::move(status).error();
   }
   const bool new_tensors = touches_tensors(graph, change);
-  if (new_waits || new_tensors || !change.policies.empty() || !change.priorities.empty()) {
+  if (edits_waits(change, context->waits) || new_tensors || !change.policies.empty() ||
+      !change.priorities.empty()) {
     auto copy = std::make_shared<GraphContext>(*context);
     apply_policies(change, *copy);
     edit_waits(change, copy->waits);

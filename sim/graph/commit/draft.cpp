@@ -11,8 +11,6 @@ namespace foretrace::detail {
 
 namespace {
 
-Error bad(std::string message) { return Error{ErrorCode::bad_usage, std::move(message)}; }
-
 template <typename T>
 bool any_above(const std::vector<T>& values, std::size_t limit) {
   std::uint32_t largest = 0;

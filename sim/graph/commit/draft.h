@@ -5,12 +5,17 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::detail {
+
+[[nodiscard]] inline Error bad(std::string message) {
+  return Error{ErrorCode::bad_usage, std::move(message)};
+}
 
 /// Explicit dependencies that have their slots already; lane slots are empty. Columns per task.
 struct Slots {
@@ -50,11 +55,6 @@ void for_each_dependency(const Draft& draft, const Visit& visit) {
 inline constexpr std::size_t max_tasks = (std::size_t{1} << 30) - 1;
 /// Largest sum of all durations, segments and lags (ns), so that no engine overflows 64 bits.
 inline constexpr double max_total_ns = 4.0e18;
-
-/// True for lanes whose last task a Wait can wait for.
-[[nodiscard]] constexpr bool is_stream_like(LaneKind kind) {
-  return kind == LaneKind::stream || kind == LaneKind::copy_direction || kind == LaneKind::channel;
-}
 
 /// "kernel 'gemm' (task 12)".
 [[nodiscard]] std::string describe(const GraphContext& context, const TaskColumns& columns,

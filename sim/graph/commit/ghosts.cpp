@@ -4,6 +4,7 @@
 
 #include "sim/graph/commit/commit_detail.h"
 #include "sim/graph/commit/draft.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::detail {
 
@@ -36,16 +37,15 @@ bool lag_stays(DependencyKind kind) {
 
 }  // namespace
 
-Ghosts::Ghosts(const TaskGraph& graph, const TakenAway& taken_away, const Placement& placement)
-    : graph_(graph), placement_(placement) {
-  if (!placement.any_removed()) return;
-  for (std::size_t t = 0; t < graph.size(); ++t) {
+Ghosts::Ghosts(const Of& of) : of_(of) {
+  if (!of_.placement.any_removed()) return;
+  for (std::size_t t = 0; t < of_.graph.size(); ++t) {
     const auto task = make_id<TaskId>(t);
-    if (!placement.removed(task)) continue;
+    if (!of_.placement.removed(task)) continue;
     ghosts_.emplace_back();
     collected_.clear();
     add_lane(task);
-    add_sources(task, taken_away);
+    if (of_.stand_ins.of(task) == nullptr) add_sources(task);
     Ghost& ghost = ghosts_.back();
     ghost.first = static_cast<std::uint32_t>(reaches_.size());
     reaches_.insert(reaches_.end(), collected_.begin(), collected_.end());
@@ -54,16 +54,24 @@ Ghosts::Ghosts(const TaskGraph& graph, const TakenAway& taken_away, const Placem
 }
 
 void Ghosts::add_lane(TaskId task) {
-  const Point before = graph_.topology().sources[index(task)][lane_slot];
-  if (before == no_point) return;
-  const bool stays = is_host(graph_.kind(task)) && placement_.fate[index(task)] == Fate::removed;
-  const std::int64_t segment_ns = stays ? graph_.segment_ns(task) : 0;
-  const TaskId previous = task_of(before);
+  const TaskGraph& graph = of_.graph;
+  const TaskId previous = previous_on_lane(graph, task);
+  if (previous == none<TaskId>) return;
+  const bool stays = is_host(graph.kind(task)) && of_.placement.fate[index(task)] == Fate::removed;
+  const std::int64_t segment_ns = stays ? graph.segment_ns(task) : 0;
+  const DependencyKind kind = kind_of(graph.topology().kinds[index(task)][lane_slot]);
   Ghost& ghost = ghosts_.back();
-  if (!placement_.removed(previous)) {
+  if (!of_.placement.removed(previous)) {
     ghost.kept_before = previous;
-    const DependencyKind kind = kind_of(graph_.topology().kinds[index(task)][lane_slot]);
-    return add({before, no_point, segment_ns, kind, true});
+    return add({end_of(previous), no_point, segment_ns, kind, true});
+  }
+  const StandIn* group = of_.stand_ins.of(previous);
+  const bool replaced =
+      group != nullptr && lane_of(end_of(group->exit)) == graph.lane_id(task) &&
+      of_.placement.new_id[index(group->exit)] < of_.placement.position[index(task)];
+  if (replaced) {
+    ghost.kept_before = group->exit;
+    return add({end_of(group->exit), no_point, segment_ns, kind, true});
   }
   ghost.kept_before = kept_before(previous);
   for (Reach reach : this->reach(previous)) {
@@ -74,32 +82,52 @@ void Ghosts::add_lane(TaskId task) {
   }
 }
 
-void Ghosts::add_sources(TaskId task, const TakenAway& taken_away) {
-  const bool stays = placement_.fate[index(task)] == Fate::removed;
-  for_each_explicit(graph_, task, row_, [&](const Dependency& d) {
-    if (taken_away.dependency(task, d.kind, task_of(d.source))) return;
+void Ghosts::add_sources(TaskId task) {
+  const TaskGraph& graph = of_.graph;
+  const bool stays = of_.placement.fate[index(task)] == Fate::removed;
+  for (const Link& d : sources(graph, task)) {
+    if (d.on_lane() || d.kind == DependencyKind::queue) continue;
+    const TaskId source = task_of(d.source);
+    if (of_.taken_away.dependency(task, d.kind, d.symbolic ? none<TaskId> : source)) continue;
     // A blocking call that is gone blocks nobody.
-    if (d.kind == DependencyKind::synchronization && is_host(graph_.kind(task))) return;
+    if (d.kind == DependencyKind::synchronization && is_host(graph.kind(task))) continue;
     // A negative lag stays in any case: without the task nothing may come later than with it.
     const bool keeps_lag = d.lag_ns < 0 || (stays && lag_stays(d.kind));
     const std::int64_t lag_ns = keeps_lag ? d.lag_ns : 0;
-    if (!placement_.removed(task_of(d.source))) {
-      return add({d.source, kept_point(d.late_after), lag_ns, d.kind, false});
+    // The rule behind it goes on with the next task of the stream.
+    const auto by_rule = [&](Point found) {
+      return is_device(graph.kind(task)) &&
+             of_.sight.finds(d, task_of(found), of_.placement.position[index(task)]);
+    };
+    const Point late_after = kept_point(d.late_after);
+    if (of_.stand_ins.of(source) != nullptr || !of_.placement.removed(source)) {
+      const Point now = of_.stand_ins.point(d.source);
+      add({now, late_after, lag_ns, d.kind, false, by_rule(now)});
+      continue;
     }
-    for (Reach reach : this->reach(task_of(d.source))) {
-      if (reach.late_after == no_point) reach.late_after = kept_point(d.late_after);
+    for (Reach reach : this->reach(source)) {
+      if (reach.late_after == no_point) reach.late_after = late_after;
       reach.lag_ns += lag_ns;
       reach.kind = d.kind;
+      reach.by_rule = by_rule(reach.source);
       reach.on_lane = false;
       add(reach);
     }
-  });
+  }
+}
+
+LaneId Ghosts::lane_of(Point point) const {
+  return of_.lane[index(of_.placement.new_id[index(task_of(point))])];
 }
 
 void Ghosts::add(Reach reach) {
-  const auto implies = [this](const Reach& a, const Reach& b) {
-    return a.late_after == no_point && a.source >= b.source && a.lag_ns >= b.lag_ns &&
-           graph_.lane_id(task_of(a.source)) == graph_.lane_id(task_of(b.source));
+  const auto place = [this](const Reach& r) { return of_.placement.new_point(r.source); };
+  // A launch is not passed on to everybody, nor is what a rule says.
+  const auto launch = [](const Reach& r) { return r.kind == DependencyKind::launch; };
+  const auto implies = [&](const Reach& a, const Reach& b) {
+    if (launch(a) && !launch(b)) return false;
+    return a.late_after == no_point && place(a) >= place(b) && a.lag_ns >= b.lag_ns &&
+           (!a.by_rule || b.by_rule) && lane_of(a.source) == lane_of(b.source);
   };
   for (const Reach& other : collected_) {
     if (implies(other, reach)) return;
@@ -110,7 +138,7 @@ void Ghosts::add(Reach reach) {
   if (collected_.size() == most_reaches) {
     collected_.erase(
         std::min_element(collected_.begin(), collected_.end(),
-                         [](const Reach& a, const Reach& b) { return a.source < b.source; }));
+                         [&](const Reach& a, const Reach& b) { return place(a) < place(b); }));
   }
   collected_.push_back(reach);
 }
@@ -121,9 +149,20 @@ std::span<const Reach> Ghosts::reach(TaskId removed) const {
 }
 
 Point Ghosts::kept_point(Point point) const {
-  if (point == no_point || !placement_.removed(task_of(point))) return point;
+  point = of_.stand_ins.point(point);
+  if (point == no_point || !of_.placement.removed(task_of(point))) return point;
   const TaskId before = kept_before(task_of(point));
   return before == none<TaskId> ? no_point : end_of(before);
+}
+
+Point Ghosts::condition(Point point, TaskId task) const {
+  if (point == no_point) return point;
+  const Point now = kept_point(point);
+  const bool replaced = of_.stand_ins.of(task_of(point)) != nullptr ||
+                        index(task) >= of_.graph.size() || of_.stand_ins.of(task) != nullptr;
+  if (now == no_point || !replaced) return now;
+  const std::vector<TaskId>& new_id = of_.placement.new_id;
+  return new_id[index(task_of(now))] < new_id[index(task)] ? now : no_point;
 }
 
 std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,

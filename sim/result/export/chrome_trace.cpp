@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/links.h"
 #include "sim/result/export/chrome_layout.h"
 #include "sim/result/export/module_slices.h"
 
@@ -252,8 +253,8 @@ class ViewWriter {
     if (!has_track(task)) {
       return;
     }
-    for (const Dependency& dependency : dependencies_of(graph_, task)) {
-      if (dependency.source == no_point || never_drawn(dependency.kind)) {
+    for (const Link& dependency : sources(graph_, task)) {
+      if (never_drawn(dependency.kind)) {
         continue;
       }
       const TaskId source = task_of(dependency.source);

@@ -65,7 +65,7 @@ TEST_CASE("bash completes commands, options and components") {
   CHECK(bash("foretrace sim") == Words{"simulate"});
   CHECK(bash("foretrace simulate --tim") == Words{"--timeline"});
   CHECK(bash("foretrace --ver") == Words{"--version"});
-  CHECK(bash("foretrace whatif t.json --accelerator h1") == Words{"h100_sxm"});
+  CHECK(bash("foretrace whatif t.json --accelerator h20") == Words{"h20", "h200_sxm"});
   CHECK(bash("foretrace explain mixed_p") == Words{"mixed_precision"});
   CHECK(bash("foretrace simulate t.json --engine e") == Words{"event"});
   CHECK(bash("foretrace completion z") == Words{"zsh"});

@@ -35,9 +35,7 @@ TEST_CASE("host time on the path is split by region, each simulated without it")
   const TaskGraph graph = graph_with_regions();
   const Timeline timeline = simulate(graph);
   REQUIRE(timeline.span_ns == 75);  // 35 + 10 + 20 + 10
-  StepScope scope;
-  scope.end_ns = timeline.span_ns;
-  const auto regions = host_regions(graph, critical_path(graph, timeline), scope, 10);
+  const auto regions = host_regions(graph, critical_path(graph, timeline));
   REQUIRE(regions.size() == 2);
   CHECK(regions[0].label == "loader");
   CHECK(regions[0].on_path_ns == 50);
@@ -51,11 +49,9 @@ TEST_CASE("host time on the path is split by region, each simulated without it")
 TEST_CASE("of a segment that begins before the window only its end counts") {
   const TaskGraph graph = graph_with_regions();
   const Timeline timeline = simulate(graph);
-  StepScope scope;
-  scope.begin_ns = 25;  // 5 of the first 30 in the loader are left, and the 5 outside
-  scope.end_ns = timeline.span_ns;
-  const auto path = critical_path(graph, timeline, {none<TaskId>, scope.begin_ns});
-  const auto regions = host_regions(graph, path, scope, 10);
+  // From 25 on 5 of the first 30 in the loader are left, and the 5 outside.
+  const auto path = critical_path(graph, timeline, {none<TaskId>, 25});
+  const auto regions = host_regions(graph, path);
   std::int64_t host = 0;
   for (const PathGroup& region : regions) {
     host += region.on_path_ns;
@@ -66,7 +62,7 @@ TEST_CASE("of a segment that begins before the window only its end counts") {
 TEST_CASE("the largest regions are kept") {
   const TaskGraph graph = graph_with_regions();
   const Timeline timeline = simulate(graph);
-  CHECK(host_regions(graph, critical_path(graph, timeline), {}, 1).size() == 1);
+  CHECK(host_regions(graph, critical_path(graph, timeline), {.count = 1}).size() == 1);
 }
 
 }  // namespace

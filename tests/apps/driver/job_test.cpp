@@ -49,7 +49,11 @@ TEST_CASE("steps of a job are medians over ranks, counted from the last one back
   const auto run = driver::simulate_run(graph);
   REQUIRE(run.ok());
   CHECK(run->steps.host_ns == std::vector<std::int64_t>{21, 31});
-  CHECK(run->steps.median_rank == std::vector<std::size_t>{1, 1});
+  constexpr auto host = static_cast<std::size_t>(driver::StepLimit::host);
+  REQUIRE(run->steps.median_rank.size() == 2);
+  CHECK(run->steps.median_rank[0][host] == 1);
+  CHECK(run->steps.median_rank[1][host] == 1);
+  CHECK(run->steps.rank_steps[0] == std::vector<std::size_t>{1, 0, 0});
   REQUIRE(run->steps.ranks.size() == 3);
   CHECK(run->steps.ranks[0].host_ns == std::vector<std::int64_t>{90, 20, 30});
   CHECK(run->steps.ranks[1].first_step == 3);

@@ -55,8 +55,8 @@ TEST_CASE("a prediction is the changed graph simulated, between its declared bou
   const Result<Prediction> prediction = predict(recording, stack);
   REQUIRE(prediction.ok());
   CHECK(prediction->run.answer.step_ns == 60);  // 10 + 100 / 2
-  CHECK(prediction->low_ns == 50);              // 10 + 0.8 x 50
-  CHECK(prediction->high_ns == 85);             // 10 + 1.5 x 50
+  CHECK(prediction->declared_low_ns == 50);     // 10 + 0.8 x 50
+  CHECK(prediction->declared_high_ns == 85);    // 10 + 1.5 x 50
   CHECK(prediction->applied[0].tasks_changed == 1);
   CHECK(simulate_run(recording.graph())->answer.step_ns == 110);  // the recording is as it was
 }
@@ -69,8 +69,51 @@ TEST_CASE("bounds of what-ifs on one task multiply and follow it through a remov
   const Result<Prediction> prediction = predict(recording, stack);
   REQUIRE(prediction.ok());
   CHECK(prediction->run.answer.step_ns == 35);  // b 10 + 100 / 4
-  CHECK(prediction->low_ns == 26);              // 10 + 0.64 x 25
-  CHECK(prediction->high_ns == 66);             // 10 + 2.25 x 25 = 66.25
+  CHECK(prediction->declared_low_ns == 26);     // 10 + 0.64 x 25
+  CHECK(prediction->declared_high_ns == 66);    // 10 + 2.25 x 25 = 66.25
+}
+
+/// Gives kernel "k" the duration that it has.
+Result<Change> leave_k(const Scenario& scenario, const ParamValues& /*values*/) {
+  Change change;
+  const TaskId k = test::task(scenario.graph, "k");
+  change.durations.push_back({k, scenario.graph.duration_ns(k), Provenance::scaled, 0.8F, 1.5F});
+  change.notes.emplace_back("k is as fast as it gets");
+  return change;
+}
+
+TEST_CASE("a what-if that changes nothing in the end says so, with its own words") {
+  const OptimizationInfo idle = info("idle", leave_k);
+  const std::array<WhatIf, 1> stack = {{{&idle, {}}}};
+  const Result<Prediction> prediction = predict(recording_of("h:a(10) s:k(100)<a"), stack);
+  REQUIRE_FALSE(prediction.ok());
+  CHECK(prediction.error().code == ErrorCode::no_match);
+  CHECK(prediction.error().message == "idle: changes nothing: k is as fast as it gets");
+}
+
+TEST_CASE("what-ifs are applied by stage and name, whatever order they are given in") {
+  // "b" of an earlier stage removes a, without which "a" finds nothing.
+  const auto needs_a = [](const Scenario& scenario, const ParamValues& /*values*/) {
+    Change change;
+    for (std::size_t i = 0; i < scenario.graph.size(); ++i) {
+      const auto task = make_id<TaskId>(i);
+      if (scenario.graph.name(task) == "a" && scenario.graph.duration_ns(task) > 0) {
+        change.durations.push_back({task, 1, Provenance::scaled, 1.0F, 1.0F});
+      }
+    }
+    return change.durations.empty() ? Result<Change>(Error{ErrorCode::no_match, "a is gone"})
+                                    : Result<Change>(std::move(change));
+  };
+  OptimizationInfo later = info("a", needs_a);
+  later.stage = Stage::schedule;
+  OptimizationInfo earlier = info("b", remove_a);
+  earlier.stage = Stage::workload;
+  const Recording recording = recording_of("h:a(10) h:b(10) s:k(100)<b");
+  const std::array<WhatIf, 2> one = {{{&later, {}}, {&earlier, {}}}};
+  const std::array<WhatIf, 2> other = {{{&earlier, {}}, {&later, {}}}};
+  CHECK(predict(recording, one).error().message == "a: a is gone");
+  CHECK(predict(recording, other).error().message == "a: a is gone");
+  CHECK(in_order(one).front().optimization == &earlier);
 }
 
 TEST_CASE("a what-if that finds nothing stops the stack and is named") {

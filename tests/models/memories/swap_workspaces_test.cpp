@@ -34,13 +34,13 @@ TaskGraph two_products() {
 
 TEST_CASE("workspaces: sizes per call and persistent ones become those of the other device") {
   const TaskGraph graph = two_products();
-  Change change;
-  const WorkspaceSwap swap = swap_workspaces(change, graph, profile(1, 32), profile(76, 8));
+  Editor editor(graph);
+  const WorkspaceSwap swap = swap_workspaces(editor, profile(1, 32), profile(76, 8));
   CHECK(swap.edited == 1);
   CHECK(swap.added == 0);
   CHECK(swap.persistent_before == 32 * mebi);
   CHECK(swap.persistent_after == 8 * mebi);
-  auto committed = commit(graph, change);
+  auto committed = commit(graph, editor.change());
   REQUIRE(committed.ok());
   const auto curves = track_memory(committed->graph, simulate(committed->graph));
   REQUIRE(curves.size() == 1);
@@ -52,11 +52,11 @@ TEST_CASE("workspaces: operators that take one only there get one while they lau
   const TaskGraph graph = two_products();
   MemoryProfile to = profile(1, 32);
   to.per_call.push_back({"more", 4 * mebi, {"aten::mm"}});
-  Change change;
-  const WorkspaceSwap swap = swap_workspaces(change, graph, profile(1, 32), to);
+  Editor editor(graph);
+  const WorkspaceSwap swap = swap_workspaces(editor, profile(1, 32), to);
   CHECK(swap.edited == 0);
   CHECK(swap.added == 1);
-  auto committed = commit(graph, change);
+  auto committed = commit(graph, editor.change());
   REQUIRE(committed.ok());
   CHECK(track_memory(committed->graph, simulate(committed->graph))[0].peak_bytes == 54 * mebi);
 }
@@ -64,9 +64,10 @@ TEST_CASE("workspaces: operators that take one only there get one while they lau
 TEST_CASE("workspaces: a graph without tensors is left alone") {
   test::ToyRun run;
   run.kernel({.name = "gemm", .duration_ns = 10, .operator_name = "aten::addmm"});
-  Change change;
-  swap_workspaces(change, run.build(), profile(1, 32), profile(76, 8));
-  CHECK(change.empty());
+  const TaskGraph graph = run.build();
+  Editor editor(graph);
+  swap_workspaces(editor, profile(1, 32), profile(76, 8));
+  CHECK(editor.change().empty());
 }
 
 }  // namespace

@@ -2,9 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/edit/remove.h"
+#include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
-#include "sim/edit/weights.h"
 #include "tests/sim/edit/apply.h"
 
 using namespace foretrace;
@@ -14,24 +13,23 @@ using test::tasks;
 
 namespace {
 
-Stage scale_by(const char* name, double factor, transform::Trust trust = {}) {
+Stage scale_by(const char* name, double factor, Trust trust = {}) {
   return {name, [=](const TaskGraph& g) -> Result<Change> {
-            Change change;
+            Editor editor(g);
             auto selected = select(g, "kind=kernel");
             if (!selected) return std::move(selected).error();
-            const Status status =
-                transform::scale(change, g, *selected, factor, transform::ScaleOf::duration, trust);
+            const Status status = editor.scale(*selected, factor, ScaleOf::duration, trust);
             if (!status) return status.error();
-            change.notes.push_back("factor");
-            return change;
+            editor.note("factor");
+            return editor.finish();
           }};
 }
 
 Stage remove_named(const char* name) {
   return {"remove", [=](const TaskGraph& g) -> Result<Change> {
-            Change change;
-            transform::remove(change, g, tasks(g, {name}));
-            return change;
+            Editor editor(g);
+            editor.remove(tasks(g, {name}));
+            return editor.finish();
           }};
 }
 

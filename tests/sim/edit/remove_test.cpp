@@ -1,7 +1,6 @@
-#include "sim/edit/remove.h"
-
 #include <doctest/doctest.h>
 
+#include "sim/edit/editor.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/sim/edit/apply.h"
 
@@ -12,28 +11,28 @@ using test::tasks;
 
 TEST_CASE("remove: a kernel goes with its launch, a launch with its kernel") {
   const TaskGraph g = graph("h:l1(5) s:k1(20)<l1 h:l2(5,4) s:k2(20)<l2 h:l3(5) s:k3(20)<l3");
-  Change change;
-  CHECK(transform::remove(change, g, tasks(g, {"k2"})).size() == 2);
-  CHECK(test::after(g, change) == "h:l1(5) s:k1(20)<l1 h:l3(5,4) s:k3(20)<l3");
-  Change other;
-  transform::remove(other, g, tasks(g, {"l2"}), SegmentOf::take);
-  CHECK(test::after(g, other) == "h:l1(5) s:k1(20)<l1 h:l3(5) s:k3(20)<l3");
+  Editor editor(g);
+  CHECK(editor.remove(tasks(g, {"k2"})).size() == 2);
+  CHECK(test::after(g, editor.change()) == "h:l1(5) s:k1(20)<l1 h:l3(5,4) s:k3(20)<l3");
+  Editor other(g);
+  other.remove(tasks(g, {"l2"}), {.host = SegmentOf::take});
+  CHECK(test::after(g, other.change()) == "h:l1(5) s:k1(20)<l1 h:l3(5) s:k3(20)<l3");
 }
 
 TEST_CASE("remove: a launch stays while it enqueues something else") {
   const TaskGraph g = graph("h:l(5) s:a(1)<l s:b(2)<l h:m(5) s:c(3)<m");
-  Change change;
-  CHECK(transform::remove(change, g, tasks(g, {"a"})).size() == 1);
-  CHECK(test::after(g, change) == "h:l(5) s:b(2)<l h:m(5) s:c(3)<m");
-  Change both;
-  CHECK(transform::remove(both, g, tasks(g, {"a", "b"})).size() == 3);
+  Editor editor(g);
+  CHECK(editor.remove(tasks(g, {"a"})).size() == 1);
+  CHECK(test::after(g, editor.change()) == "h:l(5) s:b(2)<l h:m(5) s:c(3)<m");
+  Editor both(g);
+  CHECK(both.remove(tasks(g, {"a", "b"})).size() == 3);
 }
 
 TEST_CASE("remove: alone means alone") {
   const TaskGraph g = graph("h:a(1) h:l(5) s:k(9)<l+2");
-  Change change;
-  transform::remove(change, g, tasks(g, {"l"}), SegmentOf::keep, transform::Partners::alone);
-  CHECK(test::after(g, change) == "h:a(1) s:k(9)<a+2");
+  Editor editor(g);
+  editor.remove(tasks(g, {"l"}), {.partners = Partners::alone});
+  CHECK(test::after(g, editor.change()) == "h:a(1) s:k(9)<a+2");
 }
 
 TEST_CASE("remove: a synchronization goes as a whole, and nobody waits any more") {
@@ -57,8 +56,8 @@ TEST_CASE("remove: a synchronization goes as a whole, and nobody waits any more"
   const TaskGraph g = *std::move(builder).build();
   CHECK(simulate(g).span_ns == 107);  // 100 + 4 + 2 + 1
   for (const char* half : {"begin", "finish"}) {
-    Change change;
-    transform::remove(change, g, tasks(g, {half}));
-    CHECK(test::after(g, change) == "s:k(100) h:next(1)");
+    Editor editor(g);
+    editor.remove(tasks(g, {half}));
+    CHECK(test::after(g, editor.change()) == "s:k(100) h:next(1)");
   }
 }

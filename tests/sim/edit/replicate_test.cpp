@@ -1,25 +1,24 @@
-#include "sim/edit/replicate.h"
-
 #include <doctest/doctest.h>
 
+#include "sim/edit/editor.h"
 #include "sim/engine/pull/pull.h"
+#include "sim/graph/links.h"
 #include "tests/sim/edit/apply.h"
 
 using namespace foretrace;
 using test::graph;
 using test::tasks;
-using transform::Onto;
 
 namespace {
 
 const char* const text = "h:z(1) h:a(2) s:k(9)<a h:b(3)~s h:c(1)<k:data";
 
 TaskGraph replicated(const TaskGraph& g, std::size_t copies, Onto onto) {
-  Change change;
-  const auto result = transform::replicate(change, g, tasks(g, {"a", "k", "b"}), copies, onto);
+  Editor editor(g);
+  const auto result = editor.replicate(tasks(g, {"a", "k", "b"}), copies, onto);
   REQUIRE_MESSAGE(result.ok(), result.error().message);
   CHECK(result->tasks.size() == copies);
-  return test::committed(g, change).graph;
+  return test::committed(g, editor.change()).graph;
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ TEST_CASE("replicate: new ranks are classes of their own and see nothing of the 
   REQUIRE(after.context().rank_classes.size() == 3);
   CHECK(after.context().rank_classes[2].first_rank == 2);
   for (std::size_t t = 0; t < after.size(); ++t) {
-    for (const Dependency& d : dependencies_of(after, make_id<TaskId>(t))) {
+    for (const Link& d : sources(after, make_id<TaskId>(t))) {
       CHECK(after.lane(d.task).rank == after.lane(task_of(d.source)).rank);
     }
   }
@@ -53,10 +52,9 @@ TEST_CASE("replicate: new ranks are classes of their own and see nothing of the 
 
 TEST_CASE("replicate: no copies or no tasks change nothing, an unknown task is an error") {
   const TaskGraph g = graph(text);
-  Change change;
-  CHECK(transform::replicate(change, g, tasks(g, {"a"}), 0, Onto::same_lanes)->tasks.empty());
-  CHECK(transform::replicate(change, g, {}, 3, Onto::same_lanes).ok());
-  CHECK_FALSE(
-      transform::replicate(change, g, std::vector<TaskId>{TaskId{99}}, 1, Onto::new_lanes).ok());
-  CHECK(change.empty());
+  Editor editor(g);
+  CHECK(editor.replicate(tasks(g, {"a"}), 0, Onto::same_lanes)->tasks.empty());
+  CHECK(editor.replicate({}, 3, Onto::same_lanes).ok());
+  CHECK_FALSE(editor.replicate(std::vector<TaskId>{TaskId{99}}, 1, Onto::new_lanes).ok());
+  CHECK(editor.change().empty());
 }

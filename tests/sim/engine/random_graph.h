@@ -74,6 +74,7 @@ struct Parts {
   }
   /// Fills the forward adjacency from the slots: successor << 2 | slot, by source, then successor.
   void finish() {
+    topology.index_overflow();
     const std::size_t tasks = topology.task_count();
     std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
     const auto edge = [&edges](Point source, TaskId task, unsigned slot) {

@@ -94,6 +94,19 @@ TEST_CASE("commit: the lag of a wait outlives the next rebuild") {
   CHECK(to_text(second.graph) == "h:l(1) s:k(9)<l h:x(1)~k+6");
 }
 
+TEST_CASE("commit: the lag of a wait that means nothing yet is kept for when it does") {
+  const TaskGraph g = graph("h:a(1) s:e(1)<a h:x(0)~s2+1 h:l(1) s2:k(9)<l");
+  Change lag;
+  lag.lags.push_back({task(g, "x"), DependencyKind::synchronization, 6});
+  const Committed first = committed(g, lag);
+  CHECK(first.new_id.empty());  // weights only
+  // Now there is something on s2 before x.
+  Change more;
+  more.inserted.push_back({spec(g, "k", 30), task(g, "a"), Place::after});
+  CHECK(to_text(committed(first.graph, more).graph) ==
+        "h:a(1) s2:k(30) s:e(1)<a h:x(0)~k+6 h:l(1) s2:k(9)<l");
+}
+
 TEST_CASE("commit: a removed host call leaves its segment to its successor, or takes it along") {
   const TaskGraph g = graph("h:a(10,1) h:b(20,2) h:c(30,4)");
   CHECK(to_text(committed(g, removal(g, {"b"})).graph) == "h:a(10,1) h:c(30,6)");
@@ -129,6 +142,52 @@ TEST_CASE("commit: a removed pair passes on an event that its stream waited for"
   // The stream s2 still comes after k1; l2's place is l1's end, which l3 implies.
   CHECK(to_text(committed(g, removal(g, {"l2", "m"})).graph) ==
         "h:l1(5) s:k1(20)<l1 h:l3(5) s2:n(7)<l3<k1");
+}
+
+TEST_CASE("commit: who waited for removed work, by name or by rule, waits for what it waited for") {
+  const char* const recorded = "h2:y(1) s2:e(50)<y h:l(1) s:k(10)<l<e h:z(1) s3:m(5)<z<k h:x(0)~s";
+  const TaskGraph g = graph(recorded);
+  CHECK(to_text(committed(g, removal(g, {"k", "l"})).graph) ==
+        "h2:y(1) s2:e(50)<y h:z(1) s3:m(5)<z<e h:x(0)<e");
+  const TaskGraph r = graph("h2:y(1) s2:e(50)<y h:l(1) s:k(10)<l~s2 h:z(1) s3:m(5)<z<k h:x(0)~s");
+  CHECK(to_text(committed(r, removal(r, {"k", "l"})).graph) ==
+        "h2:y(1) s2:e(50)<y h:z(1) s3:m(5)<z<e h:x(0)<e");
+}
+
+TEST_CASE("commit: a stand-in takes over, whatever the order of the groups and of the streams") {
+  const TaskGraph g = graph("h:l(1) s:a(10)<l s2:b(20)<l<a s:c(5)<l<b+2 s2:d(7)<l<c");
+  Change change = removal(g, {"b", "c"});
+  for (const char* name : {"c", "b"}) {
+    change.inserted.push_back({spec(g, name, 3), task(g, name), Place::before});
+    const TaskId put = make_id<TaskId>(g.size() + change.inserted.size() - 1);
+    change.stand_ins.push_back({{task(g, name)}, put, put});
+    change.new_dependencies.push_back({end_of(task(g, "l")), put, DependencyKind::launch});
+  }
+  CHECK(to_text(committed(g, change).graph) ==
+        "h:l(1) s:a(10)<l s2:b(3)<l<a s:c(3)<l<b+2 s2:d(7)<l<c");
+  change.stand_ins[0].members.push_back(task(g, "b"));
+  CHECK(error_of(g, change) == "stand-in: kernel 'b' (task 2) is a member of two groups");
+  change.stand_ins = {{{task(g, "a")}, task(g, "d"), task(g, "d")}};
+  CHECK(error_of(g, change) == "stand-in: kernel 'a' (task 1) stays where it is");
+}
+
+TEST_CASE("commit: a law that a change breaks is named") {
+  const TaskGraph g = graph("h2:y(1) s2:e(50)<y h:l(1) s:k(10)<l<e");
+  Change change = removal(g, {"k"});
+  change.inserted.push_back({spec(g, "k", 3), task(g, "k"), Place::before});
+  const TaskId put = make_id<TaskId>(g.size());
+  change.stand_ins.push_back({{task(g, "k")}, put, put});
+  Committed right = committed(g, change);
+  CHECK(check_laws(g, change, right).ok());
+  // The same kernel, put in by hand.
+  Change wrong = change;
+  wrong.stand_ins.clear();
+  auto made = commit(g, wrong, Checks::none);
+  REQUIRE(made.ok());
+  CHECK(
+      check_laws(g, change, *made).error().message ==
+      "edit: kernel 'k' (task 3) waited for kernel 'e' (task 1), and what the change makes of the "
+      "one does not wait for what it makes of the other");
 }
 
 TEST_CASE("commit: a hand-over to a removed task still takes its time, a latency does not") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/engine/pull/pull.h"
+#include "sim/graph/links.h"
 #include "tests/sim/graph/text_graph.h"
 
 using namespace foretrace;
@@ -59,7 +60,7 @@ TEST_CASE("graph builder: the forward list names every dependency once, at its s
   const Topology& t = g.topology();
   std::vector<std::vector<std::uint32_t>> expected(g.size());
   for (std::size_t task_index = 0; task_index < g.size(); ++task_index) {
-    for (const Dependency& d : dependencies_of(g, make_id<TaskId>(task_index))) {
+    for (const Link& d : sources(g, make_id<TaskId>(task_index))) {
       expected[index(task_of(d.source))].push_back(static_cast<std::uint32_t>(task_index));
     }
   }
@@ -132,7 +133,8 @@ TEST_CASE("graph builder: an operation in two parts is one queue entry") {
   auto graph = std::move(builder).build();
   REQUIRE(graph.ok());
   // Depth 1: the second call (task 3) waits for the start of the first arrival, not of the finish.
-  const std::vector<Dependency> in = dependencies_of(*graph, TaskId{3});
+  const Sources of_call = sources(*graph, TaskId{3});
+  const std::vector<Link> in(of_call.begin(), of_call.end());
   REQUIRE(in.size() == 2);
   CHECK(in[1].kind == DependencyKind::queue);
   CHECK(in[1].source == start_of(arrivals[0]));

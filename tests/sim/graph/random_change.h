@@ -2,7 +2,7 @@
 //
 // The graphs have everything that a trace gives: launches with one or several kernels, streams with
 // queues, synchronizations as rules, events, hand-overs, capacity edges, lags of every size, pairs
-// of begin and finish, steps, tensors.
+// of begin and finish, ranks that meet, steps, tensors.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/edit/insert.h"
-#include "sim/edit/merge.h"
-#include "sim/edit/order.h"
-#include "sim/edit/relations.h"
-#include "sim/edit/remove.h"
-#include "sim/edit/replace.h"
-#include "sim/edit/replicate.h"
+#include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
-#include "sim/edit/split.h"
-#include "sim/edit/weights.h"
 #include "sim/graph/change.h"
 #include "sim/graph/graph_builder.h"
 
@@ -86,6 +78,9 @@ class RandomGraph {
         const LaneKind kind = i == 3 ? LaneKind::copy_direction : LaneKind::stream;
         streams_.push_back(builder_.add_lane({kind, rank, rank, 7 + i, depth, "stream"}));
       }
+    }
+    if (ranks > 1) {
+      channel_ = builder_.add_lane({LaneKind::channel, -1, no_device, 0, 0, "channel"});
     }
     builder_.add_layer("model/block");
     builder_.add_capacity({"sm", 1.0});
@@ -165,9 +160,32 @@ class RandomGraph {
     builder_.add_dependency(d);
   }
 
+  /// A collective of all ranks: everybody arrives, then everybody transfers.
+  void meet() {
+    std::vector<TaskId> arrivals;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const auto of_rank = [&](LaneId lane) { return rank_of(lane) == rank; };
+      const auto host = std::find_if(hosts_.begin(), hosts_.end(), of_rank);
+      const auto stream = std::find_if(streams_.begin(), streams_.end(), of_rank);
+      const TaskId call = add(*host, TaskKind::launch);
+      arrivals.push_back(add(*stream, TaskKind::collective, TaskPart::begin));
+      builder_.add_dependency({end_of(call), arrivals.back(), DependencyKind::launch, lag()});
+    }
+    const TaskId join = add(channel_, TaskKind::transfer);
+    for (const TaskId arrival : arrivals) {
+      builder_.add_dependency({end_of(arrival), join, DependencyKind::rendezvous});
+    }
+    for (const TaskId arrival : arrivals) {
+      const TaskId finish =
+          add(builder_.columns().lane[index(arrival)], TaskKind::collective, TaskPart::finish);
+      builder_.add_dependency({end_of(join), finish, DependencyKind::rendezvous});
+    }
+  }
+
   void operation() {
-    switch (choices_.below(10)) {
+    switch (choices_.below(11)) {
       default: return launch();
+      case 10: return channel_ == none<LaneId> ? launch() : meet();
       case 5: {
         const TaskId call = add(any(hosts_), TaskKind::synchronization);
         return wait(call, DependencyKind::synchronization);
@@ -224,6 +242,7 @@ class RandomGraph {
   GraphBuilder builder_;
   std::vector<LaneId> hosts_;
   std::vector<LaneId> streams_;
+  LaneId channel_ = none<LaneId>;
   TaskId mark_ = none<TaskId>;
   std::int64_t step_ = 0;
 };
@@ -232,17 +251,26 @@ inline TaskGraph random_graph(Choices& choices, RandomGraphTraits traits = {}) {
   return RandomGraph(choices, traits).build();
 }
 
-/// Makes a change of one to a few primitives. What it says may make no sense: then a primitive or
-/// commit() has to refuse it.
+/// Which edits a random change is made of.
+enum class RandomEdits : std::uint8_t {
+  all,     ///< what they say may make no sense: then the editor or commit() has to refuse it
+  lawful,  ///< those that keep who waits for whom by themselves: commit() takes them all
+};
+
+/// Makes a change of one to a few edits.
 class RandomChange {
  public:
-  RandomChange(Choices& choices, const TaskGraph& graph) : choices_(choices), graph_(graph) {}
+  RandomChange(Choices& choices, const TaskGraph& graph, RandomEdits edits)
+      : choices_(choices), graph_(graph), editor_(graph), edits_(edits) {}
 
   Result<Change> make() {
-    for (std::uint32_t i = 0; i <= choices_.below(3); ++i) {
-      if (Status status = primitive(); !status) return std::move(status).error();
+    const std::uint32_t most = edits_ == RandomEdits::lawful ? 9 : 3;
+    for (std::uint32_t i = 0; i <= choices_.below(most); ++i) {
+      if (graph_.size() == 0) break;
+      const Status status = edits_ == RandomEdits::lawful ? lawful() : any_edit();
+      if (!status) return status.error();
     }
-    return std::move(change_);
+    return editor_.finish();
   }
 
  private:
@@ -262,105 +290,132 @@ class RandomChange {
     tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
     return tasks;
   }
-  /// Neighbours on one lane.
-  std::vector<TaskId> neighbours() {
+  /// Tasks of one lane, neighbours or with others between them.
+  std::vector<TaskId> of_lane(bool gaps) {
     std::vector<TaskId> tasks;
     if (graph_.size() == 0) return tasks;
     const TaskId first = any();
-    const std::uint32_t count = 1 + choices_.below(4);
+    const std::uint32_t count = 1 + choices_.below(5);
     for (std::size_t t = index(first); t < graph_.size() && tasks.size() < count; ++t) {
-      if (graph_.lane_id(make_id<TaskId>(t)) == graph_.lane_id(first)) {
-        tasks.push_back(make_id<TaskId>(t));
-      }
+      const auto task = make_id<TaskId>(t);
+      if (graph_.lane_id(task) != graph_.lane_id(first) || (gaps && choices_.one_in(3))) continue;
+      tasks.push_back(task);
     }
     return tasks;
   }
 
-  Status primitive() {
-    if (graph_.size() == 0) return ok_status();
+  /// Refused groups are left as they are.
+  Status lawful() {
+    switch (choices_.below(8)) {
+      case 0:
+      case 1: {
+        const auto segment = choices_.one_in(2) ? SegmentOf::take : SegmentOf::keep;
+        const auto partners = choices_.one_in(3) ? Partners::alone : Partners::both;
+        editor_.remove(some(), {segment, segment, partners});
+        return ok_status();
+      }
+      case 2: {
+        editor_.insert(editor_.like(any()), any(), any_place());
+        return ok_status();
+      }
+      case 3: {
+        for (const auto& piece : editor_.cut(of_lane(choices_.one_in(2)))) {
+          if (!editor_.merge(piece).ok()) return Error{ErrorCode::bad_usage, "cut, not merged"};
+        }
+        return ok_status();
+      }
+      case 4: {
+        const auto parts = editor_.split(any(), {.parts = 1 + choices_.below(4)});
+        (void)parts.ok();
+        return ok_status();
+      }
+      case 5: {
+        const NewCall call{editor_.add_work("one call", TaskKind::launch), choices_.below(50)};
+        const auto put = editor_.replace_calls(of_lane(choices_.one_in(2)), call);
+        (void)put.ok();
+        return ok_status();
+      }
+      default: {
+        for (const auto& piece : editor_.cut(of_lane(choices_.one_in(2)))) {
+          const auto stands = choices_.one_in(2) ? Stands::first : Stands::last;
+          if (!editor_.replace(piece, new_work(), stands).ok()) {
+            return Error{ErrorCode::bad_usage, "cut, not replaced"};
+          }
+        }
+        return ok_status();
+      }
+    }
+  }
+
+  std::vector<NewWork> new_work() {
+    std::vector<NewWork> works;
+    for (std::uint32_t i = 0; i <= choices_.below(3); ++i) {
+      NewWork work;
+      work.work = editor_.add_work("fused", TaskKind::kernel);
+      work.duration_ns = choices_.below(100);
+      work.call = {editor_.add_work("its call", TaskKind::launch), choices_.below(20),
+                   choices_.below(20), choices_.below(20)};
+      if (choices_.one_in(3)) work.call.latency_from = LatencyFrom::start;
+      works.push_back(work);
+    }
+    return works;
+  }
+
+  Status any_edit() {
     switch (choices_.below(16)) {
-      case 0: return transform::scale(change_, graph_, some(), choices_.below(8) / 2.0);
-      case 1: return transform::set_duration(change_, some(), choices_.below(300)), ok_status();
-      case 2: return transform::set_segment(change_, some(), choices_.below(300)), ok_status();
+      case 0: return editor_.scale(some(), choices_.below(8) / 2.0);
+      case 1: return each(some(), [&](TaskId t) { editor_.set_duration(t, 7 * index(t) % 300); });
+      case 2: return each(some(), [&](TaskId t) { editor_.set_segment(t, 7 * index(t) % 300); });
       case 3: {
         const auto kind = static_cast<DependencyKind>(choices_.below(dependency_kind_count));
         const std::int64_t lag = choices_.one_in(6) ? std::int64_t{1} << 34 : choices_.below(90);
-        return transform::set_lag(change_, some(), kind, lag), ok_status();
+        return each(some(), [&](TaskId t) { editor_.set_lag(t, kind, lag); });
       }
       case 4:
-      case 5: {
-        const auto segment = choices_.one_in(2) ? SegmentOf::take : SegmentOf::keep;
-        const auto partners =
-            choices_.one_in(3) ? transform::Partners::alone : transform::Partners::both;
-        transform::remove(change_, graph_, some(), segment, partners);
-        return ok_status();
-      }
+      case 5: return pair();
       case 6: {
-        transform::insert(change_, graph_, transform::like(graph_, any()), any(), any_place());
+        editor_.move(some(), any_lane());
         return ok_status();
       }
-      case 7: return pair();
-      case 8: return merges();
-      case 9: return replacements();
-      case 10: {
-        transform::SplitOptions options{1 + choices_.below(4), choices_.below(9), std::nullopt};
-        if (choices_.one_in(2)) options.launch = transform::SplitLaunch{3, 2};
-        auto parts =
-            transform::split(change_, graph_, transform::Relations(graph_), any(), options);
-        return parts ? ok_status() : Status(parts.error());
-      }
-      case 11: return transform::move(change_, some(), any_lane()), ok_status();
-      case 12: {
-        if (choices_.one_in(2)) return transform::set_order(change_, neighbours()), ok_status();
-        transform::reorder(change_, some(), any(), any_place());
+      case 7: {
+        if (choices_.one_in(2)) {
+          editor_.set_order(of_lane(false));
+        } else {
+          editor_.reorder(some(), any(), any_place());
+        }
         return ok_status();
       }
-      case 13: {
-        const auto onto = static_cast<transform::Onto>(choices_.below(3));
-        auto copies = transform::replicate(change_, graph_, some(), choices_.below(3), onto);
+      case 8: {
+        const auto onto = static_cast<Onto>(choices_.below(3));
+        auto copies = editor_.replicate(some(), choices_.below(3), onto);
         return copies ? ok_status() : Status(copies.error());
       }
-      case 14: return dependencies();
-      default: return lanes();
+      case 9: return dependencies();
+      case 10: return lanes();
+      default: return lawful();
     }
   }
 
-  Status pair() {
-    transform::PairSpec spec{transform::like(graph_, any()), transform::like(graph_, any()),
-                             choices_.below(50), any(), transform::LatencyFrom::end};
-    if (choices_.one_in(2)) {
-      spec.device.lane = transform::add_lane(change_, graph_, graph_.context().lanes.back());
-    }
-    spec.device.work = transform::add_work(change_, graph_, graph_.work(any()), "new");
-    transform::insert_pair(change_, graph_, spec);
+  template <typename Edit>
+  static Status each(const std::vector<TaskId>& tasks, const Edit& edit) {
+    for (const TaskId task : tasks) edit(task);
     return ok_status();
   }
 
-  Status merges() {
-    std::vector<transform::Merge> merges;
-    for (std::uint32_t i = 0; i <= choices_.below(3); ++i) merges.push_back({neighbours(), -1, {}});
-    return transform::merge(change_, graph_, transform::Relations(graph_), merges);
-  }
-
-  Status replacements() {
-    std::vector<transform::Replacement> groups;
-    for (std::uint32_t i = 0; i <= choices_.below(2); ++i) {
-      transform::Replacement group;
-      group.tasks = choices_.one_in(3) ? some() : neighbours();
-      for (std::uint32_t k = 0; k <= choices_.below(3); ++k) {
-        group.with.push_back({k == 0 ? "fused" : "", choices_.below(100), {}});
-      }
-      groups.push_back(std::move(group));
-    }
-    auto tasks = transform::replace(change_, graph_, transform::Relations(graph_), groups);
-    return tasks ? ok_status() : Status(tasks.error());
+  Status pair() {
+    Editor::NewPair pair{editor_.like(any()), editor_.like(any()), choices_.below(50),
+                         LatencyFrom::end};
+    if (choices_.one_in(2)) pair.device.lane = editor_.add_lane(graph_.context().lanes.back());
+    pair.device.work = editor_.add_work(graph_.work(any()), "new");
+    const Launched put = editor_.insert(pair, any(), any_place());
+    if (choices_.one_in(2)) editor_.share_waits(put.device, any());
+    return ok_status();
   }
 
   Status dependencies() {
     const auto kind = static_cast<DependencyKind>(choices_.below(dependency_kind_count));
     if (choices_.one_in(2)) {
-      change_.removed_dependencies.push_back(
-          {any(), kind, choices_.one_in(2) ? any() : none<TaskId>});
+      editor_.remove_dependencies(any(), kind, choices_.one_in(2) ? any() : none<TaskId>);
       return ok_status();
     }
     const TaskId from = any();
@@ -372,32 +427,34 @@ class RandomChange {
                  no_point};
     if (choices_.one_in(4)) d.late_after = end_of(any());
     if (choices_.one_in(4)) d.fraction = 0.5F;
-    change_.new_dependencies.push_back(d);
+    editor_.depend(d);
     if (choices_.one_in(2)) return ok_status();
     Wait wait;
     wait.task = any();
-    wait.at = choices_.one_in(5) ? transform::next_task(change_, graph_) : any();
+    wait.at = choices_.one_in(5) ? editor_.next_task() : any();
     wait.lane = choices_.one_in(3) ? none<LaneId> : any_lane();
-    change_.new_waits.push_back(wait);
+    editor_.wait(wait);
     return ok_status();
   }
 
   Status lanes() {
     switch (choices_.below(3)) {
-      case 0: transform::set_queue_depth(change_, any_lane(), choices_.below(4)); break;
-      case 1: transform::set_policy(change_, any_lane(), LanePolicy::priority); break;
-      default: transform::prioritize(change_, some(), static_cast<std::int32_t>(choices_.below(5)));
+      case 0: editor_.set_queue_depth(any_lane(), choices_.below(4)); break;
+      case 1: editor_.set_policy(any_lane(), LanePolicy::priority); break;
+      default: editor_.prioritize(some(), static_cast<std::int32_t>(choices_.below(5)));
     }
     return ok_status();
   }
 
   Choices& choices_;
   const TaskGraph& graph_;
-  Change change_;
+  Editor editor_;
+  RandomEdits edits_;
 };
 
-inline Result<Change> random_change(Choices& choices, const TaskGraph& graph) {
-  return RandomChange(choices, graph).make();
+inline Result<Change> random_change(Choices& choices, const TaskGraph& graph,
+                                    RandomEdits edits = RandomEdits::all) {
+  return RandomChange(choices, graph, edits).make();
 }
 
 }  // namespace foretrace::test

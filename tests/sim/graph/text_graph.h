@@ -14,6 +14,8 @@
 //                 launch, synchronization, event_wait or hand_over by the two lanes
 //   ~s  ~*        waits for the last task of stream s (of every stream of the rank); then +5, ?b
 //                 and :kind as above, and  ~s@a  as of the position of task a
+// to_text() gives a graph back in the same syntax. What a task does is its name, unless the letters
+// that its name begins with are those of a TextKind: named_graph("s:relu1(9)", {{"relu", ...}}).
 #pragma once
 
 #include <cstdint>
@@ -40,6 +42,22 @@ inline TaskId task(const TaskGraph& graph, std::string_view name) {
   return none<TaskId>;
 }
 
+/// What tasks do whose names are these letters and a number.
+struct TextKind {
+  std::string_view letters = {};
+  std::string_view name = {};  ///< of the kernel or call
+  std::string_view operator_name = {};
+  std::string_view shapes = {};
+  Phase phase = Phase::unknown;
+  std::string_view layer = {};  ///< "Parent/child"
+};
+
+/// A graph whose tasks have names of their own, whatever they do.
+struct NamedGraph {
+  TaskGraph graph;
+  std::vector<std::string> names;  ///< per task
+};
+
 namespace detail {
 
 struct TextDependency {
@@ -65,16 +83,23 @@ struct TextTask {
 
 class TextGraphParser {
  public:
-  explicit TextGraphParser(std::string_view text) : text_(text) {}
+  explicit TextGraphParser(std::string_view text, std::vector<TextKind> kinds = {})
+      : text_(text), kinds_(std::move(kinds)) {}
 
-  Result<TaskGraph> build() {
+  /// `names`, if given, gets the name of every task of the graph.
+  Result<TaskGraph> build(std::vector<std::string>* names = nullptr) {
     while (skip_blanks()) token();
     for (const TextTask& t : tasks_) ids_.emplace(t.name, make_id<TaskId>(ids_.size()));
     for (const TextTask& t : tasks_) builder_.add_task(spec(t));
     for (const TextTask& t : tasks_) {
       for (const TextDependency& d : t.dependencies) add(t, d);
     }
-    return std::move(builder_).build();
+    std::vector<TaskId> new_id;
+    auto built = std::move(builder_).build(new_id);
+    if (!built || names == nullptr) return built;
+    names->resize(tasks_.size());
+    for (std::size_t i = 0; i < tasks_.size(); ++i) (*names)[index(new_id[i])] = tasks_[i].name;
+    return built;
   }
 
  private:
@@ -225,9 +250,32 @@ class TextGraphParser {
     result.segment_ns = t.segment_ns;
     Work work;
     work.name = builder_.add_name(t.name);
+    if (const TextKind* kind = text_kind_of(t.name)) {
+      work.name = builder_.add_name(kind->name);
+      work.operator_name = builder_.add_name(kind->operator_name);
+      work.shapes = builder_.add_name(kind->shapes);
+      result.phase = kind->phase;
+      if (!kind->layer.empty()) result.layer = layer_of(kind->layer);
+    }
     work.kind = result.kind;
     result.work = builder_.add_work(work);
     return result;
+  }
+
+  const TextKind* text_kind_of(std::string_view name) const {
+    while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+    for (const TextKind& kind : kinds_) {
+      if (kind.letters == name) return &kind;
+    }
+    return nullptr;
+  }
+  LayerId layer_of(std::string_view path) {
+    const auto found = layers_.find(path);
+    if (found != layers_.end()) return found->second;
+    const std::size_t slash = path.rfind('/');
+    const bool nested = slash != std::string_view::npos;
+    const LayerId parent = nested ? layer_of(path.substr(0, slash)) : none<LayerId>;
+    return layers_.emplace(path, builder_.add_layer(path, parent)).first->second;
   }
 
   DependencyKind dependency_kind(const TextTask& t, const TextDependency& d) {
@@ -265,7 +313,9 @@ class TextGraphParser {
   }
 
   std::string_view text_;
+  std::vector<TextKind> kinds_;
   GraphBuilder builder_;
+  std::map<std::string_view, LayerId> layers_;
   std::vector<TextTask> tasks_;
   std::map<std::string_view, TaskId> ids_;
   std::map<std::string_view, LaneId> lanes_;
@@ -285,12 +335,21 @@ inline TaskGraph graph(std::string_view text) {
   return std::move(result).value();
 }
 
+/// The same of tasks that are of these kinds.
+inline NamedGraph named_graph(std::string_view text, std::vector<TextKind> kinds) {
+  NamedGraph result;
+  auto built = detail::TextGraphParser(text, std::move(kinds)).build(&result.names);
+  REQUIRE_MESSAGE(built.ok(), built.error().message);
+  result.graph = std::move(built).value();
+  return result;
+}
+
 /// The tasks in id order in the same syntax, without kinds; a resolved wait or queue is "~".
-inline std::string to_text(const TaskGraph& graph) {
+/// `name_of(task)` names them.
+template <typename NameOf>
+std::string to_text(const TaskGraph& graph, const NameOf& name_of) {
   std::string text;
-  const auto point = [&graph](Point p) {
-    return (is_end(p) ? "" : "^") + std::string(graph.name(task_of(p)));
-  };
+  const auto point = [&](Point p) { return (is_end(p) ? "" : "^") + name_of(task_of(p)); };
   const auto lag = [](std::int64_t value) {
     return value == 0 ? "" : (value > 0 ? "+" : "") + std::to_string(value);
   };
@@ -298,7 +357,7 @@ inline std::string to_text(const TaskGraph& graph) {
   const Topology& topology = graph.topology();
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto t = make_id<TaskId>(i);
-    text += (i == 0 ? "" : " ") + graph.lane(t).name + ":" + std::string(graph.name(t)) + "(" +
+    text += (i == 0 ? "" : " ") + graph.lane(t).name + ":" + name_of(t) + "(" +
             std::to_string(graph.duration_ns(t));
     if (graph.segment_ns(t) != 0) text += "," + std::to_string(graph.segment_ns(t));
     text += ")";
@@ -316,6 +375,22 @@ inline std::string to_text(const TaskGraph& graph) {
     }
   }
   return text;
+}
+
+inline std::string to_text(const TaskGraph& graph) {
+  return to_text(graph, [&graph](TaskId task) { return std::string(graph.name(task)); });
+}
+inline std::string to_text(const NamedGraph& graph) {
+  return to_text(graph.graph, [&graph](TaskId task) { return graph.names[index(task)]; });
+}
+
+/// The task with this name; fails the test if there is none.
+inline TaskId task(const NamedGraph& graph, std::string_view name) {
+  for (std::size_t t = 0; t < graph.names.size(); ++t) {
+    if (graph.names[t] == name) return make_id<TaskId>(t);
+  }
+  FAIL("no task '", std::string(name), "'");
+  return none<TaskId>;
 }
 
 }  // namespace foretrace::test

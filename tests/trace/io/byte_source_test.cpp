@@ -38,7 +38,8 @@ struct TemporaryFile {
 }  // namespace
 
 TEST_CASE("a plain file comes back byte for byte, whatever the size of the reads") {
-  const std::string content = std::string("ab\0c", 4) + std::string(100'000, 'x') + "end";
+  std::string content("ab\0c", 4);
+  content.append(100'000, 'x').append("end");
   const TemporaryFile file(content);
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1} << 20}) {
     auto source = open_file(file.path.string());

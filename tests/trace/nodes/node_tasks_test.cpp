@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/graph/links.h"
 #include "tests/trace/formats/node_helpers.h"
 #include "trace/assemble/build_graph.h"
 
@@ -20,7 +21,7 @@ std::int64_t makespan(const TaskGraph& graph) {
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     std::int64_t start = 0;
-    for (const Dependency& dependency : dependencies_of(graph, task)) {
+    for (const Link& dependency : sources(graph, task)) {
       start = std::max(start, end[index(task_of(dependency.source))] + dependency.lag_ns);
     }
     end[i] = start + graph.duration_ns(task);

@@ -9,10 +9,6 @@
 namespace foretrace::trace::results {
 namespace {
 
-const TensorShape* argument(const OperatorCall& call, std::size_t i) {
-  return call.arguments->tensor(i);
-}
-
 struct Reduction {
   std::string_view name;
   std::size_t dim;      ///< argument with the dimensions

@@ -8,10 +8,6 @@
 namespace foretrace::trace::results {
 namespace {
 
-const TensorShape* argument(const OperatorCall& call, std::size_t i) {
-  return call.arguments->tensor(i);
-}
-
 Results like(const OperatorCall& call, std::initializer_list<std::size_t> arguments) {
   Shapes shapes;
   for (const std::size_t i : arguments) {

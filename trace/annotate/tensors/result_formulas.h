@@ -1,6 +1,7 @@
 // Results by kind of operator; result_shapes knows which operator is of which kind.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,11 @@ namespace foretrace::trace::results {
 
 using Shapes = std::vector<TensorShape>;
 using Results = std::optional<Shapes>;
+
+/// The i-th argument of a call, if it is a tensor; null otherwise.
+[[nodiscard]] inline const TensorShape* argument(const OperatorCall& call, std::size_t i) {
+  return call.arguments->tensor(i);
+}
 
 // Layers of a model and their gradients: products, normalization, attention, losses, convolution.
 [[nodiscard]] Results mm(const OperatorCall& call);

@@ -28,15 +28,15 @@ struct Scene {
 };
 
 /// What names say about the events around an instant, worked out once per name.
-enum Mark : std::uint8_t { known = 1, makes = 2, clears = 4, communicates = 8 };
+enum Mark : std::uint8_t { known = 1, makes = 2, clears = 4, moves = 8 };
 
 std::uint8_t marks_of(EventKind kind, std::string_view name) {
   static constexpr std::array<std::string_view, 3> communication = {
       "nccl:", "c10d::", "record_param_comms"};
   std::uint8_t marks = known;
   if (kind == EventKind::cpu_op && is_factory(name)) marks |= makes;
-  if (contains(name, "zero_grad")) marks |= clears;
-  if (starts_with_any(name, communication)) marks |= communicates;
+  if (foretrace::contains(name, "zero_grad")) marks |= clears;
+  if (starts_with_any(name, communication)) marks |= moves;
   return marks;
 }
 
@@ -94,7 +94,7 @@ class Scenes {
       const EventId event = open[i - 1];
       const std::uint8_t marks = marks_at(event);
       scene.clears_gradients = scene.clears_gradients || (marks & clears) != 0;
-      scene.communicates = scene.communicates || (marks & communicates) != 0;
+      scene.communicates = scene.communicates || (marks & moves) != 0;
       if (scene.around == none<EventId>) scene.around = event;
       if (events_.kind[index(event)] != EventKind::cpu_op) continue;
       if (scene.factory == none<EventId>) scene.factory = event;

@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/links.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/chakra/chakra_fields.h"
 #include "trace/formats/chakra/protobuf_out.h"
@@ -268,7 +269,7 @@ class ChakraWriter {
     add_data(before(task));
     const TaskId previous = previous_[index(task)];
     const bool device = is_device(graph_.kind(task));
-    for (const Dependency& dependency : dependencies_of(graph_, task)) {
+    for (const Link& dependency : sources(graph_, task)) {
       const TaskId source = task_of(dependency.source);
       const bool of_lane = source == previous && (dependency.kind == DependencyKind::stream_order ||
                                                   dependency.kind == DependencyKind::program_order);

@@ -12,11 +12,6 @@
 namespace foretrace::trace::detail {
 namespace {
 
-std::int32_t small(std::int64_t value) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
-}
-
 // "grid:16,1,1" in " grid:16,1,1 block:512,1,1 ..."
 std::array<std::int32_t, 3> triple_behind(std::string_view text, std::string_view key) {
   std::array<std::int32_t, 3> found{};
@@ -92,12 +87,12 @@ void apply(const XlaDetails& details, Descriptor& descriptor) {
   }
   descriptor.grid = triple_behind(details.kernel, "grid:");
   descriptor.block = triple_behind(details.kernel, "block:");
-  descriptor.registers_per_thread = small(number_behind(details.kernel, "regs:", 0));
+  descriptor.registers_per_thread = clamped_to_int(number_behind(details.kernel, "regs:", 0));
   std::int64_t shared = 0;
   for (const std::string_view key : {"static_shared:", "dynamic_shared:", "group_mem:"}) {
-    shared += small(number_behind(details.kernel, key, 0));
+    shared += clamped_to_int(number_behind(details.kernel, key, 0));
   }
-  descriptor.shared_memory_bytes = small(shared);
+  descriptor.shared_memory_bytes = clamped_to_int(shared);
 }
 
 }  // namespace foretrace::trace::detail

@@ -16,11 +16,6 @@ namespace {
 constexpr std::int64_t picoseconds = 1000;  // per ns
 constexpr std::int64_t latest_ns = std::int64_t{1} << 60;
 
-std::int32_t small(std::int64_t value) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
-}
-
 }  // namespace
 
 EventKind XplaneImport::work_kind(const Timed& event) {
@@ -143,13 +138,13 @@ void XplaneImport::read_properties(const XPlane& plane, std::int32_t device) {
   for (const std::string_view message : plane.stats) {
     const XStat stat = plane.stat(message);
     if (stat.name == "core_count") {
-      properties.multiprocessors = small(stat.number);
+      properties.multiprocessors = clamped_to_int(stat.number);
     } else if (stat.name == "memory_size") {
       properties.total_memory_bytes = std::max<std::int64_t>(0, stat.number);
     } else if (stat.name == "compute_cap_major") {
-      properties.compute_major = small(stat.number);
+      properties.compute_major = clamped_to_int(stat.number);
     } else if (stat.name == "compute_cap_minor") {
-      properties.compute_minor = small(stat.number);
+      properties.compute_minor = clamped_to_int(stat.number);
     } else if (stat.name == "device_vendor") {
       vendor = stat.text;
     } else if (stat.name == "device_type_string") {
@@ -169,7 +164,7 @@ void XplaneImport::read_device(const XPlane& plane) {
   const bool is_gpu = plane.name.starts_with("/device:GPU:");
   const std::int64_t device =
       number_behind(plane.name, is_gpu ? "/device:GPU:" : "/device:TPU:", plane.id);
-  read_properties(plane, small(device));
+  read_properties(plane, clamped_to_int(device));
   std::int64_t line_number = 0;
   for (const XLine& line : plane.lines) {
     const std::int64_t stream = stream_number(line.name);

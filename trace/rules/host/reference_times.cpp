@@ -48,10 +48,29 @@ void flag_share_of_span(Honesty& honesty, std::int64_t time, const char* what) {
   }
 }
 
-void set_flags(Honesty& honesty) {
+/// Several streams, and not one wait between them: such calls were not recorded, or were cut out.
+bool misses_waits(const Assembly& assembly) {
+  return assembly.streams.size() > 1 && assembly.events.syncs.empty() &&
+         std::none_of(assembly.calls.begin(), assembly.calls.end(), [](const HostCall& call) {
+           return call.kind == CallKind::stream_wait || call.kind == CallKind::event_record;
+         });
+}
+
+/// What most likely stands behind device work that starts late: a cause that the trace shows, else
+/// one that it cannot show, else another program.
+const char* reason_of_late_work(const Assembly& assembly) {
+  const auto& flags = assembly.honesty.flags;
+  if (std::find(flags.begin(), flags.end(), "first use") != flags.end()) {
+    return "late device work";
+  }
+  return misses_waits(assembly) ? "missing records" : "shared device";
+}
+
+void set_flags(Assembly& assembly) {
+  Honesty& honesty = assembly.honesty;
   flag_share_of_span(honesty, honesty.initial_backlog_ns, "initial backlog");
   flag_share_of_span(honesty, honesty.first_use_ns, "first use");
-  flag_share_of_span(honesty, honesty.unexplained_device_ns, "shared device");
+  flag_share_of_span(honesty, honesty.unexplained_device_ns, reason_of_late_work(assembly));
 }
 
 void measure_references(Assembly& assembly) {
@@ -85,7 +104,7 @@ void measure_references(Assembly& assembly) {
   }
   assembly.honesty.host_only_ns = host_last - assembly.begin_ns - union_length(blocked) + own;
   assembly.honesty.span_ns = std::max(last, host_last) - assembly.begin_ns;
-  set_flags(assembly.honesty);
+  set_flags(assembly);
 }
 
 }  // namespace

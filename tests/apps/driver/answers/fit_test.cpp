@@ -156,11 +156,11 @@ TEST_CASE("fit: what is applied already stays, and its conflicts and settings ar
     if (answer->choices[i].texts.size() == 2 && set.choices.empty()) set.choices = {i};
   }
   REQUIRE(set.choices.size() == 1);
-  const auto ordered = with_set(texts, *answer, set);
+  const auto ordered = with_set(std::span<const WhatIf>(stack), *answer, set);
   REQUIRE(ordered.size() == 3);
-  CHECK(ordered[0].rfind("batch_size:", 0) == 0);
-  CHECK(ordered[1] == "eight_bit_optimizer");
-  CHECK(ordered[2].rfind("gradient_accumulation:", 0) == 0);
+  CHECK(ordered[0].optimization->name == "batch_size");
+  CHECK(ordered[1].optimization->name == "eight_bit_optimizer");
+  CHECK(ordered[2].optimization->name == "gradient_accumulation");
 }
 
 TEST_CASE("fit: a recording without memory, a size that is none, an accelerator by name") {

@@ -26,7 +26,7 @@ MemoryTarget gibibytes(std::int64_t size) {
 bool fits_at(const Loaded& run, const MemoryTarget& target, std::int64_t batch,
              std::int64_t recorded, std::vector<std::string> texts = {}) {
   const double factor = static_cast<double>(batch) / static_cast<double>(recorded);
-  texts.insert(texts.begin(), fmt::format("batch_size:factor={}", factor));
+  if (factor != 1) texts.insert(texts.begin(), fmt::format("batch_size:factor={}", factor));
   const auto prediction = predict(run.recording, stack_of(texts));
   REQUIRE_MESSAGE(prediction.ok(), prediction.error().message);
   const MemoryModel memory(run.recording, run.replay.run.timeline);

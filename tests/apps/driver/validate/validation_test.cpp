@@ -151,9 +151,12 @@ TEST_CASE("validation: pairs are predicted from their first side with a declared
     by_id[row.id] = row;
     CHECK(row.low_ns <= row.predicted_ns);
     CHECK(row.predicted_ns <= row.high_ns);
-    CHECK(static_cast<double>(row.high_ns - row.low_ns) <=
-          0.25 * static_cast<double>(row.predicted_ns));
+    CHECK(row.half_width() > 0);
+    CHECK(row.half_width() < 0.3);
   }
+  const Coverage coverage = coverage_of(*pairs);
+  CHECK(10 * coverage.covered >= 8 * coverage.predicted);
+  CHECK(coverage.mean_half_width <= 0.15);
   CHECK(std::abs(by_id["K1"].error()) <= 0.09);
   CHECK(std::abs(by_id["K2"].error()) <= 0.09);
   CHECK(std::abs(by_id["S1"].error()) <= 0.12);

@@ -6,9 +6,8 @@ namespace foretrace::detail {
 namespace {
 
 struct Found {
-  explicit Found(TaskGraph made) : graph(std::move(made)), view(graph), uses(graph, view) {}
+  explicit Found(TaskGraph made) : graph(std::move(made)), uses(graph) {}
   TaskGraph graph;
-  GraphView view;
   TensorUses uses;
 };
 

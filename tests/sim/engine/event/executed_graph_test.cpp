@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/engine/pull/pull.h"
+#include "sim/graph/links.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace {
@@ -105,7 +106,7 @@ TEST_CASE("executed graph: what a policy puts in stands where it ran, with its n
   CHECK(made.segment_ns(task(made, "again: a")) == 5);
   CHECK(made.segment_ns(task(made, "b")) == 0);
   bool is_launched = false;
-  for (const Dependency& dependency : dependencies_of(made, task(made, "again: k"))) {
+  for (const Link& dependency : sources(made, task(made, "again: k"))) {
     is_launched = is_launched || (dependency.kind == DependencyKind::launch &&
                                   task_of(dependency.source) == task(made, "again: a"));
   }

@@ -161,5 +161,31 @@ TEST_CASE("path_gains: a step's gain is measured between its marks") {
   CHECK(gains[0].gain_ns == 100);
 }
 
+TEST_CASE("path_gains: a gain is measured on what is asked for, from 0 to what all of it gives") {
+  const TaskGraph graph = test::graph("h:work(100) h:more(50) s:k(30)<more");
+  const CriticalPath path = critical_path(graph, simulate(graph));
+  GainOptions options;
+  // Now 180; without host time 60, without device time 150. Then the groups, most time first.
+  options.measure = [](std::span<const Weights> variants) {
+    REQUIRE(variants.size() == 6);
+    return std::vector<std::int64_t>{180, 60, 150, 10, 200, 100};
+  };
+  const auto gains = path_gains(graph, path, options);
+  REQUIRE(gains.size() == 3);
+  CHECK(gains[0].label == "work");
+  CHECK(gains[0].gain_ns == 120);  // 170, but all host time together gives 120
+  CHECK(gains[1].gain_ns == 0);    // the step would get longer
+  CHECK(gains[2].label == "k");
+  CHECK(gains[2].gain_ns == 30);  // 80, but all device time together gives 30
+}
+
+TEST_CASE("path_gains: host time of a job names the rank") {
+  const TaskGraph graph = test::graph("r0/h:a(10,40) r1/h:b(5,90)");
+  const CriticalPath path = critical_path(graph, simulate(graph));
+  const auto gains = path_gains(graph, path);
+  REQUIRE_FALSE(gains.empty());
+  CHECK(gains[0].label == "rank 1: host time of r1/h");
+}
+
 }  // namespace
 }  // namespace foretrace

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/graph/links.h"
 #include "tests/trace/formats/write_helpers.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/chakra/chakra_fields.h"
@@ -46,7 +47,7 @@ std::vector<std::int64_t> starts_of(const TaskGraph& graph) {
     const auto task = make_id<TaskId>(i);
     const bool first = begun.insert(graph.lane_id(task)).second;
     std::int64_t at = first ? graph.segment_ns(task) : 0;
-    for (const Dependency& d : dependencies_of(graph, task)) {
+    for (const Link& d : sources(graph, task)) {
       const auto part =
           static_cast<std::int64_t>(static_cast<double>(d.fraction) *
                                     static_cast<double>(graph.duration_ns(task_of(d.source))));

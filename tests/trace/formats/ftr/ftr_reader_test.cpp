@@ -198,6 +198,8 @@ TEST_CASE("ftr: sizes up to 2^64 are not believed") {
     std::string column = start_rows(size, 1, 1);
     put_number(column, 4);
     put_number(column, size);
+    // Nothing of it is there, but for the place that it says to have.
+    const std::string far_track = start_rows(std::uint64_t{1} << 22U, 0, 0);
     const std::string info = put_pairs({{"content", "table"}});
     const LoadedTrace loaded = read_ftr(file_of({{ChunkKind::info, info},
                                                  {ChunkKind::names, names},
@@ -206,9 +208,11 @@ TEST_CASE("ftr: sizes up to 2^64 are not believed") {
                                                  {ChunkKind::events, column},
                                                  {ChunkKind::memory, rows},
                                                  {ChunkKind::tracks, rows},
+                                                 {ChunkKind::tracks, far_track},
                                                  {ChunkKind::report, pairs},
                                                  {ChunkKind::end, ""}}));
     CHECK(loaded.events.size() == 0);
+    CHECK(loaded.events.tracks.size() < 1000);
     CHECK(damage_count(loaded.report, "damaged chunk of names") == 2);
     CHECK(damage_count(loaded.report, "damaged chunk of events") == 2);
     CHECK(damage_count(loaded.report, "damaged chunk of rows") == 2);

@@ -8,11 +8,11 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/edit/relations.h"
-#include "sim/edit/weights.h"
+#include "sim/edit/editor.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
+#include "sim/graph/links.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/reader.h"
 
@@ -86,21 +86,20 @@ TaskGraph after_identity(const TaskGraph& graph) {
 
 /// A host twice as fast, hand-overs between its threads with it.
 TaskGraph after_faster_host(const TaskGraph& graph) {
-  Change change;
+  Editor editor(graph);
   std::vector<TaskId> host;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (!is_host(graph.kind(task))) continue;
     host.push_back(task);
-    for (const Dependency& d : dependencies_of(graph, task)) {
+    for (const Link& d : sources(graph, task)) {
       if (d.kind == DependencyKind::hand_over) {
-        change.lags.push_back({task, DependencyKind::hand_over, d.lag_ns / 2});
+        editor.set_lag(task, DependencyKind::hand_over, d.lag_ns / 2);
       }
     }
   }
-  REQUIRE(
-      transform::scale(change, graph, host, 0.5, transform::ScaleOf::duration_and_segment).ok());
-  return edited(graph, change);
+  REQUIRE(editor.scale(host, 0.5, ScaleOf::duration_and_segment).ok());
+  return edited(graph, editor.change());
 }
 
 TEST_CASE("tensors: live bytes of the simulated host equal the recorded total at every event") {

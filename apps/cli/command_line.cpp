@@ -1,0 +1,76 @@
+#include "apps/cli/command_line.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/cli/console.h"
+#include "apps/cli/help.h"
+
+namespace foretrace::app {
+namespace {
+
+/// What a command line that cannot be understood ends with: the command may have its own code.
+int bad_usage_code(const CLI::App& root, std::span<const CommandInfo* const> commands) {
+  const auto chosen = root.get_subcommands();
+  for (const CommandInfo* const command : commands) {
+    if (!chosen.empty() && chosen.front()->get_name() == command->name) {
+      return command->bad_usage_code;
+    }
+  }
+  return exit_bad_input;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, const Program& program) {
+  CLI::App root(
+      "Predicts what an optimization or another accelerator would do to a deep learning run, from "
+      "a trace of it.",
+      "foretrace");
+  use_help_page(root);
+  root.allow_extras();
+  root.require_subcommand(0, 1);
+  root.set_version_flag("--version", "foretrace " + std::string(program.version),
+                        "print the version and exit");
+  root.get_help_ptr()->description("print this page and exit");
+  constexpr Example examples[] = {
+      {"foretrace simulate trace.json.gz", "replays a trace: how close, and where the time goes"},
+      {"foretrace whatif trace.json.gz --rank-all", "what would help most"}};
+  add_examples(root, examples);
+
+  std::map<const CLI::App*, std::function<int()>> actions;
+  std::deque<Arguments> arguments;  // actions may refer to theirs
+  for (const CommandInfo* const command : program.commands) {
+    CLI::App* const sub =
+        root.add_subcommand(std::string(command->name), std::string(command->summary));
+    sub->allow_extras();
+    sub->get_help_ptr()->description("print this page and exit");
+    actions[sub] = command->setup(arguments.emplace_back(*sub));
+  }
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto parsed = root.get_subcommands();
+    return answer(help_page(parsed.empty() ? root : *parsed.front()));
+  } catch (const CLI::CallForVersion& version) {
+    return answer(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& error) {
+    static_cast<void>(failure(usage_error(root, error)));
+    return bad_usage_code(root, program.commands);
+  }
+  if (const Status status = check_leftovers(root); !status.ok()) {
+    static_cast<void>(failure(status.error()));
+    return bad_usage_code(root, program.commands);
+  }
+  const auto chosen = root.get_subcommands();
+  if (chosen.empty()) {
+    return failure({ErrorCode::bad_usage, "no command given; see foretrace --help"});
+  }
+  return actions.at(chosen.front())();
+}
+
+}  // namespace foretrace::app

@@ -1,0 +1,132 @@
+// foretrace schedule: simulates jobs on a cluster under one or several scheduling policies.
+#include "apps/driver/scheduler/schedule.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/cli/command.h"
+#include "apps/cli/console.h"
+#include "apps/cli/help.h"
+#include "apps/cli/options.h"
+#include "apps/cli/outputs.h"
+#include "apps/driver/what_if_spec.h"
+#include "apps/report/schedule/schedule_report.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  app::CommonOptions common;
+  std::string path;
+  std::vector<std::string> policies;
+  std::string events;
+  std::string jobs;
+  std::string timeline;
+  std::string picture;
+};
+
+// Policies named on the command line stand in for those of the file.
+Status replace_policies(const Options& options, scheduling::Schedule& schedule) {
+  if (options.policies.empty()) return ok_status();
+  schedule.policies.clear();
+  for (const std::string& text : options.policies) {
+    auto spec = driver::parse_what_if(text);
+    if (!spec) return std::move(spec).error().with_context("--policy");
+    const auto known = scheduling::find_scheduler(spec->name);
+    if (!known) return known.error();
+    const auto policy = scheduling::make_policy(**known, spec->parameters);
+    if (!policy) return policy.error();
+    schedule.policies.push_back({.name = spec->name, .settings = spec->parameters});
+  }
+  return ok_status();
+}
+
+Status write_files(const Options& options, const scheduling::Schedule& schedule,
+                   const scheduling::ScheduleRun& run) {
+  struct File {
+    const std::string& path;
+    Status (*fill)(const scheduling::Schedule&, const scheduling::ScheduleRun&, const app::Sink&);
+  };
+  const File files[] = {{options.events, app::write_schedule_events},
+                        {options.jobs, app::write_schedule_jobs},
+                        {options.timeline, app::write_schedule_timeline}};
+  for (const File& file : files) {
+    if (file.path.empty()) continue;
+    const Status written = app::write_file(
+        file.path, [&](const auto& sink) { return file.fill(schedule, run, sink); });
+    if (!written) return written.error();
+  }
+  if (options.picture.empty()) return ok_status();
+  return app::write_file(options.picture, [&](const auto& sink) -> Status {
+    if (sink(app::schedule_picture(schedule, run))) return ok_status();
+    return Error{ErrorCode::io, "cannot write"};
+  });
+}
+
+Status check_files(const Options& options, std::size_t policies) {
+  const std::string inputs[] = {options.path};
+  for (const std::string* file :
+       {&options.events, &options.jobs, &options.timeline, &options.picture}) {
+    if (file->empty()) continue;
+    if (policies != 1) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("schedule: --events, --jobs, --timeline and --svg tell of one "
+                               "policy, got {}; name one with --policy",
+                               policies)};
+    }
+    if (const Status fine = app::check_output(*file, inputs); !fine) return fine.error();
+  }
+  return ok_status();
+}
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  auto schedule = scheduling::read_schedule(options.path);
+  if (!schedule) return app::failure(schedule.error());
+  if (const Status fine = replace_policies(options, *schedule); !fine) {
+    return app::failure(fine.error());
+  }
+  if (const Status fine = check_files(options, schedule->policies.size()); !fine) {
+    return app::failure(fine.error());
+  }
+  const auto runs = scheduling::run_schedule(*schedule);
+  if (!runs) return app::failure(runs.error());
+  if (const Status written = write_files(options, *schedule, runs->front()); !written) {
+    return app::failure(written.error());
+  }
+  if (options.common.json) return app::answer(app::schedule_document(*schedule, *runs));
+  return app::answer(options.common.quiet ? app::schedule_headline(*schedule, *runs)
+                                          : app::schedule_page(*schedule, *runs));
+}
+
+std::function<int()> setup(app::Arguments& cli) {
+  const auto options = std::make_shared<Options>();
+  cli.add_option("RUN", options->path, "a run (schema foretrace.schedule/1)").required();
+  cli.add_option("--policy", options->policies,
+                 "a policy instead of those of the file, NAME[:key=value,...]; may be repeated")
+      .type_name("POLICY");
+  cli.add_option("--events", options->events, "what happened when, as CSV").type_name("FILE");
+  cli.add_option("--jobs", options->jobs, "what became of every job, as CSV").type_name("FILE");
+  cli.add_option("--timeline", options->timeline, "who ran where, for a trace viewer")
+      .type_name("FILE");
+  cli.add_option("--svg", options->picture, "the same as a picture").type_name("FILE");
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace schedule examples/05_schedule/heterogeneous.json",
+       "how long jobs take on a mixed cluster under several policies"},
+      {"foretrace schedule examples/05_schedule/heterogeneous.json --policy srtf --svg run.svg",
+       "one policy, and a picture of who ran where"}};
+  cli.add_examples(examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo schedule;
+const CommandInfo schedule = {"schedule", "simulate jobs on a cluster under scheduling policies",
+                              setup};
+
+}  // namespace foretrace::commands

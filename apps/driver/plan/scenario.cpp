@@ -1,0 +1,179 @@
+// Reads scenarios. Names are looked up where they stand, so that every mistake has its place.
+#include "apps/driver/plan/scenario.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "models/networks/read_figures.h"
+#include "sim/core/params.h"
+
+namespace foretrace::driver {
+namespace {
+
+constexpr double most_ranks = 1e6;
+constexpr double most_tokens = 1e8;
+constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gradients",
+                                                       "parameters"};
+constexpr std::array<std::string_view, 3> context_kinds = {"ring", "all_gather", "all_to_all"};
+constexpr std::array<std::string_view, 4> recomputes = {"none", "selective", "full", "operators"};
+constexpr std::array<std::string_view, 3> passes = {"training", "prefill", "decode"};
+constexpr std::array<std::string_view, 5> precision_names = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+
+/// Looks a name up; what it finds wrong is a mistake at this key.
+template <typename Value, typename Find>
+std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view key, Find find) {
+  std::string name;
+  fields.text(key, name);
+  if (name.empty()) return nullptr;
+  auto found = find(name);
+  if (!found.ok()) {
+    fields.mistake(key, found.error().message);
+    return nullptr;
+  }
+  return std::make_shared<const Value>(std::move(*found));
+}
+
+void read_workload(ConfigFields& fields, Scenario& scenario) {
+  const ConfigValue* object = fields.object("workload");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("workload"));
+  scenario.model = looked_up<ModelSpec>(inner, "model", find_model);
+  const double usual = scenario.model != nullptr ? scenario.model->transformer.positions : 2048;
+  Job& job = scenario.job;
+  job.length = optional_count(inner, "sequence", most_tokens, static_cast<std::uint32_t>(usual));
+  job.pass = static_cast<Pass>(optional_word(inner, "pass", passes, 0));
+  job.keys = optional_count(inner, "context", most_tokens, static_cast<std::uint32_t>(job.length));
+  fields.take(inner.finish());
+}
+
+void read_parallelism(ConfigFields& fields, ParallelPlan& plan) {
+  const ConfigValue* object = fields.optional_object("parallelism");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("parallelism"));
+  const auto size = [&inner](std::string_view key) {
+    return optional_count(inner, key, most_ranks, 1);
+  };
+  plan.data = size("data");
+  plan.tensor = size("tensor");
+  plan.pipeline = size("pipeline");
+  plan.context = size("context");
+  plan.expert = size("expert");
+  plan.expert_tensor = size("expert_tensor");
+  inner.optional_boolean("sequence", plan.sequence);
+  plan.sharding = static_cast<Sharding>(optional_word(inner, "sharding", shardings, 0));
+  plan.shard_size = optional_count(inner, "shard_size", most_ranks, 0);
+  plan.context_kind =
+      static_cast<ContextKind>(optional_word(inner, "context_kind", context_kinds, 0));
+  inner.optional_boolean("balances_context", plan.balances_context);
+  fields.take(inner.finish());
+}
+
+void read_schedule(ConfigFields& fields, Job& job) {
+  const ConfigValue* object = fields.optional_object("schedule");
+  std::string name = "1f1b";
+  if (object != nullptr) {
+    ConfigFields inner(*object, fields.file(), fields.pointer_of("schedule"));
+    inner.text("kind", name);
+    job.chunks = optional_count(inner, "chunks", 1024, 1);
+    if (const auto found = find_schedule(name); !found.ok() && !name.empty()) {
+      std::string message = found.error().message;
+      constexpr std::string_view prefix = "schedule: ";
+      inner.mistake("kind", message.substr(message.starts_with(prefix) ? prefix.size() : 0));
+    }
+    fields.take(inner.finish());
+  }
+  if (const auto found = find_schedule(name); found.ok()) job.schedule = *found;
+}
+
+void read_batch(ConfigFields& fields, Job& job) {
+  const ConfigValue* object = fields.object("batch");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("batch"));
+  job.global_batch = read_count(inner, "global", 1e9);
+  job.micro_batch = optional_count(inner, "micro", 1e9, 1);
+  fields.take(inner.finish());
+}
+
+Result<Scenario> scenario_from(const ConfigValue& root, const std::string& path) {
+  Scenario scenario;
+  scenario.path = path;
+  ConfigFields fields(root, path);
+  read_workload(fields, scenario);
+  scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster);
+  scenario.framework = looked_up<Framework>(fields, "framework", find_framework);
+  scenario.job.precisions =
+      *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
+  read_parallelism(fields, scenario.job.plan);
+  read_schedule(fields, scenario.job);
+  read_batch(fields, scenario.job);
+  scenario.job.recompute =
+      static_cast<Recompute>(optional_word(fields, "recompute", recomputes, 0));
+  if (auto status = fields.finish(); !status) return std::move(status).error();
+  auto complete = complete_scenario(std::move(scenario));
+  if (!complete.ok()) return std::move(complete).error().with_context(path);
+  return complete;
+}
+
+}  // namespace
+
+Result<Precisions> precisions_of(std::string_view name) {
+  if (name == "fp32") return Precisions{Precision::fp32, false};
+  if (name == "tf32") return Precisions{Precision::tf32, false};
+  if (name == "fp16") return Precisions{Precision::fp16, false};
+  if (name == "bf16") return Precisions{Precision::bf16, false};
+  if (name == "fp8") return Precisions{Precision::bf16, true};
+  return Error{ErrorCode::bad_config,
+               fmt::format("precision: got {}{}, expected one of {}", in_quotes(name),
+                           did_you_mean(name, precision_names), fmt::join(precision_names, ", "))};
+}
+
+Result<Scenario> complete_scenario(Scenario scenario) {
+  if (scenario.job.schedule == nullptr) {
+    const auto standard = find_schedule("1f1b");
+    if (!standard.ok()) return standard.error();
+    scenario.job.schedule = *standard;
+  }
+  Job& job = scenario.job;
+  // Some frameworks pad the vocabulary so that every tensor rank has whole tiles of it.
+  const double multiple = scenario.framework->vocabulary_multiple * job.plan.tensor;
+  const double vocabulary = scenario.model->transformer.vocabulary;
+  if (scenario.framework->vocabulary_multiple > 1 && std::fmod(vocabulary, multiple) != 0) {
+    ModelSpec padded = *scenario.model;
+    padded.transformer.vocabulary = std::ceil(vocabulary / multiple) * multiple;
+    scenario.model = std::make_shared<const ModelSpec>(std::move(padded));
+  }
+  job.model = &scenario.model->transformer;
+  job.cluster = scenario.cluster.get();
+  job.framework = scenario.framework.get();
+  if (Status status = check_job(job); !status.ok()) return std::move(status).error();
+  return scenario;
+}
+
+bool is_scenario_file(const std::string& path) {
+  // The schema stands at the beginning; a trace of gigabytes is not read for this.
+  std::ifstream file(path, std::ios::binary);
+  std::string head(std::size_t{64} << 10U, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  const auto at = head.find("foretrace.scenario/");
+  return at != std::string::npos && head.rfind("\"schema\"", at) != std::string::npos &&
+         head.find("traceEvents") == std::string::npos;
+}
+
+Result<Scenario> parse_scenario(std::string_view text, const std::string& where) {
+  auto root = parse_config_document(text, where, scenario_schema);
+  if (!root) return std::move(root).error();
+  return scenario_from(*root, where);
+}
+
+Result<Scenario> read_scenario(const std::string& path) {
+  auto root = read_config(path, scenario_schema);
+  if (!root) return std::move(root).error();
+  return scenario_from(*root, path);
+}
+
+}  // namespace foretrace::driver

@@ -1,0 +1,41 @@
+// Scenario: a model, how it is spread, the framework and the cluster, read from one JSON file.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "models/networks/cluster.h"
+#include "models/program/framework.h"
+#include "models/program/job.h"
+#include "models/workloads/model_spec.h"
+#include "sim/core/config.h"
+#include "sim/core/result.h"
+
+namespace foretrace::driver {
+
+/// A job with all that it points to.
+struct Scenario {
+  std::string path;
+  std::shared_ptr<const ModelSpec> model;
+  std::shared_ptr<const Cluster> cluster;
+  std::shared_ptr<const Framework> framework;
+  Job job;
+};
+
+inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
+
+/// True if the file begins like a scenario; it is not parsed.
+[[nodiscard]] bool is_scenario_file(const std::string& path);
+
+/// Errors read "<file>: /pointer: what, got X, expected Y" with the nearest valid name.
+[[nodiscard]] Result<Scenario> read_scenario(const std::string& path);
+[[nodiscard]] Result<Scenario> parse_scenario(std::string_view text, const std::string& where);
+
+/// Vocabulary padded and pointers set: what a table reader calls after it filled in the parts.
+[[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);
+
+/// "fp16", "bf16", "fp32", "tf32", "fp8".
+[[nodiscard]] Result<Precisions> precisions_of(std::string_view name);
+
+}  // namespace foretrace::driver

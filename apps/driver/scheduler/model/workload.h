@@ -1,0 +1,24 @@
+// All that is submitted: jobs in the order of arrival, what they run, and for whom.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/driver/scheduler/model/batch_plan.h"
+#include "apps/driver/scheduler/model/ids.h"
+#include "apps/driver/scheduler/model/job.h"
+#include "sim/core/ids.h"
+
+namespace foretrace::scheduling {
+
+struct Workload {
+  Column<JobId, Job> jobs;  ///< by arrival, equal arrivals as submitted
+  Column<TypeId, JobType> types;
+  Column<TenantId, std::string> tenants;
+  std::vector<BatchPlan> batch_plans;
+};
+
+/// Sorts jobs by arrival; what was submitted first stays first among equals.
+void sort_by_arrival(Workload& workload);
+
+}  // namespace foretrace::scheduling

@@ -1,0 +1,134 @@
+#include "apps/driver/scheduler/policies/shares.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "sim/core/units.h"
+
+namespace foretrace::scheduling {
+RoundOptions round_options(const ParamValues& params) {
+  RoundOptions options;
+  options.reset_ns = params.integer("reset");
+  options.newcomers_wait = params.text("newcomers") == "wait";
+  options.seed = static_cast<std::uint64_t>(params.integer("seed"));
+  return options;
+}
+
+SharePolicy::SharePolicy(const RoundOptions& options) : options_(options), random_(options.seed) {}
+
+SharePolicy::Entry& SharePolicy::entry(const Key& key, std::size_t kinds) {
+  const auto [at, is_new] = index_.try_emplace(key, entries_.size());
+  if (is_new) {
+    entries_.push_back({.row = {.job = key.first, .partner = key.second, .share = {}},
+                        .received_s = std::vector<double>(kinds, 0),
+                        .deficit_s = std::vector<double>(kinds, 0),
+                        .has_share = false});
+    entries_.back().row.share.assign(kinds, 0);
+  }
+  return entries_[at->second];
+}
+
+void SharePolicy::on_arrival(const View& view, JobId job) {
+  entry({job, none<JobId>}, view.kinds());
+  changed_ = true;
+}
+
+void SharePolicy::on_end(const View& /*view*/, JobId job) {
+  gone_.push_back(job);
+  changed_ = true;
+}
+
+void SharePolicy::forget_gone() {
+  if (gone_.empty()) return;
+  std::sort(gone_.begin(), gone_.end());
+  const auto is_gone = [this](JobId job) {
+    return std::binary_search(gone_.begin(), gone_.end(), job);
+  };
+  std::erase_if(entries_, [&](const Entry& entry) {
+    return is_gone(entry.row.job) || is_gone(entry.row.partner);
+  });
+  gone_.clear();
+  index_.clear();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    index_[{entries_[i].row.job, entries_[i].row.partner}] = i;
+  }
+}
+
+void SharePolicy::on_run(const Grant& grant, std::int64_t time_ns) {
+  const auto at = index_.find({grant.job, grant.partner});
+  if (at != index_.end()) {
+    entries_[at->second].received_s[index(grant.kind)] += seconds(time_ns);
+  }
+}
+
+Status SharePolicy::reset(const View& view) {
+  const double elapsed_s = seconds(view.now_ns - last_reset_ns_);
+  for (Entry& entry : entries_) {
+    for (std::size_t k = 0; k < view.kinds(); ++k) {
+      entry.deficit_s[k] += entry.row.share[k] * elapsed_s - entry.received_s[k];
+      entry.received_s[k] = 0;
+      entry.row.share[k] = 0;
+    }
+    entry.has_share = false;
+  }
+  last_reset_ns_ = view.now_ns;
+  changed_ = false;
+  auto rows = shares(view);
+  if (!rows) return rows.error();
+  for (ShareRow& row : *rows) {
+    Entry& found = entry({row.job, row.partner}, view.kinds());
+    found.row.share = std::move(row.share);
+    found.has_share = true;
+  }
+  for (Entry& entry : entries_) entry.has_share |= entry.row.partner == none<JobId>;
+  return ok_status();
+}
+
+void SharePolicy::grant_kind(const View& view, KindId kind, Offer& offer) {
+  const std::size_t k = index(kind);
+  // What every job is taken to have received at a reset, so that priorities are finite.
+  const double initial_s = std::max(1e-9, seconds(view.period_ns) / 2);
+  using Rank = std::tuple<double, double, double>;
+  std::vector<std::pair<Rank, std::size_t>> ranked;
+  ranked.reserve(entries_.size());
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    const double share = entry.row.share[k];
+    const double priority = share / (entry.received_s[k] + initial_s);
+    ranked.emplace_back(Rank{-priority, -entry.deficit_s[k], -share}, i);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  for (const auto& [rank, i] : ranked) {
+    if (offer.free(kind) <= 0) return;
+    const Entry& entry = entries_[i];
+    const bool is_pair = entry.row.partner != none<JobId>;
+    if (entry.row.share[k] <= 0 && (is_pair || !options_.uses_leftovers)) continue;
+    const std::int32_t gpus = view.job(entry.row.job).request.gpus;
+    if (offer.has(entry.row.job) || (is_pair && offer.has(entry.row.partner))) continue;
+    if (!is_pair && view.rate(entry.row.job, kind) <= 0) continue;
+    if (!entry.has_share && options_.newcomers_wait) {
+      offer.waste(entry.row.job, kind, gpus);
+    } else if (is_pair) {
+      offer.grant_pair(entry.row.job, entry.row.partner, kind, gpus);
+    } else {
+      offer.grant(entry.row.job, kind, gpus);
+    }
+  }
+}
+
+Status SharePolicy::decide(const View& view, Offer& offer) {
+  if (order_.empty()) {
+    for (std::size_t k = 0; k < view.kinds(); ++k) order_.push_back(make_id<KindId>(k));
+  }
+  forget_gone();
+  const bool is_due = last_reset_ns_ == 0 || view.now_ns - last_reset_ns_ >= options_.reset_ns;
+  if (changed_ && is_due) {
+    if (const Status done = reset(view); !done) return done.error();
+  }
+  std::vector<KindId> order = order_;
+  if (options_.shuffles_kinds) random_.shuffle(order);
+  for (const KindId kind : order) grant_kind(view, kind, offer);
+  return ok_status();
+}
+
+}  // namespace foretrace::scheduling

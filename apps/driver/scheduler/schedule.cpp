@@ -1,0 +1,183 @@
+#include "apps/driver/scheduler/schedule.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/driver/scheduler/schedule_parts.h"
+#include "sim/core/config.h"
+#include "sim/core/parallel.h"
+#include "sim/core/params.h"
+
+namespace foretrace::scheduling {
+namespace {
+
+constexpr std::string_view schema = "foretrace.schedule/1";
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+class Reader {
+ public:
+  Reader(const ConfigValue& root, const std::string& where) : fields_(root, where), where_(where) {}
+
+  Status read(Schedule& schedule) {
+    schedule.path = where_;
+    schedule.throughput = std::make_unique<ThroughputTable>();
+    part("cluster", true, [&](const Section& s) { return read_cluster(s, schedule.cluster); });
+    if (!failed_) {
+      part("throughput", false, [&](const Section& s) { return read_throughput(s, schedule); });
+    }
+    if (!failed_) part("jobs", true, [&](const Section& s) { return read_jobs(s, schedule); });
+    sort_by_arrival(schedule.workload);
+    read_policies(schedule);
+    schedule.placement.name = "pack";
+    part("placement", false, [&](const Section& s) { return read_choice(s, schedule.placement); });
+    part("clock", false, [&](const Section& s) { return read_clock(s, schedule.options); });
+    part("failures", false,
+         [&](const Section& s) { return read_failures(s, schedule.cluster, schedule.options); });
+    read_rest(schedule);
+    return fields_.finish();
+  }
+
+ private:
+  template <typename Read>
+  void part(std::string_view key, bool required, Read read) {
+    const ConfigValue* value = fields_.optional_value(key);
+    if (value == nullptr) {
+      if (required) fields_.mistake(key, "missing key");
+      return;
+    }
+    const Status done = read({value, where_, fields_.pointer_of(key), folder_of(where_)});
+    failed_ |= !done.ok();
+    fields_.take(done);
+  }
+
+  void read_policies(Schedule& schedule) {
+    const ConfigValue* one = fields_.optional_value("policy");
+    const ConfigValue* several = fields_.optional_value("policies");
+    if ((one == nullptr) == (several == nullptr)) {
+      return fields_.mistake("policy", "expected either policy or a list of policies");
+    }
+    if (one != nullptr) {
+      part("policy", true,
+           [&](const Section& s) { return read_choice(s, schedule.policies.emplace_back()); });
+      return;
+    }
+    if (several->kind != ConfigValue::Kind::list || several->items.empty()) {
+      return fields_.mistake("policies", "expected a list of at least one policy");
+    }
+    for (std::size_t i = 0; i < several->items.size(); ++i) {
+      fields_.take(read_choice({.value = &several->items[i],
+                                .file = where_,
+                                .pointer = fmt::format("/policies/{}", i),
+                                .folder = folder_of(where_)},
+                               schedule.policies.emplace_back()));
+    }
+  }
+
+  void read_rest(Schedule& schedule) {
+    double restart_ns = 0;
+    fields_.optional_quantity("restart", ParamType::time, restart_ns);
+    if (restart_ns < 0) fields_.mistake("restart", "expected a time of 0 or more");
+    schedule.options.restart_ns = static_cast<std::int64_t>(std::clamp(restart_ns, 0.0, 4e18));
+    double seed = 0;
+    fields_.optional_quantity("seed", ParamType::integer, seed);
+    schedule.seed = static_cast<std::uint64_t>(std::clamp(seed, 0.0, 1e15));
+    fields_.optional_boolean("drop_what_does_not_fit", schedule.options.drops_what_does_not_fit);
+    const ConfigValue* measure = fields_.optional_object("measure");
+    if (measure == nullptr) return;
+    ConfigFields part(*measure, where_, fields_.pointer_of("measure"));
+    double first = 0;
+    auto count = static_cast<double>(schedule.workload.jobs.size());
+    part.optional_quantity("first_job", ParamType::integer, first);
+    part.optional_quantity("jobs", ParamType::integer, count);
+    const auto jobs = static_cast<double>(schedule.workload.jobs.size());
+    if (first < 0 || count < 1 || first + count > jobs) {
+      part.mistake("jobs", fmt::format("got jobs {} to {}, expected a range within {} jobs", first,
+                                       first + count - 1, jobs));
+    } else {
+      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(first + count);
+           ++i) {
+        schedule.measured.push_back(make_id<JobId>(i));
+      }
+      schedule.options.until = schedule.measured;
+    }
+    fields_.take(part.finish());
+  }
+
+  ConfigFields fields_;
+  std::string where_;
+  bool failed_ = false;
+};
+
+Status check_choices(const Schedule& schedule) {
+  for (const Choice& choice : schedule.policies) {
+    const auto info = find_scheduler(choice.name);
+    if (!info) return info.error();
+    const auto policy = make_policy(**info, choice.settings);
+    if (!policy) return policy.error();
+  }
+  const auto info = find_placement(schedule.placement.name);
+  return info ? ok_status() : Status(info.error());
+}
+
+Result<Schedule> read(const Result<ConfigValue>& root, const std::string& where) {
+  if (!root) return root.error();
+  Schedule schedule;
+  if (const Status done = Reader(*root, where).read(schedule); !done) return done.error();
+  if (const Status fine = check_choices(schedule); !fine) {
+    return Error(fine.error()).with_context(where);
+  }
+  return schedule;
+}
+
+Result<ScheduleRun> run_one(const Schedule& schedule, const Choice& choice) {
+  auto scheduler = find_scheduler(choice.name);
+  if (!scheduler) return std::move(scheduler).error();
+  auto policy = make_policy(**scheduler, choice.settings);
+  if (!policy) return std::move(policy).error();
+  auto info = find_placement(schedule.placement.name);
+  if (!info) return std::move(info).error();
+  auto placement = make_placement(
+      **info, schedule.placement.settings,
+      {.cluster = &schedule.cluster, .workload = &schedule.workload, .seed = schedule.seed});
+  if (!placement) return std::move(placement).error();
+  auto outcome = run({&schedule.cluster, &schedule.workload, schedule.throughput.get(),
+                      policy->get(), placement->get()},
+                     schedule.options);
+  if (!outcome) return std::move(outcome).error().with_context(choice.name);
+  Metrics metrics = metrics_of(*outcome, schedule.cluster, schedule.workload, *schedule.throughput,
+                               schedule.measured);
+  return ScheduleRun{
+      .policy = choice, .outcome = std::move(*outcome), .metrics = std::move(metrics)};
+}
+
+}  // namespace
+
+Result<Schedule> read_schedule(const std::string& path) {
+  return read(read_config(path, schema), path);
+}
+
+Result<Schedule> parse_schedule(std::string_view text, const std::string& where) {
+  return read(parse_config_document(text, where, schema), where);
+}
+
+Result<std::vector<ScheduleRun>> run_schedule(const Schedule& schedule) {
+  std::vector<std::optional<Result<ScheduleRun>>> done(schedule.policies.size());
+  for_each_index(done.size(),
+                 [&](std::size_t i) { done[i] = run_one(schedule, schedule.policies[i]); });
+  std::vector<ScheduleRun> runs;
+  for (std::optional<Result<ScheduleRun>>& one : done) {
+    if (!one->ok()) return std::move(*one).error();
+    runs.push_back(std::move(one->value()));
+  }
+  return runs;
+}
+
+}  // namespace foretrace::scheduling

@@ -1,0 +1,52 @@
+// A run of the scheduling simulator as users write it (schema foretrace.schedule/1).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/driver/scheduler/components.h"
+#include "apps/driver/scheduler/model/cluster.h"
+#include "apps/driver/scheduler/model/throughput.h"
+#include "apps/driver/scheduler/model/workload.h"
+#include "apps/driver/scheduler/simulation/metrics.h"
+#include "apps/driver/scheduler/simulation/run.h"
+#include "sim/core/result.h"
+
+namespace foretrace::scheduling {
+
+/// A policy, or a placement, with parameters.
+struct Choice {
+  std::string name;
+  Settings settings;
+};
+
+struct Schedule {
+  std::string path;
+  Cluster cluster;
+  Workload workload;
+  std::unique_ptr<ThroughputTable> throughput;
+  std::vector<Choice> policies;  ///< each gets a run of its own
+  Choice placement;
+  RunOptions options;
+  std::uint64_t seed = 0;
+  std::vector<JobId> measured;  ///< jobs that figures are about; empty: all
+};
+
+/// Errors name file, JSON pointer, what was got and what is expected. Files are relative to the one
+/// that names them.
+[[nodiscard]] Result<Schedule> read_schedule(const std::string& path);
+[[nodiscard]] Result<Schedule> parse_schedule(std::string_view text, const std::string& where);
+
+/// What came of one policy.
+struct ScheduleRun {
+  Choice policy;
+  Outcome outcome;
+  Metrics metrics;
+};
+/// Every policy on several threads; the result does not depend on how many.
+[[nodiscard]] Result<std::vector<ScheduleRun>> run_schedule(const Schedule& schedule);
+
+}  // namespace foretrace::scheduling

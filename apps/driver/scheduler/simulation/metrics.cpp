@@ -1,0 +1,112 @@
+#include "apps/driver/scheduler/simulation/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sim/core/units.h"
+
+namespace foretrace::scheduling {
+namespace {
+
+// Between the two nearest values.
+double quantile(const std::vector<double>& sorted, double share) {
+  if (sorted.empty()) return 0;
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<std::size_t>(std::floor(at));
+  const std::size_t high = std::min(sorted.size() - 1, low + 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+void add_use(const Outcome& outcome, Metrics& metrics) {
+  double held_s = 0;
+  double up_s = 0;
+  for (std::size_t i = 0; i < outcome.held_s.size(); ++i) {
+    const auto kind = make_id<KindId>(i);
+    const double up = outcome.up_s[kind];
+    metrics.use_of_kind.push_back(up > 0 ? outcome.held_s[kind] / up : 0);
+    held_s += outcome.held_s[kind];
+    up_s += up;
+  }
+  metrics.use = up_s > 0 ? held_s / up_s : 0;
+}
+
+}  // namespace
+
+Spread spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  Spread spread;
+  if (values.empty()) return spread;
+  spread.mean =
+      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  spread.median = quantile(values, 0.5);
+  spread.p90 = quantile(values, 0.9);
+  spread.p99 = quantile(values, 0.99);
+  spread.most = values.back();
+  return spread;
+}
+
+double isolated_s(const Cluster& cluster, const Throughput& throughput, const Job& job) {
+  if (job.isolated_ns > 0) return seconds(job.isolated_ns);
+  double best = 0;
+  for (std::size_t i = 0; i < cluster.kinds.size(); ++i) {
+    const auto kind = make_id<KindId>(i);
+    if (!job.request.allows(kind)) continue;
+    best = std::max(best, throughput.rate(job.type, {.kind = kind, .gpus = job.request.gpus}));
+  }
+  return best > 0 ? job.steps() / best : 0;
+}
+
+double finish_time_fairness(const JobState& state, const Job& job, const Cluster& cluster,
+                            double isolated) {
+  const double crowd = state.mean_active_jobs / std::max(1, cluster.gpus());
+  const double completion_s = seconds(state.end_ns - job.arrival_ns);
+  return isolated > 0 ? completion_s / (isolated * std::max(1.0, crowd)) : 0;
+}
+
+Metrics metrics_of(const Outcome& outcome, const Cluster& cluster, const Workload& workload,
+                   const Throughput& throughput, std::span<const JobId> jobs) {
+  std::vector<JobId> all(jobs.begin(), jobs.end());
+  for (std::size_t i = 0; jobs.empty() && i < outcome.jobs.size(); ++i) {
+    all.push_back(make_id<JobId>(i));
+  }
+  Metrics metrics;
+  std::vector<double> completion;
+  std::vector<double> waiting;
+  std::vector<double> fairness;
+  double logarithms = 0;
+  for (const JobId id : all) {
+    const JobState& state = outcome.jobs[id];
+    const Job& job = workload.jobs[id];
+    metrics.preemptions += state.preemptions;
+    metrics.failures += state.failures;
+    metrics.cost += state.cost;
+    if (state.status == JobStatus::dropped) ++metrics.dropped;
+    if (state.status != JobStatus::done) {
+      metrics.unfinished += state.status == JobStatus::dropped ? 0 : 1;
+      continue;
+    }
+    completion.push_back(seconds(state.end_ns - job.arrival_ns));
+    logarithms += std::log(std::max(1e-9, completion.back()));
+    waiting.push_back(seconds(state.first_start_ns - job.arrival_ns));
+    if (job.deadline_ns != never_ns && state.end_ns > job.deadline_ns) ++metrics.missed_deadlines;
+    const double alone = isolated_s(cluster, throughput, job);
+    if (alone <= 0) continue;
+    fairness.push_back(finish_time_fairness(state, job, cluster, alone));
+    if (fairness.back() > 1.05) ++metrics.unfair;
+  }
+  metrics.jobs = completion.size();
+  metrics.makespan_s = seconds(outcome.end_ns - outcome.begin_ns);
+  metrics.mean_active_jobs = outcome.mean_active_jobs;
+  if (!completion.empty()) {
+    metrics.geometric_mean_completion_s =
+        std::exp(logarithms / static_cast<double>(completion.size()));
+  }
+  metrics.completion_s = spread_of(std::move(completion));
+  metrics.waiting_s = spread_of(std::move(waiting));
+  metrics.fairness = spread_of(std::move(fairness));
+  add_use(outcome, metrics);
+  return metrics;
+}
+
+}  // namespace foretrace::scheduling

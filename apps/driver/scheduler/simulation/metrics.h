@@ -1,0 +1,59 @@
+// Figures of a run: completion times, fairness, use and cost.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "apps/driver/scheduler/model/cluster.h"
+#include "apps/driver/scheduler/model/throughput.h"
+#include "apps/driver/scheduler/model/workload.h"
+#include "apps/driver/scheduler/simulation/outcome.h"
+
+namespace foretrace::scheduling {
+
+/// Spread of a list of times.
+struct Spread {
+  double mean = 0;
+  double median = 0;
+  double p90 = 0;
+  double p99 = 0;
+  double most = 0;
+};
+[[nodiscard]] Spread spread_of(std::vector<double> values);
+
+struct Metrics {
+  std::size_t jobs = 0;  ///< that ended
+  std::size_t dropped = 0;
+  std::size_t unfinished = 0;
+  double makespan_s = 0;  ///< from the first arrival to the last end
+  Spread completion_s;    ///< end minus arrival
+  double geometric_mean_completion_s = 0;
+  Spread waiting_s;        ///< first start minus arrival
+  Spread fairness;         ///< completion time over that of the job alone, times how crowded it was
+  std::size_t unfair = 0;  ///< jobs above 1.05
+  double use = 0;          ///< held time over time that accelerators were up, of all kinds
+  std::vector<double> use_of_kind;
+  double cost = 0;
+  std::int64_t preemptions = 0;
+  std::int64_t failures = 0;
+  std::size_t missed_deadlines = 0;
+  double mean_active_jobs = 0;
+};
+
+/// Of these jobs; empty: of all. `throughput` tells how long a job takes alone where it does not
+/// say.
+[[nodiscard]] Metrics metrics_of(const Outcome& outcome, const Cluster& cluster,
+                                 const Workload& workload, const Throughput& throughput,
+                                 std::span<const JobId> jobs = {});
+
+/// Completion time over isolated time, divided by how many jobs there were per accelerator during
+/// its life where there were more than one.
+[[nodiscard]] double finish_time_fairness(const JobState& state, const Job& job,
+                                          const Cluster& cluster, double isolated_s);
+
+/// Run time of a job alone on what it asks for, on its fastest kind; 0: unknown.
+[[nodiscard]] double isolated_s(const Cluster& cluster, const Throughput& throughput,
+                                const Job& job);
+
+}  // namespace foretrace::scheduling

@@ -1,0 +1,28 @@
+// Predicts the tables of Shockwave's artefact: its policies on its trace of jobs that change their
+// batch size.
+#pragma once
+
+#include "apps/driver/scheduler/sources/batch_rules.h"
+#include "apps/driver/scheduler/tables/truth.h"
+#include "sim/core/result.h"
+
+namespace foretrace::scheduling {
+
+/// What the runs need: the jobs (sched_shockwave_jct), rates (sched_shockwave_throughput) and the
+/// rules of batch sizes.
+struct ShockwaveInputs {
+  const Truth* jobs = nullptr;
+  const Truth* rates = nullptr;
+  const BatchRules* rules = nullptr;
+};
+
+/// Per policy: columns policy, kind and figures of the whole run. Rows of the real cluster are
+/// predicted by the same run.
+[[nodiscard]] Result<TruthScore> score_shockwave_results(const Truth& table,
+                                                         const ShockwaveInputs& inputs);
+
+/// Per job: columns <policy>_simulation and <policy>_physical.
+[[nodiscard]] Result<TruthScore> score_shockwave_jobs(const Truth& table,
+                                                      const ShockwaveInputs& inputs);
+
+}  // namespace foretrace::scheduling

@@ -1,0 +1,155 @@
+// Narayanan et al., SC 2021, and Megatron-Turing NLG 530B: throughput of large GPT models on
+// Selene.
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "apps/driver/plan/search.h"
+#include "apps/driver/validate/tables/row_prediction.h"
+
+namespace foretrace::driver::table_readers {
+namespace {
+
+constexpr double memory_share = 0.94;  // of the device, beside context and libraries
+
+struct Shape {
+  std::uint32_t layers = 0;
+  double hidden = 0;
+  double heads = 0;
+};
+
+// The sizes of the paper's models by billions of parameters (Table 1), for tables that name the
+// parameters alone.
+std::optional<Shape> shape_of(double billions) {
+  struct Known {
+    double billions;
+    Shape shape;
+  };
+  constexpr std::array known = {Known{174.6, {96, 12288, 96}}, Known{145.6, {80, 12288, 96}},
+                                Known{310.1, {96, 16384, 128}}, Known{529.6, {105, 20480, 128}},
+                                Known{1008.0, {128, 25600, 160}}};
+  for (const Known& one : known) {
+    if (std::abs(one.billions / billions - 1) < 0.01) return one.shape;
+  }
+  return std::nullopt;
+}
+
+// FLOPs of a step as the paper counts them, with all activations recomputed.
+double counted_flops(const Scenario& scenario) {
+  const TransformerSpec& spec = *scenario.job.model;
+  const double s = scenario.job.length;
+  const double h = spec.hidden;
+  const double l = spec.layers;
+  return 96 * scenario.job.global_batch * s * l * h * h * (1 + s / (6 * h) + 51200 / (16 * l * h));
+}
+
+Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& row, const Shape& shape,
+                             TableInputs& inputs) {
+  const std::string scheme = row.text("scheme");
+  const bool zero3 = scheme.starts_with("ZeRO");
+  auto scenario = scenario_on(inputs, "selene", zero3 ? "deepspeed_zero3_2021" : "megatron_2021");
+  if (!scenario.ok()) return scenario;
+  ModelSpec model;
+  model.product = fmt::format("GPT, hidden {}, {} layers", shape.hidden, shape.layers);
+  TransformerSpec& spec = model.transformer;
+  spec.layers = shape.layers;
+  spec.hidden = shape.hidden;
+  spec.heads = spec.kv_heads = shape.heads;
+  spec.head_size = spec.hidden / spec.heads;
+  spec.ffn = 4 * spec.hidden;
+  spec.vocabulary = number_of(table.fixed("vocab")).value_or(51200);
+  spec.positions = number_of(table.fixed("seq_len")).value_or(2048);
+  scenario->model = std::make_shared<const ModelSpec>(std::move(model));
+  Job& job = scenario->job;
+  job.length = spec.positions;
+  job.recompute = Recompute::full;
+  const double gpus = row.number_or("gpus", 1);
+  const double model_ranks = row.number_or("model_parallel_size", 1);
+  job.plan.tensor =
+      static_cast<std::uint32_t>(row.number_or("tp", model_ranks >= 8 ? 8 : model_ranks));
+  job.plan.pipeline =
+      static_cast<std::uint32_t>(row.number_or("pp", model_ranks / job.plan.tensor));
+  job.plan.data =
+      static_cast<std::uint32_t>(row.number_or("dp", gpus / (job.plan.tensor * job.plan.pipeline)));
+  if (zero3) job.plan.sharding = Sharding::parameters;
+  job.global_batch = row.number_or("global_batch", 1);
+  job.micro_batch = row.number_or("micro_batch", 1);
+  return scenario;
+}
+
+// What a row leaves open is what runs fastest within memory: the authors chose it so.
+Result<RowPrediction> predicted(Scenario scenario, const TruthRow& row) {
+  OpenChoices open;
+  if (!row.number("micro_batch").has_value()) open.micro_batches = {1, 2, 4, 8, 16};
+  if (scenario.job.plan.pipeline > 1) open.chunks = {1};
+  open.memory_bytes =
+      memory_share * static_cast<double>(scenario.cluster->accelerator.memory_bytes);
+  auto best = fastest_choice(std::move(scenario), open);
+  if (!best.ok()) return std::move(best).error();
+  return predict_row(*best);
+}
+
+Result<TablePoint> point_of(const TruthTable& table, std::size_t i, TableInputs& inputs) {
+  const TruthRow row = table.row(i);
+  Shape shape{static_cast<std::uint32_t>(row.number_or("layers", 0)), row.number_or("hidden", 0),
+              row.number_or("heads", 0)};
+  if (shape.layers == 0) {
+    // MT-NLG states its model for all rows.
+    const auto known = shape_of(row.number_or("params_b", 529.6));
+    if (!known.has_value()) {
+      return Error{ErrorCode::bad_format, "no size of the model (layers, hidden, heads)"};
+    }
+    shape = *known;
+  }
+  auto scenario = scenario_of(table, row, shape, inputs);
+  if (!scenario.ok()) return std::move(scenario).error();
+  const double gpus = row.number_or("gpus", 1);
+  const double flops = [&] {
+    Scenario counted = *scenario;
+    counted.job.model = &counted.model->transformer;
+    return counted_flops(counted);
+  }();
+  const auto rate = row.number("tflops_per_gpu");
+  const auto measured = row.number("iter_s");
+  if (!rate.has_value() && !measured.has_value()) {
+    return Error{ErrorCode::bad_format, "neither iter_s nor tflops_per_gpu"};
+  }
+  auto prediction = predicted(std::move(*scenario), row);
+  if (!prediction.ok()) return std::move(prediction).error();
+  const double seconds = measured.has_value() ? *measured : flops / (gpus * *rate * 1e12);
+  TablePoint point =
+      time_point(i, measured.has_value() ? "iter_s" : "tflops_per_gpu", *prediction, seconds);
+  point.group = row.text("scheme");
+  return point;
+}
+
+Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {
+  TableResult result;
+  result.name = table.id;
+  result.unit = "s";
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    auto point = point_of(table, i, inputs);
+    if (point.ok()) {
+      result.points.push_back(std::move(*point));
+    } else {
+      result.skipped.push_back({i, point.error().message});
+    }
+  }
+  result.notes.push_back(
+      "micro-batch and interleaving that a row does not state are the fastest within memory");
+  return std::vector<TableResult>{std::move(result)};
+}
+
+constexpr std::array<std::string_view, 3> names = {
+    "megatron_sc21_weak_scaling", "megatron_sc21_ptdp_vs_zero3", "mtnlg_530b_iteration"};
+
+}  // namespace
+
+extern const TableReaderInfo megatron_sc21;
+const TableReaderInfo megatron_sc21 = {
+    "megatron_sc21", "throughput of GPT 1.7B to 1T on Selene: 3D parallel, ZeRO-3, MT-NLG", names,
+    read};
+
+}  // namespace foretrace::driver::table_readers

@@ -1,0 +1,38 @@
+// What is told about runs of the scheduling simulator: a page, a document, files.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "apps/driver/scheduler/schedule.h"
+#include "sim/core/result.h"
+
+namespace foretrace::app {
+
+/// A table of all policies, best mean completion time first.
+[[nodiscard]] std::string schedule_page(const scheduling::Schedule& schedule,
+                                        std::span<const scheduling::ScheduleRun> runs);
+/// The first line of the page.
+[[nodiscard]] std::string schedule_headline(const scheduling::Schedule& schedule,
+                                            std::span<const scheduling::ScheduleRun> runs);
+/// Schema foretrace.schedule_result/1.
+[[nodiscard]] std::string schedule_document(const scheduling::Schedule& schedule,
+                                            std::span<const scheduling::ScheduleRun> runs);
+
+using Sink = std::function<bool(std::string_view)>;
+/// One line per event: CSV.
+[[nodiscard]] Status write_schedule_events(const scheduling::Schedule& schedule,
+                                           const scheduling::ScheduleRun& run, const Sink& sink);
+/// One line per job: CSV.
+[[nodiscard]] Status write_schedule_jobs(const scheduling::Schedule& schedule,
+                                         const scheduling::ScheduleRun& run, const Sink& sink);
+/// A trace for viewers such as Perfetto: nodes are processes, accelerators are threads.
+[[nodiscard]] Status write_schedule_timeline(const scheduling::Schedule& schedule,
+                                             const scheduling::ScheduleRun& run, const Sink& sink);
+/// A Gantt chart in SVG: accelerators over time, or kinds where there are many.
+[[nodiscard]] std::string schedule_picture(const scheduling::Schedule& schedule,
+                                           const scheduling::ScheduleRun& run);
+
+}  // namespace foretrace::app

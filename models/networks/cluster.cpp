@@ -1,0 +1,151 @@
+// Reads cluster files. Each figure has a source, each value its unit.
+#include "models/networks/cluster.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "models/catalogue/config_files.h"
+#include "models/networks/read_figures.h"
+#include "sim/core/config.h"
+#include "sim/core/params.h"
+
+namespace foretrace {
+namespace {
+
+constexpr std::string_view schema = "foretrace.cluster/1";
+constexpr std::array<std::string_view, 6> link_names = {"nvswitch", "mesh",  "pairs",
+                                                        "pcie",     "torus", "none"};
+constexpr std::array<std::string_view, 5> generation_names = {"volta", "ampere", "hopper",
+                                                              "blackwell", "other"};
+constexpr std::array<std::string_view, 6> network_names = {"infiniband", "roce",     "efa",
+                                                           "slingshot",  "ethernet", "none"};
+constexpr double most_accelerators = 1e6;
+constexpr double longest_ns = 1e12;
+constexpr double most_bandwidth = 1e18;
+
+void read_network(ConfigFields& fields, Network& network) {
+  const ConfigValue* object = fields.optional_object("network");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("network"));
+  network.kind = network_names[read_word(inner, "kind", network_names)];
+  network.nics = read_count(inner, "nics_per_node", most_accelerators);
+  network.nic_bandwidth = read_within(inner, "nic_bandwidth", ParamType::bandwidth, most_bandwidth);
+  network.step_latency_ns = read_within(inner, "step_latency", ParamType::time, longest_ns);
+  read_ranged(inner, "efficiency", network.efficiency);
+  inner.optional_boolean("forwards_rails", network.forwards_rails);
+  network.leaf_nodes = optional_count(inner, "leaf_nodes", most_accelerators, 0);
+  inner.optional_quantity("oversubscription", ParamType::number, network.oversubscription);
+  if (!(network.oversubscription >= 1 && network.oversubscription <= 1e3)) {
+    inner.mistake("oversubscription", "is not from 1 to 1000");
+    network.oversubscription = 1;
+  }
+  if (inner.has("leaf_nodes") != inner.has("oversubscription")) {
+    inner.mistake("leaf_nodes", "stands alone, expected leaf_nodes and oversubscription together");
+  }
+  fields.take(inner.finish());
+}
+
+void read_regimes(ConfigFields& fields, std::vector<LocalRegime>& regimes) {
+  const ConfigValue* list = fields.optional_objects("regimes");
+  if (list == nullptr) return;
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    ConfigFields inner(list->items[i], fields.file(),
+                       fmt::format("{}/{}", fields.pointer_of("regimes"), i));
+    LocalRegime regime;
+    inner.text("name", regime.name);
+    regime.fixed_ns = read_within(inner, "fixed", ParamType::time, longest_ns);
+    inner.optional_quantity("per_rank", ParamType::time, regime.per_rank_ns);
+    inner.optional_quantity("per_channel", ParamType::time, regime.per_channel_ns);
+    regime.bandwidth = read_positive(inner, "bandwidth", ParamType::bandwidth, most_bandwidth);
+    inner.optional_boolean("in_network", regime.in_network);
+    fields.take(inner.finish());
+    regimes.push_back(std::move(regime));
+  }
+}
+
+void read_node(ConfigFields& fields, Cluster& cluster) {
+  const ConfigValue* object = fields.object("node");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("node"));
+  cluster.node_accelerators = read_count(inner, "accelerators", most_accelerators);
+  cluster.links = static_cast<NodeLinks>(read_word(inner, "links", link_names));
+  cluster.link_bandwidth = cluster.accelerator.link_bandwidth;
+  inner.optional_quantity("link_bandwidth", ParamType::bandwidth, cluster.link_bandwidth);
+  inner.optional_quantity("link_latency", ParamType::time, cluster.link_latency_ns);
+  cluster.torus_links = optional_count(inner, "torus_links", 64, 0);
+  cluster.channels = optional_count(inner, "channels", 1024, 0);
+  inner.optional_quantity("host_link_bandwidth", ParamType::bandwidth, cluster.host_link_bandwidth);
+  read_regimes(inner, cluster.regimes);
+  const bool alone = cluster.links == NodeLinks::none;
+  if (!alone && !(cluster.link_bandwidth > 0 && cluster.link_bandwidth < most_bandwidth)) {
+    inner.mistake("link_bandwidth",
+                  "missing key, expected a bandwidth such as '300 GB/s': the "
+                  "accelerator's file states none");
+  }
+  if (alone && cluster.node_accelerators > 1) {
+    inner.mistake("links",
+                  "got 'none' for a node of several accelerators, expected what joins them");
+  }
+  fields.take(inner.finish());
+}
+
+void read_accelerator_name(ConfigFields& fields, Accelerator& accelerator) {
+  std::string name;
+  fields.text("accelerator", name);
+  if (name.empty()) return;
+  auto found = find_accelerator(name);
+  if (!found.ok()) return fields.mistake("accelerator", found.error().message);
+  accelerator = std::move(*found);
+}
+
+Result<Cluster> cluster_from(const ConfigValue& root, const std::string& path) {
+  Cluster cluster;
+  cluster.name = std::filesystem::path(path).stem().string();
+  ConfigFields fields(root, path);
+  fields.text("machine", cluster.machine);
+  read_accelerator_name(fields, cluster.accelerator);
+  cluster.generation = static_cast<Generation>(read_word(fields, "generation", generation_names));
+  cluster.nodes = read_count(fields, "nodes", most_accelerators);
+  read_node(fields, cluster);
+  read_network(fields, cluster.network);
+  read_curves(fields, cluster.curves);
+  fields.optional_quantity("price_per_hour", ParamType::number, cluster.price_per_hour);
+  constexpr std::array<std::string_view, 6> no_figures = {"schema",     "machine", "accelerator",
+                                                          "generation", "curves",  "sources"};
+  cluster.sources = read_sources(fields, root, no_figures);
+  if (cluster.nodes > 1 && cluster.network.nics == 0) {
+    fields.mistake("network",
+                   "missing key, expected what joins the nodes: the topology is disconnected");
+  }
+  if (auto status = fields.finish(); !status) return std::move(status).error();
+  return cluster;
+}
+
+}  // namespace
+
+std::string_view to_string(NodeLinks links) { return link_names[static_cast<std::size_t>(links)]; }
+std::string_view to_string(Generation generation) {
+  return generation_names[static_cast<std::size_t>(generation)];
+}
+
+Result<Cluster> parse_cluster(std::string_view text, const std::string& where) {
+  auto root = parse_config_document(text, where, schema);
+  if (!root) return std::move(root).error();
+  return cluster_from(*root, where);
+}
+
+Result<Cluster> find_cluster(std::string_view name) {
+  auto path = config_path("cluster", "clusters", name);
+  if (!path) return std::move(path).error();
+  auto root = read_config(*path, schema);
+  if (!root) return std::move(root).error();
+  return cluster_from(*root, *path);
+}
+
+std::vector<std::string> cluster_names() { return config_names("clusters"); }
+
+}  // namespace foretrace

@@ -1,0 +1,101 @@
+// Cluster: nodes of accelerators, the links inside and between them, read from configs/clusters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/catalogue/accelerator.h"
+#include "models/catalogue/sources.h"
+#include "sim/core/result.h"
+#include "sim/graph/task.h"
+
+namespace foretrace {
+
+/// A figure with the range in which it may lie.
+struct Ranged {
+  double typical = 1;
+  double low = 1;
+  double high = 1;
+};
+
+/// What joins the accelerators of a node.
+enum class NodeLinks : std::uint8_t {
+  nvswitch,  ///< every pair at full rate
+  mesh,      ///< direct links, some pairs have none (DGX-1)
+  pairs,     ///< pairs joined by a bridge, the pairs by PCIe
+  pcie,
+  torus,  ///< a pod of chips, each joined to its neighbours
+  none    ///< one accelerator
+};
+[[nodiscard]] std::string_view to_string(NodeLinks links);
+
+/// Chips whose constants differ in NCCL's own model.
+enum class Generation : std::uint8_t { volta, ampere, hopper, blackwell, other };
+[[nodiscard]] std::string_view to_string(Generation generation);
+
+/// One way in which a collective runs among the accelerators of a node; the fastest one counts.
+/// T = fixed + per_rank (n - 1) + per_channel c + V / bandwidth, with V the bytes that a rank sends
+/// and c the channels that a message of this size uses.
+struct LocalRegime {
+  std::string name;
+  double fixed_ns = 0;
+  double per_rank_ns = 0;
+  double per_channel_ns = 0;
+  double bandwidth = 0;     ///< B/s
+  bool in_network = false;  ///< the switch adds up: V = (n + 1) / n of the buffer; all-reduce only
+};
+
+/// A measured collective: time by buffer size for one number of ranks and nodes.
+struct MeasuredCurve {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::uint32_t ranks = 0;
+  std::uint32_t nodes = 1;
+  std::vector<double> bytes;  ///< ascending
+  std::vector<double> ns;
+  std::string source;
+};
+
+/// The network between nodes as one node sees it.
+struct Network {
+  std::string kind;              ///< "infiniband", "roce", "efa", "slingshot", "ethernet"
+  std::uint32_t nics = 0;        ///< per node; 0: nodes are not joined
+  double nic_bandwidth = 0;      ///< B/s, one direction
+  double step_latency_ns = 0;    ///< of one message from node to node, beyond NCCL's own
+  Ranged efficiency;             ///< share of the line rate that collectives reach
+  bool forwards_rails = true;    ///< messages change rails inside a node (NCCL's PXN)
+  std::uint32_t leaf_nodes = 0;  ///< nodes under one leaf switch; 0: one switch for all
+  double oversubscription = 1;   ///< of the links above the leaves
+};
+
+struct Cluster {
+  std::string name;     ///< file stem
+  std::string machine;  ///< for people
+  Accelerator accelerator;
+  Generation generation = Generation::other;
+  std::uint32_t nodes = 1;
+  std::uint32_t node_accelerators = 1;
+  NodeLinks links = NodeLinks::none;
+  double link_bandwidth = 0;      ///< B/s of one accelerator, one direction, all links together
+  double link_latency_ns = 0;     ///< of a message between two accelerators of a node
+  std::uint32_t torus_links = 0;  ///< torus: links of a chip (4 or 6); link_bandwidth is of all
+  std::uint32_t channels = 0;     ///< of a collective inside a node at most; 0: not counted
+  std::vector<LocalRegime> regimes;
+  Network network;
+  double host_link_bandwidth = 0;  ///< B/s between an accelerator and its host
+  std::vector<MeasuredCurve> curves;
+  double price_per_hour = 0;  ///< of one accelerator; 0: not stated
+  Sources sources;
+
+  [[nodiscard]] std::uint32_t accelerators() const { return nodes * node_accelerators; }
+};
+
+/// Finds configs/clusters/<name>.json, or reads the file if the name ends in .json.
+[[nodiscard]] Result<Cluster> find_cluster(std::string_view name);
+/// Reads JSON text; `where` stands in messages and its stem is the name.
+[[nodiscard]] Result<Cluster> parse_cluster(std::string_view text, const std::string& where);
+/// Names of every cluster found, sorted.
+[[nodiscard]] std::vector<std::string> cluster_names();
+
+}  // namespace foretrace

@@ -1,0 +1,51 @@
+#include "models/networks/placement.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace foretrace {
+namespace {
+
+double above_leaves(const Cluster& cluster, std::uint32_t nodes) {
+  const Network& network = cluster.network;
+  return network.leaf_nodes > 0 && nodes > network.leaf_nodes ? network.oversubscription : 1;
+}
+
+}  // namespace
+
+Placement place(const Cluster& cluster, const GridAxis& axis) {
+  Placement placement;
+  placement.ranks = axis.size;
+  const std::uint32_t node = std::max(cluster.node_accelerators, 1U);
+  const std::uint32_t stride = std::max(axis.stride, 1U);
+  placement.per_node = std::clamp(node / stride, 1U, std::max(axis.size, 1U));
+  // A group that does not divide the node lies across its border.
+  while (placement.per_node > 1 && axis.size % placement.per_node != 0) --placement.per_node;
+  placement.nodes = axis.size / placement.per_node;
+  if (placement.nodes <= 1) {
+    placement.nodes = 1;
+    return placement;
+  }
+  placement.nics = static_cast<double>(cluster.network.nics) * placement.per_node / node;
+  const auto apart =
+      std::max<std::uint64_t>(1, std::uint64_t{placement.nodes} * std::max(1U, stride / node));
+  placement.oversubscription =
+      above_leaves(cluster, static_cast<std::uint32_t>(std::min<std::uint64_t>(apart, 1U << 30)));
+  return placement;
+}
+
+Placement place_alone(const Cluster& cluster, std::uint32_t nodes, std::uint32_t per_node) {
+  Placement placement;
+  placement.ranks = nodes * per_node;
+  placement.per_node = per_node;
+  placement.nodes = nodes;
+  if (nodes <= 1) return placement;
+  const double share = static_cast<double>(cluster.network.nics) * per_node /
+                       std::max(cluster.node_accelerators, 1U);
+  // NICs that are local to the accelerators of the group: a shared one is there as a whole.
+  placement.nics = std::ceil(share);
+  placement.oversubscription = above_leaves(cluster, nodes);
+  return placement;
+}
+
+}  // namespace foretrace

@@ -1,0 +1,34 @@
+// Where the ranks of a group lie: how many share a node, and how much of its network they have.
+#pragma once
+
+#include <cstdint>
+
+#include "models/networks/cluster.h"
+
+namespace foretrace {
+
+/// Ranks of one group on the machine. Equal groups are placed alike.
+struct Placement {
+  std::uint32_t ranks = 1;
+  std::uint32_t per_node = 1;  ///< of the group
+  std::uint32_t nodes = 1;
+  double nics = 0;  ///< of each node that the group has for itself
+  double oversubscription = 1;
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+/// Axis of a grid of ranks: neighbours along it are `stride` ranks apart.
+struct GridAxis {
+  std::uint32_t size = 1;
+  std::uint32_t stride = 1;
+};
+
+/// Ranks are numbered node by node. All groups along the axis communicate at the same time, so
+/// that each has its share of the nodes' network.
+[[nodiscard]] Placement place(const Cluster& cluster, const GridAxis& axis);
+
+/// `per_node` accelerators of each of some nodes, alone on the machine: what a benchmark measures.
+[[nodiscard]] Placement place_alone(const Cluster& cluster, std::uint32_t nodes,
+                                    std::uint32_t per_node);
+
+}  // namespace foretrace

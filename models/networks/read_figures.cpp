@@ -1,0 +1,150 @@
+#include "models/networks/read_figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/core/params.h"
+
+namespace foretrace {
+namespace {
+
+// "64 KiB=20.1 us": one point of a measured curve.
+bool read_point(std::string_view text, MeasuredCurve& curve) {
+  const auto at = text.find('=');
+  if (at == std::string_view::npos) return false;
+  const auto bytes = parse_quantity(text.substr(0, at), ParamType::bytes);
+  const auto ns = parse_quantity(text.substr(at + 1), ParamType::time);
+  if (!bytes.ok() || !ns.ok() || !(*bytes > 0) || !(*ns > 0)) return false;
+  if (!curve.bytes.empty() && !(*bytes > curve.bytes.back())) return false;
+  curve.bytes.push_back(*bytes);
+  curve.ns.push_back(*ns);
+  return true;
+}
+
+CollectiveKind collective_of(ConfigFields& fields, std::string_view key) {
+  std::string name;
+  fields.text(key, name);
+  std::vector<std::string_view> valid;
+  for (std::size_t i = 1; i < collective_kind_count; ++i) {
+    valid.push_back(to_string(static_cast<CollectiveKind>(i)));
+    if (valid.back() == name) return static_cast<CollectiveKind>(i);
+  }
+  fields.mistake(key, fmt::format("got {}{}, expected one of {}", in_quotes(name),
+                                  did_you_mean(name, valid), fmt::join(valid, ", ")));
+  return CollectiveKind::none;
+}
+
+}  // namespace
+
+std::size_t read_word(ConfigFields& fields, std::string_view key,
+                      std::span<const std::string_view> words) {
+  std::string text;
+  fields.text(key, text);
+  const auto at = std::find(words.begin(), words.end(), text);
+  if (at != words.end()) return static_cast<std::size_t>(at - words.begin());
+  if (!text.empty()) {
+    fields.mistake(key, fmt::format("got {}{}, expected one of {}", in_quotes(text),
+                                    did_you_mean(text, words), fmt::join(words, ", ")));
+  }
+  return 0;
+}
+
+std::size_t optional_word(ConfigFields& fields, std::string_view key,
+                          std::span<const std::string_view> words, std::size_t standard) {
+  if (fields.has(key)) return read_word(fields, key, words);
+  std::string unused;
+  fields.optional_text(key, unused);
+  return standard;
+}
+
+std::uint32_t read_count(ConfigFields& fields, std::string_view key, double most) {
+  double value = 1;
+  fields.quantity(key, ParamType::integer, value);
+  if (value >= 1 && value <= most) return static_cast<std::uint32_t>(value);
+  fields.mistake(key, fmt::format("got {:g}, expected a whole number from 1 to {:g}", value, most));
+  return 1;
+}
+
+std::uint32_t optional_count(ConfigFields& fields, std::string_view key, double most,
+                             std::uint32_t standard) {
+  if (fields.has(key)) return read_count(fields, key, most);
+  double unused = 0;
+  fields.optional_quantity(key, ParamType::integer, unused);
+  return standard;
+}
+
+double read_within(ConfigFields& fields, std::string_view key, ParamType type, double most) {
+  double value = 0;
+  fields.quantity(key, type, value);
+  if (value >= 0 && value <= most) return value;
+  fields.mistake(key, fmt::format("got {:g}, expected a value from 0 to {:g}", value, most));
+  return 0;
+}
+
+double optional_within(ConfigFields& fields, std::string_view key, ParamType type, double most,
+                       double standard) {
+  if (fields.has(key)) return read_within(fields, key, type, most);
+  double unused = 0;
+  fields.optional_quantity(key, type, unused);
+  return standard;
+}
+
+double read_positive(ConfigFields& fields, std::string_view key, ParamType type, double most) {
+  const double value = read_within(fields, key, type, most);
+  if (value > 0) return value;
+  fields.mistake(key, fmt::format("got {:g}, expected more than 0", value));
+  return 1;
+}
+
+void read_ranged(ConfigFields& fields, std::string_view key, Ranged& out) {
+  read_ranged(fields, key, ParamType::number, out);
+}
+
+void read_ranged(ConfigFields& fields, std::string_view key, ParamType type, Ranged& out) {
+  const ConfigValue* object = fields.optional_object(key);
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of(key));
+  Ranged value;
+  inner.quantity("typical", type, value.typical);
+  inner.quantity("low", type, value.low);
+  inner.quantity("high", type, value.high);
+  fields.take(inner.finish());
+  if (value.low >= 0 && value.low <= value.typical && value.typical <= value.high &&
+      value.high <= 1e12) {
+    out = value;
+    return;
+  }
+  fields.mistake(key, fmt::format("got low {:g}, typical {:g}, high {:g}, expected "
+                                  "0 <= low <= typical <= high",
+                                  value.low, value.typical, value.high));
+}
+
+void read_curves(ConfigFields& fields, std::vector<MeasuredCurve>& curves) {
+  const ConfigValue* list = fields.optional_objects("curves");
+  if (list == nullptr) return;
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    ConfigFields inner(list->items[i], fields.file(),
+                       fmt::format("{}/{}", fields.pointer_of("curves"), i));
+    MeasuredCurve curve;
+    curve.kind = collective_of(inner, "collective");
+    curve.ranks = read_count(inner, "ranks", 1e6);
+    curve.nodes = read_count(inner, "nodes", 1e6);
+    inner.text("source", curve.source);
+    std::vector<std::string> points;
+    inner.texts("points", points);
+    for (const std::string& point : points) {
+      if (read_point(point, curve)) continue;
+      inner.mistake("points", fmt::format("got {}, expected rising sizes with times such as "
+                                          "'64 KiB=20.1 us'",
+                                          in_quotes(point)));
+      break;
+    }
+    if (points.empty()) inner.mistake("points", "got none, expected at least one");
+    fields.take(inner.finish());
+    curves.push_back(std::move(curve));
+  }
+}
+
+}  // namespace foretrace

@@ -1,0 +1,43 @@
+// Pieces of config files that several files share: words of a list, counts, ranges, curves.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/networks/cluster.h"
+#include "sim/core/config.h"
+
+namespace foretrace {
+
+/// Position of the text among `words`; 0 (and a remembered mistake) if it is none of them.
+[[nodiscard]] std::size_t read_word(ConfigFields& fields, std::string_view key,
+                                    std::span<const std::string_view> words);
+/// As read_word(); `standard` if the key is not there.
+[[nodiscard]] std::size_t optional_word(ConfigFields& fields, std::string_view key,
+                                        std::span<const std::string_view> words,
+                                        std::size_t standard);
+/// A whole number from 1 to `most`.
+[[nodiscard]] std::uint32_t read_count(ConfigFields& fields, std::string_view key, double most);
+/// As read_count(); `standard` if the key is not there.
+[[nodiscard]] std::uint32_t optional_count(ConfigFields& fields, std::string_view key, double most,
+                                           std::uint32_t standard);
+/// From 0 to `most`.
+[[nodiscard]] double read_within(ConfigFields& fields, std::string_view key, ParamType type,
+                                 double most);
+/// As read_within(); `standard` if the key is not there.
+[[nodiscard]] double optional_within(ConfigFields& fields, std::string_view key, ParamType type,
+                                     double most, double standard);
+/// Above 0.
+[[nodiscard]] double read_positive(ConfigFields& fields, std::string_view key, ParamType type,
+                                   double most);
+/// {"typical": 0.9, "low": 0.65, "high": 1}; without the key `out` keeps its value.
+void read_ranged(ConfigFields& fields, std::string_view key, Ranged& out);
+/// As read_ranged() for values with a unit.
+void read_ranged(ConfigFields& fields, std::string_view key, ParamType type, Ranged& out);
+/// Measured collectives: a list of {collective, ranks, nodes, bytes, times, source}.
+void read_curves(ConfigFields& fields, std::vector<MeasuredCurve>& curves);
+
+}  // namespace foretrace

@@ -1,0 +1,53 @@
+#include "models/parallelism/plan.h"
+
+#include <algorithm>
+
+namespace foretrace {
+namespace {
+
+std::vector<const ParallelismInfo*> in_order() {
+  const auto kinds = parallelism::all();
+  std::vector<const ParallelismInfo*> sorted(kinds.begin(), kinds.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto* a, const auto* b) { return a->order < b->order; });
+  return sorted;
+}
+
+}  // namespace
+
+GridAxis axis_of(const ParallelPlan& plan, Axis axis) {
+  switch (axis) {
+    case Axis::tensor: return {plan.tensor, 1};
+    case Axis::context: return {plan.context, plan.tensor};
+    // Experts spread over neighbours of the data group, beginning with the nearest.
+    case Axis::expert:
+      return {plan.expert, plan.expert_tensor > 1 || plan.tensor == 1 ? plan.tensor : 1};
+    case Axis::data: return {plan.copies(), plan.tensor};
+    case Axis::pipeline: return {plan.pipeline, plan.tensor * plan.context * plan.data};
+    case Axis::embedding: return {2, plan.tensor * plan.context * plan.data * (plan.pipeline - 1)};
+  }
+  return {};
+}
+
+GridAxis expert_copies(const ParallelPlan& plan) {
+  const std::uint32_t ranks = plan.copies() * plan.tensor;
+  const std::uint32_t one = std::max(1U, plan.expert * plan.expert_tensor);
+  return {std::max(1U, ranks / one), one};
+}
+
+Status check_plan(const ParallelPlan& plan, const TransformerSpec& spec) {
+  for (const ParallelismInfo* kind : in_order()) {
+    if (kind->check == nullptr) continue;
+    if (Status status = kind->check(plan, spec); !status.ok()) return status;
+  }
+  return ok_status();
+}
+
+void divide(Workload& workload, const ParallelPlan& plan) {
+  for (const ParallelismInfo* kind : in_order()) {
+    if (kind->divide == nullptr) continue;
+    for (Block& block : workload.blocks) kind->divide(block, plan);
+  }
+}
+
+}  // namespace foretrace

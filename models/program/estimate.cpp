@@ -1,0 +1,111 @@
+#include "models/program/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace foretrace {
+namespace {
+
+// Micro-batches of one stage, without waiting for others.
+PassTime stage_pass(const Job& job, const StepParts& parts, std::uint32_t stage) {
+  PassTime sum;
+  for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
+    const auto position = position_of(*job.schedule, parts.times.shape, stage, chunk);
+    sum.add(parts.forward[position], parts.times.shape.micro_batches);
+    sum.add(parts.backward[position], parts.times.shape.micro_batches);
+  }
+  return sum;
+}
+
+struct StepEnd {
+  std::int64_t gradients = 0;  ///< from the end of the pipeline
+  std::int64_t parameters = 0;
+  std::int64_t update = 0;
+  [[nodiscard]] std::int64_t total() const { return gradients + parameters + update; }
+};
+
+// A stage may reduce its gradients as soon as its own last backward pass is over; all meet before
+// the update (norm of the gradients).
+StepEnd step_end(const StepParts& parts) {
+  StepEnd end;
+  std::int64_t early = 0;
+  for (std::size_t stage = 0; stage < parts.gradients.size(); ++stage) {
+    end.gradients = std::max(end.gradients, parts.gradients[stage] - early);
+    early += parts.times.backward[stage];
+    if (stage < parts.times.send_backward.size()) early += parts.times.send_backward[stage];
+    if (parts.update[stage] + parts.parameters[stage] > end.update + end.parameters) {
+      end.update = parts.update[stage];
+      end.parameters = parts.parameters[stage];
+    }
+  }
+  return end;
+}
+
+}  // namespace
+
+double StepBreakdown::total() const {
+  return std::accumulate(computed.begin(), computed.end(), 0.0) +
+         std::accumulate(exposed.begin(), exposed.end(), 0.0) + bubble + optimizer + host;
+}
+
+Estimate estimate(const Job& job, const JobBlocks& blocks, const SourceScale& scale) {
+  const std::vector<BlockTimes> times = time_blocks(job, blocks, scale);
+  const StepParts parts = step_parts(job, blocks, times, scale);
+  Estimate result;
+  result.times = parts.times;
+  result.pipeline_ns = job.schedule->makespan(parts.times);
+  result.is_exact = job.schedule->is_exact(parts.times);
+  const StepEnd end = step_end(parts);
+  result.step_ns = result.pipeline_ns + end.total();
+
+  PassTime slowest;
+  for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
+    const PassTime pass = stage_pass(job, parts, stage);
+    if (pass.total > slowest.total) slowest = pass;
+  }
+  StepBreakdown& breakdown = result.breakdown;
+  breakdown.computed = slowest.computed;
+  breakdown.exposed = slowest.exposed;
+  breakdown.exposed[static_cast<std::size_t>(Axis::data)] +=
+      static_cast<double>(end.gradients + end.parameters);
+  breakdown.optimizer = static_cast<double>(end.update);
+  breakdown.host = slowest.host_bound;
+  breakdown.bubble = static_cast<double>(result.step_ns) - breakdown.total();
+  result.by_provenance = slowest.by_provenance;
+  result.again_ns = slowest.again;
+  result.overlapped_ns = slowest.overlapped;
+  result.memory = stage_memory(job, times, parts.positions, blocks.hidden_bytes);
+  return result;
+}
+
+RangedStep ranged_step(const Job& job, const JobBlocks& blocks) {
+  const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
+  RangedStep result;
+  result.step_ns = estimate(job, blocks).step_ns;
+  const auto base = static_cast<double>(result.step_ns);
+  double below = 0;
+  double above = 0;
+  for (std::size_t i = 0; i < cost_source_count; ++i) {
+    const auto source = static_cast<CostSource>(i);
+    Ranged spread = kernels.spread(source);
+    if (source == CostSource::host && job.framework->host_kernel_ns.typical > 0) {
+      const Ranged& host = job.framework->host_kernel_ns;
+      spread = {1, host.low / host.typical, host.high / host.typical};
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+      const double factor = side == 0 ? spread.low : spread.high;
+      if (factor == 1 || !std::isfinite(factor)) continue;
+      SourceScale scale = no_scale();
+      scale[i] = factor;
+      const double change = static_cast<double>(estimate(job, blocks, scale).step_ns) - base;
+      result.change[i][side] = change;
+      (change < 0 ? below : above) += change * change;
+    }
+  }
+  result.low_ns = std::llround(std::max(0.0, base - std::sqrt(below)));
+  result.high_ns = std::llround(base + std::sqrt(above));
+  return result;
+}
+
+}  // namespace foretrace

@@ -1,0 +1,57 @@
+// Framework: what a training or serving library launches, fuses, overlaps and holds, read from
+// configs/frameworks.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/catalogue/sources.h"
+#include "models/networks/cluster.h"
+#include "models/workloads/kernel_set.h"
+#include "sim/core/result.h"
+
+namespace foretrace {
+
+struct Framework {
+  std::string name;     ///< file stem
+  std::string product;  ///< for people
+  KernelSet kernels;
+  Ranged host_kernel_ns{0, 0, 0};  ///< of the host per kernel that it launches; 0: never limits
+
+  double update_bytes = 28;     ///< read and written per parameter by the optimizer step
+  double accumulate_bytes = 0;  ///< the same per micro-batch, to add up gradients
+  double weight_bytes = 2;      ///< held per parameter
+  double gradient_bytes = 2;
+  double state_bytes = 12;  ///< master copy and moments
+  double reduce_bytes = 2;  ///< of a gradient when ranks add them up
+  double unpack_bytes = 0;  ///< moved per sharded parameter after it was collected
+  double pack_bytes = 0;    ///< moved per gradient before it is reduced and sharded
+  double gather_bytes = 2;  ///< of a parameter when ranks collect it
+
+  bool overlaps_gradients = false;   ///< reduction runs beside the last backward pass
+  bool overlaps_parameters = false;  ///< collection of updated parameters beside forward
+  bool overlaps_tensor = true;       ///< input gradients are added up beside weight gradients
+  bool pipelines_tensor = false;     ///< tensor collectives run piece by piece beside the products
+  bool sends_block = true;           ///< pipeline sends are part of a stage's own time
+  bool scatters_sends = true;        ///< a tensor group sends its activation in parts
+  bool reshards_after_forward = true;  ///< sharded parameters are collected again for backward
+  bool balances_context = true;        ///< causal attention is the same work on every context rank
+  bool recompute_stops_early = false;  ///< at the last result that backward needs
+  std::uint32_t prefetch = 1;          ///< sharded layers collected ahead
+  double vocabulary_multiple = 1;      ///< the vocabulary of a tensor rank is padded to this
+  double cast_bytes = 4;               ///< per number that is cast to 8 bit for a product
+  /// Computation makes overlapped collectives this much slower.
+  Ranged communication_slowdown{1, 1, 1};
+  /// Overlapped collectives take multiprocessors from products and bandwidth from other kernels:
+  /// they are this much slower.
+  Ranged product_slowdown{1, 1, 1};
+  Ranged memory_slowdown{1, 1, 1};
+  Sources sources;
+};
+
+[[nodiscard]] Result<Framework> find_framework(std::string_view name);
+[[nodiscard]] Result<Framework> parse_framework(std::string_view text, const std::string& where);
+[[nodiscard]] std::vector<std::string> framework_names();
+
+}  // namespace foretrace

@@ -1,0 +1,223 @@
+#include "models/program/job.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/collectives/collective_costs.h"
+#include "models/costs/rates.h"
+#include "models/program/power_clock.h"
+
+namespace foretrace {
+namespace {
+
+Error refuse(std::string_view pointer, const std::string& what) {
+  return Error{ErrorCode::bad_config, fmt::format("{}: {}", pointer, what)};
+}
+
+Status check_batch(const Job& job) {
+  const double per_rank = job.global_batch / job.plan.data;
+  if (!(job.micro_batch > 0) || !(job.global_batch > 0)) {
+    return refuse("/batch", "got a batch that is not positive");
+  }
+  const double passes = per_rank / job.micro_batch;
+  if (std::abs(passes - std::round(passes)) > 1e-9 || passes < 1) {
+    return refuse("/batch/global",
+                  fmt::format("got {}, expected a multiple of {} data ranks x micro-batch {}",
+                              job.global_batch, job.plan.data, job.micro_batch));
+  }
+  return ok_status();
+}
+
+Status check_machine(const Job& job) {
+  const std::uint64_t ranks = job.plan.ranks();
+  if (ranks > job.cluster->accelerators()) {
+    return refuse("/parallelism",
+                  fmt::format("got {} ranks, expected at most the {} accelerators of {}", ranks,
+                              job.cluster->accelerators(), job.cluster->name));
+  }
+  if (job.cluster->nodes > 1 && ranks > job.cluster->node_accelerators &&
+      job.cluster->network.nics == 0) {
+    return refuse("/cluster", fmt::format("got {}, whose nodes are not joined", job.cluster->name));
+  }
+  return ok_status();
+}
+
+void add_duty(const PassTime& time, double count, double intensity, Duty& duty) {
+  const auto computed = [&time](CostSource source) {
+    return time.computed[static_cast<std::size_t>(source)];
+  };
+  const double attention = computed(CostSource::attention);
+  duty.products += count * (computed(CostSource::product) + intensity * attention);
+  duty.memory += count * (computed(CostSource::memory) + (1 - intensity) * attention);
+  for (const double exposed : time.exposed) duty.waiting += count * exposed;
+  duty.idle += count * time.host_bound;
+}
+
+// Products run at the clock of their duty in layers; rates of attention were measured at the high
+// one.
+void settle_clock(const Job& job, double intensity, JobBlocks& blocks) {
+  const SustainedClock& clock = job.cluster->accelerator.sustained_clock;
+  if (!uses_matrix_units(job.precisions.activations) || !(clock.low < clock.high)) return;
+  const auto factor_of = [&clock](double now, CostSource source) {
+    return (source == CostSource::product ? clock.typical : clock.high) / now;
+  };
+  double now = clock.typical;
+  // The duty depends on the clock and the clock on the duty, each weakly.
+  for (int round = 0; round < 3; ++round) {
+    SourceScale scale = no_scale();
+    for (const CostSource source : {CostSource::product, CostSource::attention}) {
+      scale[static_cast<std::size_t>(source)] = factor_of(now, source);
+    }
+    Duty duty;
+    for (const BlockRun& run : blocks.order) {
+      const BlockProgram& program = blocks.blocks[run.block].program;
+      for (const auto* actions : {&program.forward, &program.backward, &program.weight_gradients}) {
+        add_duty(time_of(*actions, *job.framework, scale), run.count, intensity, duty);
+      }
+    }
+    // Stages wait for each other at both ends of a step.
+    const double bubble = static_cast<double>(job.plan.pipeline - 1) /
+                          (static_cast<double>(job.micro_batches()) * job.chunks);
+    duty.idle += bubble * (duty.products + duty.memory + duty.waiting + duty.idle);
+    now = clock_at_duty(clock, duty);
+  }
+  blocks.clock = now;
+  for (RankBlock& block : blocks.blocks) {
+    BlockProgram& program = block.program;
+    for (auto* actions : {&program.forward, &program.backward, &program.weight_gradients}) {
+      for (Action& action : *actions) {
+        if (action.source == CostSource::product || action.source == CostSource::attention) {
+          action.ns *= factor_of(now, action.source);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Status check_job(const Job& job) {
+  if (Status status = check_plan(job.plan, *job.model); !status.ok()) {
+    return Error{status.error().code, "/parallelism/" + status.error().message};
+  }
+  if (Status status = check_machine(job); !status.ok()) return status;
+  if (Status status = check_batch(job); !status.ok()) return status;
+  const std::uint64_t positions = std::uint64_t{job.plan.pipeline} * job.chunks;
+  if (positions > job.model->layers) {
+    return refuse("/parallelism/pipeline",
+                  fmt::format("got {} stages x {} chunks, expected at most the {} layers",
+                              job.plan.pipeline, job.chunks, job.model->layers));
+  }
+  const ScheduleShape shape{job.plan.pipeline, job.micro_batches(), job.chunks};
+  if (Status status = check_shape(*job.schedule, shape); !status.ok()) {
+    return std::move(status).error().with_context("/schedule");
+  }
+  return ok_status();
+}
+
+Placement placement_of(const Job& job, Axis axis) {
+  return place(*job.cluster, axis_of(job.plan, axis));
+}
+
+JobBlocks build_blocks(const Job& job) {
+  const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
+  BatchShape batch;
+  batch.sequences = job.micro_batch;
+  batch.length = job.pass == Pass::decode ? 1 : job.length;
+  batch.keys = job.pass == Pass::decode ? job.keys : job.length;
+  batch.pass = job.pass;
+  batch.number_bytes = kernels.number_bytes();
+  Workload workload = build_transformer(*job.model, batch, job.framework->kernels);
+  ParallelPlan plan = job.plan;
+  plan.async_tensor_backward = plan.async_tensor_backward && job.framework->overlaps_tensor;
+  plan.balances_context = plan.balances_context && job.framework->balances_context;
+  plan.tensor_pieces = job.framework->pipelines_tensor;
+  divide(workload, plan);
+
+  std::array<Placement, axis_count> places;
+  for (std::size_t i = 0; i < axis_count; ++i) places[i] = placement_of(job, static_cast<Axis>(i));
+  LoweringOptions options{kernels, *job.framework};
+  options.recompute = job.recompute;
+  options.trains = job.trains();
+  options.splits_backward = job.schedule->splits_backward;
+  options.tensor_ranks = plan.tensor;
+  options.collective = [&](Axis axis, CollectiveKind kind, double bytes) {
+    return collective_time(*job.cluster, {kind, bytes, places[static_cast<std::size_t>(axis)]});
+  };
+  options.leaves_node = [&](Axis axis) { return places[static_cast<std::size_t>(axis)].nodes > 1; };
+
+  JobBlocks result;
+  result.order = workload.order;
+  if (workload.ties_embeddings) {
+    result.tied_weights = job.model->vocabulary * job.model->hidden / plan.tensor;
+  }
+  result.hidden_bytes = batch.tokens() * job.model->hidden * batch.number_bytes / plan.context;
+  result.blocks.reserve(workload.blocks.size());
+  for (const Block& block : workload.blocks) {
+    result.blocks.push_back({block.role, block.name, lower(block, options)});
+  }
+  settle_clock(job, kernels.attention_intensity(), result);
+  return result;
+}
+
+std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
+                                    const SourceScale& scale) {
+  std::vector<BlockTimes> times;
+  times.reserve(blocks.blocks.size());
+  for (const RankBlock& block : blocks.blocks) {
+    const BlockProgram& program = block.program;
+    BlockTimes time;
+    time.role = block.role;
+    time.forward = time_of(program.forward, *job.framework, scale);
+    time.backward = time_of(program.backward, *job.framework, scale);
+    time.weights = time_of(program.weight_gradients, *job.framework, scale);
+    time.dense_weights = program.dense_weights;
+    time.expert_weights = program.expert_weights;
+    time.kept_bytes = program.kept_bytes;
+    time.working_bytes = program.working_bytes;
+    time.input_bytes = program.input_bytes;
+    times.push_back(time);
+  }
+  return times;
+}
+
+std::vector<std::vector<BlockRun>> partition(const std::vector<BlockRun>& order,
+                                             const std::vector<BlockTimes>& blocks,
+                                             std::uint32_t positions) {
+  std::uint32_t layers = 0;
+  for (const BlockRun& run : order) {
+    if (blocks[run.block].role == BlockRole::layer) layers += run.count;
+  }
+  // Where layers do not divide evenly, first and last have fewer: they have embedding and head.
+  std::vector<std::uint32_t> room(positions, layers / positions);
+  std::uint32_t rest = layers % positions;
+  for (std::uint32_t i = 1; rest > 0 && i + 1 < positions; ++i, --rest) ++room[i];
+  if (rest > 0) ++room[0], --rest;
+  if (rest > 0) ++room[positions - 1];
+
+  std::vector<std::vector<BlockRun>> result(positions);
+  std::uint32_t at = 0;
+  for (const BlockRun& run : order) {
+    const BlockRole role = blocks[run.block].role;
+    if (role == BlockRole::embedding) {
+      result.front().push_back(run);
+      continue;
+    }
+    if (role == BlockRole::head) {
+      result.back().push_back(run);
+      continue;
+    }
+    for (std::uint32_t left = run.count; left > 0;) {
+      while (room[at] == 0) ++at;
+      const std::uint32_t taken = std::min(left, room[at]);
+      result[at].push_back({run.block, taken});
+      room[at] -= taken;
+      left -= taken;
+    }
+  }
+  return result;
+}
+
+}  // namespace foretrace

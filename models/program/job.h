@@ -1,0 +1,86 @@
+// A job: a model in training on a cluster under a plan; and its blocks as one rank runs them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/networks/cluster.h"
+#include "models/parallelism/plan.h"
+#include "models/program/block_program.h"
+#include "models/program/framework.h"
+#include "models/schedules/schedule.h"
+#include "models/workloads/model_spec.h"
+#include "sim/core/params.h"
+#include "sim/core/result.h"
+
+namespace foretrace {
+
+/// Everything that decides how long a step takes. Pointers are not owned and never null.
+struct Job {
+  const TransformerSpec* model = nullptr;
+  const Cluster* cluster = nullptr;
+  const Framework* framework = nullptr;
+  const ScheduleInfo* schedule = nullptr;
+  ParallelPlan plan;
+  std::uint32_t chunks = 1;  ///< of the model per pipeline stage
+  double global_batch = 1;   ///< sequences per step
+  double micro_batch = 1;    ///< sequences per pass of one rank
+  double length = 2048;      ///< tokens of a sequence
+  double keys = 0;           ///< decode: positions attended to
+  Pass pass = Pass::training;
+  Recompute recompute = Recompute::none;
+  Precisions precisions;
+
+  [[nodiscard]] std::uint32_t micro_batches() const {
+    const double per_rank = global_batch / plan.data;
+    return static_cast<std::uint32_t>(per_rank / micro_batch + 0.5);
+  }
+  [[nodiscard]] double tokens_per_step() const { return global_batch * length; }
+  [[nodiscard]] bool trains() const { return pass == Pass::training; }
+};
+
+/// Checks plan, schedule, batch and size of the machine. Errors read "/parallelism/tensor: ...".
+[[nodiscard]] Status check_job(const Job& job);
+
+/// A block of the model as one rank has it.
+struct RankBlock {
+  BlockRole role = BlockRole::layer;
+  std::string name;
+  BlockProgram program;
+};
+struct JobBlocks {
+  std::vector<RankBlock> blocks;
+  std::vector<BlockRun> order;
+  double clock = 1;         ///< of matrix units, against the slowest measured one
+  double tied_weights = 0;  ///< of the table that embedding and head share; 0: none
+  double hidden_bytes = 0;  ///< activation between two blocks on this rank, of one micro-batch
+};
+
+/// Builds the model, divides it and gives every action its time.
+[[nodiscard]] JobBlocks build_blocks(const Job& job);
+
+/// Where the group of an axis lies.
+[[nodiscard]] Placement placement_of(const Job& job, Axis axis);
+
+/// Times of a block's passes.
+struct BlockTimes {
+  BlockRole role = BlockRole::layer;
+  PassTime forward;
+  PassTime backward;
+  PassTime weights;  ///< schedules that split backward
+  double dense_weights = 0;
+  double expert_weights = 0;
+  double kept_bytes = 0;
+  double working_bytes = 0;
+  double input_bytes = 0;
+};
+[[nodiscard]] std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
+                                                  const SourceScale& scale);
+
+/// Blocks by position: `stages * chunks` lists. Layers are spread evenly, the embedding comes
+/// first, the head last.
+[[nodiscard]] std::vector<std::vector<BlockRun>> partition(const std::vector<BlockRun>& order,
+                                                           const std::vector<BlockTimes>& blocks,
+                                                           std::uint32_t positions);
+
+}  // namespace foretrace

@@ -1,0 +1,208 @@
+#include "models/program/kernel_times.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/catalogue/kernel_class.h"
+#include "models/costs/rates.h"
+
+namespace foretrace {
+namespace {
+
+Precision fused_precision(Precision precision) {
+  return precision == Precision::fp32 || precision == Precision::tf32 ? Precision::tf32 : precision;
+}
+
+Ranged spread_of(const Spread& spread) { return {1, spread.low, spread.high}; }
+
+// The beginning and the end of a tile take their time however fast the units are: in units of k
+// they grow with the rate of a multiprocessor. On an A100 (2.4 TFLOP/s each) they are what its
+// table gives; products of an H100 training run (modded-nanogpt, k = 768 against k = 3072) ask for
+// 60 to 100.
+OperatorModel product_model(const Accelerator& accelerator, OperatorKind kind,
+                            Precision precision) {
+  constexpr double a100_flops_per_ns = 2410;
+  OperatorModel model = operator_model(accelerator, kind, precision);
+  if (model.fitted || !uses_matrix_units(precision)) return model;
+  const double each =
+      model.rates.flops_per_ns * model.fit.rate_share / std::max(1.0, model.rates.multiprocessors);
+  model.fit.tile_overhead_k *= std::max(1.0, each / a100_flops_per_ns);
+  return model;
+}
+
+double elements(const Operator& op) { return op.shape.batch * op.shape.m * op.shape.n; }
+
+}  // namespace
+
+std::string_view to_string(CostSource source) {
+  constexpr std::array<std::string_view, cost_source_count> names = {
+      "matrix products", "attention", "memory", "node links", "network", "host"};
+  return names[static_cast<std::size_t>(source)];
+}
+
+KernelTimes::KernelTimes(const Cluster& cluster, const Framework& framework,
+                         const Precisions& precisions)
+    : cluster_(&cluster) {
+  const Accelerator& accelerator = cluster.accelerator;
+  const Precision precision = precisions.activations;
+  number_bytes_ = std::max(1, bytes_per_number(precision));
+  const double bandwidth = accelerator.memory_bandwidth * 1e-9;
+  bytes_per_ns_ = bandwidth * bandwidth_share(KernelClass::elementwise);
+  norm_bytes_per_ns_ = bandwidth * bandwidth_share(KernelClass::normalization);
+  gather_bytes_per_ns_ = bandwidth * bandwidth_share(KernelClass::gather);
+  start_ns_ = shortest_kernel_ns(accelerator, KernelClass::elementwise);
+  const double peak = accelerator.flops(fused_precision(precision));
+  attention_flops_per_ns_ = (peak > 0 ? peak : accelerator.flops(precision)) * 1e-9;
+  attention_rate_ = attention_rate(framework.kernels.attention, cluster.generation);
+  gemm_ = product_model(accelerator, OperatorKind::gemm, precision);
+  batched_ = product_model(accelerator, OperatorKind::batched_gemm, precision);
+  low_ = precisions.layers_in_8_bit;
+  if (low_) {
+    low_gemm_ = product_model(accelerator, OperatorKind::gemm, Precision::fp8);
+    low_batched_ = product_model(accelerator, OperatorKind::batched_gemm, Precision::fp8);
+    cast_bytes_ = framework.cast_bytes;
+  }
+  constexpr std::array kinds = {OperatorKind::softmax, OperatorKind::layer_norm,
+                                OperatorKind::rms_norm};
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    rows_[i] = operator_model(accelerator, kinds[i], precision);
+  }
+}
+
+const OperatorModel& KernelTimes::rows_model(OperatorKind kind) const {
+  return rows_[kind == OperatorKind::softmax ? 0 : kind == OperatorKind::layer_norm ? 1 : 2];
+}
+
+KernelTime KernelTimes::product(const Operator& op, const GemmShape& shape, double cast) const {
+  const bool batched = shape.batch > 1;
+  const bool low = low_ && op.type == OperatorType::product && !op.keeps_precision;
+  const OperatorModel& model =
+      low ? (batched ? low_batched_ : low_gemm_) : (batched ? batched_ : gemm_);
+  KernelTime time;
+  time.ns = model_ns(model, shape);
+  if (low) time.ns += cast * cast_bytes_ / bytes_per_ns_;
+  time.source = CostSource::product;
+  time.provenance = model.fitted ? Provenance::table : Provenance::roofline;
+  return time;
+}
+
+KernelTime KernelTimes::attention(const Operator& op, bool backward) const {
+  const AttentionPart& part = op.attention;
+  const double pairs = op.shape.batch * part.heads * part.queries * part.keys_seen();
+  const double flops = 2 * pairs * (part.head_size + part.value_size) * (backward ? 2.5 : 1);
+  const Ranged& share = backward ? attention_rate_.backward : attention_rate_.forward;
+  const double compute = flops / (attention_flops_per_ns_ * share.typical);
+  // Queries, keys, values and the output go through memory once; backward their gradients too.
+  const double keys =
+      op.shape.batch * part.keys * part.key_heads * (part.head_size + part.value_size);
+  const double queries =
+      op.shape.batch * part.queries * part.heads * (part.head_size + part.value_size);
+  const double bytes = (keys + queries) * number_bytes_ * (backward ? 2 : 1);
+  const double memory = bytes / bytes_per_ns_;
+  return {
+      start_ns_ * (backward ? op.backward_kernels : op.forward_kernels) + std::max(compute, memory),
+      compute >= memory ? CostSource::attention : CostSource::memory, Provenance::assumed};
+}
+
+KernelTime KernelTimes::move(double bytes, std::uint32_t kernels) const {
+  if (!(bytes > 0)) return {};
+  return {start_ns_ * kernels + bytes / bytes_per_ns_, CostSource::memory, Provenance::roofline};
+}
+
+KernelTime KernelTimes::in_pieces(const KernelTime& whole, const Operator& op, double pieces,
+                                  bool backward) const {
+  if (op.type != OperatorType::product || !(pieces > 1)) return whole;
+  Operator piece = op;
+  piece.shape.m = op.shape.m / pieces;
+  KernelTime time = backward ? input_gradient(piece) : forward(piece);
+  time.ns *= pieces;
+  return time;
+}
+
+KernelTime KernelTimes::forward(const Operator& op) const {
+  switch (op.type) {
+    case OperatorType::product:
+    case OperatorType::batch_product:
+      return product(op, op.shape, op.shape.batch * op.shape.m * op.shape.k);
+    case OperatorType::attention: return attention(op, false);
+    case OperatorType::rows: {
+      const OperatorModel& model = rows_model(op.rows_kind);
+      return {model_ns(model, op.shape), CostSource::memory,
+              model.fitted ? Provenance::table : Provenance::roofline};
+    }
+    case OperatorType::elementwise:
+      return move(elements(op) * op.forward_bytes, op.forward_kernels);
+    case OperatorType::gather:
+      return {start_ns_ + elements(op) * op.forward_bytes / gather_bytes_per_ns_,
+              CostSource::memory, Provenance::roofline};
+    case OperatorType::enter:
+    case OperatorType::leave:
+    case OperatorType::dispatch:
+    case OperatorType::combine: return {};
+  }
+  return {};
+}
+
+KernelTime KernelTimes::input_gradient(const Operator& op) const {
+  const GemmShape& s = op.shape;
+  switch (op.type) {
+    case OperatorType::product: return product(op, {s.batch, s.m, s.k, s.n}, s.batch * s.m * s.n);
+    case OperatorType::batch_product: {
+      // Both operands have gradients.
+      KernelTime time = product(op, {s.batch, s.m, s.k, s.n}, 0);
+      time.ns += product(op, {s.batch, s.k, s.n, s.m}, 0).ns;
+      return time;
+    }
+    case OperatorType::attention: return attention(op, true);
+    case OperatorType::rows: {
+      const double rate =
+          op.rows_kind == OperatorKind::softmax ? bytes_per_ns_ : norm_bytes_per_ns_;
+      return {start_ns_ * op.backward_kernels + elements(op) * op.backward_bytes / rate,
+              CostSource::memory, Provenance::roofline};
+    }
+    case OperatorType::elementwise:
+      return move(elements(op) * op.backward_bytes, op.backward_kernels);
+    case OperatorType::gather:
+      return {start_ns_ + elements(op) * op.backward_bytes / gather_bytes_per_ns_,
+              CostSource::memory, Provenance::roofline};
+    case OperatorType::enter:
+    case OperatorType::leave:
+    case OperatorType::dispatch:
+    case OperatorType::combine: return {};
+  }
+  return {};
+}
+
+KernelTime KernelTimes::weight_gradient(const Operator& op) const {
+  if (op.type != OperatorType::product) return {};
+  const GemmShape& s = op.shape;
+  return product(op, {s.batch, s.k, s.n, s.m}, 0);
+}
+
+double KernelTimes::attention_intensity() const {
+  const double products = gemm_.rates.flops_per_ns * gemm_.fit.rate_share;
+  const double attention = attention_flops_per_ns_ * attention_rate_.backward.typical;
+  return products > 0 ? std::min(1.0, attention / products) : 1;
+}
+
+Ranged KernelTimes::spread(CostSource source) const {
+  switch (source) {
+    case CostSource::product:
+      return spread_of(class_spread(KernelClass::gemm, cluster_->accelerator, gemm_.fit.precision));
+    case CostSource::attention: {
+      const Ranged& f = attention_rate_.forward;
+      return {1, f.typical / f.high, f.typical / f.low};
+    }
+    case CostSource::memory: return spread_of(class_spread(KernelClass::elementwise));
+    // Held-back rows of measured collectives: nine of ten within 15 %.
+    case CostSource::local: return {1, 0.87, 1.15};
+    case CostSource::network: {
+      const Ranged& e = cluster_->network.efficiency;
+      return {1, e.typical / std::max(e.high, 1e-9), e.typical / std::max(e.low, 1e-9)};
+    }
+    case CostSource::host: return {1, 1, 1};
+  }
+  return {1, 1, 1};
+}
+
+}  // namespace foretrace

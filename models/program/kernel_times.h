@@ -1,0 +1,76 @@
+// Times of the kernels of an operator on one accelerator.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "models/costs/operator_model.h"
+#include "models/networks/cluster.h"
+#include "models/program/attention_rates.h"
+#include "models/program/framework.h"
+#include "models/workloads/operator.h"
+#include "sim/graph/task.h"
+
+namespace foretrace {
+
+/// Where a duration is from, and so what may be wrong with it.
+enum class CostSource : std::uint8_t { product, attention, memory, local, network, host };
+inline constexpr std::size_t cost_source_count = 6;
+[[nodiscard]] std::string_view to_string(CostSource source);
+
+/// Precisions of a run.
+struct Precisions {
+  Precision activations = Precision::fp16;
+  bool layers_in_8_bit = false;  ///< products of layers
+};
+
+struct KernelTime {
+  double ns = 0;
+  CostSource source = CostSource::memory;
+  Provenance provenance = Provenance::roofline;
+};
+
+class KernelTimes {
+ public:
+  KernelTimes(const Cluster& cluster, const Framework& framework, const Precisions& precisions);
+
+  [[nodiscard]] KernelTime forward(const Operator& op) const;
+  /// Gradient of the input; all of backward where the operator has no weights.
+  [[nodiscard]] KernelTime input_gradient(const Operator& op) const;
+  /// Gradient of the weights of a product.
+  [[nodiscard]] KernelTime weight_gradient(const Operator& op) const;
+  /// A product that is cut along its tokens into this many kernels.
+  [[nodiscard]] KernelTime in_pieces(const KernelTime& whole, const Operator& op, double pieces,
+                                     bool backward) const;
+  /// Moving bytes through memory.
+  [[nodiscard]] KernelTime move(double bytes, std::uint32_t kernels) const;
+  /// How far a source may be off: factors of its times.
+  [[nodiscard]] Ranged spread(CostSource source) const;
+  /// Rate of fused attention against that of large products: what it draws of the power.
+  [[nodiscard]] double attention_intensity() const;
+  [[nodiscard]] double number_bytes() const { return number_bytes_; }
+
+ private:
+  [[nodiscard]] KernelTime product(const Operator& op, const GemmShape& shape, double cast) const;
+  [[nodiscard]] KernelTime attention(const Operator& op, bool backward) const;
+  [[nodiscard]] const OperatorModel& rows_model(OperatorKind kind) const;
+
+  const Cluster* cluster_;
+  double number_bytes_ = 2;
+  double bytes_per_ns_ = 1;  ///< of elementwise kernels
+  double norm_bytes_per_ns_ = 1;
+  double gather_bytes_per_ns_ = 1;
+  double start_ns_ = 0;
+  double attention_flops_per_ns_ = 1;  ///< peak
+  double cast_bytes_ = 0;
+  AttentionRate attention_rate_;
+  OperatorModel gemm_;
+  OperatorModel batched_;
+  OperatorModel low_gemm_;  ///< 8 bit
+  OperatorModel low_batched_;
+  std::array<OperatorModel, 3> rows_;  ///< softmax, layer norm, RMS norm
+  bool low_ = false;
+};
+
+}  // namespace foretrace

@@ -1,0 +1,35 @@
+// The event-driven evaluation of a job: a task graph of its stages, one per rank class.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/program/estimate.h"
+#include "models/schedules/execution.h"
+#include "sim/core/result.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace {
+
+/// Who waits for whom in a schedule; shared by all jobs of its shape.
+struct PipelineTopology {
+  const ScheduleInfo* schedule = nullptr;
+  ScheduleShape shape;
+  bool sends_beside = false;  ///< sends are tasks of their own
+  TaskGraph graph;            ///< with durations of 0
+  /// Per task: which of the durations of a job it takes.
+  std::vector<std::uint32_t> slot;
+};
+
+/// Error: the schedule's shape, or a deadlock.
+[[nodiscard]] Result<PipelineTopology> pipeline_topology(const ScheduleInfo& schedule,
+                                                         const ScheduleShape& shape,
+                                                         bool sends_beside,
+                                                         std::uint32_t multiplicity = 1);
+
+/// The same graph with the times of a job: stages as rank classes of `multiplicity` ranks each.
+[[nodiscard]] TaskGraph pipeline_graph(const PipelineTopology& topology, const StepParts& parts);
+
+}  // namespace foretrace

@@ -1,0 +1,92 @@
+// Memory of a rank: states by how they are sharded, activations by how many micro-batches are in
+// flight. Rules: Korthikanti et al., MLSys 2023, Table 2; Rajbhandari et al., ZeRO, SC 2020.
+#include <algorithm>
+
+#include "models/program/estimate.h"
+
+namespace foretrace {
+namespace {
+
+struct StageSums {
+  double dense = 0;
+  double expert = 0;
+  double kept = 0;     ///< of one micro-batch
+  double working = 0;  ///< largest block
+  double largest = 0;  ///< weights of the largest block
+};
+
+StageSums sums_of(const Job& job, const std::vector<BlockTimes>& times,
+                  const std::vector<std::vector<BlockRun>>& positions, std::uint32_t stage) {
+  StageSums sums;
+  const ScheduleShape shape{job.plan.pipeline, job.micro_batches(), job.chunks};
+  for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
+    for (const BlockRun& run : positions[position_of(*job.schedule, shape, stage, chunk)]) {
+      const BlockTimes& block = times[run.block];
+      sums.dense += run.count * block.dense_weights;
+      sums.expert += run.count * block.expert_weights;
+      // Logits and losses of one micro-batch are gone when the next one comes.
+      if (block.role == BlockRole::head) {
+        sums.working = std::max(sums.working, block.kept_bytes);
+      } else {
+        sums.kept += run.count * block.kept_bytes;
+      }
+      sums.working = std::max(sums.working, block.working_bytes);
+      sums.largest = std::max(sums.largest, block.dense_weights + block.expert_weights);
+    }
+  }
+  return sums;
+}
+
+// Micro-batches in flight, in whole stages: chunks held over chunks of a stage.
+double in_flight(const Job& job, std::uint32_t stage) {
+  const ScheduleShape shape{job.plan.pipeline, job.micro_batches(), job.chunks};
+  const std::vector<ScheduleStep> order = job.schedule->order(shape, stage);
+  return static_cast<double>(most_in_flight(order)) / job.chunks;
+}
+
+StageMemory trained(const Job& job, const StageSums& sums, std::uint32_t stage,
+                    double hidden_bytes) {
+  const Framework& framework = job.framework[0];
+  const ParallelPlan& plan = job.plan;
+  const double shards = plan.shards();
+  const double expert_shards = std::max(1U, expert_copies(plan).size);
+  const auto held = [&](double bytes, Sharding from) {
+    const bool divided = plan.sharding >= from;
+    return bytes *
+           (divided ? sums.dense / shards + sums.expert / expert_shards : sums.dense + sums.expert);
+  };
+  StageMemory memory;
+  memory.weights = held(framework.weight_bytes, Sharding::parameters);
+  memory.gradients = held(framework.gradient_bytes, Sharding::gradients);
+  memory.optimizer = held(framework.state_bytes, Sharding::optimizer);
+  memory.activations = sums.kept * in_flight(job, stage);
+  memory.working = sums.working;
+  if (plan.sharding == Sharding::parameters) {
+    // The block that runs and the next one collected, gradients of one block before they leave.
+    memory.buffers =
+        sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + framework.reduce_bytes);
+  }
+  if (plan.pipeline > 1) memory.buffers += 2 * hidden_bytes;
+  return memory;
+}
+
+}  // namespace
+
+std::vector<StageMemory> stage_memory(const Job& job, const std::vector<BlockTimes>& times,
+                                      const std::vector<std::vector<BlockRun>>& positions,
+                                      double hidden_bytes) {
+  std::vector<StageMemory> stages;
+  for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
+    const StageSums sums = sums_of(job, times, positions, stage);
+    if (job.trains()) {
+      stages.push_back(trained(job, sums, stage, hidden_bytes));
+      continue;
+    }
+    StageMemory memory;
+    memory.weights = job.framework->weight_bytes * (sums.dense + sums.expert);
+    stages.push_back(memory);
+  }
+  return stages;
+}
+
+}  // namespace foretrace

@@ -1,0 +1,41 @@
+// Runs a schedule: which step comes when, and which steps wait for each other in a circle.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/schedules/schedule.h"
+#include "sim/core/result.h"
+
+namespace foretrace {
+
+struct PlacedStep {
+  std::uint32_t stage = 0;
+  ScheduleStep step;
+  std::uint32_t position = 0;  ///< in the model
+};
+
+/// Orders of all stages, one list per stage.
+using StageOrders = std::vector<std::vector<ScheduleStep>>;
+[[nodiscard]] StageOrders orders_of(const ScheduleInfo& schedule, const ScheduleShape& shape);
+
+/// Every step once, after all it waits for. Error: a deadlock, with the steps that wait for each
+/// other; a step that is missing or there twice.
+[[nodiscard]] Result<std::vector<PlacedStep>> sequence_of(const ScheduleInfo& schedule,
+                                                          const ScheduleShape& shape,
+                                                          const StageOrders& orders);
+
+/// When each stage is done, in ns from the beginning.
+struct Executed {
+  std::vector<std::int64_t> stage_end_ns;
+  std::int64_t makespan_ns = 0;
+};
+/// A step starts when its stage is free and what it needs has arrived.
+[[nodiscard]] Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
+                               const std::vector<PlacedStep>& sequence);
+
+/// One line per stage: "F0 F1 B0 ...", chunks as letters.
+[[nodiscard]] std::string drawn(const ScheduleInfo& schedule, const ScheduleShape& shape);
+
+}  // namespace foretrace

@@ -1,0 +1,85 @@
+// Pipeline schedules: in which order a stage works on the chunks of its micro-batches.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/result.h"
+
+namespace foretrace {
+
+enum class StepKind : std::uint8_t {
+  forward,
+  backward,  ///< of inputs and weights; of inputs alone where the schedule splits it
+  weights,   ///< gradients of weights, where the schedule splits backward
+};
+[[nodiscard]] std::string_view to_string(StepKind kind);
+
+struct ScheduleStep {
+  StepKind kind = StepKind::forward;
+  std::uint32_t micro_batch = 0;
+  std::uint32_t chunk = 0;  ///< of the stage's own chunks
+  friend bool operator==(const ScheduleStep&, const ScheduleStep&) = default;
+};
+
+struct ScheduleShape {
+  std::uint32_t stages = 1;
+  std::uint32_t micro_batches = 1;
+  std::uint32_t chunks = 1;  ///< pieces of the model that one stage holds
+  friend bool operator==(const ScheduleShape&, const ScheduleShape&) = default;
+};
+
+/// Times in ns by position in the model: `stages * chunks` positions, in the order in which data
+/// passes them.
+struct PipelineTimes {
+  ScheduleShape shape;
+  std::vector<std::int64_t> forward;
+  std::vector<std::int64_t> backward;
+  std::vector<std::int64_t> weights;        ///< schedules that split backward; else empty
+  std::vector<std::int64_t> send_forward;   ///< from position to position + 1, beside computation
+  std::vector<std::int64_t> send_backward;  ///< from position + 1 to position
+};
+
+/// One schedule: a file of this folder.
+struct ScheduleInfo {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view paper;
+  std::span<const std::string_view> assumptions;
+  bool splits_backward = false;
+  /// Chunk c of stage r lies at position c * stages + r; folded: forth and back, so that the first
+  /// and the last position are on one stage.
+  bool folds = false;
+  std::uint32_t least_chunks = 1;
+  std::uint32_t most_chunks = 1;
+  Status (*check)(const ScheduleShape& shape) = nullptr;
+  /// Steps of one stage in order; every forward and backward of every chunk and micro-batch.
+  std::vector<ScheduleStep> (*order)(const ScheduleShape& shape, std::uint32_t stage) = nullptr;
+  /// Time of all micro-batches by a formula; exact where is_exact says so.
+  std::int64_t (*makespan)(const PipelineTimes& times) = nullptr;
+  bool (*is_exact)(const PipelineTimes& times) = nullptr;
+};
+
+namespace schedules {
+[[nodiscard]] std::span<const ScheduleInfo* const> all();
+}  // namespace schedules
+
+/// Error: unknown name, with the nearest.
+[[nodiscard]] Result<const ScheduleInfo*> find_schedule(std::string_view name);
+/// Errors name what was got and what the schedule expects.
+[[nodiscard]] Status check_shape(const ScheduleInfo& schedule, const ScheduleShape& shape);
+
+/// Position of a chunk of a stage in the model.
+[[nodiscard]] std::uint32_t position_of(const ScheduleInfo& schedule, const ScheduleShape& shape,
+                                        std::uint32_t stage, std::uint32_t chunk);
+/// Stage that has this position.
+[[nodiscard]] std::uint32_t stage_of(const ScheduleInfo& schedule, const ScheduleShape& shape,
+                                     std::uint32_t position);
+
+/// Most micro-batch chunks of a stage whose activations are held at once.
+[[nodiscard]] std::uint32_t most_in_flight(std::span<const ScheduleStep> order);
+
+}  // namespace foretrace

@@ -1,0 +1,85 @@
+// The shape of a model, read from configs/models or from a config.json of Hugging Face.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/config.h"
+#include "sim/core/result.h"
+
+namespace foretrace {
+
+enum class Activation : std::uint8_t { gelu, relu, squared_relu, swiglu, geglu };
+enum class NormKind : std::uint8_t { layer_norm, rms_norm };
+enum class PositionKind : std::uint8_t { none, learned, rotary, alibi };
+[[nodiscard]] constexpr bool is_gated(Activation activation) {
+  return activation == Activation::swiglu || activation == Activation::geglu;
+}
+
+/// A mixture of experts in place of the feed-forward part of some layers.
+struct ExpertSpec {
+  std::uint32_t count = 0;  ///< 0: dense
+  std::uint32_t top_k = 1;
+  double ffn = 0;                 ///< of one expert
+  double shared_ffn = 0;          ///< of all experts that every token visits; 0: none
+  std::uint32_t first_dense = 0;  ///< layers at the beginning without experts
+  std::uint32_t every = 1;        ///< every n-th layer has experts
+};
+
+/// Multi-head latent attention (DeepSeek-V2): queries and keys go through low ranks.
+struct LatentSpec {
+  double query_rank = 0;  ///< 0: queries are projected directly
+  double key_rank = 0;    ///< 0: ordinary attention
+  double rope_size = 0;   ///< of the part of a head that carries the position
+  double value_size = 0;
+};
+
+/// A transformer: decoder, or encoder if not causal.
+struct TransformerSpec {
+  std::uint32_t layers = 0;
+  double hidden = 0;
+  double heads = 0;
+  double kv_heads = 0;
+  double head_size = 0;
+  double ffn = 0;
+  double vocabulary = 0;
+  double positions = 2048;  ///< usual sequence length
+  Activation activation = Activation::gelu;
+  NormKind norm = NormKind::layer_norm;
+  PositionKind position = PositionKind::learned;
+  bool causal = true;
+  bool has_bias = true;        ///< products have one
+  bool attention_bias = true;  ///< query, key and value have one
+  bool ties_embeddings = true;
+  bool drops_out = true;         ///< trained with dropout
+  double window = 0;             ///< sliding window of attention; 0: none
+  std::uint32_t full_every = 0;  ///< every n-th layer sees all in spite of the window; 0: none
+  bool has_pooler = false;       ///< head of BERT: dense, activation, norm before the vocabulary
+  ExpertSpec experts;
+  LatentSpec latent;
+};
+
+struct ModelSpec {
+  std::string name;                  ///< file stem
+  std::string product;               ///< "GPT-3 175B"
+  std::vector<std::string> aliases;  ///< how tables and hubs call it
+  TransformerSpec transformer;
+  std::string source;
+};
+
+/// Finds configs/models/<name>.json, or reads the file if the name ends in .json: one of ours or a
+/// config.json of Hugging Face.
+[[nodiscard]] Result<ModelSpec> find_model(std::string_view name);
+[[nodiscard]] Result<ModelSpec> parse_model(std::string_view text, const std::string& where);
+/// The model of configs/models that a table calls by this name: file name, product or alias, letter
+/// case and everything but letters, digits and dots left aside. ErrorCode::not_found otherwise.
+[[nodiscard]] Result<ModelSpec> model_called(std::string_view name);
+[[nodiscard]] std::vector<std::string> model_names();
+
+/// Reads the members of a config.json (Hugging Face transformers).
+[[nodiscard]] Result<ModelSpec> model_from_hugging_face(const ConfigValue& root,
+                                                        const std::string& where);
+
+}  // namespace foretrace

@@ -1,0 +1,160 @@
+// Decodes slots and the overflow list, here and nowhere else but in engines that sweep whole
+// columns.
+#include "sim/graph/links.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace foretrace {
+
+namespace {
+
+Link in_slot(const TaskGraph& graph, TaskId task, std::size_t slot) {
+  const std::size_t t = index(task);
+  const std::uint8_t stored = graph.topology().kinds[t][slot];
+  Link link;
+  link.source = graph.topology().sources[t][slot];
+  link.task = task;
+  link.kind = kind_of(stored);
+  link.lag_ns = slot == lane_slot ? graph.segment_ns(task) : (*graph.weights().lag_ns)[t][slot - 1];
+  link.slot = static_cast<Slot>(slot);
+  link.symbolic = is_symbolic(stored);
+  return link;
+}
+
+Link in_overflow(const TaskGraph& graph, TaskId task, std::size_t row) {
+  const auto rows = graph.topology().overflow_of(task);
+  const OverflowDependency& d = rows[row];
+  const auto position = static_cast<std::size_t>(&d - graph.topology().overflow.data());
+  Link link;
+  link.source = d.source;
+  link.task = task;
+  link.kind = d.kind;
+  link.lag_ns = (*graph.weights().overflow_lag_ns)[position];
+  link.fraction = d.fraction;
+  link.late_after = d.late_after;
+  link.slot = overflow_slot;
+  link.symbolic = d.symbolic;
+  return link;
+}
+
+}  // namespace
+
+Link Sources::Iterator::operator*() const {
+  return at_ < overflow_slot ? in_slot(*graph_, task_, at_)
+                             : in_overflow(*graph_, task_, at_ - overflow_slot);
+}
+
+Link Dependents::Iterator::operator*() const {
+  const std::uint32_t entry = graph_->topology().forward[at_];
+  const auto successor = make_id<TaskId>(entry >> 2U);
+  const std::size_t slot = entry & 3U;
+  return slot < overflow_slot ? in_slot(*graph_, successor, slot)
+                              : in_overflow(*graph_, successor, row_);
+}
+
+/// The nth entry of the forward list for one successor's overflow stands for its nth row from here.
+void Dependents::Iterator::find_row() {
+  const Topology& topology = graph_->topology();
+  const std::uint32_t first = topology.forward_offsets[index(task_)];
+  if (at_ == topology.forward_offsets[index(task_) + 1]) return;
+  const std::uint32_t entry = topology.forward[at_];
+  if ((entry & 3U) != overflow_slot) return;
+  if (at_ == first || topology.forward[at_ - 1] != entry) row_ = 0;
+  const auto rows = topology.overflow_of(make_id<TaskId>(entry >> 2U));
+  while (task_of(rows[row_].source) != task_) ++row_;
+}
+
+void LaunchedBy::Iterator::find() {
+  for (; at_ != end_; ++at_) {
+    const Link link = *at_;
+    if (link.kind != DependencyKind::launch || link.task == task_) continue;
+    if (launch_of(*graph_, link.task) != call_) continue;
+    task_ = link.task;
+    return;
+  }
+}
+
+TaskId LaunchedBy::back() const {
+  TaskId last = none<TaskId>;
+  for (const TaskId task : *this) last = task;
+  return last;
+}
+
+TaskId LaunchedBy::only() const {
+  auto at = begin();
+  if (at == end()) return none<TaskId>;
+  const TaskId task = *at;
+  return ++at == end() ? task : none<TaskId>;
+}
+
+Link launch_link(const TaskGraph& graph, TaskId device_task) {
+  if (!is_stream_like(graph.lane(device_task).kind)) return {};
+  for (const Link& link : sources(graph, device_task)) {
+    if (link.kind == DependencyKind::launch && is_host(graph.kind(task_of(link.source)))) {
+      return link;
+    }
+  }
+  return {};
+}
+
+TaskId launch_of(const TaskGraph& graph, TaskId device_task) {
+  const Point source = launch_link(graph, device_task).source;
+  return source == no_point ? none<TaskId> : task_of(source);
+}
+
+TaskId next_on_lane(const TaskGraph& graph, TaskId task) {
+  const Topology& topology = graph.topology();
+  const std::size_t t = index(task);
+  for (std::uint32_t i = topology.forward_offsets[t]; i < topology.forward_offsets[t + 1]; ++i) {
+    if ((topology.forward[i] & 3U) == lane_slot) return make_id<TaskId>(topology.forward[i] >> 2U);
+  }
+  return none<TaskId>;
+}
+
+std::vector<TaskId> first_on_lanes(const TaskGraph& graph, LaneKind kind) {
+  std::vector<TaskId> first;
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = make_id<TaskId>(t);
+    if (graph.lane(task).kind == kind && previous_on_lane(graph, task) == none<TaskId>) {
+      first.push_back(task);
+    }
+  }
+  std::sort(first.begin(), first.end(),
+            [&graph](TaskId a, TaskId b) { return graph.lane_id(a) < graph.lane_id(b); });
+  return first;
+}
+
+TaskId other_half(const TaskGraph& graph, TaskId task) {
+  const TaskPart part = graph.work(task).part;
+  if (part == TaskPart::whole) return none<TaskId>;
+  const bool finish = part == TaskPart::finish;
+  const TaskId other = finish ? previous_on_lane(graph, task) : next_on_lane(graph, task);
+  if (other == none<TaskId>) return none<TaskId>;
+  const TaskPart wanted = finish ? TaskPart::begin : TaskPart::finish;
+  return graph.work(other).part == wanted ? other : none<TaskId>;
+}
+
+WaitIndex::WaitIndex(const std::vector<Wait>& waits) : rows_(waits.size()) {
+  std::iota(rows_.begin(), rows_.end(), 0U);
+  std::stable_sort(rows_.begin(), rows_.end(), [&waits](std::uint32_t a, std::uint32_t b) {
+    return waits[a].task < waits[b].task;
+  });
+  tasks_.reserve(rows_.size());
+  for (const std::uint32_t row : rows_) tasks_.push_back(waits[row].task);
+}
+
+std::span<const std::uint32_t> WaitIndex::of(TaskId task) const {
+  const auto [first, last] = std::equal_range(tasks_.begin(), tasks_.end(), task);
+  return {rows_.data() + (first - tasks_.begin()), static_cast<std::size_t>(last - first)};
+}
+
+bool hands_over(const TaskGraph& graph, TaskId task) {
+  const auto is_hand_over = [](const Link& link) { return link.kind == DependencyKind::hand_over; };
+  const Sources before = sources(graph, task);
+  const Dependents after = dependents(graph, task);
+  return std::any_of(before.begin(), before.end(), is_hand_over) ||
+         std::any_of(after.begin(), after.end(), is_hand_over);
+}
+
+}  // namespace foretrace

@@ -1,0 +1,127 @@
+#include "apps/driver/plan/scenario.h"
+
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/plan/scenario_answer.h"
+#include "models/catalogue/accelerator.h"
+
+using foretrace::driver::answer_scenario;
+using foretrace::driver::is_scenario_file;
+using foretrace::driver::parse_scenario;
+using foretrace::driver::read_scenario;
+
+namespace {
+
+const std::string gpt = R"({
+  "schema": "foretrace.scenario/1",
+  "workload": {"model": "gpt3_175b", "sequence": 2048},
+  "cluster": "selene",
+  "framework": "megatron_2022",
+  "precision": "fp16",
+  "parallelism": {"tensor": 8, "pipeline": 8, "sequence": true},
+  "schedule": {"kind": "interleaved", "chunks": 3},
+  "batch": {"global": 64, "micro": 1},
+  "recompute": "selective"
+})";
+
+std::string error_with(const std::string& from, const std::string& to) {
+  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  std::string text = gpt;
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  const auto scenario = parse_scenario(text, "s.json");
+  REQUIRE_FALSE(scenario.ok());
+  return scenario.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("scenario: wrong ones are one line with file, place, what was got and what is expected") {
+  CHECK(
+      error_with("\"recompute\"", "\"recmpute\"").find("unknown key (did you mean 'recompute'?)") !=
+      std::string::npos);
+  CHECK(error_with("\"tensor\": 8", "\"tensor\": 7") ==
+        "s.json: /parallelism/tensor: got 7, expected a divisor of the 96 heads");
+  CHECK(
+      error_with("\"pipeline\": 8", "\"pipeline\": 64")
+          .find(
+              "/parallelism/pipeline: got 64 stages x 3 chunks, expected at most the 96 layers") !=
+      std::string::npos);
+  CHECK(
+      error_with("\"tensor\": 8", "\"data\": 1000, \"tensor\": 8")
+          .find(
+              "/parallelism: got 64000 ranks, expected at most the 4480 accelerators of selene") !=
+      std::string::npos);
+  CHECK(error_with("\"global\": 64", "\"global\": 65, \"micr\": 1")
+            .find("/batch/micr': unknown key (did you mean 'micro'?)") != std::string::npos);
+  CHECK(
+      error_with("\"global\": 64", "\"global\": 60")
+          .find(
+              "/schedule: interleaved: 60 of micro-batches, expected a multiple of the 8 stages") !=
+      std::string::npos);
+  CHECK(error_with("\"interleaved\"", "\"interleavd\"").find("did you mean 'interleaved'?") !=
+        std::string::npos);
+  CHECK(error_with("\"selene\"", "\"selen\"").find("did you mean 'selene'?") != std::string::npos);
+  CHECK(error_with("\"gpt3_175b\"", "\"gpt3_175c\"").find("did you mean 'gpt3_175b'?") !=
+        std::string::npos);
+  CHECK(error_with("\"fp16\"", "\"fp17\"").find("/precision: got 'fp17' (did you mean 'fp16'?)") !=
+        std::string::npos);
+  CHECK(error_with("foretrace.scenario/1", "foretrace.scenario/9").find("s.json") == 0);
+  CHECK(error_with("\"sequence\": 2048", "\"sequence\": \"2048\"").find("/workload/sequence") !=
+        std::string::npos);
+}
+
+TEST_CASE("scenario: the shipped ones read and are answered") {
+  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  std::size_t found = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(FORETRACE_SOURCE_DIR "/configs/scenarios")) {
+    CAPTURE(file.path().string());
+    REQUIRE(is_scenario_file(file.path().string()));
+    const auto scenario = read_scenario(file.path().string());
+    REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+    const auto answer = answer_scenario(*scenario);
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    CHECK(answer->step_ns > 0);
+    CHECK(answer->flops_utilization > 0.01);
+    CHECK(answer->flops_utilization < 1);
+    CHECK(answer->range.low_ns < answer->range.high_ns);
+    // The formula is the simulated step, or an estimate of it.
+    const double ratio =
+        static_cast<double>(answer->analytic.step_ns) / static_cast<double>(answer->step_ns);
+    CHECK(ratio == doctest::Approx(1).epsilon(answer->analytic.is_exact ? 1e-12 : 0.05));
+    ++found;
+  }
+  CHECK(found >= 1);
+}
+
+TEST_CASE(
+    "scenario: GPT-3 175B on 64 GPUs of Selene is within its range of the published 13.75 s") {
+  // Korthikanti et al., MLSys 2023, Table 5: sequence parallelism and selective recomputation
+  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  const auto scenario = parse_scenario(gpt, "s.json");
+  REQUIRE(scenario.ok());
+  const auto answer = answer_scenario(*scenario);
+  REQUIRE(answer.ok());
+  CHECK(answer->parameters * 1e-9 == doctest::Approx(174.6).epsilon(0.001));
+  CHECK(static_cast<double>(answer->step_ns) * 1e-9 == doctest::Approx(13.75).epsilon(0.04));
+  CHECK(answer->range.low_ns <= 13'750'000'000);
+  CHECK(answer->range.high_ns >= 13'750'000'000);
+  CHECK(answer->fits);
+}
+
+TEST_CASE("scenario: what does not fit is an answer that names the stage") {
+  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  std::string text = gpt;
+  text.replace(text.find("\"pipeline\": 8"), 13, "\"pipeline\": 2");
+  const auto scenario = parse_scenario(text, "s.json");
+  REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+  const auto answer = answer_scenario(*scenario);
+  REQUIRE(answer.ok());
+  CHECK_FALSE(answer->fits);
+  CHECK(answer->fullest_stage == 0);
+}

@@ -1,0 +1,75 @@
+#include "models/networks/cluster.h"
+
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/catalogue/accelerator.h"
+
+using foretrace::cluster_names;
+using foretrace::find_cluster;
+using foretrace::parse_cluster;
+
+namespace {
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// The error of Selene's file with one text replaced by another.
+std::string error_with(const std::string& from, const std::string& to) {
+  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  std::string text = file_text(FORETRACE_SOURCE_DIR "/configs/clusters/selene.json");
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  const auto cluster = parse_cluster(text, "selene.json");
+  REQUIRE_FALSE(cluster.ok());
+  return cluster.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("clusters: every file reads, and says where its figures are from") {
+  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  CHECK(cluster_names().size() >= 20);
+  for (const std::string& name : cluster_names()) {
+    CAPTURE(name);
+    const auto cluster = find_cluster(name);
+    REQUIRE_MESSAGE(cluster.ok(), cluster.error().message);
+    CHECK(cluster->name == name);
+    CHECK(cluster->accelerators() >= 1);
+    CHECK_FALSE(cluster->sources.empty());
+    for (const auto& curve : cluster->curves) CHECK(curve.bytes.size() == curve.ns.size());
+  }
+}
+
+TEST_CASE("clusters: mistakes are told with file, place and the nearest right word") {
+  CHECK(error_with("\"nvswitch\"", "\"nvswich\"") ==
+        "selene.json: /node/links: got 'nvswich' (did you mean 'nvswitch'?), expected one of "
+        "nvswitch, mesh, pairs, pcie, torus, none");
+  CHECK(error_with("\"25 GB/s\"", "25").find("/node/host_link_bandwidth: got the number 25") !=
+        std::string::npos);
+  CHECK(error_with("\"nodes\": 560", "\"nodes\": 0").find("expected a whole number from 1") !=
+        std::string::npos);
+  CHECK(error_with("a100_sxm_80gb", "a100_sxm_80g").find("did you mean 'a100_sxm_80gb'?") !=
+        std::string::npos);
+  CHECK(error_with("\"network\": {", "\"netwrok\": {").find("did you mean 'network'?") !=
+        std::string::npos);
+}
+
+TEST_CASE("clusters: nodes that nothing joins are a disconnected topology") {
+  std::string text = file_text(FORETRACE_SOURCE_DIR "/configs/clusters/single.json");
+  text.replace(text.find("\"nodes\": 1"), 10, "\"nodes\": 2");
+  const auto cluster = parse_cluster(text, "two.json");
+  REQUIRE_FALSE(cluster.ok());
+  CHECK(cluster.error().message.find("the topology is disconnected") != std::string::npos);
+}
+
+TEST_CASE("clusters: an unknown name is told with the nearest") {
+  const auto cluster = find_cluster("selena");
+  REQUIRE_FALSE(cluster.ok());
+  CHECK(cluster.error().message.find("did you mean 'selene'?") != std::string::npos);
+}

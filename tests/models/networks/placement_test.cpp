@@ -1,0 +1,54 @@
+#include "models/networks/placement.h"
+
+#include <doctest/doctest.h>
+
+using foretrace::Cluster;
+using foretrace::place;
+using foretrace::place_alone;
+
+namespace {
+
+Cluster nodes_of_eight(std::uint32_t nics) {
+  Cluster cluster;
+  cluster.nodes = 16;
+  cluster.node_accelerators = 8;
+  cluster.network.nics = nics;
+  cluster.network.nic_bandwidth = 25e9;
+  return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("placement: neighbours share a node, ranks eight apart do not") {
+  const Cluster cluster = nodes_of_eight(8);
+  const auto tensor = place(cluster, {8, 1});
+  CHECK(tensor.nodes == 1);
+  CHECK(tensor.per_node == 8);
+  const auto data = place(cluster, {16, 8});
+  CHECK(data.nodes == 16);
+  CHECK(data.per_node == 1);
+  CHECK(data.nics == doctest::Approx(1));
+}
+
+TEST_CASE("placement: groups that share a node share its network ports") {
+  // Tensor groups of 4: two data groups per node, each with two ranks and half of the four ports.
+  const auto data = place(nodes_of_eight(4), {8, 4});
+  CHECK(data.per_node == 2);
+  CHECK(data.nodes == 4);
+  CHECK(data.nics == doctest::Approx(1));
+}
+
+TEST_CASE("placement: a benchmark has the ports of its accelerators to itself") {
+  const auto alone = place_alone(nodes_of_eight(4), 2, 1);
+  CHECK(alone.ranks == 2);
+  CHECK(alone.nics == doctest::Approx(1));
+  CHECK(place_alone(nodes_of_eight(4), 2, 8).nics == doctest::Approx(4));
+}
+
+TEST_CASE("placement: above the leaves links are shared by as many as the file says") {
+  Cluster cluster = nodes_of_eight(8);
+  cluster.network.leaf_nodes = 4;
+  cluster.network.oversubscription = 2;
+  CHECK(place(cluster, {32, 1}).oversubscription == 1);
+  CHECK(place(cluster, {64, 1}).oversubscription == 2);
+}

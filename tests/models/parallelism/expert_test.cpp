@@ -1,0 +1,84 @@
+#include <doctest/doctest.h>
+
+#include "models/parallelism/plan.h"
+#include "models/workloads/transformer.h"
+
+using foretrace::BatchShape;
+using foretrace::build_transformer;
+using foretrace::check_plan;
+using foretrace::CollectiveKind;
+using foretrace::divide;
+using foretrace::expert_copies;
+using foretrace::KernelSet;
+using foretrace::Operator;
+using foretrace::OperatorType;
+using foretrace::ParallelPlan;
+using foretrace::TransformerSpec;
+using foretrace::Workload;
+
+namespace {
+
+TransformerSpec mixture() {
+  TransformerSpec spec;
+  spec.layers = 2;
+  spec.hidden = 1024;
+  spec.heads = spec.kv_heads = 16;
+  spec.head_size = 64;
+  spec.ffn = 4096;
+  spec.vocabulary = 1000;
+  spec.experts.count = 64;
+  spec.experts.top_k = 4;
+  spec.experts.ffn = 512;
+  return spec;
+}
+
+Workload built(const ParallelPlan& plan) {
+  Workload workload = build_transformer(mixture(), BatchShape{}, KernelSet{});
+  divide(workload, plan);
+  return workload;
+}
+
+double expert_flops(const Workload& workload) {
+  double flops = 0;
+  for (const Operator& op : workload.blocks[1].operators) {
+    if (op.is_expert && op.type == OperatorType::product) flops += op.shape.flops();
+  }
+  return flops;
+}
+
+}  // namespace
+
+TEST_CASE("expert: fewer experts per rank, as much work") {
+  ParallelPlan plan;
+  const double alone = expert_flops(built(plan));
+  // 2048 tokens x 4 experts each x two products of 1024 x 512
+  CHECK(alone == doctest::Approx(2048. * 4 * 2 * 2 * 1024 * 512));
+  plan.data = 8;
+  plan.expert = 8;
+  const Workload spread = built(plan);
+  CHECK(expert_flops(spread) == doctest::Approx(alone));
+  for (const Operator& op : spread.blocks[1].operators) {
+    if (op.type == OperatorType::dispatch) {
+      CHECK(op.forward.kind == CollectiveKind::all_to_all);
+      CHECK(op.forward.bytes == doctest::Approx(2048. * 4 * 1024 * 2));
+    }
+    if (op.name == "experts up") CHECK(op.shape.batch == doctest::Approx(8));
+  }
+  CHECK(expert_copies(plan).size == 1);
+}
+
+TEST_CASE("expert: groups that do not fit are refused") {
+  ParallelPlan plan;
+  plan.data = 4;
+  plan.expert = 8;
+  CHECK_FALSE(check_plan(plan, mixture()).ok());
+  plan.data = 8;
+  plan.expert = 24;
+  CHECK_FALSE(check_plan(plan, mixture()).ok());
+  TransformerSpec dense = mixture();
+  dense.experts.count = 0;
+  plan.expert = 8;
+  const auto status = check_plan(plan, dense);
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().message == "expert: got 8, expected 1: the model has no experts");
+}

@@ -1,0 +1,145 @@
+#include "models/program/estimate.h"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "models/catalogue/accelerator.h"
+#include "models/program/pipeline_graph.h"
+#include "sim/engine/event/event_driven.h"
+
+using foretrace::build_blocks;
+using foretrace::Cluster;
+using foretrace::Estimate;
+using foretrace::estimate;
+using foretrace::find_cluster;
+using foretrace::find_framework;
+using foretrace::find_model;
+using foretrace::find_schedule;
+using foretrace::Framework;
+using foretrace::Job;
+using foretrace::JobBlocks;
+using foretrace::ModelSpec;
+using foretrace::ranged_step;
+using foretrace::Recompute;
+using foretrace::Sharding;
+using foretrace::StageMemory;
+
+namespace {
+
+struct Parts {
+  ModelSpec model;
+  Cluster cluster;
+  Framework framework;
+};
+
+Parts parts(const std::string& model) {
+  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  auto spec = find_model(model);
+  auto cluster = find_cluster("selene");
+  auto framework = find_framework("megatron_2022");
+  REQUIRE((spec.ok() && cluster.ok() && framework.ok()));
+  return {std::move(*spec), std::move(*cluster), std::move(*framework)};
+}
+
+Job job_of(const Parts& parts) {
+  Job job;
+  job.model = &parts.model.transformer;
+  job.cluster = &parts.cluster;
+  job.framework = &parts.framework;
+  job.schedule = *find_schedule("1f1b");
+  return job;
+}
+
+double total(const Estimate& answer) { return answer.memory.front().total(); }
+
+}  // namespace
+
+TEST_CASE("estimate: a breakdown sums to the step, and the range holds the step") {
+  const Parts given = parts("gpt3_175b");
+  Job job = job_of(given);
+  job.plan.tensor = 8;
+  job.plan.pipeline = 8;
+  job.plan.data = 2;
+  job.global_batch = 64;
+  const JobBlocks blocks = build_blocks(job);
+  const Estimate answer = estimate(job, blocks);
+  CHECK(answer.breakdown.total() == doctest::Approx(static_cast<double>(answer.step_ns)));
+  CHECK(answer.breakdown.bubble > 0);
+  const auto range = ranged_step(job, blocks);
+  CHECK(range.step_ns == answer.step_ns);
+  CHECK(range.low_ns < answer.step_ns);
+  CHECK(range.high_ns > answer.step_ns);
+}
+
+TEST_CASE("estimate: more of anything never makes a step shorter") {
+  const Parts given = parts("gpt_22b");
+  Job job = job_of(given);
+  job.plan.tensor = 8;
+  job.global_batch = 8;
+  const auto step = [](const Job& one) { return estimate(one, build_blocks(one)).step_ns; };
+  const std::int64_t base = step(job);
+  Job longer = job;
+  longer.length = 4096;
+  CHECK(step(longer) > base);
+  Job batch = job;
+  batch.global_batch = 16;
+  CHECK(step(batch) > base);
+  Job again = job;
+  again.recompute = Recompute::selective;
+  const std::int64_t selective = step(again);
+  CHECK(selective > base);
+  again.recompute = Recompute::full;
+  CHECK(step(again) > selective);
+}
+
+TEST_CASE("estimate: memory follows the formulas of ZeRO") {
+  const Parts given = parts("gpt_7.5b");
+  Job job = job_of(given);
+  job.plan.data = 8;
+  job.global_batch = 8;
+  const auto held = [&](Sharding sharding) {
+    job.plan.sharding = sharding;
+    return estimate(job, build_blocks(job)).memory.front();
+  };
+  const StageMemory none = held(Sharding::none);
+  const double parameters = none.weights / 2;
+  CHECK(none.gradients == doctest::Approx(4 * parameters));
+  CHECK(none.optimizer == doctest::Approx(12 * parameters));
+  CHECK(held(Sharding::optimizer).optimizer == doctest::Approx(12 * parameters / 8));
+  CHECK(held(Sharding::gradients).gradients == doctest::Approx(4 * parameters / 8));
+  CHECK(held(Sharding::parameters).weights == doctest::Approx(2 * parameters / 8));
+}
+
+TEST_CASE("estimate: recomputation trades memory for time") {
+  const Parts given = parts("gpt_22b");
+  Job job = job_of(given);
+  job.plan.tensor = 8;
+  job.micro_batch = job.global_batch = 4;
+  const Estimate none = estimate(job, build_blocks(job));
+  job.recompute = Recompute::full;
+  const Estimate full = estimate(job, build_blocks(job));
+  CHECK(total(full) < total(none));
+  CHECK(full.again_ns > 0);
+  CHECK(none.again_ns == 0);
+}
+
+TEST_CASE("estimate: with equal stages the formula is the simulated step") {
+  // Without embedding and head all stages would be equal; here the last one is the slowest, and the
+  // formula counts its path.
+  const Parts given = parts("gpt3_175b");
+  Job job = job_of(given);
+  job.plan.tensor = 8;
+  job.plan.pipeline = 8;
+  job.global_batch = 32;
+  const JobBlocks blocks = build_blocks(job);
+  const Estimate answer = estimate(job, blocks);
+  const auto parts_of = step_parts(job, blocks, time_blocks(job, blocks, foretrace::no_scale()),
+                                   foretrace::no_scale());
+  const auto topology = foretrace::pipeline_topology(*job.schedule, parts_of.times.shape, false);
+  REQUIRE(topology.ok());
+  const auto graph = pipeline_graph(*topology, parts_of);
+  foretrace::Timeline timeline;
+  foretrace::simulate_event_driven(graph.topology(), graph.weights(), timeline);
+  CHECK(timeline.span_ns == answer.step_ns);
+}

@@ -1,0 +1,45 @@
+#include "models/program/framework.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/catalogue/accelerator.h"
+
+using foretrace::find_framework;
+using foretrace::framework_names;
+using foretrace::parse_framework;
+
+TEST_CASE("frameworks: every file reads, and says where its figures are from") {
+  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  CHECK(framework_names().size() >= 10);
+  for (const std::string& name : framework_names()) {
+    CAPTURE(name);
+    const auto framework = find_framework(name);
+    REQUIRE_MESSAGE(framework.ok(), framework.error().message);
+    CHECK(framework->name == name);
+    CHECK(framework->weight_bytes > 0);
+    CHECK(framework->product_slowdown.typical >= 1);
+  }
+}
+
+TEST_CASE("frameworks: mistakes are told with their place") {
+  const auto wrong = parse_framework(
+      R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash9"},
+          "bytes_per_parameter": {}, "overlap": {}, "sources": {}})",
+      "f.json");
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.error().message ==
+        "f.json: /kernels/attention: got 'flash9' (did you mean 'flash1', 'flash2' or 'flash3'?), "
+        "expected one of unfused, flash1, flash2, flash3");
+  const auto range = parse_framework(
+      R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash2"},
+          "host_per_kernel": {"typical": "5 us", "low": "9 us", "high": "10 us"},
+          "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1, "state": 1,
+                                  "reduce": 1, "gather": 1},
+          "overlap": {}, "sources": {"kernels": "a", "host_per_kernel": "a", "bytes_per_parameter": "a",
+                                     "overlap": "a"}})",
+      "g.json");
+  REQUIRE_FALSE(range.ok());
+  CHECK(range.error().message.find("expected 0 <= low <= typical <= high") != std::string::npos);
+}

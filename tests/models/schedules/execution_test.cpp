@@ -1,0 +1,168 @@
+#include "models/schedules/execution.h"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using foretrace::check_shape;
+using foretrace::drawn;
+using foretrace::execute;
+using foretrace::Executed;
+using foretrace::find_schedule;
+using foretrace::most_in_flight;
+using foretrace::orders_of;
+using foretrace::PipelineTimes;
+using foretrace::ScheduleInfo;
+using foretrace::ScheduleShape;
+using foretrace::ScheduleStep;
+using foretrace::sequence_of;
+using foretrace::StepKind;
+using foretrace::schedules::all;
+
+namespace {
+
+PipelineTimes equal_times(const ScheduleShape& shape, std::int64_t forward, std::int64_t backward) {
+  PipelineTimes times;
+  times.shape = shape;
+  const std::size_t positions = std::size_t{shape.stages} * shape.chunks;
+  times.forward.assign(positions, forward);
+  times.backward.assign(positions, backward);
+  times.send_forward.assign(positions - 1, 0);
+  times.send_backward.assign(positions - 1, 0);
+  return times;
+}
+
+std::int64_t executed(const ScheduleInfo& schedule, const PipelineTimes& times) {
+  const auto sequence = sequence_of(schedule, times.shape, orders_of(schedule, times.shape));
+  REQUIRE_MESSAGE(sequence.ok(), (sequence.ok() ? "" : sequence.error().message));
+  return execute(schedule, times, *sequence).makespan_ns;
+}
+
+}  // namespace
+
+TEST_CASE("schedules: every schedule does each step once and never waits in a circle") {
+  for (const ScheduleInfo* schedule : all()) {
+    CAPTURE(schedule->name);
+    for (std::uint32_t stages = 1; stages <= 8; ++stages) {
+      for (const std::uint32_t factor : {1U, 2U, 5U}) {
+        for (std::uint32_t chunks = schedule->least_chunks;
+             chunks <= std::min(schedule->most_chunks, schedule->least_chunks + 2); ++chunks) {
+          const ScheduleShape shape{stages, stages * factor, chunks};
+          if (!check_shape(*schedule, shape).ok()) continue;
+          const auto sequence = sequence_of(*schedule, shape, orders_of(*schedule, shape));
+          REQUIRE_MESSAGE(sequence.ok(), (sequence.ok() ? "" : sequence.error().message));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("schedules: 1F1B looks as in the paper") {
+  const auto schedule = find_schedule("1f1b");
+  REQUIRE(schedule.ok());
+  CHECK(drawn(**schedule, {3, 4, 1}) ==
+        "stage 0: F0 F1 F2 B0 F3 B1 B2 B3\n"
+        "stage 1: F0 F1 B0 F2 B1 F3 B2 B3\n"
+        "stage 2: F0 B0 F1 B1 F2 B2 F3 B3\n");
+}
+
+TEST_CASE("schedules: the bubble of GPipe and 1F1B is (p - 1) forward and backward passes") {
+  for (const std::string_view name : {"gpipe", "1f1b"}) {
+    const auto schedule = find_schedule(name);
+    REQUIRE(schedule.ok());
+    // (m + p - 1)(f + b) = (8 + 4 - 1) x (2 + 4)
+    const PipelineTimes times = equal_times({4, 8, 1}, 2, 4);
+    CHECK(executed(**schedule, times) == 66);
+    CHECK((*schedule)->makespan(times) == 66);
+    CHECK((*schedule)->is_exact(times));
+  }
+}
+
+TEST_CASE("schedules: interleaving divides the bubble by the number of chunks") {
+  const auto schedule = find_schedule("interleaved");
+  REQUIRE(schedule.ok());
+  // m v (f + b) + (p - 1)(f + b) = 8 x 2 x 6 + 3 x 6, each chunk half of a stage of 4 + 8
+  const PipelineTimes times = equal_times({4, 8, 2}, 2, 4);
+  CHECK(executed(**schedule, times) == 114);
+  CHECK((*schedule)->makespan(times) == 114);
+}
+
+TEST_CASE("schedules: micro-batches in flight are as many as the papers say") {
+  const auto one = find_schedule("1f1b");
+  const auto gpipe = find_schedule("gpipe");
+  const auto interleaved = find_schedule("interleaved");
+  REQUIRE((one.ok() && gpipe.ok() && interleaved.ok()));
+  for (std::uint32_t stage = 0; stage < 4; ++stage) {
+    CHECK(most_in_flight((*one)->order({4, 8, 1}, stage)) == 4 - stage);
+    CHECK(most_in_flight((*gpipe)->order({4, 8, 1}, stage)) == 8);
+  }
+  // Korthikanti et al.: L (1 + (p - 1) / (p v)) layers on the first stage, in chunks p v + p - 1
+  CHECK(most_in_flight((*interleaved)->order({4, 8, 3}, 0)) == 4 * 3 + 3);
+}
+
+TEST_CASE("schedules: a formula is exact where it says so, and with one chunk never too long") {
+  std::mt19937 random(7);
+  const auto draw = [&random](int low, int high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  std::size_t exact = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const ScheduleInfo* schedule =
+        all()[static_cast<std::size_t>(draw(0, static_cast<int>(all().size()) - 1))];
+    const auto stages = static_cast<std::uint32_t>(draw(1, 6));
+    const auto chunks = static_cast<std::uint32_t>(
+        draw(static_cast<int>(schedule->least_chunks),
+             static_cast<int>(std::min(schedule->most_chunks, schedule->least_chunks + 2))));
+    const ScheduleShape shape{stages, stages * static_cast<std::uint32_t>(draw(1, 4)), chunks};
+    if (!check_shape(*schedule, shape).ok()) continue;
+    PipelineTimes times = equal_times(shape, draw(1, 1000), draw(1, 2000));
+    if (schedule->splits_backward) times.weights.assign(times.forward.size(), draw(1, 1000));
+    if (draw(0, 2) == 0) {  // irregular stages
+      for (std::int64_t& time : times.forward) time = draw(1, 1000);
+      for (std::int64_t& time : times.backward) time = draw(1, 2000);
+    }
+    CAPTURE(schedule->name);
+    CAPTURE(stages);
+    CAPTURE(shape.micro_batches);
+    CAPTURE(chunks);
+    const std::int64_t simulated = executed(*schedule, times);
+    const std::int64_t formula = schedule->makespan(times);
+    // Of irregular stages that hold several chunks the formula is an estimate.
+    CHECK(formula <= (shape.chunks == 1 ? simulated : simulated * 115 / 100));
+    if (!schedule->is_exact(times)) continue;
+    ++exact;
+    CHECK(formula == simulated);
+  }
+  CHECK(exact > 1000);
+}
+
+TEST_CASE("schedules: a schedule that waits in a circle is told with the steps") {
+  const auto schedule = find_schedule("1f1b");
+  REQUIRE(schedule.ok());
+  const ScheduleShape shape{2, 2, 1};
+  // Stage 0 wants the gradient of micro-batch 1 before it sends that micro-batch.
+  const foretrace::StageOrders orders = {{{StepKind::forward, 0, 0},
+                                          {StepKind::backward, 1, 0},
+                                          {StepKind::forward, 1, 0},
+                                          {StepKind::backward, 0, 0}},
+                                         (*schedule)->order(shape, 1)};
+  const auto sequence = sequence_of(**schedule, shape, orders);
+  REQUIRE_FALSE(sequence.ok());
+  CHECK(
+      sequence.error().message.find("deadlock: backward 1 of chunk 0 on stage 0 waits for forward "
+                                    "of micro-batch 1") != std::string::npos);
+}
+
+TEST_CASE("schedules: wrong shapes and names are refused") {
+  CHECK(find_schedule("1f1c").error().message.find("did you mean '1f1b'?") != std::string::npos);
+  const auto interleaved = find_schedule("interleaved");
+  REQUIRE(interleaved.ok());
+  const auto status = check_shape(**interleaved, {4, 6, 2});
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().message ==
+        "interleaved: 6 of micro-batches, expected a multiple of the 4 stages");
+  CHECK_FALSE(check_shape(**interleaved, {4, 8, 1}).ok());
+  CHECK_FALSE(check_shape(**interleaved, {0, 8, 2}).ok());
+}
