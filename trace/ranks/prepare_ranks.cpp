@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -98,7 +99,8 @@ class Preparation {
     return ok_status();
   }
 
-  /// A trace whose rank nothing tells belongs to the others if they communicated.
+  /// A trace whose rank nothing tells, or whose job had another size, belongs to the others if they
+  /// communicated.
   [[nodiscard]] Status check_one_job() const {
     std::vector<bool> met(ranks_.size(), false);
     for (const MatchedCollective& collective : job_.matching.collectives) {
@@ -108,15 +110,40 @@ class Preparation {
       }
     }
     for (std::size_t i = 0; i < ranks_.size() && ranks_.size() > 1; ++i) {
-      if (!ranks_[i].is_told && !met[i]) {
-        return Error{
-            ErrorCode::bad_usage,
-            fmt::format("{}: has no common collectives with {}, and nothing says that they "
-                        "are ranks of one job; compare them with 'compare'",
-                        ranks_[i].path, ranks_[i == 0 ? 1 : 0].path)};
+      if (met[i]) {
+        continue;
+      }
+      if (!ranks_[i].is_told) {
+        return not_one_job(i, i == 0 ? 1 : 0, "nothing says that they are ranks of one job");
+      }
+      if (const std::optional<std::size_t> other = of_other_size(i)) {
+        return not_one_job(
+            i, *other,
+            fmt::format("they are of jobs of {} and {} ranks", world_size(i), world_size(*other)));
       }
     }
     return ok_status();
+  }
+
+  [[nodiscard]] std::int32_t world_size(std::size_t i) const {
+    return ranks_[i].trace.events.info.world_size;
+  }
+
+  /// The first trace whose recorded world size is another than this one's.
+  [[nodiscard]] std::optional<std::size_t> of_other_size(std::size_t i) const {
+    for (std::size_t other = 0; other < ranks_.size(); ++other) {
+      if (world_size(i) > 0 && world_size(other) > 0 && world_size(other) != world_size(i)) {
+        return other;
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Error not_one_job(std::size_t one, std::size_t other, std::string_view why) const {
+    return {ErrorCode::bad_usage,
+            fmt::format("{}: has no common collectives with {}, and {}; compare them with "
+                        "'compare'",
+                        ranks_[one].path, ranks_[other].path, why)};
   }
 
   /// One time 0 for all ranks: the first kept event of any, on the reference's clock.

@@ -65,7 +65,8 @@ TEST_CASE("match: recorded sequence numbers need no clock") {
   CHECK(wrong_pairs(job, ranks) == 0);
 }
 
-TEST_CASE("match: too few in common, or evenly spaced, is refused and not complete") {
+TEST_CASE(
+    "match: too few in common, or evenly spaced on clocks apart, is refused and not complete") {
   std::vector<RankCollectives> few = sketch_job(2, 30);
   few[1] = cut(few[1], 26, 30);
   const JobMatching none = match_collectives(few);
@@ -82,6 +83,7 @@ TEST_CASE("match: too few in common, or evenly spaced, is refused and not comple
       rank.list[i].end_ns = rank.list[i].start_ns + 50'000;
     }
   }
+  even[1].base_ns += 2'000'000'000;  // a clock that has nothing to do with the other's
   const JobMatching ambiguous = match_collectives(even);
   CHECK(ambiguous.communicators[0].method <= MatchMethod::voting);
 }
