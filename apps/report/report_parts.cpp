@@ -48,7 +48,7 @@ std::vector<BreakdownPart> parts_of(const Breakdown& breakdown) {
   return {{"device computes", breakdown.compute_ns},
           {"device copies", breakdown.memory_copy_ns},
           {"communication not covered", breakdown.communication_exposed_ns},
-          {"waiting for late ranks", breakdown.communication_waiting_ns},
+          {title_of_waiting, breakdown.communication_waiting_ns},
           {"device waits for the host", breakdown.host_bound_ns},
           {"latencies and gaps", breakdown.idle_ns}};
 }
