@@ -57,7 +57,8 @@ TEST_CASE("a replay follows its schema and its breakdown sums to the step") {
   CHECK(std::abs(document["baseline"]["error"].get<double>()) < 1e-3);
 }
 
-TEST_CASE("a scenario follows the schema: nothing is measured, and its breakdown sums to the step") {
+TEST_CASE(
+    "a scenario follows the schema: nothing is measured, and its breakdown sums to the step") {
   const json document = document_of("simulate configs/scenarios/gpt3_175b_selene.json --json");
   check_against("result-1.json", document);
   CHECK(document["measured"].is_null());

@@ -4,7 +4,7 @@
 #include "models/policies/eviction/evictor.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // A policy that repeats the whole run this often will not get through.
@@ -203,4 +203,4 @@ void Evictor::repeat_launch(TaskId launch, const OperatorRun& run, TaskId task,
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -132,7 +132,7 @@ class ViewWriter {
     for (const ChromeCounter& counter : view_.counters) {
       const auto process = processes_.find({counter.rank, counter.device});
       if (process != processes_.end()) {
-        detail::write_counter(out_, counter, process->second);
+        exporting::write_counter(out_, counter, process->second);
       }
     }
     for (const ChromeInstants& instants : view_.instants) {
@@ -140,7 +140,7 @@ class ViewWriter {
       if (process != processes_.end() && !instants.list.empty()) {
         const Track track{process->second, tracks_.size() + 3};
         name_thread(track, instants.title);
-        detail::write_instants(out_, instants, track.process, track.thread);
+        exporting::write_instants(out_, instants, track.process, track.thread);
       }
     }
   }

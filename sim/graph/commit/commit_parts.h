@@ -14,7 +14,7 @@
 #include "sim/graph/commit/wait_sight.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 /// What happens to a task of the graph or of Change::inserted.
 enum class Fate : std::uint8_t { kept, removed, removed_with_segment };
@@ -206,4 +206,4 @@ struct LinkRules {
 void carry_over_context(const Placement& placement, const std::vector<Heir>& heirs,
                         GraphContext& context, NewTasks& tasks);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing
