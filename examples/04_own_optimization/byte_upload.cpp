@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 
-#include <models/whatifs/optimization.h>
-#include <sim/edit/editor.h>
-#include <sim/edit/selection.h>
+#include <foretrace/edit/editor.h>
+#include <foretrace/edit/selection.h>
+#include <foretrace/models/optimization.h>
 
 namespace foretrace {
 namespace {

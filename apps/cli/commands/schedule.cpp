@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -35,10 +36,10 @@ Status replace_policies(const Options& options, scheduling::Schedule& schedule) 
   for (const std::string& text : options.policies) {
     auto spec = driver::parse_what_if(text);
     if (!spec) return std::move(spec).error().with_context("--policy");
-    const auto known = scheduling::find_scheduler(spec->name);
-    if (!known) return known.error();
-    const auto policy = scheduling::make_policy(**known, spec->parameters);
-    if (!policy) return policy.error();
+    auto known = scheduling::find_scheduler(spec->name);
+    if (!known) return std::move(known).error().with_context("--policy");
+    auto policy = scheduling::make_policy(**known, spec->parameters);
+    if (!policy) return std::move(policy).error().with_context("--policy");
     schedule.policies.push_back({.name = spec->name, .settings = spec->parameters});
   }
   return ok_status();
