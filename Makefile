@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo program test bench format tidy asan tsan fuzz coverage install release clean
+.PHONY: help demo program test bench format tidy asan tsan fuzz coverage install package release clean
 
 TRACE ?= $(firstword $(wildcard examples/traces/demo*.json.gz examples/traces/demo*.json))
 WHATIF ?= --rank-all
@@ -72,6 +72,10 @@ coverage: ## line coverage of the tests
 
 install: release ## put program, libraries and configs below PREFIX (/usr/local); DESTDIR is honoured
 	@cmake --install build/release --prefix "$(PREFIX)"
+
+package: release ## the program and its libraries as .deb files, in build/package
+	@.ci/setup.sh package
+	@.ci/package.sh
 
 clean: ## forget every build
 	@rm -rf build

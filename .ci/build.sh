@@ -6,8 +6,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=${1:?usage: build.sh PRESET [TARGET...]}
 shift
 
-# A second checkout elsewhere finds what the first one compiled; precompiled headers are looked into.
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 FORETRACE_COMPILER_LAUNCHER=${FORETRACE_COMPILER_LAUNCHER-$(command -v ccache || true)}
 CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(.ci/jobs.sh)}
 export FORETRACE_COMPILER_LAUNCHER CMAKE_BUILD_PARALLEL_LEVEL

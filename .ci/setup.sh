@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what a make target needs from Debian's packages: .ci/setup.sh [build] [test] [tidy] [bench] [coverage]
+# Brings what a make target needs from Debian's packages: .ci/setup.sh [build] [test] [tidy] [bench] [package] [coverage]
 # As root it installs what is missing and says so; otherwise it prints the one line to run.
 set -euo pipefail
 
@@ -10,7 +10,6 @@ readonly build_set="
   ninja-build       command:ninja
   ccache            command:ccache
   coinor-libclp-dev include:coin/Clp_C_Interface.h
-  libboost-dev      include:boost/version.hpp
   libcli11-dev      include:CLI/CLI.hpp
   libfmt-dev        include:fmt/format.h
   libisal-dev       include:isa-l/igzip_lib.h
@@ -22,17 +21,22 @@ readonly build_set="
 readonly test_set="
   clang             command:clang++
   clang-format      command:clang-format
+  libboost-dev      include:boost/version.hpp
   libclang-rt-dev   package
   doctest-dev       include:doctest/doctest.h"
 readonly tidy_set="
   clang             command:clang++
   clang-format      command:clang-format
   clang-tidy        command:clang-tidy
+  libboost-dev      include:boost/version.hpp
   doctest-dev       include:doctest/doctest.h"
 readonly bench_set="
   libbenchmark-dev  include:benchmark/benchmark.h
   libsimgrid-dev    include:simgrid/s4u.hpp
   python3-networkx  package"
+readonly package_set="
+  binutils          command:strip
+  dpkg-dev          command:dpkg-shlibdeps"
 readonly coverage_set="
   gcovr             command:gcovr"
 # What the build does without, if it cannot be had.
@@ -86,7 +90,7 @@ main() {
   local wanted="" name
   for name in "${@:-build}"; do
     local set_name="${name}_set"
-    [ -n "${!set_name:-}" ] || { echo "setup: unknown set '$name' (build test tidy bench coverage)" >&2; exit 2; }
+    [ -n "${!set_name:-}" ] || { echo "setup: unknown set '$name' (build test tidy bench package coverage)" >&2; exit 2; }
     wanted+="${!set_name}"$'\n'
   done
   local -a missing

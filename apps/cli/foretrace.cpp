@@ -5,7 +5,6 @@
 #include <string>
 #include <system_error>
 
-
 #include "apps/cli/command.h"
 #include "apps/cli/command_line.h"
 #include "apps/cli/console.h"

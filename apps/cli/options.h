@@ -18,6 +18,9 @@ namespace foretrace::app {
 /// --json, --quiet, --log-level.
 void add_common(Arguments& arguments, CommonOptions& options);
 
+/// --details, --csv, --table: of commands that answer with a page.
+void add_page(Arguments& arguments, CommonOptions& options);
+
 /// How a trace is read and which step answers.
 struct TraceOptions {
   std::vector<std::string> paths;

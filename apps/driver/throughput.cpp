@@ -11,8 +11,8 @@ namespace foretrace::driver {
 std::int64_t recorded_batch(const Recording& recording) {
   const Scenario scenario{recording.graph(),
                           recording.accelerator ? &*recording.accelerator : nullptr};
-  const detail::KernelEditor editor(scenario);
-  return detail::BatchResizer(editor, 0).batch();
+  const editing::KernelEditor editor(scenario);
+  return editing::BatchResizer(editor, 0).batch();
 }
 
 std::optional<Throughput> throughput_of(const Recording& recording, const Run& baseline,

@@ -120,10 +120,10 @@ class Parser {
 };
 
 /// What-ifs are known by what their parameters mean, not by name. One has each meaning.
-const OptimizationInfo& the_one_with(std::string_view OptimizationInfo::*parameter) {
+const OptimizationInfo& the_one_with(const ParamInfo* OptimizationInfo::*parameter) {
   const auto all = optimizations::all();
   const auto found = std::find_if(all.begin(), all.end(), [&](const OptimizationInfo* info) {
-    return !(info->*parameter).empty();
+    return info->*parameter != nullptr;
   });
   FORETRACE_CHECK(found != all.end());
   return **found;
@@ -167,12 +167,13 @@ Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& argu
 
 WhatIfSpec swap_to(const std::string& accelerator) {
   const OptimizationInfo& info = the_one_with(&OptimizationInfo::accelerator_param);
-  return {std::string(info.name), {{std::string(info.accelerator_param), accelerator}}};
+  return {std::string(info.name), {{std::string(info.accelerator_param->name), accelerator}}};
 }
 
 WhatIfSpec resize_batch(double factor) {
   const OptimizationInfo& info = the_one_with(&OptimizationInfo::batch_param);
-  return {std::string(info.name), {{std::string(info.batch_param), fmt::format("{}", factor)}}};
+  return {std::string(info.name),
+          {{std::string(info.batch_param->name), fmt::format("{}", factor)}}};
 }
 
 std::string text_of(const WhatIfSpec& spec) {

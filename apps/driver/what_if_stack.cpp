@@ -117,9 +117,10 @@ Status WhatIfStack::push(const WhatIf& what_if) {
   if (change->samples) {
     samples_ = samples_.value_or(1) * *change->samples;
   }
-  if (!info.accelerator_param.empty()) {
+  if (info.accelerator_param != nullptr) {
     // What follows in the stack runs on the new device.
-    Result<Accelerator> swapped = find_accelerator(what_if.parameters.text(info.accelerator_param));
+    Result<Accelerator> swapped =
+        find_accelerator(what_if.parameters.text(*info.accelerator_param));
     accelerator_ = swapped.ok() ? std::optional(*std::move(swapped)) : std::nullopt;
   }
   graph_ = std::move(committed->graph);

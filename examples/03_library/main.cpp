@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <string>
 
-#include <apps/driver/load.h>
-#include <apps/driver/predict.h>
-#include <apps/driver/what_if_spec.h>
+#include <foretrace/driver/load.h>
+#include <foretrace/driver/predict.h>
+#include <foretrace/driver/what_if.h>
 
 namespace driver = foretrace::driver;
 

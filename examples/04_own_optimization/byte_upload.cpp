@@ -2,30 +2,39 @@
 //
 //   before   host --copy fp32 (1.2 ms)--> device: conv ...
 //   after    host --copy int8 (0.3 ms)--> device: conv ...
-//
-// paper     none: common practice (NVIDIA DALI, PyTorch's image pipelines).
-// assumes   - the selected uploads carry images whose values are bytes divided by a constant
-//           - the time of an upload is proportional to its bytes
-// ignores   the kernel that turns bytes into floats (device memory is a hundred times as fast as
-// the
-//           link to the host), and the host time that the division took in the loader
-// calibrate fixed: the time of the smallest uploads in a trace.
 #include <array>
 #include <cmath>
 
-#include <models/whatifs/optimization.h>
-#include <sim/edit/editor.h>
-#include <sim/edit/selection.h>
+#include <foretrace/edit/editor.h>
+#include <foretrace/edit/selection.h>
+#include <foretrace/models/optimization.h>
 
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo select_param = {.name = "select",
+                                    .type = ParamType::selection,
+                                    .default_text = "kind=copy&name~HtoD",
+                                    .doc = "Which copies carry images."};
+constexpr ParamInfo ratio_param = {
+    .name = "ratio",
+    .unit = "x",
+    .default_text = "0.25",
+    .doc = "Bytes after / bytes before: a byte instead of a 32-bit float.",
+    .minimum = 0,
+    .maximum = 1};
+constexpr ParamInfo fixed_param = {.name = "fixed",
+                                   .type = ParamType::time,
+                                   .unit = "us",
+                                   .default_text = "2 us",
+                                   .doc = "Time of an upload of nothing."};
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  const auto copies = select(graph, params.text("select"));
+  const auto copies = select(graph, params.text(select_param));
   if (!copies) return copies.error();
-  const double smaller = params.number("ratio");
-  const auto fixed = params.integer("fixed");
+  const double smaller = params.number(ratio_param);
+  const auto fixed = params.integer(fixed_param);
   Editor editor(graph);
   for (const TaskId copy : *copies) {
     const std::int64_t before = graph.duration_ns(copy);
@@ -45,22 +54,7 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "The time of an upload above the fixed part is proportional to its bytes."};
 constexpr std::array<std::string_view, 2> ignores = {"the kernel that turns bytes into floats",
                                                      "host time that the loader saves"};
-constexpr std::array params = {
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=copy&name~HtoD",
-              .doc = "Which copies carry images."},
-    ParamInfo{.name = "ratio",
-              .unit = "x",
-              .default_text = "0.25",
-              .doc = "Bytes after / bytes before: a byte instead of a 32-bit float.",
-              .minimum = 0,
-              .maximum = 1},
-    ParamInfo{.name = "fixed",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "2 us",
-              .doc = "Time of an upload of nothing."}};
+constexpr std::array params = {select_param, ratio_param, fixed_param};
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // Applies an optimization that is not part of the program to a trace.
 #include <cstdio>
 
-#include <apps/driver/load.h>
-#include <apps/driver/predict.h>
+#include <foretrace/driver/load.h>
+#include <foretrace/driver/predict.h>
 
 namespace foretrace::optimizations {
 extern const OptimizationInfo byte_upload;

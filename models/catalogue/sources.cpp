@@ -9,9 +9,9 @@
 
 namespace foretrace {
 
-Sources read_sources(ConfigFields& fields, const ConfigValue& root,
-                     std::span<const std::string_view> no_figures) {
-  Sources sources;
+FigureSources read_sources(ConfigFields& fields, const ConfigValue& root,
+                           std::span<const std::string_view> no_figures) {
+  FigureSources sources;
   const ConfigValue* object = fields.object("sources");
   if (object == nullptr) return sources;
   std::vector<std::string> figures;

@@ -11,11 +11,11 @@
 
 namespace foretrace {
 
-using Sources = std::vector<std::pair<std::string, std::string>>;
+using FigureSources = std::vector<std::pair<std::string, std::string>>;
 
 /// Reads the member "sources" of a config. Every key of `root` that is not in `no_figures` needs a
 /// text: its own ("peak_flops/fp8") or that of its group ("peak_flops").
-[[nodiscard]] Sources read_sources(ConfigFields& fields, const ConfigValue& root,
-                                   std::span<const std::string_view> no_figures);
+[[nodiscard]] FigureSources read_sources(ConfigFields& fields, const ConfigValue& root,
+                                         std::span<const std::string_view> no_figures);
 
 }  // namespace foretrace

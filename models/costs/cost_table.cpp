@@ -11,7 +11,7 @@
 #include "models/catalogue/accelerator.h"
 #include "sim/core/config.h"
 
-namespace foretrace::detail {
+namespace foretrace::costing {
 namespace {
 
 constexpr std::string_view schema = "foretrace.kernel_table/1";
@@ -139,4 +139,4 @@ CostTable::Entry CostTable::look_up(std::string_view operator_name, const WorkAm
   return {Found::interpolated, std::exp(log_rate / weights) * query.work};
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::costing

@@ -14,7 +14,7 @@
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 
-namespace foretrace::detail {
+namespace foretrace::costing {
 
 class CostTable {
  public:
@@ -48,4 +48,4 @@ class CostTable {
   std::size_t size_ = 0;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::costing

@@ -86,7 +86,7 @@ struct Cluster {
   double host_link_bandwidth = 0;  ///< B/s between an accelerator and its host
   std::vector<MeasuredCurve> curves;
   double price_per_hour = 0;  ///< of one accelerator; 0: not stated
-  Sources sources;
+  FigureSources sources;
 
   [[nodiscard]] std::uint32_t accelerators() const { return nodes * node_accelerators; }
 };

@@ -6,14 +6,6 @@
 //            to host:          [map 1]
 //            to device:                        [map 1]
 //
-// paper     Y. Tang, C. Wang, Y. Zhang, Y. Liu, X. Zhang, L. Qiao, Z. Lai, D. Li, DELTA:
-// Dynamically
-//           Optimizing GPU Memory beyond Tensor Recomputation, 2022 (arXiv 2203.15980).
-// assumes   - operands by size and order of the host, since traces name none (see tensor_uses.h)
-//           - pinned host memory is large enough, and the link is not shared
-//           - the score is ours: the talk gives filter, director and prefetch, but no formula
-// ignores   kernels slowed by copies; the search for what to evict; fragmentation
-// calibrate bandwidth: any pinned copy of some MB in a trace of the machine.
 // memory    live bytes never exceed the budget; a tensor that is copied out counts until it has
 //           left.
 #include <algorithm>
@@ -29,11 +21,30 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo director_param = {
+    .name = "director",
+    .type = ParamType::text,
+    .default_text = "cheaper",
+    .doc =
+        "cheaper: per tensor; swap: always copy; recompute: whatever can be computed "
+        "again.",
+    .choices = "cheaper|swap|recompute"};
+constexpr ParamInfo ahead_param = {
+    .name = "ahead",
+    .type = ParamType::number,
+    .unit = "x",
+    .default_text = "2",
+    .doc =
+        "A copy back starts when the device work until the use takes this many times "
+        "as long; 0: when it is used.",
+    .minimum = 0,
+    .maximum = 1e6};
+
 enum class Director : std::uint8_t { cheaper, swap, recompute };
 
-class Delta final : public detail::Evictor {
+class Delta final : public editing::Evictor {
  public:
-  Delta(const TaskGraph& graph, const detail::EvictorOptions& options, Director director)
+  Delta(const TaskGraph& graph, const editing::EvictorOptions& options, Director director)
       : Evictor(graph, options), director_(director) {}
 
  protected:
@@ -65,10 +76,10 @@ class Delta final : public detail::Evictor {
 };
 
 Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamValues& params) {
-  const std::string& director = params.text("director");
-  const detail::EvictorOptions options{.least_bytes = params.integer("least"),
-                                       .bandwidth = params.number("bandwidth"),
-                                       .ahead = params.number("ahead")};
+  const std::string& director = params.text(director_param);
+  const editing::EvictorOptions options{.least_bytes = params.integer(editing::least_evicted_param),
+                                        .bandwidth = params.number(editing::host_link_param),
+                                        .ahead = params.number(ahead_param)};
   auto policy = std::make_unique<Delta>(graph, options,
                                         director == "swap"        ? Director::swap
                                         : director == "recompute" ? Director::recompute
@@ -93,23 +104,8 @@ constexpr std::array<std::string_view, 3> ignores = {
     "kernels that get slower while copies use the same memory",
     "time to search for what to evict, and to keep the accounts",
     "fragmentation: a request fits whenever enough bytes are free"};
-constexpr std::array params = {
-    detail::host_link_param,
-    ParamInfo{.name = "director",
-              .type = ParamType::text,
-              .default_text = "cheaper",
-              .doc = "cheaper: per tensor; swap: always copy; recompute: whatever can be computed "
-                     "again.",
-              .choices = "cheaper|swap|recompute"},
-    ParamInfo{.name = "ahead",
-              .type = ParamType::number,
-              .unit = "x",
-              .default_text = "2",
-              .doc = "A copy back starts when the device work until the use takes this many times "
-                     "as long; 0: when it is used.",
-              .minimum = 0,
-              .maximum = 1e6},
-    detail::least_evicted_param};
+constexpr std::array params = {editing::host_link_param, director_param, ahead_param,
+                               editing::least_evicted_param};
 
 }  // namespace
 

@@ -2,18 +2,9 @@
 // again.
 //
 //   budget 3 maps, chain f1 -> f2 -> f3 -> f4, then b4 b3 b2 b1, each needing the map of its number
-//   before   stream: [f1][f2][f3][f4][b4][b3][b2][b1]               4 maps are live before b4
-//   after    stream: [f1][f2][f3][f4][b4][b3][b2][f1][b1]           map 1 left when f4 asked for
-//   room
+//   before   stream: [f1][f2][f3][f4][b4][b3][b2][b1]         4 maps live before b4
+//   after    stream: [f1][f2][f3][f4][b4][b3][b2][f1][b1]     map 1 left when f4 asked
 //
-// paper     M. Kirisame, S. Lyubomirsky, A. Haan, J. Brennan, M. He, J. Roesch, T. Chen, Z.
-// Tatlock,
-//           Dynamic Tensor Rematerialization, ICLR 2021 (arXiv 2006.09616).
-// assumes   - operands by size and order of the host, since traces name none (see tensor_uses.h)
-//           - a repeated operator takes the device time it took first, its calls at most the usual
-//           - operators are repeatable: random numbers are replayed, inputs are not overwritten
-// ignores   the search for what to evict; fragmentation; host work before the operator
-// calibrate nothing: times are those of the recording.
 // memory    live bytes never exceed the budget; persistent tensors and those in use stay.
 #include <array>
 #include <memory>
@@ -27,6 +18,24 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo heuristic_param = {
+    .name = "heuristic",
+    .type = ParamType::text,
+    .default_text = "full",
+    .doc =
+        "full: cost with its evicted neighbourhood / (size x time unused); local: own "
+        "cost / (size x time unused); msps: cost with evicted ancestors / size; lru: "
+        "longest unused first; largest: largest first.",
+    .choices = "full|local|msps|lru|largest"};
+constexpr ParamInfo backward_param = {
+    .name = "backward",
+    .type = ParamType::boolean,
+    .default_text = "false",
+    .doc =
+        "What the backward pass made may leave too, as in the paper. To make it again "
+        "takes maps that were freed, and operands are least certain there: it can cost "
+        "many times the run. An error if most backward operators record no inputs."};
+
 enum class Heuristic : std::uint8_t { full, local, ancestors, oldest, largest };
 
 Heuristic heuristic_of(const std::string& text) {
@@ -36,9 +45,9 @@ Heuristic heuristic_of(const std::string& text) {
   return text == "lru" ? Heuristic::oldest : Heuristic::largest;
 }
 
-class Dtr final : public detail::Evictor {
+class Dtr final : public editing::Evictor {
  public:
-  Dtr(const TaskGraph& graph, const detail::EvictorOptions& options, Heuristic heuristic)
+  Dtr(const TaskGraph& graph, const editing::EvictorOptions& options, Heuristic heuristic)
       : Evictor(graph, options),
         heuristic_(heuristic),
         children_(graph.context().tensors.size()),
@@ -94,9 +103,9 @@ class Dtr final : public detail::Evictor {
 };
 
 Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamValues& params) {
-  const detail::EvictorOptions options{.least_bytes = params.integer("least"),
-                                       .remakes_backward = params.boolean("backward")};
-  auto policy = std::make_unique<Dtr>(graph, options, heuristic_of(params.text("heuristic")));
+  const editing::EvictorOptions options{.least_bytes = params.integer(editing::least_evicted_param),
+                                        .remakes_backward = params.boolean(backward_param)};
+  auto policy = std::make_unique<Dtr>(graph, options, heuristic_of(params.text(heuristic_param)));
   if (const Status known = policy->check("dtr"); !known.ok()) return known.error();
   return std::unique_ptr<MemoryPolicy>(std::move(policy));
 }
@@ -116,22 +125,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "time to search for what to evict, and to keep the accounts",
     "fragmentation: a request fits whenever enough bytes are free",
     "other outputs of a repeated operator, which would be there again too"};
-constexpr std::array params = {
-    ParamInfo{.name = "heuristic",
-              .type = ParamType::text,
-              .default_text = "full",
-              .doc = "full: cost with its evicted neighbourhood / (size x time unused); local: own "
-                     "cost / (size x time unused); msps: cost with evicted ancestors / size; lru: "
-                     "longest unused first; largest: largest first.",
-              .choices = "full|local|msps|lru|largest"},
-    ParamInfo{.name = "backward",
-              .type = ParamType::boolean,
-              .default_text = "false",
-              .doc =
-                  "What the backward pass made may leave too, as in the paper. To make it again "
-                  "takes maps that were freed, and operands are least certain there: it can cost "
-                  "many times the run. An error if most backward operators record no inputs."},
-    detail::least_evicted_param};
+constexpr std::array params = {heuristic_param, backward_param, editing::least_evicted_param};
 
 }  // namespace
 

@@ -47,7 +47,7 @@ struct Framework {
   /// they are this much slower.
   Ranged product_slowdown{1, 1, 1};
   Ranged memory_slowdown{1, 1, 1};
-  Sources sources;
+  FigureSources sources;
 };
 
 [[nodiscard]] Result<Framework> find_framework(std::string_view name);

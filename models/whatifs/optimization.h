@@ -14,7 +14,7 @@ namespace foretrace {
 
 /// What a what-if is about; of several together, those of an earlier stage are applied first, those
 /// of one stage by name.
-enum class Stage : std::uint8_t {
+enum class ApplyStage : std::uint8_t {
   workload,   ///< what a step has to do: batch, trained layers
   device,     ///< what it runs on, and tasks that are chosen as they were recorded
   precision,  ///< the types of numbers; kernels keep their operators and shapes
@@ -34,16 +34,16 @@ struct OptimizationInfo {
   std::span<const ParamInfo> params;
   /// ErrorCode::no_match if it finds nothing to change.
   Result<Change> (*apply)(const Scenario& scenario, const ParamValues& params);
-  Stage stage = Stage::kernels;
+  ApplyStage stage = ApplyStage::kernels;
   /// What-ifs that act on the same thing in another way: combinations of the two are not tried.
   std::span<const std::string_view> conflicts = {};
   /// Settings, "key=value,...", that a search for what fits into memory tries besides the defaults.
   /// What follows a ';' is a what-if of its own that goes with the setting.
   std::span<const std::string_view> memory_settings = {};
   /// The parameter, if any, that names the accelerator the run moves to.
-  std::string_view accelerator_param = {};
+  const ParamInfo* accelerator_param = nullptr;
   /// The parameter, if any, by which the batch of every pass grows.
-  std::string_view batch_param = {};
+  const ParamInfo* batch_param = nullptr;
 };
 
 namespace optimizations {

@@ -156,34 +156,34 @@ Result<ParamValues> ParamValues::parse(std::string_view component, std::span<con
   return values;
 }
 
-const ParamValues::Value& ParamValues::at(std::string_view name) const {
+const ParamValues::Value& ParamValues::at(const ParamInfo& row) const {
   const auto found = std::find_if(values_.begin(), values_.end(),
-                                  [&](const Value& value) { return value.name == name; });
+                                  [&](const Value& value) { return value.name == row.name; });
   FORETRACE_CHECK(found != values_.end());
   return *found;
 }
 
-double ParamValues::number(std::string_view name) const {
-  const Value& value = at(name);
+double ParamValues::number(const ParamInfo& row) const {
+  const Value& value = at(row);
   FORETRACE_CHECK(is_number(value.type));
   return value.reading.number;
 }
 
-std::int64_t ParamValues::integer(std::string_view name) const {
-  const double value = number(name);
+std::int64_t ParamValues::integer(const ParamInfo& row) const {
+  const double value = number(row);
   FORETRACE_CHECK(std::abs(value) < 0x1p62);
   return std::llround(value);
 }
 
-const std::string& ParamValues::text(std::string_view name) const { return at(name).reading.text; }
+const std::string& ParamValues::text(const ParamInfo& row) const { return at(row).reading.text; }
 
-bool ParamValues::boolean(std::string_view name) const {
-  const Value& value = at(name);
+bool ParamValues::boolean(const ParamInfo& row) const {
+  const Value& value = at(row);
   FORETRACE_CHECK(value.type == ParamType::boolean);
   return value.reading.number != 0;
 }
 
-bool ParamValues::given(std::string_view name) const { return at(name).given; }
+bool ParamValues::given(const ParamInfo& row) const { return at(row).given; }
 
 std::vector<std::pair<std::string, std::string>> ParamValues::texts() const {
   std::vector<std::pair<std::string, std::string>> out;

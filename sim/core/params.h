@@ -52,12 +52,14 @@ class ParamValues {
       std::string_view component, std::span<const ParamInfo> table,
       std::span<const std::pair<std::string, std::string>> given);
 
-  [[nodiscard]] double number(std::string_view name) const;
-  [[nodiscard]] std::int64_t integer(std::string_view name) const;
-  [[nodiscard]] const std::string& text(std::string_view name) const;
-  [[nodiscard]] bool boolean(std::string_view name) const;
+  /// The value of a row of the table: the constant that the table is made of, so that a name is
+  /// written once. A row of another table, or of another type, is a broken invariant.
+  [[nodiscard]] double number(const ParamInfo& row) const;
+  [[nodiscard]] std::int64_t integer(const ParamInfo& row) const;
+  [[nodiscard]] const std::string& text(const ParamInfo& row) const;
+  [[nodiscard]] bool boolean(const ParamInfo& row) const;
   /// True if the user gave it (false: the default stands).
-  [[nodiscard]] bool given(std::string_view name) const;
+  [[nodiscard]] bool given(const ParamInfo& row) const;
   /// Name and text of every value, defaults included, in table order.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> texts() const;
 
@@ -80,7 +82,7 @@ class ParamValues {
     bool given = false;
   };
   struct Reader;
-  [[nodiscard]] const Value& at(std::string_view name) const;
+  [[nodiscard]] const Value& at(const ParamInfo& row) const;
   std::vector<Value> values_;
 };
 

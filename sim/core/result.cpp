@@ -27,10 +27,10 @@ std::string_view to_string(ErrorCode code) {
   return "unknown";
 }
 
-namespace detail {
+namespace invariants {
 void check_failed(const char* condition, const char* file, int line) {
   throw std::logic_error(fmt::format("{}:{}: broken invariant: {}", file, line, condition));
 }
-}  // namespace detail
+}  // namespace invariants
 
 }  // namespace foretrace

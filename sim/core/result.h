@@ -61,9 +61,9 @@ using Status = Result<Unit>;
 
 [[nodiscard]] std::string_view to_string(ErrorCode code);
 
-namespace detail {
+namespace invariants {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
-}  // namespace detail
+}  // namespace invariants
 
 }  // namespace foretrace
 
@@ -71,4 +71,4 @@ namespace detail {
 #define FORETRACE_CHECK(condition) \
   (static_cast<bool>(condition)    \
        ? static_cast<void>(0)      \
-       : ::foretrace::detail::check_failed(#condition, __FILE__, __LINE__))
+       : ::foretrace::invariants::check_failed(#condition, __FILE__, __LINE__))

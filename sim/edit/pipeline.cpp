@@ -102,7 +102,7 @@ class Tracker {
 
 }  // namespace
 
-Result<Stacked> stack(const TaskGraph& graph, std::span<const Stage> stages, Checks checks) {
+Result<Stacked> stack(const TaskGraph& graph, std::span<const EditStage> stages, Checks checks) {
   Stacked stacked;
   stacked.graph = graph;
   Tracker tracker(graph);

@@ -13,7 +13,7 @@
 
 namespace foretrace {
 
-struct Stage {
+struct EditStage {
   std::string name;
   std::function<Result<Change>(const TaskGraph&)> apply;
 };
@@ -44,7 +44,7 @@ struct Stacked {
 /// says so). Bounds of a duration that
 /// two stages scale multiply; a stage that gives it another provenance than `scaled` starts anew.
 /// Errors say which stage failed: "stage 'cuda_graph' (2 of 3): ...".
-[[nodiscard]] Result<Stacked> stack(const TaskGraph& graph, std::span<const Stage> stages,
+[[nodiscard]] Result<Stacked> stack(const TaskGraph& graph, std::span<const EditStage> stages,
                                     Checks checks = default_checks());
 
 }  // namespace foretrace

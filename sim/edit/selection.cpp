@@ -126,7 +126,7 @@ class Parser {
 
   [[nodiscard]] Status check(const Selection::Predicate& predicate, std::size_t position) const {
     if (predicate.expression) {
-      auto pattern = detail::TextPattern::compile(predicate.value);
+      auto pattern = selecting::TextPattern::compile(predicate.value);
       if (!pattern) return wrong(position, pattern.error().message);
       return ok_status();
     }

@@ -19,7 +19,7 @@ class Matcher {
  public:
   explicit Matcher(const Selection::Predicate& predicate) : predicate_(predicate) {
     if (!predicate.expression) return;
-    auto compiled = detail::TextPattern::compile(predicate.value);
+    auto compiled = selecting::TextPattern::compile(predicate.value);
     FORETRACE_CHECK(compiled.ok());  // parse() compiled it once
     pattern_ = std::move(compiled).value();
   }
@@ -37,7 +37,7 @@ class Matcher {
 
  private:
   const Selection::Predicate& predicate_;
-  detail::TextPattern pattern_;
+  selecting::TextPattern pattern_;
 };
 
 /// One answer per distinct value, and the column that names the value of a task.

@@ -9,7 +9,7 @@
 
 #include "sim/core/params.h"
 
-namespace foretrace::detail {
+namespace foretrace::selecting {
 
 namespace {
 
@@ -99,4 +99,4 @@ bool TextPattern::found_in(std::string_view text) const {
   return std::regex_search(text.begin(), text.end(), *regex_);
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::selecting

@@ -9,7 +9,7 @@
 
 #include "sim/core/result.h"
 
-namespace foretrace::detail {
+namespace foretrace::selecting {
 
 /// Finds an ECMAScript expression anywhere in a text. Time grows with the square of the text at
 /// most, whatever the expression, and no recursion depends on the text.
@@ -23,4 +23,4 @@ class TextPattern {
   std::optional<std::regex> regex_;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::selecting

@@ -2,10 +2,10 @@
 #include <cstdio>
 #include <utility>
 
-#include <models/whatifs/optimization.h>
-#include <sim/engine/pull/pull.h>
-#include <sim/graph/graph_builder.h>
-#include <trace/formats/reader.h>
+#include <foretrace/engine/pull.h>
+#include <foretrace/graph/graph_builder.h>
+#include <foretrace/models/optimization.h>
+#include <foretrace/trace/reader.h>
 
 namespace {
 

@@ -50,7 +50,7 @@ class Witness final : public Policy {
   void look_at(TaskId task, const Simulation& simulation) {
     const std::uint32_t run = uses_.run_of(task);
     const auto& tensors = graph_.context().tensors;
-    if (run != detail::TensorUses::no_run) {
+    if (run != editing::TensorUses::no_run) {
       for (const TensorId tensor : uses_.runs()[run].reads) {
         const Tensor& row = tensors[index(tensor)];
         const bool freed = row.freed_in != none<TaskId> && simulation.has_started(row.freed_in);
@@ -73,7 +73,7 @@ class Witness final : public Policy {
   }
 
   const TaskGraph& graph_;
-  detail::TensorUses uses_;
+  editing::TensorUses uses_;
   MemoryPolicy& inner_;
   std::int64_t budget_ = 0;
   std::size_t every_ = 1;

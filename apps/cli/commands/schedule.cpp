@@ -3,16 +3,19 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
 #include "apps/cli/outputs.h"
 #include "apps/driver/what_if_spec.h"
+#include "apps/report/pages.h"
 #include "apps/report/schedule/schedule_report.h"
 
 namespace foretrace::commands {
@@ -35,10 +38,10 @@ Status replace_policies(const Options& options, scheduling::Schedule& schedule) 
   for (const std::string& text : options.policies) {
     auto spec = driver::parse_what_if(text);
     if (!spec) return std::move(spec).error().with_context("--policy");
-    const auto known = scheduling::find_scheduler(spec->name);
-    if (!known) return known.error();
-    const auto policy = scheduling::make_policy(**known, spec->parameters);
-    if (!policy) return policy.error();
+    auto known = scheduling::find_scheduler(spec->name);
+    if (!known) return std::move(known).error().with_context("--policy");
+    auto policy = scheduling::make_policy(**known, spec->parameters);
+    if (!policy) return std::move(policy).error().with_context("--policy");
     schedule.policies.push_back({.name = spec->name, .settings = spec->parameters});
   }
   return ok_status();
@@ -97,9 +100,7 @@ int run(const Options& options) {
   if (const Status written = write_files(options, *schedule, runs->front()); !written) {
     return app::failure(written.error());
   }
-  if (options.common.json) return app::answer(app::schedule_document(*schedule, *runs));
-  return app::answer(options.common.quiet ? app::schedule_headline(*schedule, *runs)
-                                          : app::schedule_page(*schedule, *runs));
+  return app::answer(report::schedule_page({*schedule, *runs}), options.common);
 }
 
 std::function<int()> setup(app::Arguments& cli) {
@@ -113,6 +114,7 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("--timeline", options->timeline, "who ran where, for a trace viewer")
       .type_name("FILE");
   cli.add_option("--svg", options->picture, "the same as a picture").type_name("FILE");
+  app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace schedule examples/05_schedule/heterogeneous.json",

@@ -316,7 +316,7 @@ Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& bas
     return has_tensors.error();
   }
   const bool resizes = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
-    return !what_if.optimization->batch_param.empty();
+    return what_if.optimization->batch_param != nullptr;
   });
   if (resizes) {
     return Error{ErrorCode::bad_usage,

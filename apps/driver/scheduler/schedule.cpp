@@ -30,10 +30,8 @@ class Reader {
     schedule.path = where_;
     schedule.throughput = std::make_unique<ThroughputTable>();
     part("cluster", true, [&](const Section& s) { return read_cluster(s, schedule.cluster); });
-    if (!failed_) {
-      part("throughput", false, [&](const Section& s) { return read_throughput(s, schedule); });
-    }
-    if (!failed_) part("jobs", true, [&](const Section& s) { return read_jobs(s, schedule); });
+    part("throughput", false, [&](const Section& s) { return read_throughput(s, schedule); });
+    part("jobs", true, [&](const Section& s) { return read_jobs(s, schedule); });
     sort_by_arrival(schedule.workload);
     read_policies(schedule);
     schedule.placement.name = "pack";
@@ -53,6 +51,7 @@ class Reader {
       if (required) fields_.mistake(key, "missing key");
       return;
     }
+    if (failed_) return;  // the first mistake is told; what follows may come from it
     const Status done = read({value, where_, fields_.pointer_of(key), folder_of(where_)});
     failed_ |= !done.ok();
     fields_.take(done);

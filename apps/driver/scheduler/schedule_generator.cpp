@@ -39,7 +39,7 @@ void read_durations(ConfigFields& fields, const Section& section, GeneratorOptio
 }
 
 void read_sizes(ConfigFields& fields, const Section& section, GeneratorOptions& options) {
-  const ConfigValue* list = fields.optional_value("sizes");
+  const ConfigValue* list = fields.optional_objects("sizes");
   for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
     ConfigFields piece(list->items[i], section.file,
                        fmt::format("{}/sizes/{}", section.pointer, i));
@@ -90,6 +90,13 @@ void read_types(ConfigFields& fields, Schedule& schedule, GeneratorOptions& opti
       const Where where{.kind = options.reference, .gpus = size.gpus};
       drawn.on_several &= schedule.throughput->rate(drawn.type, where) > 0;
     }
+  }
+  const bool asks_several = std::any_of(options.sizes.begin(), options.sizes.end(),
+                                        [](const SizePiece& size) { return size.gpus > 1; });
+  const bool any_on_several = std::any_of(options.types.begin(), options.types.end(),
+                                          [](const DrawnType& drawn) { return drawn.on_several; });
+  if (asks_several && !any_on_several) {
+    fields.mistake("sizes", "no type has rates on all of these numbers of the reference kind");
   }
 }
 

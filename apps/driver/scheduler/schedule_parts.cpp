@@ -168,7 +168,8 @@ Status read_clock(const Section& section, RunOptions& options) {
   }
   options.period_ns = time(fields, "period");
   if (options.clock != Clock::events && options.period_ns <= 0) {
-    fields.mistake("period", "missing key, expected a time above 0 such as \"360 s\"");
+    fields.mistake("period", fmt::format("{}expected a time above 0 such as \"360 s\"",
+                                         fields.has("period") ? "" : "missing key, "));
   }
   return fields.finish();
 }
@@ -180,7 +181,7 @@ Status read_failures(const Section& section, const Cluster& cluster, RunOptions&
   options.failures.seed =
       static_cast<std::uint64_t>(whole_number(fields, "seed", 0, {0, 1'000'000'000'000'000}));
   options.checkpoint_ns = time(fields, "checkpoint_every");
-  const ConfigValue* outages = fields.optional_value("outages");
+  const ConfigValue* outages = fields.optional_objects("outages");
   for (std::size_t i = 0; outages != nullptr && i < outages->items.size(); ++i) {
     ConfigFields one(outages->items[i], section.file,
                      fmt::format("{}/outages/{}", section.pointer, i));

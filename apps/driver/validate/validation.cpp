@@ -157,7 +157,7 @@ Status predict_pair(Pair& pair) {
     return stack.error();
   }
   pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
-  if (stack->size() == 1 && !stack->front().optimization->accelerator_param.empty()) {
+  if (stack->size() == 1 && stack->front().optimization->accelerator_param != nullptr) {
     Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack->front());
     if (!kernels) {
       return std::move(kernels).error();

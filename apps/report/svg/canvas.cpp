@@ -1,6 +1,7 @@
 #include "apps/report/svg/canvas.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -9,29 +10,81 @@
 namespace foretrace::svg {
 namespace {
 
+struct Colour {
+  std::string_view name;
+  std::string_view light;
+  std::string_view dark;
+};
+
 // One meaning, one colour. The hues keep their distance under the common colour blindnesses; dark
 // backgrounds get lighter ones.
-constexpr std::string_view style = R"svg(<style>
-:root{--ink:#1d2530;--soft:#5b6674;--line:#dfe4ea;--back:#fff;--wash:#f3f5f8;--mark:#c2302a;
---forward:#3a6fb7;--backward:#e0832f;--update:#329c6c;--loading:#a3479b;--communication:#c9a227;--movement:#76bef1;--other:#9097a1;
---host:#b3bfcc;--call:#5f7288;--wait:#e6eaef;
---c0:#9097a1;--c1:#3a6fb7;--c2:#e0832f;--c3:#5e0c5b;--c4:#329c6c;--c5:#e8b93f;--c6:#c9a227;--c7:#76bef1;--c8:#a3479b;--c9:#717982;--c10:#d98c8c}
-@media (prefers-color-scheme:dark){:root{--ink:#e8ecf1;--soft:#9aa7b5;--line:#2f3843;--back:#14181d;--wash:#1b2027;--mark:#ff6b61;
---forward:#5b93e0;--backward:#f0a052;--update:#41c59b;--loading:#d07fc9;--communication:#e3c65a;--movement:#bfdde6;--other:#717982;
---host:#52627a;--call:#8ba0b9;--wait:#2b323c;
---c0:#717982;--c1:#5b93e0;--c2:#f0a052;--c3:#b45fb1;--c4:#41c59b;--c5:#f0c651;--c6:#e3c65a;--c7:#bfdde6;--c8:#d07fc9;--c9:#8a95a1;--c10:#e8a5a5}}
-text{font:13px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:var(--ink)}
-.title{font-size:17px;font-weight:600}.strong{font-weight:600}.label,.axis,.end{fill:var(--soft)}.end,.axis.end{text-anchor:end}.middle{text-anchor:middle;fill:var(--soft)}
-.saved{text-anchor:middle;fill:var(--forward);font-weight:600}.on{fill:#fff;font-size:12px}
-.back{fill:var(--back)}.wash{fill:var(--wash)}.grid{stroke:var(--line);stroke-width:1}.rule{stroke:var(--soft);stroke-width:1}.dash{stroke:var(--soft);stroke-width:1;stroke-dasharray:4 3}
-.step{fill:none;stroke:var(--line)}.area{fill:var(--forward);fill-opacity:.16}.curve{fill:none;stroke:var(--forward);stroke-width:1.5}.peak{fill:var(--mark)}
-.hatch{fill:url(#hatch)}
-.forward{fill:var(--forward)}.backward{fill:var(--backward)}.update{fill:var(--update)}.loading{fill:var(--loading)}.communication{fill:var(--communication)}
-.movement{fill:var(--movement)}.other{fill:var(--other)}.host{fill:var(--host)}.call{fill:var(--call)}.wait{fill:var(--wait)}
-.c0{fill:var(--c0)}.c1{fill:var(--c1)}.c2{fill:var(--c2)}.c3{fill:var(--c3)}.c4{fill:var(--c4)}.c5{fill:var(--c5)}.c6{fill:var(--c6)}.c7{fill:var(--c7)}.c8{fill:var(--c8)}.c9{fill:var(--c9)}.c10{fill:var(--c10)}
-.s1{fill-opacity:.3}.s2{fill-opacity:.55}.s3{fill-opacity:.8}
-</style><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line x1="0" y1="0" x2="0" y2="6" class="grid"/></pattern></defs>
+// clang-format off
+constexpr std::array<Colour, 27> colours = {{
+    {"$ink;", "#1d2530", "#e8ecf1"},
+    {"$soft;", "#5b6674", "#9aa7b5"},
+    {"$line;", "#dfe4ea", "#2f3843"},
+    {"$back;", "#fff", "#14181d"},
+    {"$wash;", "#f3f5f8", "#1b2027"},
+    {"$mark;", "#c2302a", "#ff6b61"},
+    {"$forward;", "#3a6fb7", "#5b93e0"},
+    {"$backward;", "#e0832f", "#f0a052"},
+    {"$update;", "#329c6c", "#41c59b"},
+    {"$loading;", "#a3479b", "#d07fc9"},
+    {"$communication;", "#c9a227", "#e3c65a"},
+    {"$movement;", "#76bef1", "#bfdde6"},
+    {"$other;", "#9097a1", "#717982"},
+    {"$host;", "#b3bfcc", "#52627a"},
+    {"$call;", "#5f7288", "#8ba0b9"},
+    {"$wait;", "#e6eaef", "#2b323c"},
+    {"$c0;", "#9097a1", "#717982"},
+    {"$c1;", "#3a6fb7", "#5b93e0"},
+    {"$c2;", "#e0832f", "#f0a052"},
+    {"$c3;", "#5e0c5b", "#b45fb1"},
+    {"$c4;", "#329c6c", "#41c59b"},
+    {"$c5;", "#e8b93f", "#f0c651"},
+    {"$c6;", "#c9a227", "#e3c65a"},
+    {"$c7;", "#76bef1", "#bfdde6"},
+    {"$c8;", "#a3479b", "#d07fc9"},
+    {"$c9;", "#717982", "#8a95a1"},
+    {"$c10;", "#d98c8c", "#e8a5a5"},
+}};
+// clang-format on
+
+constexpr std::string_view shapes =
+    R"css(text{font:13px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
+.title{font-size:17px;font-weight:600}.strong{font-weight:600}.end,.axis.end{text-anchor:end}.middle,.saved{text-anchor:middle}
+.saved{font-weight:600}.on{font-size:12px}.grid,.rule,.dash{stroke-width:1}.dash{stroke-dasharray:4 3}.step,.curve{fill:none}
+.area{fill-opacity:.16}.curve{stroke-width:1.5}.hatch{fill:url(#hatch)}.s1{fill-opacity:.3}.s2{fill-opacity:.55}.s3{fill-opacity:.8}
+)css";
+
+// Written out for each palette: many viewers of SVG know no variables of CSS.
+constexpr std::string_view fills =
+    R"css(text{fill:$ink;}.label,.axis,.end,.middle{fill:$soft;}.saved{fill:$forward;}.on{fill:#fff}
+.back{fill:$back;}.wash{fill:$wash;}.grid,.step{stroke:$line;}.rule,.dash{stroke:$soft;}.area{fill:$forward;}.curve{stroke:$forward;}.peak{fill:$mark;}
+.forward{fill:$forward;}.backward{fill:$backward;}.update{fill:$update;}.loading{fill:$loading;}.communication{fill:$communication;}
+.movement{fill:$movement;}.other{fill:$other;}.host{fill:$host;}.call{fill:$call;}.wait{fill:$wait;}
+.c0{fill:$c0;}.c1{fill:$c1;}.c2{fill:$c2;}.c3{fill:$c3;}.c4{fill:$c4;}.c5{fill:$c5;}.c6{fill:$c6;}.c7{fill:$c7;}.c8{fill:$c8;}.c9{fill:$c9;}.c10{fill:$c10;}
+)css";
+
+constexpr std::string_view hatch =
+    R"svg(<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line x1="0" y1="0" x2="0" y2="6" class="grid"/></pattern></defs>
 )svg";
+
+std::string fills_in(std::string_view Colour::*palette) {
+  std::string css(fills);
+  for (const Colour& colour : colours) {
+    for (std::size_t at = css.find(colour.name); at != std::string::npos;
+         at = css.find(colour.name, at)) {
+      css.replace(at, colour.name.size(), colour.*palette);
+    }
+  }
+  return css;
+}
+
+std::string style() {
+  return fmt::format("<style>\n{}{}@media (prefers-color-scheme:dark){{\n{}}}\n</style>{}", shapes,
+                     fills_in(&Colour::light), fills_in(&Colour::dark), hatch);
+}
 
 // The length of the UTF-8 sequence at the front of a text; 0 if it is not valid.
 std::size_t sequence_length(std::string_view text) {
@@ -143,8 +196,7 @@ std::string Canvas::finish(double width, double height, std::string_view title,
              R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img">)",
              coordinate(width), coordinate(height)) +
          fmt::format("\n<title>{}</title><desc>{}</desc>\n", escaped(title), escaped(description)) +
-         std::string(style) + "<rect width=\"100%\" height=\"100%\" class=\"back\"/>\n" + body_ +
-         "</svg>\n";
+         style() + "<rect width=\"100%\" height=\"100%\" class=\"back\"/>\n" + body_ + "</svg>\n";
 }
 
 double text_width(std::string_view text) {

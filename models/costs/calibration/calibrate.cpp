@@ -16,7 +16,7 @@
 namespace foretrace {
 namespace {
 
-using detail::RowGroup;
+using costing::RowGroup;
 
 // Fewer rows than this leave less than three to hold back.
 constexpr std::size_t fewest_rows = 9;
@@ -74,7 +74,7 @@ std::vector<double> cross_errors(
     }
     if (std::find(fit_on.begin(), fit_on.end(), true) == fit_on.end()) continue;
     const FormResult result = fit(fit_on);
-    for (const double error : detail::errors_of(result, group, test_on)) errors.push_back(error);
+    for (const double error : costing::errors_of(result, group, test_on)) errors.push_back(error);
   }
   return errors;
 }
@@ -87,7 +87,7 @@ FitForm form_for(const RowGroup& group, const std::vector<bool>& use) {
   if (group.rows.size() < fewest_for_tiles) return FitForm::roofline;
   const auto errors = [&](FitForm form) {
     return cross_errors(group, use, [&](const std::vector<bool>& fit_on) {
-      return detail::fit_form(group, fit_on, form);
+      return costing::fit_form(group, fit_on, form);
     });
   };
   const std::vector<double> plain = errors(FitForm::roofline);
@@ -106,17 +106,17 @@ FitForm form_for(const RowGroup& group, const std::vector<bool>& use) {
 }
 
 FormResult best_fit(const RowGroup& group, const std::vector<bool>& use) {
-  return detail::fit_form(group, use, form_for(group, use));
+  return costing::fit_form(group, use, form_for(group, use));
 }
 
 CalibratedOperator calibrated(const RowGroup& group) {
   const std::vector<bool> all(group.rows.size(), true);
   CalibratedOperator result;
   result.accelerator = group.accelerator->name;
-  result.roofline = detail::fit_form(group, all, FitForm::roofline);
+  result.roofline = costing::fit_form(group, all, FitForm::roofline);
   result.roofline.held_back =
       summarize(cross_errors(group, all, [&](const std::vector<bool>& fit_on) {
-        return detail::fit_form(group, fit_on, FitForm::roofline);
+        return costing::fit_form(group, fit_on, FitForm::roofline);
       }));
   result.chosen = best_fit(group, all);
   result.chosen.held_back = summarize(cross_errors(

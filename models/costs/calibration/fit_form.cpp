@@ -8,7 +8,7 @@
 #include "models/catalogue/kernel_class.h"
 #include "models/costs/calibration/minimize.h"
 
-namespace foretrace::detail {
+namespace foretrace::costing {
 namespace {
 
 // Sizes of rows that may stay on chip.
@@ -216,4 +216,4 @@ std::vector<double> errors_of(const FormResult& constants, const RowGroup& group
   return errors;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::costing

@@ -9,7 +9,7 @@
 #include "models/catalogue/accelerator.h"
 #include "models/costs/calibration/calibrate.h"
 
-namespace foretrace::detail {
+namespace foretrace::costing {
 
 /// A row and the table it is from, by number.
 struct SourcedRow {
@@ -39,4 +39,4 @@ struct RowGroup {
 [[nodiscard]] std::vector<double> errors_of(const FormResult& constants, const RowGroup& group,
                                             const std::vector<bool>& use);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::costing

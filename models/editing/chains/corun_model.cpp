@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // Means over the 16 pairs of the artifact. Left out kernel by kernel, the model misses the fused
@@ -77,4 +77,4 @@ double CorunModel::fused_time(Bottleneck a, double a_time, Bottleneck b, double 
   return std::max(a_time, b_time) + conflict(a, b) * std::min(a_time, b_time);
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -7,7 +7,7 @@
 
 #include "models/catalogue/kernel_class.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// What a kernel mostly waits for.
 enum class Bottleneck : std::uint8_t { arithmetic, bytes, shared_memory, latency };
@@ -44,4 +44,4 @@ class CorunModel {
   std::array<std::array<double, bottleneck_count>, bottleneck_count> conflict_{};
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 struct Queue {
@@ -56,4 +56,4 @@ std::vector<EndedKernel> run_beside(const CorunModel& model, std::span<const Que
   return ended;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

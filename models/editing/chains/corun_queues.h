@@ -8,7 +8,7 @@
 
 #include "models/editing/chains/corun_model.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 struct QueuedKernel {
   Bottleneck bottleneck{};
@@ -29,4 +29,4 @@ struct EndedKernel {
                                                   std::span<const QueuedKernel> second,
                                                   double conflict);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -6,7 +6,7 @@
 
 #include "models/editing/tensors/tensor_makers.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // The next call of the thread that gives the device work; none at its end.
@@ -70,4 +70,4 @@ void FusedTensors::edit(const KernelEditor& editor, TensorEditor& tensors) const
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -10,7 +10,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// What becomes of intermediates that the backward pass reads.
 enum class Stashed : bool { stays, goes };
@@ -38,4 +38,4 @@ class FusedTensors {
   std::map<TaskId, TaskId> last_;  // the last kernel of each chain, and its call
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

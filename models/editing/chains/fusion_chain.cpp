@@ -6,7 +6,7 @@
 
 #include "sim/core/text.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // Pointwise: every output number depends on inputs at its own place.
@@ -136,4 +136,4 @@ std::int64_t fused_ns(const KernelEditor& editor, const FusionChain& chain,
   return std::llround(ramp_up + std::max(0.0, moving - saved));
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

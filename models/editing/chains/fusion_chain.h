@@ -8,7 +8,7 @@
 #include "sim/core/params.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// Parameters that what-ifs on chains of launches have in common.
 inline constexpr ParamInfo max_segment_param = {
@@ -58,4 +58,4 @@ struct FusionChain {
 /// The chain in pieces that can become one kernel each; those of a single kernel are left out.
 [[nodiscard]] std::vector<FusionChain> cut(const KernelEditor& editor, const FusionChain& chain);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -6,7 +6,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 bool candidate(const KernelEditor& editor, TaskId kernel) {
@@ -78,4 +78,4 @@ Result<Cost> merged_cost(const KernelEditor& editor, const ParallelProducts& gro
               static_cast<float>(spread.low), static_cast<float>(spread.high)};
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -5,7 +5,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 struct ParallelProducts {
   std::vector<TaskId> kernels;  ///< next to each other on a stream, and no wait between them
@@ -20,4 +20,4 @@ struct ParallelProducts {
 /// missing_cost without an accelerator.
 [[nodiscard]] Result<Cost> merged_cost(const KernelEditor& editor, const ParallelProducts& group);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 std::int64_t CopyEngine::copy_ns(double bytes) const {
   // A transfer takes some microseconds to set up, whatever it moves: as the shortest kernel.
@@ -68,4 +68,4 @@ void CopyEngine::wait(TaskId task, TaskId copy) {
   editor_.edit().depend(task, copy, DependencyKind::data);
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

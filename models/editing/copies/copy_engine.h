@@ -10,7 +10,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 class CopyEngine {
  public:
@@ -47,4 +47,4 @@ class CopyEngine {
   std::optional<LaunchTimes> usual_;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -3,7 +3,7 @@
 
 #include "sim/core/params.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 inline constexpr ParamInfo host_link_param = {
     .name = "bandwidth",
@@ -16,4 +16,4 @@ inline constexpr ParamInfo host_link_param = {
     .optimistic = "25 GB/s",
     .pessimistic = "10 GB/s"};
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

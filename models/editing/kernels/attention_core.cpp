@@ -6,7 +6,7 @@
 
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // Mask, scale, dropout, casts and the sum of a backward: more than this is not one attention.
@@ -99,4 +99,4 @@ std::vector<AttentionCore> find_attention_cores(const KernelEditor& editor) {
   return cores;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -6,7 +6,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// Kernels from the product of the scores to the product with the values, next to each other on a
 /// stream; backward: from the gradient of the values to that of the keys.
@@ -22,4 +22,4 @@ struct AttentionCore {
 /// kernels, copies and reductions may stand.
 [[nodiscard]] std::vector<AttentionCore> find_attention_cores(const KernelEditor& editor);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 KernelEditor::KernelEditor(const Scenario& scenario)
     : graph_(scenario.graph),
@@ -199,4 +199,4 @@ Cost moved_share(std::int64_t measured_ns, KernelClass kernel_class, double fact
           static_cast<float>(1 + moving * (spread.high - 1))};
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

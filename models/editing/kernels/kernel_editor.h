@@ -17,7 +17,7 @@
 #include "sim/edit/editor.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// A kernel that no recording shows.
 struct ExtraKernel {
@@ -116,4 +116,4 @@ class KernelEditor {
 /// measured x factor with a range, the ramp-up of its class kept.
 [[nodiscard]] Cost moved_share(std::int64_t measured_ns, KernelClass kernel_class, double factor);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

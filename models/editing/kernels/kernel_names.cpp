@@ -5,7 +5,7 @@
 
 #include "sim/core/text.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 bool is_relu(const KernelEditor& editor, TaskId kernel) {
   if (editor.class_of(kernel) != KernelClass::elementwise) return false;
@@ -44,4 +44,4 @@ bool is_embedding(const KernelEditor& editor, TaskId kernel) {
          contains_any(editor.graph().name(kernel), {"embedding", "Embedding"});
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

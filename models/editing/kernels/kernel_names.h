@@ -3,7 +3,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// ReLU and its gradient, in place or not.
 [[nodiscard]] bool is_relu(const KernelEditor& editor, TaskId kernel);
@@ -16,4 +16,4 @@ namespace foretrace::detail {
 [[nodiscard]] bool is_gelu(const KernelEditor& editor, TaskId kernel);
 [[nodiscard]] bool is_embedding(const KernelEditor& editor, TaskId kernel);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -6,7 +6,7 @@
 #include "sim/core/statistics.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 LaunchTimes usual_launch(const TaskGraph& graph) {
   std::vector<std::int64_t> calls;
@@ -26,4 +26,4 @@ LaunchTimes usual_launch(const TaskGraph& graph) {
   return {lower_median(std::move(calls)), lower_median(std::move(latencies))};
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

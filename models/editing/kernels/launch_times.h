@@ -5,7 +5,7 @@
 
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// Medians over plain launches of one kernel; 0 without any.
 struct LaunchTimes {
@@ -14,4 +14,4 @@ struct LaunchTimes {
 };
 [[nodiscard]] LaunchTimes usual_launch(const TaskGraph& graph);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

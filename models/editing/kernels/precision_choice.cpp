@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // Daydream's constants for compute-bound and other kernels (RTX 2080 Ti).
@@ -141,4 +141,4 @@ std::int64_t weight_cast_ns(double numbers, const Accelerator& accelerator) {
                       (4 + 2) * numbers / (accelerator.memory_bandwidth * share) * 1e9);
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

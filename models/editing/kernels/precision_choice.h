@@ -10,7 +10,7 @@
 #include "models/costs/kernel_cost.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// How a model is run in lower precision. With fp8 and tf32 both false everything goes to `half`.
 struct PrecisionChoice {
@@ -73,4 +73,4 @@ inline constexpr std::size_t precision_fate_count = 8;
 /// Time to cast this many fp32 numbers to 16 bit.
 [[nodiscard]] std::int64_t weight_cast_ns(double numbers, const Accelerator& accelerator);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

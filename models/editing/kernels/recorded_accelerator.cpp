@@ -5,7 +5,7 @@
 
 #include "sim/core/params.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 Result<const Accelerator*> recorded_accelerator(const Scenario& scenario, const std::string& named,
                                                 std::optional<Accelerator>& owned) {
@@ -25,4 +25,4 @@ Result<const Accelerator*> recorded_accelerator(const Scenario& scenario, const 
                   device.empty() ? std::string("missing") : in_quotes(device))};
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

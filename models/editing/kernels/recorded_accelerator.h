@@ -8,7 +8,7 @@
 #include "models/editing/scenario.h"
 #include "sim/core/result.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// `named` is the parameter's text: "recording", or the name of an accelerator file, which is then
 /// kept in `owned`. unsupported, with the way out, if the recording's is not known.
@@ -16,4 +16,4 @@ namespace foretrace::detail {
                                                               const std::string& named,
                                                               std::optional<Accelerator>& owned);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

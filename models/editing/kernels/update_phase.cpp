@@ -8,7 +8,7 @@
 #include "sim/core/text.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // Bytes per fp32 parameter: gradient, parameter and states read, parameter and states written.
@@ -110,4 +110,4 @@ std::vector<Update> find_updates(const TaskGraph& graph,
   return Finder(graph, kernels).run();
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -9,7 +9,7 @@
 #include "models/costs/kernel_cost.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// Launches of one update on one thread and stream, without a wait between them.
 struct Update {
@@ -24,4 +24,4 @@ struct Update {
 [[nodiscard]] std::vector<Update> find_updates(const TaskGraph& graph,
                                                const std::vector<KernelDescription>& kernels);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // Calls of kernels in program order, with the index of the kernel.
@@ -96,4 +96,4 @@ std::vector<Stash> find_stashes(const KernelEditor& editor, const TrainingPass& 
   return stashes;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -7,7 +7,7 @@
 
 #include "models/editing/tensors/training_pass.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 struct Stash {
   double bytes = 0;
@@ -26,4 +26,4 @@ struct Stash {
 [[nodiscard]] std::vector<Stash> find_stashes(const KernelEditor& editor, const TrainingPass& pass,
                                               double least_bytes);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

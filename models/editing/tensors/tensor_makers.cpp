@@ -9,7 +9,7 @@
 #include "sim/core/text.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // Host tasks after an allocation among which its kernel is launched: events, queries and helper
@@ -101,4 +101,4 @@ std::vector<bool> find_side_results(const TaskGraph& graph) {
   return side;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

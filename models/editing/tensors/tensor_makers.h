@@ -7,7 +7,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// Per tensor of GraphContext::tensors, the kernel that writes it first: of those that its operator
 /// launches right after the allocation the first product, or else the first one. Where an operator
@@ -23,4 +23,4 @@ namespace foretrace::detail {
 /// are not its result. By tensor.
 [[nodiscard]] std::vector<bool> find_side_results(const TaskGraph& graph);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -7,7 +7,7 @@
 #include "models/costs/operator_shapes.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // Of smaller tensors there are too many of one size to tell them apart.
@@ -290,4 +290,4 @@ void TensorUses::find_unknown_uses() {
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -9,7 +9,7 @@
 
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// Launches of one call of an operator, consecutive on their thread.
 struct OperatorRun {
@@ -90,4 +90,4 @@ class TensorUses {
   return (requested + 511) / 512 * 512;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

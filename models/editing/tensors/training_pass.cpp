@@ -7,7 +7,7 @@
 
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 std::int64_t time_of(const TaskGraph& graph, const std::vector<TaskId>& kernels, std::size_t begin,
@@ -182,4 +182,4 @@ double stashed_bytes(const KernelEditor& editor, const TrainingPass& pass, std::
   return bytes;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

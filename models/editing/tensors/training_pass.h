@@ -8,7 +8,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// Kernels of one forward pass and of the backward pass after it, in program order, on one device.
 struct TrainingPass {
@@ -49,4 +49,4 @@ struct PassSegment {
 [[nodiscard]] double stashed_bytes(const KernelEditor& editor, const TrainingPass& pass,
                                    std::size_t begin, std::size_t end);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // Weights are rounded to blocks, products are not.
@@ -56,4 +56,4 @@ std::string WeightTensors::edit(TensorEditor& tensors) const {
   return note;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

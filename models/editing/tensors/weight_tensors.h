@@ -9,7 +9,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// Adds up what the weights of one step take before and after, then shrinks the recorded ones.
 class WeightTensors {
@@ -35,4 +35,4 @@ class WeightTensors {
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, Bytes> by_step_;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -46,7 +46,7 @@ TaskGraph with_copy_lanes(const TaskGraph& graph, std::span<const MemoryBudget> 
   return {graph.shared_topology(), graph.shared_columns(), std::move(context), graph.weights()};
 }
 
-namespace detail {
+namespace editing {
 
 CopyPlaces copy_places(const TaskGraph& graph,
                        std::pair<std::int32_t, std::int32_t> rank_and_device) {
@@ -73,5 +73,5 @@ CopyPlaces copy_places(const TaskGraph& graph,
   return places;
 }
 
-}  // namespace detail
+}  // namespace editing
 }  // namespace foretrace

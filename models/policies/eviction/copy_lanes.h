@@ -6,7 +6,7 @@
 
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// What with_copy_lanes() has put into a graph for one device.
 struct CopyPlaces {
@@ -20,4 +20,4 @@ struct CopyPlaces {
 [[nodiscard]] CopyPlaces copy_places(const TaskGraph& graph,
                                      std::pair<std::int32_t, std::int32_t> rank_and_device);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

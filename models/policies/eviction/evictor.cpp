@@ -11,7 +11,7 @@
 #include "sim/core/statistics.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 [[nodiscard]] bool is_movable(TensorCategory category) {
@@ -295,4 +295,4 @@ void Evictor::on_end(TaskId task, Simulation& simulation) {
   simulation.evict(tensor);
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -13,7 +13,7 @@
 #include "models/policies/eviction/copy_lanes.h"
 #include "models/policies/eviction/policy.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 inline constexpr ParamInfo least_evicted_param = {.name = "least",
                                                   .type = ParamType::bytes,
@@ -149,4 +149,4 @@ class Evictor : public MemoryPolicy {
   std::int64_t copies_out_until_ns_ = 0;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -4,7 +4,7 @@
 #include "models/policies/eviction/evictor.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 const CopyPlaces& Evictor::places_of(TensorId tensor) {
   const auto place = place_of(tensor);
@@ -146,4 +146,4 @@ void Evictor::fetch_ahead(TaskId task, Simulation& simulation) {
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -4,7 +4,7 @@
 #include "models/policies/eviction/evictor.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // A policy that repeats the whole run this often is no answer even where it gets through: the paper
@@ -223,4 +223,4 @@ void Evictor::repeat_launch(TaskId launch, const OperatorRun& run, TaskId task,
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

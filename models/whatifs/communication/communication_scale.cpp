@@ -4,13 +4,6 @@
 //   after    [arrive]--wait for the last rank--[transfer  5 ms]      factor=0.5
 //   Of a collective whose ranks are all in the graph only the transfer scales. A kernel that meets
 //   nobody in the graph holds an unknown share of waiting, which never scales.
-//
-// paper     none: the shrink primitive of H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX
-// ATC
-//           2020, on transfers.
-// assumes   - the factor holds for every selected transfer, short or long
-// ignores   latencies that do not shrink with bandwidth; what shares the links
-// calibrate factor from a bus bandwidth benchmark at the sizes of the run.
 #include <array>
 #include <cmath>
 
@@ -23,16 +16,37 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo factor_param = {
+    .name = "factor",
+    .unit = "x",
+    .doc = "New transfer time / old: 0.5 is twice the bandwidth, 0 is free.",
+    .minimum = 0,
+    .maximum = 1e4};
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "kind=collective",
+    .doc = "Which collectives, e.g. 'kind=collective&name~AllReduce'."};
+constexpr ParamInfo waiting_param = {
+    .name = "waiting",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of waiting in kernels whose other ranks are not recorded.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "1"};
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto transfers = detail::find_transfers(graph, params.text("select"));
+  auto transfers = editing::find_transfers(graph, params.text(select_param));
   if (!transfers) return std::move(transfers).error();
-  const double factor = params.number("factor");
-  const double waiting = params.number("waiting");
+  const double factor = params.number(factor_param);
+  const double waiting = params.number(waiting_param);
   Editor editor(graph);
   std::int64_t met = 0;
   std::int64_t alone = 0;
-  for (const detail::Transfer& transfer : *transfers) {
+  for (const editing::Transfer& transfer : *transfers) {
     const auto duration = static_cast<double>(graph.duration_ns(transfer.task));
     const double kept = transfer.met ? 0 : waiting;
     (transfer.met ? met : alone) += graph.duration_ns(transfer.task);
@@ -55,24 +69,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 2> ignores = {
     "latencies of small messages, which more bandwidth does not shorten",
     "kernels beside the transfer that get slower or faster with it"};
-constexpr std::array params = {
-    ParamInfo{.name = "factor",
-              .unit = "x",
-              .doc = "New transfer time / old: 0.5 is twice the bandwidth, 0 is free.",
-              .minimum = 0,
-              .maximum = 1e4},
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=collective",
-              .doc = "Which collectives, e.g. 'kind=collective&name~AllReduce'."},
-    ParamInfo{.name = "waiting",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of waiting in kernels whose other ranks are not recorded.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "1"}};
+constexpr std::array params = {factor_param, select_param, waiting_param};
 
 }  // namespace
 
@@ -93,7 +90,7 @@ constinit const OptimizationInfo communication_scale = {
     .calibrate = "factor: a bus bandwidth benchmark of both networks at the sizes of the run.",
     .params = params,
     .apply = apply,
-    .stage = Stage::device};
+    .stage = ApplyStage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -6,14 +6,6 @@
 //            network                   [all-to-all 6 ms]               ratio=0.5
 //   The codec runs on the stream that produces and uses the data, so it takes time from
 //   computation.
-//
-// paper     quantized collectives of TorchRec (D. Ivchenko et al., RecSys 2022); Y. Lin et al.,
-// Deep
-//           Gradient Compression, ICLR 2018; the recipe: H. Zhu et al., Daydream, USENIX ATC 2020.
-// assumes   - transfer time follows bytes, but for latency
-//           - codecs are bound by memory bandwidth
-// ignores   accuracy; error feedback buffers; slower transfers while codec kernels run beside them
-// calibrate encode_cost, decode_cost from the codec's kernels at one size.
 #include <array>
 #include <cmath>
 #include <map>
@@ -30,6 +22,56 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo ratio_param = {
+    .name = "ratio",
+    .unit = "x",
+    .default_text = "0.5",
+    .doc = "Bytes moved afterwards / before: 0.5 for fp16 instead of fp32.",
+    .minimum = 0,
+    .maximum = 10};
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "kind=collective",
+    .doc = "Which collectives, e.g. 'kind=collective&phase=forward'."};
+constexpr ParamInfo at_least_param = {.name = "at_least",
+                                      .type = ParamType::time,
+                                      .unit = "us",
+                                      .default_text = "100 us",
+                                      .doc = "Shorter transfers stay as they are.",
+                                      .minimum = 0,
+                                      .maximum = 1e12};
+constexpr ParamInfo encode_cost_param = {
+    .name = "encode_cost",
+    .unit = "1",
+    .default_text = "3.5",
+    .doc = "Bytes of device memory that encoding moves per byte of the collective.",
+    .minimum = 0,
+    .maximum = 1000,
+    .optimistic = "1.5"};
+constexpr ParamInfo decode_cost_param = {
+    .name = "decode_cost",
+    .unit = "1",
+    .default_text = "1.5",
+    .doc = "Bytes of device memory that decoding moves per byte of the collective.",
+    .minimum = 0,
+    .maximum = 1000};
+constexpr ParamInfo latency_param = {.name = "latency",
+                                     .type = ParamType::time,
+                                     .unit = "us",
+                                     .default_text = "20 us",
+                                     .doc = "Part of a transfer that does not follow its bytes.",
+                                     .minimum = 0,
+                                     .maximum = 1e9};
+constexpr ParamInfo link_bandwidth_param = {
+    .name = "link_bandwidth",
+    .type = ParamType::bandwidth,
+    .unit = "GB/s",
+    .default_text = "0 GB/s",
+    .doc = "Per rank, to know the bytes where the trace has none; 0: not known.",
+    .minimum = 0,
+    .maximum = 1e15};
+
 struct Settings {
   double ratio = 1;
   double encode_cost = 0;
@@ -44,9 +86,9 @@ class Compressor {
   Compressor(const Scenario& scenario, const Settings& settings)
       : editor_(scenario), graph_(scenario.graph), settings_(settings) {}
 
-  Result<Change> run(const std::vector<detail::Transfer>& transfers) {
+  Result<Change> run(const std::vector<editing::Transfer>& transfers) {
     find_users(transfers);
-    for (const detail::Transfer& transfer : transfers) {
+    for (const editing::Transfer& transfer : transfers) {
       if (graph_.duration_ns(transfer.task) < settings_.at_least_ns) continue;
       if (auto status = compress(transfer); !status) return std::move(status).error();
     }
@@ -58,14 +100,14 @@ class Compressor {
     }
     return editor_.finish(fmt::format(
         "{} transfers, {:.2f} ms -> {:.2f} ms; {} encoding and {} decoding kernels, {:.2f} ms",
-        compressed_, detail::to_ms(before_), detail::to_ms(after_), encoders_, decoders_,
-        detail::to_ms(codec_)));
+        compressed_, editing::to_ms(before_), editing::to_ms(after_), encoders_, decoders_,
+        editing::to_ms(codec_)));
   }
 
  private:
   /// The first kernel of another stream that waits for each transfer.
-  void find_users(const std::vector<detail::Transfer>& transfers) {
-    for (const detail::Transfer& transfer : transfers) user_[transfer.task] = none<TaskId>;
+  void find_users(const std::vector<editing::Transfer>& transfers) {
+    for (const editing::Transfer& transfer : transfers) user_[transfer.task] = none<TaskId>;
     for (const TaskId kernel : editor_.kernels()) {
       for (const Link& dependency : sources(graph_, kernel)) {
         const auto found = user_.find(task_of(dependency.source));
@@ -90,7 +132,7 @@ class Compressor {
     return latest;
   }
 
-  Status compress(const detail::Transfer& transfer) {
+  Status compress(const editing::Transfer& transfer) {
     const std::int64_t old = graph_.duration_ns(transfer.task);
     const std::int64_t latency = std::min(old, settings_.latency_ns);
     const std::int64_t now =
@@ -112,7 +154,7 @@ class Compressor {
     return add_codec(transfer, bytes);
   }
 
-  Status add_codec(const detail::Transfer& transfer, double bytes) {
+  Status add_codec(const editing::Transfer& transfer, double bytes) {
     const TaskId arrival =
         transfer.met ? previous_on_lane(editor_.graph(), transfer.task) : transfer.task;
     const TaskId from = producer(arrival);
@@ -137,7 +179,7 @@ class Compressor {
     return ok_status();
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   const TaskGraph& graph_;
   const Settings& settings_;
   std::map<TaskId, TaskId> user_;
@@ -150,14 +192,14 @@ class Compressor {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto transfers = detail::find_transfers(scenario.graph, params.text("select"));
+  auto transfers = editing::find_transfers(scenario.graph, params.text(select_param));
   if (!transfers) return std::move(transfers).error();
-  const Settings settings{.ratio = params.number("ratio"),
-                          .encode_cost = params.number("encode_cost"),
-                          .decode_cost = params.number("decode_cost"),
-                          .link_bandwidth = params.number("link_bandwidth"),
-                          .latency_ns = params.integer("latency"),
-                          .at_least_ns = params.integer("at_least")};
+  const Settings settings{.ratio = params.number(ratio_param),
+                          .encode_cost = params.number(encode_cost_param),
+                          .decode_cost = params.number(decode_cost_param),
+                          .link_bandwidth = params.number(link_bandwidth_param),
+                          .latency_ns = params.integer(latency_param),
+                          .at_least_ns = params.integer(at_least_param)};
   return Compressor(scenario, settings).run(*transfers);
 }
 
@@ -173,51 +215,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "accuracy, and buffers of error feedback",
     "transfers that get slower while memory-bound codec kernels run beside them",
     "indices of sparse codes: put them into ratio"};
-constexpr std::array params = {
-    ParamInfo{.name = "ratio",
-              .unit = "x",
-              .default_text = "0.5",
-              .doc = "Bytes moved afterwards / before: 0.5 for fp16 instead of fp32.",
-              .minimum = 0,
-              .maximum = 10},
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=collective",
-              .doc = "Which collectives, e.g. 'kind=collective&phase=forward'."},
-    ParamInfo{.name = "at_least",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "100 us",
-              .doc = "Shorter transfers stay as they are.",
-              .minimum = 0,
-              .maximum = 1e12},
-    ParamInfo{.name = "encode_cost",
-              .unit = "1",
-              .default_text = "3.5",
-              .doc = "Bytes of device memory that encoding moves per byte of the collective.",
-              .minimum = 0,
-              .maximum = 1000,
-              .optimistic = "1.5"},
-    ParamInfo{.name = "decode_cost",
-              .unit = "1",
-              .default_text = "1.5",
-              .doc = "Bytes of device memory that decoding moves per byte of the collective.",
-              .minimum = 0,
-              .maximum = 1000},
-    ParamInfo{.name = "latency",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "20 us",
-              .doc = "Part of a transfer that does not follow its bytes.",
-              .minimum = 0,
-              .maximum = 1e9},
-    ParamInfo{.name = "link_bandwidth",
-              .type = ParamType::bandwidth,
-              .unit = "GB/s",
-              .default_text = "0 GB/s",
-              .doc = "Per rank, to know the bytes where the trace has none; 0: not known.",
-              .minimum = 0,
-              .maximum = 1e15}};
+constexpr std::array params = {ratio_param,         select_param,      at_least_param,
+                               encode_cost_param,   decode_cost_param, latency_param,
+                               link_bandwidth_param};
 
 }  // namespace
 

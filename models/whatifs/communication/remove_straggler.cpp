@@ -6,13 +6,6 @@
 //            rank 2  [fwd][all-to-all][bwd]
 //   A stall is a silence of a host thread that the same place of the other ranks does not have.
 //   Only the host time goes; who waits for whom afterwards is simulated.
-//
-// paper     the last arriver makes a collective late: P. Patarasuk, X. Yuan, Efficient MPI_Bcast
-//           across different process arrival patterns, IPDPS 2008; stalls found by comparing like
-//           places of the ranks of one job.
-// assumes   - what the rank did in the silence is not needed by anybody
-// ignores   why it stalled; whether another rank becomes the straggler for the same reason
-// calibrate to: the silence of the same place in a run without the cause.
 #include <array>
 #include <cmath>
 #include <map>
@@ -25,17 +18,40 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo to_param = {
+    .name = "to",
+    .type = ParamType::time,
+    .unit = "ms",
+    .default_text = "0 ms",
+    .doc = "Length of every stall afterwards; not given: that of the other ranks.",
+    .minimum = 0,
+    .maximum = 3.6e12};
+constexpr ParamInfo at_least_param = {.name = "at_least",
+                                      .type = ParamType::time,
+                                      .unit = "ms",
+                                      .default_text = "1 ms",
+                                      .doc = "Stalls that exceed the other ranks by less are left.",
+                                      .minimum = 0,
+                                      .maximum = 3.6e12};
+constexpr ParamInfo rank_param = {.name = "rank",
+                                  .type = ParamType::integer,
+                                  .unit = "1",
+                                  .default_text = "-1",
+                                  .doc = "Only stalls of this rank; -1: of every rank.",
+                                  .minimum = -1,
+                                  .maximum = 1e9};
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  const std::int64_t rank = params.integer("rank");
-  const std::int64_t at_least = params.integer("at_least");
+  const std::int64_t rank = params.integer(rank_param);
+  const std::int64_t at_least = params.integer(at_least_param);
   std::map<TaskId, std::int64_t> shorter;  // by task
   std::map<std::int32_t, std::pair<std::size_t, std::int64_t>> by_rank;
   for (const Stall& stall : graph.context().stalls) {
     const std::int32_t own = graph.lane(stall.task).rank;
     if (stall.excess_ns < at_least || (rank >= 0 && own != rank)) continue;
     const std::int64_t less =
-        params.given("to") ? stall.duration_ns - params.integer("to") : stall.excess_ns;
+        params.given(to_param) ? stall.duration_ns - params.integer(to_param) : stall.excess_ns;
     shorter[stall.task] += less;
     ++by_rank[own].first;
     by_rank[own].second += less;
@@ -64,28 +80,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 2> ignores = {
     "why the rank stalled, and whether another one would stall instead",
     "slow kernels on one device: only host stalls are found"};
-constexpr std::array params = {
-    ParamInfo{.name = "to",
-              .type = ParamType::time,
-              .unit = "ms",
-              .default_text = "0 ms",
-              .doc = "Length of every stall afterwards; not given: that of the other ranks.",
-              .minimum = 0,
-              .maximum = 3.6e12},
-    ParamInfo{.name = "at_least",
-              .type = ParamType::time,
-              .unit = "ms",
-              .default_text = "1 ms",
-              .doc = "Stalls that exceed the other ranks by less are left.",
-              .minimum = 0,
-              .maximum = 3.6e12},
-    ParamInfo{.name = "rank",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "-1",
-              .doc = "Only stalls of this rank; -1: of every rank.",
-              .minimum = -1,
-              .maximum = 1e9}};
+constexpr std::array params = {to_param, at_least_param, rank_param};
 
 }  // namespace
 
@@ -106,7 +101,7 @@ constinit const OptimizationInfo remove_straggler = {
     .calibrate = "to: the length of the same silence in a run without the cause.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule};
+    .stage = ApplyStage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -4,13 +4,6 @@
 //   after    64 ranks of the same roles meet in [all-reduce 1.3 ms]     ranks=64
 //   A rank that does exactly what a recorded one does arrives when that one arrives, so it need not
 //   be simulated again: only the transfers depend on how many take part.
-//
-// paper     ring and tree costs: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective
-//           Communication Operations in MPICH, IJHPCA 2005; NCCL 2.4 release notes (double trees).
-// assumes   - weak scaling: every rank keeps its work and its bytes
-//           - all communicators grow by the same factor
-// ignores   more ranks have a later last arriver (noise of the host); other topology of the links
-// calibrate step_latency and bandwidth_factor from a collective benchmark at the new size.
 #include <array>
 #include <cmath>
 #include <set>
@@ -23,6 +16,30 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo ranks_param = {.name = "ranks",
+                                   .type = ParamType::integer,
+                                   .unit = "1",
+                                   .doc = "Ranks of the whole job afterwards.",
+                                   .minimum = 2,
+                                   .maximum = 1e7};
+constexpr ParamInfo step_latency_param = {
+    .name = "step_latency",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "3 us",
+    .doc = "Latency of one step of a collective between two ranks.",
+    .minimum = 0,
+    .maximum = 1e9,
+    .optimistic = "1 us",
+    .pessimistic = "10 us"};
+constexpr ParamInfo bandwidth_factor_param = {
+    .name = "bandwidth_factor",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Bandwidth per rank at the new size / recorded.",
+    .minimum = 1e-4,
+    .maximum = 1e4};
 
 /// How a collective's time depends on the number of ranks: a share of bytes / bandwidth, and steps
 /// that each cost a latency. Rings for gathers and scatters, trees for reductions to all.
@@ -51,20 +68,20 @@ class Replicator {
  public:
   Replicator(const TaskGraph& graph, const ParamValues& params)
       : graph_(graph),
-        step_latency_ns_(static_cast<double>(params.integer("step_latency"))),
-        bandwidth_factor_(params.number("bandwidth_factor")) {
+        step_latency_ns_(static_cast<double>(params.integer(step_latency_param))),
+        bandwidth_factor_(params.number(bandwidth_factor_param)) {
     for (const RankClass& ranks : graph.context().rank_classes) {
       recorded_ += ranks.multiplicity;
     }
-    growth_ = static_cast<double>(params.integer("ranks")) / static_cast<double>(job_size());
+    growth_ = static_cast<double>(params.integer(ranks_param)) / static_cast<double>(job_size());
   }
 
-  Result<Change> run(std::int64_t ranks, const std::vector<detail::Transfer>& transfers) {
+  Result<Change> run(std::int64_t ranks, const std::vector<editing::Transfer>& transfers) {
     Editor editor(graph_);
     std::int64_t before = 0;
     std::int64_t after = 0;
     std::size_t unknown = 0;
-    for (const detail::Transfer& transfer : transfers) {
+    for (const editing::Transfer& transfer : transfers) {
       const std::int64_t old = graph_.duration_ns(transfer.task);
       const std::int64_t now = time_of(transfer.task, unknown);
       before += old;
@@ -122,9 +139,9 @@ class Replicator {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto transfers = detail::find_transfers(scenario.graph, "kind=collective");
+  auto transfers = editing::find_transfers(scenario.graph, "kind=collective");
   if (!transfers) return std::move(transfers).error();
-  return Replicator(scenario.graph, params).run(params.integer("ranks"), *transfers);
+  return Replicator(scenario.graph, params).run(params.integer(ranks_param), *transfers);
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -137,28 +154,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "the last of more ranks arrives later: host noise of ranks that were not recorded",
     "the boundary between nodes: give its bandwidth as bandwidth_factor",
     "waiting inside kernels whose other ranks are not recorded: it stays as measured"};
-constexpr std::array params = {
-    ParamInfo{.name = "ranks",
-              .type = ParamType::integer,
-              .unit = "1",
-              .doc = "Ranks of the whole job afterwards.",
-              .minimum = 2,
-              .maximum = 1e7},
-    ParamInfo{.name = "step_latency",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "3 us",
-              .doc = "Latency of one step of a collective between two ranks.",
-              .minimum = 0,
-              .maximum = 1e9,
-              .optimistic = "1 us",
-              .pessimistic = "10 us"},
-    ParamInfo{.name = "bandwidth_factor",
-              .unit = "x",
-              .default_text = "1",
-              .doc = "Bandwidth per rank at the new size / recorded.",
-              .minimum = 1e-4,
-              .maximum = 1e4}};
+constexpr std::array params = {ranks_param, step_latency_param, bandwidth_factor_param};
 
 }  // namespace
 
@@ -179,7 +175,7 @@ constinit const OptimizationInfo replicate = {
     .calibrate = "step_latency, bandwidth_factor: a collective benchmark at the new size.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule};
+    .stage = ApplyStage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -5,7 +5,7 @@
 #include "sim/core/params.h"
 #include "sim/edit/selection.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 Result<std::vector<Transfer>> find_transfers(const TaskGraph& graph, std::string_view selection) {
   auto selected = select(graph, selection);
@@ -24,4 +24,4 @@ Result<std::vector<Transfer>> find_transfers(const TaskGraph& graph, std::string
   return transfers;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

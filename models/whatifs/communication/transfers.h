@@ -8,7 +8,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// The part of a collective that moves bytes, on one rank.
 struct Transfer {
@@ -22,4 +22,4 @@ struct Transfer {
 [[nodiscard]] Result<std::vector<Transfer>> find_transfers(const TaskGraph& graph,
                                                            std::string_view selection);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

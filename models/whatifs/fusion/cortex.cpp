@@ -4,12 +4,6 @@
 //   after    level 1: [one kernel     ]   level 2: [one kernel     ]   weights read once
 //   The selected kernels of each step are divided into `levels` runs of equal length.
 //
-// paper     P. Fegade, T. Chen, P. Gibbons, T. Mowry, Cortex: A Compiler for Recursive Deep
-//           Learning Models, MLSys 2021.
-// assumes   - all levels have the same number of kernels
-//           - weights stay on the chip
-// ignores   intermediates of a level, load balance
-// calibrate sync: time of one grid synchronization; weights: bytes of the cell's weights.
 // memory    intermediates inside a level are not stored.
 #include <algorithm>
 #include <array>
@@ -27,29 +21,58 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo levels_param = {
+    .name = "levels",
+    .type = ParamType::integer,
+    .unit = "1",
+    .doc = "Levels of the recursion in a step, such as the depth of the trees.",
+    .minimum = 1,
+    .maximum = 1000000};
+constexpr ParamInfo select_param = {.name = "select",
+                                    .type = ParamType::selection,
+                                    .default_text = "kind=kernel&phase=forward",
+                                    .doc = "Kernels of the recursion."};
+constexpr ParamInfo weights_param = {
+    .name = "weights",
+    .type = ParamType::bytes,
+    .unit = "B",
+    .default_text = "0 B",
+    .doc = "Weights of the cell; 0: by the shapes of the products of a level.",
+    .minimum = 0,
+    .maximum = 1000000000000000.0};
+constexpr ParamInfo sync_param = {.name = "sync",
+                                  .type = ParamType::time,
+                                  .unit = "us",
+                                  .default_text = "3 us",
+                                  .doc = "One synchronization of all thread blocks per level.",
+                                  .minimum = 0,
+                                  .maximum = 1000000000.0,
+                                  .optimistic = "1.5 us",
+                                  .pessimistic = "6 us"};
+
 struct Settings {
   std::size_t levels = 1;
   double weights = 0;
   std::int64_t sync_ns = 0;
 };
 
-double ramp_up(const detail::KernelEditor& editor, TaskId kernel) {
+double ramp_up(const editing::KernelEditor& editor, TaskId kernel) {
   return std::min(shortest_kernel_ns(editor.class_of(kernel)),
                   static_cast<double>(editor.graph().duration_ns(kernel)));
 }
 
 // Bytes of weights that the products of a level read.
-double weight_bytes(const detail::KernelEditor& editor, const std::vector<TaskId>& level) {
+double weight_bytes(const editing::KernelEditor& editor, const std::vector<TaskId>& level) {
   double bytes = 0;
   for (const TaskId kernel : level) {
-    if (!detail::is_linear(editor, kernel)) continue;
+    if (!editing::is_linear(editor, kernel)) continue;
     const GemmShape& shape = *editor.about(kernel).amount.gemm;
     bytes += shape.k * shape.n * editor.number_bytes(kernel);
   }
   return bytes;
 }
 
-bool fuse_levels(detail::KernelEditor& editor, const std::vector<TaskId>& kernels,
+bool fuse_levels(editing::KernelEditor& editor, const std::vector<TaskId>& kernels,
                  const Settings& settings) {
   const std::size_t each = kernels.size() / settings.levels;
   if (each < 2 || kernels.size() % settings.levels != 0) return false;
@@ -75,13 +98,13 @@ bool fuse_levels(detail::KernelEditor& editor, const std::vector<TaskId>& kernel
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text("select"));
+  auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   Settings settings;
-  settings.levels = static_cast<std::size_t>(params.integer("levels"));
-  settings.weights = params.number("weights");
-  settings.sync_ns = params.integer("sync");
+  settings.levels = static_cast<std::size_t>(params.integer(levels_param));
+  settings.weights = params.number(weights_param);
+  settings.sync_ns = params.integer(sync_param);
   std::map<std::pair<std::int32_t, LaneId>, std::vector<TaskId>> runs;
   for (const TaskId task : *selected) {
     if (scenario.graph.kind(task) != TaskKind::kernel || editor.own_call(task) == none<TaskId>) {
@@ -107,33 +130,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 2> ignores = {
     "intermediates of a level, which need not be written",
     "load balance between the nodes of a level"};
-constexpr std::array params = {
-    ParamInfo{.name = "levels",
-              .type = ParamType::integer,
-              .unit = "1",
-              .doc = "Levels of the recursion in a step, such as the depth of the trees.",
-              .minimum = 1,
-              .maximum = 1000000},
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=kernel&phase=forward",
-              .doc = "Kernels of the recursion."},
-    ParamInfo{.name = "weights",
-              .type = ParamType::bytes,
-              .unit = "B",
-              .default_text = "0 B",
-              .doc = "Weights of the cell; 0: by the shapes of the products of a level.",
-              .minimum = 0,
-              .maximum = 1000000000000000.0},
-    ParamInfo{.name = "sync",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "3 us",
-              .doc = "One synchronization of all thread blocks per level.",
-              .minimum = 0,
-              .maximum = 1000000000.0,
-              .optimistic = "1.5 us",
-              .pessimistic = "6 us"}};
+constexpr std::array params = {levels_param, select_param, weights_param, sync_param};
 
 }  // namespace
 

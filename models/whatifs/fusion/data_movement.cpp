@@ -5,13 +5,6 @@
 //   Chains fuse as in kernel_fusion, with what backward needs still written; products of one input
 //   merge; and the bytes that all kernels of known size move are counted before and after.
 //
-// paper     A. Ivanov, N. Dryden, T. Ben-Nun, S. Li, T. Hoefler, Data Movement Is All You Need: A
-// Case
-//           Study on Optimizing Transformers, MLSys 2021.
-// assumes   - neighbours on a stream depend on each other in a line
-//           - hand-written kernels reach the bandwidth that the single ones reached
-// ignores   choice of layouts by measured tables, fusion into products, recomputation
-// calibrate kept_writes: bytes written by one fused kernel beside its output.
 // memory    intermediates inside a fused kernel that backward does not need: recorded tensors that
 //           are freed before anything after the chain is launched.
 #include <algorithm>
@@ -29,6 +22,16 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo kept_writes_param = {
+    .name = "kept_writes",
+    .unit = "1",
+    .default_text = "0.5",
+    .doc = "Share of forward intermediates that training still writes for the backward.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "1"};
+
 class Movement {
  public:
   explicit Movement(const Scenario& scenario) : editor_(scenario) {
@@ -42,29 +45,29 @@ class Movement {
   void keep_host(double share) { editor_.keep_host(share); }
 
   void fuse_chains(double kept_writes, std::int64_t max_segment_ns) {
-    detail::FusionSettings settings;
+    editing::FusionSettings settings;
     settings.max_segment_ns = max_segment_ns;
     settings.max_length = 32;
     const std::vector<bool> all(editor_.graph().size(), true);
-    for (const auto& chain : detail::find_chains(editor_, all, settings)) {
+    for (const auto& chain : editing::find_chains(editor_, all, settings)) {
       if (editor_.graph().phase(chain.kernels.front()) == Phase::update) continue;
       const bool saves =
           training_ && editor_.graph().phase(chain.kernels.front()) != Phase::backward;
       settings.kept_writes = saves ? kept_writes : 0;
-      const std::int64_t ns = detail::fused_ns(editor_, chain, settings);
+      const std::int64_t ns = editing::fused_ns(editor_, chain, settings);
       const TaskId put = editor_.replace(
           chain.kernels, {"fused chain", {ns, Provenance::scaled, 0.85F, 1.25F}, 0});
       if (put == none<TaskId>) continue;
       count_saved(chain, settings.kept_writes);
-      fused_.add(chain, detail::Stashed::stays);
+      fused_.add(chain, editing::Stashed::stays);
       ++chains_;
     }
   }
 
   Status merge_products() {
     if (editor_.accelerator() == nullptr) return ok_status();
-    for (const auto& group : detail::find_parallel_products(editor_)) {
-      auto cost = detail::merged_cost(editor_, group);
+    for (const auto& group : editing::find_parallel_products(editor_)) {
+      auto cost = editing::merged_cost(editor_, group);
       if (!cost) return std::move(cost).error();
       std::int64_t sum = 0;
       for (const TaskId kernel : group.kernels) sum += editor_.graph().duration_ns(kernel);
@@ -97,7 +100,7 @@ class Movement {
 
  private:
   // What passes from one kernel to the next is not read, and written only where it is kept.
-  void count_saved(const detail::FusionChain& chain, double kept_writes) {
+  void count_saved(const editing::FusionChain& chain, double kept_writes) {
     for (std::size_t i = 1; i < chain.kernels.size(); ++i) {
       const WorkAmount& a = editor_.about(chain.kernels[i - 1]).amount;
       const WorkAmount& b = editor_.about(chain.kernels[i]).amount;
@@ -107,8 +110,8 @@ class Movement {
     }
   }
 
-  detail::KernelEditor editor_;
-  detail::FusedTensors fused_;
+  editing::KernelEditor editor_;
+  editing::FusedTensors fused_;
   bool training_ = false;
   double before_ = 0;
   double saved_ = 0;
@@ -118,9 +121,10 @@ class Movement {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Movement movement(scenario);
-  movement.keep_host(params.number("kept_host"));
+  movement.keep_host(params.number(editing::kept_host_param));
   if (auto status = movement.merge_products(); !status) return std::move(status).error();
-  movement.fuse_chains(params.number("kept_writes"), params.integer("max_segment"));
+  movement.fuse_chains(params.number(kept_writes_param),
+                       params.integer(editing::max_segment_param));
   return movement.finish();
 }
 
@@ -134,16 +138,8 @@ constexpr std::array<std::string_view, 4> ignores = {
     "the choice of layouts along a shortest path, which needs measured times per layout",
     "fusion of pointwise kernels into products", "recomputation instead of reading",
     "kernels whose shapes are not recorded, in the count of bytes"};
-constexpr std::array params = {
-    ParamInfo{.name = "kept_writes",
-              .unit = "1",
-              .default_text = "0.5",
-              .doc = "Share of forward intermediates that training still writes for the backward.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "1"},
-    detail::max_segment_param, detail::kept_host_param};
+constexpr std::array params = {kept_writes_param, editing::max_segment_param,
+                               editing::kept_host_param};
 constexpr std::array<std::string_view, 1> conflicts = {"fusion_aware_checkpointing"};
 
 }  // namespace

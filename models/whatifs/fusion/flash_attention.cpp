@@ -6,13 +6,6 @@
 //   between them. Bytes: queries, keys, values and the result once, instead of the square of the
 //   sequence several times.
 //
-// paper     T. Dao et al., FlashAttention: Fast and Memory-Efficient Exact Attention with
-//           IO-Awareness, NeurIPS 2022; T. Dao, FlashAttention-2, ICLR 2024.
-// assumes   - a softmax between batched products is attention with a supported head size and mask
-//           - 4 b q k d FLOPs forward and 2.5 times that backward (scores are recomputed)
-//           - the fused kernel reaches attention's share of the sustained rate
-// ignores   skipped blocks of causal masks, changes of layout that the caller may drop or need
-// calibrate efficiency: time of scaled_dot_product_attention at the model's shape.
 // memory    the scores and probabilities, b q k numbers each, are no longer kept for backward; one
 //           number per query (the log-sum-exp) is.
 #include <array>
@@ -30,9 +23,23 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo efficiency_param = {
+    .name = "efficiency",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Rate of the fused kernel / 0.60 of the sustained rate of large products.",
+    .minimum = 0.01,
+    .maximum = 2,
+    .optimistic = "1.4",
+    .pessimistic = "0.5"};
+constexpr ParamInfo backward_param = {.name = "backward",
+                                      .type = ParamType::boolean,
+                                      .default_text = "true",
+                                      .doc = "Fuse the backward of attention, too."};
+
 // b heads of q x k x d; forward reads q, k, v and writes o, backward twice that. At efficiency 1
 // the kernel runs at attention's usual share of the sustained rate.
-Result<Cost> fused_cost(const detail::KernelEditor& editor, const detail::AttentionCore& core,
+Result<Cost> fused_cost(const editing::KernelEditor& editor, const editing::AttentionCore& core,
                         double efficiency) {
   // Without shapes the arithmetic stays as long as it was, and the rest vanishes.
   const Cost by_products{core.products_ns, Provenance::assumed, 0.5F, 1.5F};
@@ -52,7 +59,7 @@ Result<Cost> fused_cost(const detail::KernelEditor& editor, const detail::Attent
 
 // What is allocated for any kernel but the last is scores, probabilities or masks: forward only,
 // since the order of the gradients is not known.
-void drop_scores(detail::KernelEditor& editor, const std::set<TaskId>& calls,
+void drop_scores(editing::KernelEditor& editor, const std::set<TaskId>& calls,
                  TensorEditor& tensors) {
   const auto& all = editor.graph().context().tensors;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -61,15 +68,15 @@ void drop_scores(detail::KernelEditor& editor, const std::set<TaskId>& calls,
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  const bool backward = params.boolean("backward");
+  editing::KernelEditor editor(scenario);
+  const bool backward = params.boolean(backward_param);
   std::size_t shapes = 0;
   std::size_t cores = 0;
   double kept_bytes = 0;
   std::set<TaskId> inner_calls;
-  for (const detail::AttentionCore& core : detail::find_attention_cores(editor)) {
+  for (const editing::AttentionCore& core : editing::find_attention_cores(editor)) {
     if (core.backward && !backward) continue;
-    auto cost = fused_cost(editor, core, params.number("efficiency"));
+    auto cost = fused_cost(editor, core, params.number(efficiency_param));
     if (!cost) return std::move(cost).error();
     const TaskId put = editor.replace(
         core.kernels, {core.backward ? "flash attention backward" : "flash attention", *cost, 0});
@@ -114,19 +121,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "blocks that a causal mask skips: up to half of the work",
     "transposes before and after that another layout would save or add",
     "split kernels and extra launches of the backward"};
-constexpr std::array params = {
-    ParamInfo{.name = "efficiency",
-              .unit = "x",
-              .default_text = "1",
-              .doc = "Rate of the fused kernel / 0.60 of the sustained rate of large products.",
-              .minimum = 0.01,
-              .maximum = 2,
-              .optimistic = "1.4",
-              .pessimistic = "0.5"},
-    ParamInfo{.name = "backward",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Fuse the backward of attention, too."}};
+constexpr std::array params = {efficiency_param, backward_param};
 
 }  // namespace
 

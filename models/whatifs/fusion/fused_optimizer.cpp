@@ -5,13 +5,6 @@
 //   Elementwise kernels of the update phase and their launches go, with the host time between them;
 //   zeroing of gradients, copies, products and synchronizations stay where they are.
 //
-// paper     Apex FusedAdam (NVIDIA, 2018) and torch.optim fused=True; the recipe: H. Zhu, A.
-//           Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020.
-// assumes   - every elementwise kernel of the update belongs to the optimizer's formula
-//           - the fused kernel is bound by bytes: it reads gradients, parameters and states once
-//           - the host loop over parameters vanishes but for kept_host of it
-// ignores   other numerics, gradient clipping between the tensors, foreach overheads
-// calibrate kept_host and bytes_per_parameter from one step of the same optimizer with fused=True.
 // memory    (where tensors are recorded) what replaced launches wrote and the update freed is never
 //           allocated.
 #include <algorithm>
@@ -32,6 +25,30 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo tensors_per_launch_param = {
+    .name = "tensors_per_launch",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "36",
+    .doc = "Tensors that one multi-tensor launch takes (PyTorch and Apex: 36 for Adam); 0: all.",
+    .minimum = 0,
+    .maximum = 1e6};
+constexpr ParamInfo bytes_per_parameter_param = {
+    .name = "bytes_per_parameter",
+    .unit = "B",
+    .default_text = "0",
+    .doc = "Bytes read and written per parameter; 0: 28, 20 or 12 by the operators seen.",
+    .minimum = 0,
+    .maximum = 1000};
+constexpr ParamInfo kernel_factor_param = {
+    .name = "kernel_factor",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Without shapes: time of the fused kernels / sum of the replaced ones.",
+    .minimum = 0,
+    .maximum = 10,
+    .optimistic = "0.4"};
+
 struct Settings {
   double kernel_factor = 1;
   double kept_host = 0;
@@ -47,12 +64,12 @@ class Fuser {
         settings_(settings),
         kernels_(describe_works(scenario.graph, scenario.accelerator)),
         editor_(scenario.graph),
-        usual_(detail::usual_launch(scenario.graph)) {}
+        usual_(editing::usual_launch(scenario.graph)) {}
 
   Result<Change> run() {
-    const auto updates = detail::find_updates(graph_, kernels_);
-    for (const detail::Update& update : updates) {
-      for (const detail::Update& part : parts_of(update)) fuse(part);
+    const auto updates = editing::find_updates(graph_, kernels_);
+    for (const editing::Update& update : updates) {
+      for (const editing::Update& part : parts_of(update)) fuse(part);
     }
     if (removed_ == 0) {
       return Error{ErrorCode::no_match,
@@ -84,7 +101,7 @@ class Fuser {
 
   // All numbers once at the achieved bandwidth where shapes are recorded, else the sum of what is
   // replaced (Daydream). Never longer than what is replaced.
-  [[nodiscard]] Duration fused_time(const detail::Update& update, std::size_t launches) {
+  [[nodiscard]] Duration fused_time(const editing::Update& update, std::size_t launches) {
     const Duration sum{
         std::llround(static_cast<double>(update.device_ns) * settings_.kernel_factor),
         Provenance::assumed};
@@ -113,12 +130,12 @@ class Fuser {
   }
 
   // An update that has to wait for something in its middle cannot be one: it is cut there.
-  [[nodiscard]] std::vector<detail::Update> parts_of(const detail::Update& update) const {
+  [[nodiscard]] std::vector<editing::Update> parts_of(const editing::Update& update) const {
     std::vector<TaskId> kernels;
     for (const TaskId call : update.calls) kernels.push_back(launched_by(graph_, call).front());
-    std::vector<detail::Update> parts;
+    std::vector<editing::Update> parts;
     for (const std::vector<TaskId>& piece : editor_.cut(kernels)) {
-      detail::Update part = update;
+      editing::Update part = update;
       part.calls.clear();
       part.device_ns = 0;
       for (const TaskId kernel : piece) {
@@ -134,7 +151,7 @@ class Fuser {
     return parts;
   }
 
-  void fuse(const detail::Update& update) {
+  void fuse(const editing::Update& update) {
     const std::size_t per_launch = settings_.tensors_per_launch;
     const std::size_t launches =
         per_launch == 0 ? 1
@@ -150,7 +167,7 @@ class Fuser {
     device_after_ += time.ns;
   }
 
-  bool replace(const detail::Update& update, std::size_t launches, const Duration& time) {
+  bool replace(const editing::Update& update, std::size_t launches, const Duration& time) {
     std::int64_t between = 0;
     for (const TaskId call : update.calls) between += graph_.segment_ns(call);
     between -= graph_.segment_ns(update.calls.front());
@@ -183,7 +200,7 @@ class Fuser {
   const Settings& settings_;
   std::vector<KernelDescription> kernels_;
   Editor editor_;
-  detail::LaunchTimes usual_;
+  editing::LaunchTimes usual_;
   std::set<TaskId> replaced_;
   std::int64_t device_before_ = 0;
   std::int64_t device_after_ = 0;
@@ -197,10 +214,10 @@ class Fuser {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Settings settings;
-  settings.kernel_factor = params.number("kernel_factor");
-  settings.kept_host = params.number("kept_host");
-  settings.bytes_per_parameter = params.number("bytes_per_parameter");
-  settings.tensors_per_launch = static_cast<std::size_t>(params.integer("tensors_per_launch"));
+  settings.kernel_factor = params.number(kernel_factor_param);
+  settings.kept_host = params.number(editing::kept_host_param);
+  settings.bytes_per_parameter = params.number(bytes_per_parameter_param);
+  settings.tensors_per_launch = static_cast<std::size_t>(params.integer(tensors_per_launch_param));
   return Fuser(scenario, settings).run();
 }
 
@@ -219,30 +236,8 @@ constexpr std::array<std::string_view, 3> ignores = {
     "products and norms inside the update (LAMB, Muon, Shampoo): they stay as measured",
     "a host that then runs further ahead than memory allows"};
 
-constexpr std::array params = {
-    ParamInfo{
-        .name = "tensors_per_launch",
-        .type = ParamType::integer,
-        .unit = "1",
-        .default_text = "36",
-        .doc =
-            "Tensors that one multi-tensor launch takes (PyTorch and Apex: 36 for Adam); 0: all.",
-        .minimum = 0,
-        .maximum = 1e6},
-    ParamInfo{.name = "bytes_per_parameter",
-              .unit = "B",
-              .default_text = "0",
-              .doc = "Bytes read and written per parameter; 0: 28, 20 or 12 by the operators seen.",
-              .minimum = 0,
-              .maximum = 1000},
-    ParamInfo{.name = "kernel_factor",
-              .unit = "x",
-              .default_text = "1",
-              .doc = "Without shapes: time of the fused kernels / sum of the replaced ones.",
-              .minimum = 0,
-              .maximum = 10,
-              .optimistic = "0.4"},
-    detail::kept_host_param};
+constexpr std::array params = {tensors_per_launch_param, bytes_per_parameter_param,
+                               kernel_factor_param, editing::kept_host_param};
 
 }  // namespace
 

@@ -5,11 +5,6 @@
 //   Which kernels are independent is said by the user: `a` and `b`. A pair stands next to each
 //   other on a stream; it is fused if that is faster.
 //
-// paper     A. Li et al., Automatic Horizontal Fusion for GPU Kernels, CGO 2022.
-// assumes   - the named kernels do not depend on each other
-//           - conflicts are those of the artifact's kernels with the same bottlenecks
-// ignores   registers and shared memory of the fused kernel, kernels that synchronize their grid
-// calibrate conflict: time of the fused kernel, or of both on two streams.
 // memory    none.
 #include <algorithm>
 #include <array>
@@ -26,6 +21,19 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo a_param = {.name = "a",
+                               .type = ParamType::selection,
+                               .doc = "One side of the pairs, e.g. 'name~histogram'."};
+constexpr ParamInfo b_param = {
+    .name = "b", .type = ParamType::selection, .doc = "The other side of the pairs."};
+constexpr ParamInfo conflict_param = {
+    .name = "conflict",
+    .unit = "x",
+    .default_text = "-1",
+    .doc = "Part of the shorter kernel that adds to the longer one; -1: by bottlenecks.",
+    .minimum = -1,
+    .maximum = 10};
 
 class Pairing {
  public:
@@ -78,23 +86,23 @@ class Pairing {
     const auto a = static_cast<double>(editor_.graph().duration_ns(first));
     const auto b = static_cast<double>(editor_.graph().duration_ns(second));
     if (conflict_ >= 0) return std::max(a, b) + conflict_ * std::min(a, b);
-    return model_.fused_time(detail::bottleneck_of(editor_.about(first).traits), a,
-                             detail::bottleneck_of(editor_.about(second).traits), b);
+    return model_.fused_time(editing::bottleneck_of(editor_.about(first).traits), a,
+                             editing::bottleneck_of(editor_.about(second).traits), b);
   }
 
-  detail::KernelEditor editor_;
-  detail::CorunModel model_;
+  editing::KernelEditor editor_;
+  editing::CorunModel model_;
   double conflict_ = -1;
   std::vector<unsigned char> sides_;  // 1: in a, 2: in b
   std::size_t pairs_ = 0;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto a = select(scenario.graph, params.text("a"));
+  auto a = select(scenario.graph, params.text(a_param));
   if (!a) return std::move(a).error().with_context("parameter 'a'");
-  auto b = select(scenario.graph, params.text("b"));
+  auto b = select(scenario.graph, params.text(b_param));
   if (!b) return std::move(b).error().with_context("parameter 'b'");
-  Pairing pairing(scenario, params.number("conflict"));
+  Pairing pairing(scenario, params.number(conflict_param));
   pairing.mark(*a, 1);
   pairing.mark(*b, 2);
   return pairing.run();
@@ -112,17 +120,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "registers, shared memory and the split of threads in the fused kernel",
     "kernels that synchronize their whole grid and cannot be fused",
     "pairs with other kernels between them"};
-constexpr std::array params = {
-    ParamInfo{.name = "a",
-              .type = ParamType::selection,
-              .doc = "One side of the pairs, e.g. 'name~histogram'."},
-    ParamInfo{.name = "b", .type = ParamType::selection, .doc = "The other side of the pairs."},
-    ParamInfo{.name = "conflict",
-              .unit = "x",
-              .default_text = "-1",
-              .doc = "Part of the shorter kernel that adds to the longer one; -1: by bottlenecks.",
-              .minimum = -1,
-              .maximum = 10}};
+constexpr std::array params = {a_param, b_param, conflict_param};
 
 }  // namespace
 

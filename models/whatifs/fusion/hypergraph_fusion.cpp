@@ -4,12 +4,6 @@
 //   after    [vertices -> vertices, hyperedge by hyperedge]
 //   Neighbouring sparse products fuse; the hyperedges' features are neither written nor read.
 //
-// paper     Z. Yu, G. Dai, S. Yang et al., HyperGef: A Framework Enabling Efficient Fusion for
-//           Hypergraph Neural Network on GPUs, MLSys 2023.
-// assumes   - without the hyperedges 1 / (1 + E/V) of the bytes are left
-//           - two neighbouring sparse products are one layer
-// ignores   partitioning, backward with other kernels in between
-// calibrate imbalance: slowest partition / mean; edges: hyperedges / vertices of the data.
 // memory    features of hyperedges are not stored.
 #include <array>
 #include <string_view>
@@ -24,14 +18,30 @@
 namespace foretrace {
 namespace {
 
-bool is_sparse_product(const detail::KernelEditor& editor, TaskId kernel) {
+constexpr ParamInfo edges_param = {.name = "edges",
+                                   .unit = "1",
+                                   .default_text = "1",
+                                   .doc = "Hyperedges per vertex.",
+                                   .minimum = 0,
+                                   .maximum = 1000000.0};
+constexpr ParamInfo imbalance_param = {
+    .name = "imbalance",
+    .unit = "x",
+    .default_text = "1.3",
+    .doc = "Time of the slowest partition / mean, with conflicts of atomic additions.",
+    .minimum = 1,
+    .maximum = 100,
+    .optimistic = "1",
+    .pessimistic = "2"};
+
+bool is_sparse_product(const editing::KernelEditor& editor, TaskId kernel) {
   return contains_any(editor.graph().name(kernel), {"spmm", "SpMM", "csrmm", "Spmm"}) ||
          contains_any(editor.operator_of(kernel), {"_sparse_mm", "spmm"});
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  const double factor = params.number("imbalance") / (1 + params.number("edges"));
+  editing::KernelEditor editor(scenario);
+  const double factor = params.number(imbalance_param) / (1 + params.number(edges_param));
   std::vector<bool> taken(scenario.graph.size(), false);
   for (const TaskId first : editor.kernels()) {
     const TaskId second = next_on_lane(editor.graph(), first);
@@ -44,7 +54,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
         scenario.graph.duration_ns(first) + scenario.graph.duration_ns(second);
     const std::array<TaskId, 2> pair = {first, second};
     const TaskId put = editor.replace(
-        pair, {"fused message passing", detail::moved_share(both, KernelClass::gather, factor), 0});
+        pair,
+        {"fused message passing", editing::moved_share(both, KernelClass::gather, factor), 0});
     taken[index(second)] = put != none<TaskId>;
   }
   if (editor.untouched()) {
@@ -62,21 +73,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "partitioning of the hypergraph",
     "backward through the fused kernel, if its products do not stand next to each "
     "other"};
-constexpr std::array params = {
-    ParamInfo{.name = "edges",
-              .unit = "1",
-              .default_text = "1",
-              .doc = "Hyperedges per vertex.",
-              .minimum = 0,
-              .maximum = 1000000.0},
-    ParamInfo{.name = "imbalance",
-              .unit = "x",
-              .default_text = "1.3",
-              .doc = "Time of the slowest partition / mean, with conflicts of atomic additions.",
-              .minimum = 1,
-              .maximum = 100,
-              .optimistic = "1",
-              .pessimistic = "2"}};
+constexpr std::array params = {edges_param, imbalance_param};
 
 }  // namespace
 

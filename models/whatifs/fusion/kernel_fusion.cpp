@@ -6,16 +6,6 @@
 //   kernel to the next is neither written (kept_writes apart) nor read. The removed launches go
 //   with the host time between them.
 //
-// paper     A. Ivanov et al., Data Movement Is All You Need, MLSys 2021; compilers: J. Ansel
-//           et al., PyTorch 2 (TorchInductor), ASPLOS 2024; removal as in Daydream, USENIX ATC
-//           2020.
-// assumes   - neighbours on a stream, launched one after the other, depend on each other in a line
-//           - pointwise kernels fuse with at most one normalization, softmax or reduction
-//           - the fused kernel reaches the bandwidth that its parts reached
-// ignores   fusion into products, recomputation, register pressure, compile time, guards, other
-//           order
-// calibrate kept_writes and side_inputs from bytes of a compiled kernel; kept_host from a compiled
-//           run.
 // memory    recorded tensors that an inner kernel writes and that are freed before anything after
 //           the chain is launched.
 #include <algorithm>
@@ -33,6 +23,37 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "kind=kernel",
+    .doc = "Which kernels may be fused, e.g. 'phase=forward' or 'layer~encoder'."};
+constexpr ParamInfo max_length_param = {.name = "max_length",
+                                        .type = ParamType::integer,
+                                        .unit = "1",
+                                        .default_text = "16",
+                                        .doc = "Longest chain.",
+                                        .minimum = 2,
+                                        .maximum = 1000};
+constexpr ParamInfo side_inputs_param = {
+    .name = "side_inputs",
+    .unit = "1",
+    .default_text = "0.5",
+    .doc = "Without shapes: other inputs of a kernel in sizes of the chained tensor.",
+    .minimum = 0,
+    .maximum = 10,
+    .optimistic = "0.25",
+    .pessimistic = "1"};
+constexpr ParamInfo kept_writes_param = {
+    .name = "kept_writes",
+    .unit = "1",
+    .default_text = "0.5",
+    .doc = "Share of forward intermediates that backward needs (training runs only).",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "1"};
+
 bool has_backward(const TaskGraph& graph) {
   const auto& phases = graph.columns().phase;
   return std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
@@ -42,13 +63,13 @@ class Fusion {
  public:
   explicit Fusion(const Scenario& scenario) : editor_(scenario), graph_(scenario.graph) {}
 
-  Result<Change> run(const std::vector<TaskId>& selection, const detail::FusionSettings& settings,
+  Result<Change> run(const std::vector<TaskId>& selection, const editing::FusionSettings& settings,
                      double kept_host) {
     editor_.keep_host(kept_host);
     std::vector<bool> selected(graph_.size(), false);
     for (const TaskId task : selection) selected[index(task)] = true;
     const bool training = has_backward(graph_);
-    for (const detail::FusionChain& chain : detail::find_chains(editor_, selected, settings)) {
+    for (const editing::FusionChain& chain : editing::find_chains(editor_, selected, settings)) {
       fuse(chain, settings, kept_host, training);
     }
     if (chains_ == 0) {
@@ -58,12 +79,12 @@ class Fusion {
     }
     TensorEditor tensors(editor_.edit());
     fused_.edit(editor_, tensors);
-    const detail::KernelEditor::Sums& sums = editor_.sums();
+    const editing::KernelEditor::Sums& sums = editor_.sums();
     return editor_.finish(fmt::format(
         "{} kernels in {} chains: device time {:.2f} ms -> {:.2f} ms, {} launches and {:.2f} ms "
         "of host time between them removed; shapes recorded for {:.0f} % of that device time{}",
-        sums.removed, chains_, detail::to_ms(sums.before_ns), detail::to_ms(sums.after_ns),
-        sums.removed - chains_, detail::to_ms(host_),
+        sums.removed, chains_, editing::to_ms(sums.before_ns), editing::to_ms(sums.after_ns),
+        sums.removed - chains_, editing::to_ms(host_),
         sums.before_ns == 0
             ? 0.0
             : 100.0 * static_cast<double>(known_) / static_cast<double>(sums.before_ns),
@@ -71,13 +92,13 @@ class Fusion {
   }
 
  private:
-  void fuse(const detail::FusionChain& chain, detail::FusionSettings settings, double kept_host,
+  void fuse(const editing::FusionChain& chain, editing::FusionSettings settings, double kept_host,
             bool training) {
     const TaskId first = chain.kernels.front();
     // Only what backward needs later has to be written.
     const bool saves = training && graph_.phase(first) != Phase::backward;
     if (!saves) settings.kept_writes = 0;
-    const std::int64_t fused = detail::fused_ns(editor_, chain, settings);
+    const std::int64_t fused = editing::fused_ns(editor_, chain, settings);
     const std::string name = fmt::format("fused kernel of {}", chain.kernels.size());
     const TaskId put = editor_.replace(
         chain.kernels,
@@ -86,7 +107,7 @@ class Fusion {
          .launch = {graph_.duration_ns(chain.calls.front()), launch_link(graph_, first).lag_ns}});
     if (put == none<TaskId>) return;
     ++chains_;
-    fused_.add(chain, detail::Stashed::stays);
+    fused_.add(chain, editing::Stashed::stays);
     std::int64_t between = 0;
     for (std::size_t i = 0; i < chain.calls.size(); ++i) {
       const TaskId kernel = chain.kernels[i];
@@ -96,23 +117,23 @@ class Fusion {
     host_ += between - std::llround(static_cast<double>(between) * kept_host);
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   const TaskGraph& graph_;
-  detail::FusedTensors fused_;
+  editing::FusedTensors fused_;
   std::int64_t known_ = 0;
   std::int64_t host_ = 0;
   std::size_t chains_ = 0;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text("select"));
+  auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  detail::FusionSettings settings;
-  settings.max_segment_ns = params.integer("max_segment");
-  settings.max_length = static_cast<std::size_t>(params.integer("max_length"));
-  settings.side_inputs = params.number("side_inputs");
-  settings.kept_writes = params.number("kept_writes");
-  return Fusion(scenario).run(*selected, settings, params.number("kept_host"));
+  editing::FusionSettings settings;
+  settings.max_segment_ns = params.integer(editing::max_segment_param);
+  settings.max_length = static_cast<std::size_t>(params.integer(max_length_param));
+  settings.side_inputs = params.number(side_inputs_param);
+  settings.kept_writes = params.number(kept_writes_param);
+  return Fusion(scenario).run(*selected, settings, params.number(editing::kept_host_param));
 }
 
 constexpr std::array<std::string_view, 7> assumptions = {
@@ -132,36 +153,8 @@ constexpr std::array<std::string_view, 4> ignores = {
     "compile time, guards and recompilation",
     "register pressure and occupancy of large fused kernels"};
 
-constexpr std::array params = {
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=kernel",
-              .doc = "Which kernels may be fused, e.g. 'phase=forward' or 'layer~encoder'."},
-    ParamInfo{.name = "max_length",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "16",
-              .doc = "Longest chain.",
-              .minimum = 2,
-              .maximum = 1000},
-    detail::max_segment_param,
-    ParamInfo{.name = "side_inputs",
-              .unit = "1",
-              .default_text = "0.5",
-              .doc = "Without shapes: other inputs of a kernel in sizes of the chained tensor.",
-              .minimum = 0,
-              .maximum = 10,
-              .optimistic = "0.25",
-              .pessimistic = "1"},
-    ParamInfo{.name = "kept_writes",
-              .unit = "1",
-              .default_text = "0.5",
-              .doc = "Share of forward intermediates that backward needs (training runs only).",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "1"},
-    detail::kept_host_param};
+constexpr std::array params = {select_param,      max_length_param,  editing::max_segment_param,
+                               side_inputs_param, kept_writes_param, editing::kept_host_param};
 constexpr std::array<std::string_view, 2> conflicts = {"data_movement",
                                                        "fusion_aware_checkpointing"};
 

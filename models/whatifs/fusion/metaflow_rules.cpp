@@ -5,12 +5,6 @@
 //   merge: neighbouring products of the same input become one. fold: in inference, batch norm goes
 //   into the weights. epilogue: ReLU, GELU and bias behind a product or convolution go into it.
 //
-// paper     Z. Jia, J. Thomas, T. Warszawski, M. Gao, M. Zaharia, A. Aiken, Optimizing DNN
-//           Computation with Relaxed Graph Substitutions, MLSys 2019.
-// assumes   - sibling modules whose products stand next to each other read the same input
-//           - an epilogue costs the product nothing
-// ignores   enlarged kernels of convolutions, search over orders of rules
-// calibrate merge: time of one product with the summed width.
 // memory    intermediates between a product and its epilogue; batch norm's output in inference.
 #include <algorithm>
 #include <array>
@@ -25,6 +19,30 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo merge_param = {.name = "merge",
+                                   .type = ParamType::boolean,
+                                   .default_text = "true",
+                                   .doc = "Merge products of one input (needs the accelerator)."};
+constexpr ParamInfo fold_param = {
+    .name = "fold",
+    .type = ParamType::boolean,
+    .default_text = "true",
+    .doc = "In inference, fold batch norm into the weights before it."};
+constexpr ParamInfo epilogue_param = {
+    .name = "epilogue",
+    .type = ParamType::boolean,
+    .default_text = "true",
+    .doc = "Move activations and bias of forward into the product before them."};
+constexpr ParamInfo kept_host_param = {
+    .name = "kept_host",
+    .unit = "1",
+    .default_text = "0.1",
+    .doc = "Share of the host time between merged launches that stays.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "0.3"};
+
 class Rules {
  public:
   explicit Rules(const Scenario& scenario)
@@ -35,8 +53,8 @@ class Rules {
 
   Status merge(double kept_host) {
     editor_.keep_host(kept_host);
-    for (const auto& group : detail::find_parallel_products(editor_)) {
-      auto cost = detail::merged_cost(editor_, group);
+    for (const auto& group : editing::find_parallel_products(editor_)) {
+      auto cost = editing::merged_cost(editor_, group);
       if (!cost) return std::move(cost).error();
       std::int64_t sum = 0;
       for (const TaskId kernel : group.kernels) sum += editor_.graph().duration_ns(kernel);
@@ -52,7 +70,7 @@ class Rules {
   void fold() {
     if (training_) return;
     for (const TaskId kernel : editor_.kernels()) {
-      if (!detail::is_batch_norm(editor_, kernel) || !follows_product(kernel)) continue;
+      if (!editing::is_batch_norm(editor_, kernel) || !follows_product(kernel)) continue;
       editor_.remove(kernel, SegmentOf::take);
       used_[index(kernel)] = true;
       ++folded_;
@@ -99,7 +117,7 @@ class Rules {
 
   [[nodiscard]] bool is_epilogue(TaskId kernel) const {
     if (editor_.class_of(kernel) != KernelClass::elementwise) return false;
-    if (detail::is_relu(editor_, kernel) || detail::is_gelu(editor_, kernel)) return true;
+    if (editing::is_relu(editor_, kernel) || editing::is_gelu(editor_, kernel)) return true;
     // A bias: an addition launched by the product's own operator.
     const std::string_view op = editor_.operator_of(kernel);
     return op.find("convolution") != std::string_view::npos ||
@@ -107,7 +125,7 @@ class Rules {
            op.find("addmm") != std::string_view::npos;
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   std::vector<bool> used_;
   bool training_ = false;
   std::size_t merged_ = 0;
@@ -117,12 +135,12 @@ class Rules {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Rules rules(scenario);
-  if (params.boolean("merge") && scenario.accelerator != nullptr) {
-    if (auto status = rules.merge(params.number("kept_host")); !status)
+  if (params.boolean(merge_param) && scenario.accelerator != nullptr) {
+    if (auto status = rules.merge(params.number(kept_host_param)); !status)
       return std::move(status).error();
   }
-  if (params.boolean("fold")) rules.fold();
-  if (params.boolean("epilogue")) rules.epilogues();
+  if (params.boolean(fold_param)) rules.fold();
+  if (params.boolean(epilogue_param)) rules.epilogues();
   return rules.finish();
 }
 
@@ -139,27 +157,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "convolutions of one input merged by enlarging kernels", "a search over orders of rules",
     "views and copies that split the merged result"};
-constexpr std::array params = {
-    ParamInfo{.name = "merge",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Merge products of one input (needs the accelerator)."},
-    ParamInfo{.name = "fold",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "In inference, fold batch norm into the weights before it."},
-    ParamInfo{.name = "epilogue",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Move activations and bias of forward into the product before them."},
-    ParamInfo{.name = "kept_host",
-              .unit = "1",
-              .default_text = "0.1",
-              .doc = "Share of the host time between merged launches that stays.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "0.3"}};
+constexpr std::array params = {merge_param, fold_param, epilogue_param, kept_host_param};
 
 }  // namespace
 

@@ -1,17 +1,10 @@
 // Reconstructed batch norm: statistics and ReLU move into the convolutions around it.
 //
-//   before   [convolution][batch norm: statistics | normalize][relu][convolution]
-//   after    [convolution + statistics][1/2 batch norm]             [normalize + relu +
-//   convolution] ReLU kernels beside a batch norm go with their launches, forward and backward; the
-//   batch norm kernels take `factor` of their time; the convolutions keep theirs.
+//   before   [conv][batch norm: statistics | normalize][relu][conv]
+//   after    [conv + statistics][1/2 batch norm]             [normalize + relu + conv]
+//   ReLU kernels beside a batch norm go with their launches, forward and backward; the batch norm
+//   kernels take `factor` of their time; the convolutions keep theirs.
 //
-// paper     W. Jung et al., Restructuring Batch Normalization to Accelerate CNN Training, MLSys
-// 2019;
-//           predicted as here by H. Zhu et al., Daydream, USENIX ATC 2020.
-// assumes   - the fused passes cost the convolutions nothing
-// ignores   new allocations and copies that the real implementation needed: Daydream predicted
-//           12.7 % where 7 % was measured, so that this is an optimistic bound
-// calibrate factor: batch norm time of the restructured model.
 // memory    (where tensors are recorded) the normalized map of each batch norm whose ReLU goes and
 //           is followed by a convolution is not kept, nor the ReLU's; gradients of maps stay.
 #include <array>
@@ -30,18 +23,34 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo factor_param = {
+    .name = "factor",
+    .unit = "x",
+    .default_text = "0.5",
+    .doc = "New time of batch norm kernels / old, after their ramp-up.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0.5",
+    .pessimistic = "0.8"};
+constexpr ParamInfo relu_param = {
+    .name = "relu",
+    .type = ParamType::text,
+    .default_text = "beside",
+    .doc = "Which ReLU kernels go: those beside a batch norm, all, or none.",
+    .choices = "beside|all|none"};
+
 // Forward the ReLU follows the batch norm, backward its gradient comes before.
-bool beside_batch_norm(const detail::KernelEditor& editor, TaskId relu) {
+bool beside_batch_norm(const editing::KernelEditor& editor, TaskId relu) {
   const bool backward = editor.graph().phase(relu) == Phase::backward;
   const TaskId next = next_on_lane(editor.graph(), relu);
   const TaskId previous = previous_on_lane(editor.graph(), relu);
   const TaskId neighbour = backward ? next : previous;
   return neighbour != none<TaskId> && editor.graph().kind(neighbour) == TaskKind::kernel &&
-         detail::is_batch_norm(editor, neighbour);
+         editing::is_batch_norm(editor, neighbour);
 }
 
 // Forward, the kernel that the stream runs next belongs to a convolution.
-bool before_convolution(const detail::KernelEditor& editor, TaskId relu) {
+bool before_convolution(const editing::KernelEditor& editor, TaskId relu) {
   const TaskId next = next_on_lane(editor.graph(), relu);
   if (editor.graph().phase(relu) == Phase::backward || next == none<TaskId>) return false;
   return editor.operator_of(next).find("conv") != std::string_view::npos ||
@@ -51,29 +60,29 @@ bool before_convolution(const detail::KernelEditor& editor, TaskId relu) {
 
 // Results of forward batch norms and ReLUs that are merged into the next convolution: it reads the
 // map before the batch norm, which is kept anyway.
-void forget_maps(detail::KernelEditor& editor, const std::set<TaskId>& merged,
+void forget_maps(editing::KernelEditor& editor, const std::set<TaskId>& merged,
                  TensorEditor& tensors) {
   const std::vector<Tensor>& all = editor.graph().context().tensors;
   if (all.empty() || merged.empty()) return;
-  const std::vector<TaskId> makers = detail::find_makers(editor);
-  const std::vector<bool> side = detail::find_side_results(editor.graph());
+  const std::vector<TaskId> makers = editing::find_makers(editor);
+  const std::vector<bool> side = editing::find_side_results(editor.graph());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (detail::is_result(all[i].category) && !side[i] && merged.contains(makers[i])) {
+    if (editing::is_result(all[i].category) && !side[i] && merged.contains(makers[i])) {
       tensors.drop(i);
     }
   }
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  const double factor = params.number("factor");
-  const bool all = params.text("relu") == "all";
-  const bool none_goes = params.text("relu") == "none";
+  editing::KernelEditor editor(scenario);
+  const double factor = params.number(factor_param);
+  const bool all = params.text(relu_param) == "all";
+  const bool none_goes = params.text(relu_param) == "none";
   bool found = false;
   for (const TaskId kernel : editor.kernels()) {
-    if (detail::is_batch_norm(editor, kernel)) {
-      const Cost cost = detail::moved_share(scenario.graph.duration_ns(kernel),
-                                            KernelClass::normalization, factor);
+    if (editing::is_batch_norm(editor, kernel)) {
+      const Cost cost = editing::moved_share(scenario.graph.duration_ns(kernel),
+                                             KernelClass::normalization, factor);
       editor.set(kernel, cost);
       found = true;
     }
@@ -81,7 +90,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (!found) return Error{ErrorCode::no_match, "no batch normalization kernel"};
   std::set<TaskId> merged;
   for (const TaskId kernel : editor.kernels()) {
-    if (none_goes || !detail::is_relu(editor, kernel)) continue;
+    if (none_goes || !editing::is_relu(editor, kernel)) continue;
     const bool beside = beside_batch_norm(editor, kernel);
     if (!all && !beside) continue;
     editor.remove(kernel, SegmentOf::take);
@@ -107,20 +116,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "recipe predicts (Daydream, section 6)",
     "residual additions between batch norm and ReLU: that ReLU stays unless relu=all",
     "whether the library has such convolutions"};
-constexpr std::array params = {
-    ParamInfo{.name = "factor",
-              .unit = "x",
-              .default_text = "0.5",
-              .doc = "New time of batch norm kernels / old, after their ramp-up.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0.5",
-              .pessimistic = "0.8"},
-    ParamInfo{.name = "relu",
-              .type = ParamType::text,
-              .default_text = "beside",
-              .doc = "Which ReLU kernels go: those beside a batch norm, all, or none.",
-              .choices = "beside|all|none"}};
+constexpr std::array params = {factor_param, relu_param};
 
 }  // namespace
 

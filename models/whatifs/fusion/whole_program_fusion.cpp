@@ -6,12 +6,6 @@
 //   the other without a wait, fuse across reductions (a grid synchronization each); their host time
 //   goes.
 //
-// paper     Y. Li, J. Zhao, Q. Sun et al., SIRIUS: Harvesting Whole-Program Optimization
-//           Opportunities for DNNs, MLSys 2023.
-// assumes   - host code between launches only launches
-//           - a reduction inside costs a grid synchronization
-// ignores   products inside regions, registers, compile time
-// calibrate sync: time of one grid synchronization; kept_host: a compiled run.
 // memory    intermediates of a region, but for what backward needs: recorded tensors that are freed
 //           before anything after the region is launched.
 #include <algorithm>
@@ -28,6 +22,41 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo sync_param = {
+    .name = "sync",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "3 us",
+    .doc = "One synchronization of all thread blocks inside a kernel.",
+    .minimum = 0,
+    .maximum = 1000000000.0,
+    .optimistic = "1.5 us",
+    .pessimistic = "6 us"};
+constexpr ParamInfo kept_writes_param = {.name = "kept_writes",
+                                         .unit = "1",
+                                         .default_text = "0.25",
+                                         .doc = "Share of intermediates that are still written.",
+                                         .minimum = 0,
+                                         .maximum = 1,
+                                         .optimistic = "0",
+                                         .pessimistic = "1"};
+constexpr ParamInfo kept_host_param = {
+    .name = "kept_host",
+    .unit = "1",
+    .default_text = "0.1",
+    .doc = "Share of the host time between replaced launches that stays.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "0.5"};
+constexpr ParamInfo longest_param = {.name = "longest",
+                                     .type = ParamType::integer,
+                                     .unit = "1",
+                                     .default_text = "64",
+                                     .doc = "Kernels in one region at most.",
+                                     .minimum = 2,
+                                     .maximum = 1000000.0};
 
 class Program {
  public:
@@ -84,12 +113,12 @@ class Program {
   }
 
   void close(std::int64_t sync_ns) {
-    const detail::FusionChain chain = std::move(open_);
+    const editing::FusionChain chain = std::move(open_);
     open_ = {};
-    for (const detail::FusionChain& region : detail::cut(editor_, chain)) fuse(region, sync_ns);
+    for (const editing::FusionChain& region : editing::cut(editor_, chain)) fuse(region, sync_ns);
   }
 
-  void fuse(const detail::FusionChain& chain, std::int64_t sync_ns) {
+  void fuse(const editing::FusionChain& chain, std::int64_t sync_ns) {
     std::int64_t reductions = 0;
     std::int64_t sum = 0;
     for (const TaskId kernel : chain.kernels) {
@@ -99,28 +128,28 @@ class Program {
       }
       sum += editor_.graph().duration_ns(kernel);
     }
-    const std::int64_t ns = detail::fused_ns(editor_, chain, settings_) + reductions * sync_ns;
+    const std::int64_t ns = editing::fused_ns(editor_, chain, settings_) + reductions * sync_ns;
     if (ns >= sum) return;
     const TaskId put =
         editor_.replace(chain.kernels, {"fused region", {ns, Provenance::scaled, 0.8F, 1.25F}, 0});
     if (put == none<TaskId>) return;
     ++regions_;
-    fused_.add(chain, detail::Stashed::stays);
+    fused_.add(chain, editing::Stashed::stays);
     syncs_ += static_cast<std::size_t>(reductions);
   }
 
-  detail::KernelEditor editor_;
-  detail::FusionSettings settings_;
-  detail::FusionChain open_;
-  detail::FusedTensors fused_;
+  editing::KernelEditor editor_;
+  editing::FusionSettings settings_;
+  editing::FusionChain open_;
+  editing::FusedTensors fused_;
   std::size_t regions_ = 0;
   std::size_t syncs_ = 0;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Program(scenario, params.number("kept_host"))
-      .run(params.integer("sync"), params.number("kept_writes"),
-           static_cast<std::size_t>(params.integer("longest")));
+  return Program(scenario, params.number(kept_host_param))
+      .run(params.integer(sync_param), params.number(kept_writes_param),
+           static_cast<std::size_t>(params.integer(longest_param)));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -133,39 +162,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "products inside a region", "code size, registers and compile time",
     "data-dependent control flow on the host: waits end a region"};
-constexpr std::array params = {
-    ParamInfo{.name = "sync",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "3 us",
-              .doc = "One synchronization of all thread blocks inside a kernel.",
-              .minimum = 0,
-              .maximum = 1000000000.0,
-              .optimistic = "1.5 us",
-              .pessimistic = "6 us"},
-    ParamInfo{.name = "kept_writes",
-              .unit = "1",
-              .default_text = "0.25",
-              .doc = "Share of intermediates that are still written.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "1"},
-    ParamInfo{.name = "kept_host",
-              .unit = "1",
-              .default_text = "0.1",
-              .doc = "Share of the host time between replaced launches that stays.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "0.5"},
-    ParamInfo{.name = "longest",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "64",
-              .doc = "Kernels in one region at most.",
-              .minimum = 2,
-              .maximum = 1000000.0}};
+constexpr std::array params = {sync_param, kept_writes_param, kept_host_param, longest_param};
 constexpr std::array<std::string_view, 3> conflicts = {
     "data_movement", "fusion_aware_checkpointing", "kernel_fusion"};
 

@@ -6,18 +6,6 @@
 //   bytes by the bandwidth, start and end by what each device needs for them. Launch latencies and
 //   gaps shift by the difference of both files, launch queues get the new depth, host time is
 //   divided by host_speed.
-//
-// paper     G. X. Yu, Y. Gao, P. Golikov, G. Pekhimenko, Habitat: A Runtime-Based Computational
-//           Performance Predictor for Deep Neural Network Training, USENIX ATC 2021 (scaling
-//           measured kernels between GPUs); roofline: S. Williams et al., Communications of the
-//           ACM, 2009.
-// assumes   - the new device has an equally good kernel for every recorded one, in its precision
-//           - kernels reach the same share of bandwidth and of the sustained rate on both
-//           - host code and its speed are the same, up to host_speed
-// ignores   caches, other kernel choices and fusions, copies to and from the host, collectives,
-//           clocks that throttle, memory that does not fit
-// calibrate host_speed: any host-bound part of a run on both machines; sustained_flops,
-//           sustained_clock and shortest_kernel of the files; foretrace calibrate for operators.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -35,6 +23,25 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo to_param = {
+    .name = "to",
+    .type = ParamType::text,
+    .doc = "Accelerator to move to: a name of configs/accelerators or a .json file."};
+constexpr ParamInfo from_param = {
+    .name = "from",
+    .type = ParamType::text,
+    .default_text = "recording",
+    .doc = "Accelerator of the recording, if its device name is not known."};
+constexpr ParamInfo host_speed_param = {
+    .name = "host_speed",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Speed of the new host relative to the recorded one, for one thread.",
+    .minimum = 0.01,
+    .maximum = 100,
+    .optimistic = "1.1",
+    .pessimistic = "0.9"};
 
 // Precision in which a kernel runs on the new device: TF32 falls back to fp32 where it is missing.
 Precision precision_on(const Accelerator& to, Precision recorded) {
@@ -221,11 +228,11 @@ class Swap {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   std::optional<Accelerator> owned;
-  auto from = detail::recorded_accelerator(scenario, params.text("from"), owned);
+  auto from = editing::recorded_accelerator(scenario, params.text(from_param), owned);
   if (!from) return std::move(from).error();
-  auto to = find_accelerator(params.text("to"));
+  auto to = find_accelerator(params.text(to_param));
   if (!to) return std::move(to).error();
-  return Swap(scenario.graph, **from, *to).run(params.number("host_speed"));
+  return Swap(scenario.graph, **from, *to).run(params.number(host_speed_param));
 }
 
 constexpr std::array<std::string_view, 6> assumptions = {
@@ -243,22 +250,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "caches of another size", "other kernels, fusions or TF32 defaults of another software stack",
     "PCIe and network of the other machine", "power limits below those of the file's source"};
 
-constexpr std::array params = {
-    ParamInfo{.name = "to",
-              .type = ParamType::text,
-              .doc = "Accelerator to move to: a name of configs/accelerators or a .json file."},
-    ParamInfo{.name = "from",
-              .type = ParamType::text,
-              .default_text = "recording",
-              .doc = "Accelerator of the recording, if its device name is not known."},
-    ParamInfo{.name = "host_speed",
-              .unit = "x",
-              .default_text = "1",
-              .doc = "Speed of the new host relative to the recorded one, for one thread.",
-              .minimum = 0.01,
-              .maximum = 100,
-              .optimistic = "1.1",
-              .pessimistic = "0.9"}};
+constexpr std::array params = {to_param, from_param, host_speed_param};
 
 }  // namespace
 
@@ -285,8 +277,8 @@ constinit const OptimizationInfo accelerator_swap = {
         "a GEMM benchmark.",
     .params = params,
     .apply = apply,
-    .stage = Stage::device,
-    .accelerator_param = "to"};
+    .stage = ApplyStage::device,
+    .accelerator_param = &to_param};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -4,13 +4,6 @@
 //   after                                        convolution
 //   Only where the library converts around each convolution; the convolutions keep their time.
 //
-// paper     V. Fomin, M. Ma et al., Channels Last Memory Format in PyTorch, 2020; layouts as a
-//           choice: A. Ivanov et al., Data Movement Is All You Need, MLSys 2021.
-// assumes   - every kernel named as a layout change exists because tensors are NCHW
-//           - all operators between convolutions take NHWC, which costs them nothing
-// ignores   faster or slower NHWC kernels of the convolutions themselves and of normalization,
-//           conversions of the model's input and output
-// calibrate kept: conversions left in a trace of the same model with memory_format=channels_last.
 // memory    the converted copies are no longer made: temporaries of two to three tensors.
 #include <algorithm>
 #include <array>
@@ -26,6 +19,16 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo kept_param = {
+    .name = "kept",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of the layout changes that stay (operators without an NHWC variant).",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0",
+    .pessimistic = "0.2"};
+
 // cuDNN ("nchwToNhwcKernel"), MIOpen ("batched_transpose_32x32_pack...") and TensorRT-like names.
 bool changes_layout(std::string_view name) {
   std::string lower(name);
@@ -38,8 +41,8 @@ bool changes_layout(std::string_view name) {
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  const double kept = params.number("kept");
+  editing::KernelEditor editor(scenario);
+  const double kept = params.number(kept_param);
   std::size_t found = 0;
   double due = 0;
   std::vector<signed char> known(scenario.graph.context().works.size(), -1);
@@ -60,7 +63,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   return editor.finish(fmt::format("{} of {} layout changes go: {:.2f} ms of device time",
                                    editor.sums().removed, found,
-                                   detail::to_ms(editor.sums().before_ns)));
+                                   editing::to_ms(editor.sums().before_ns)));
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
@@ -72,15 +75,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "other kernels that the library picks for NHWC, faster or slower",
     "conversions of the model's input, output and weights, once per step",
     "operators without an NHWC variant, which convert back"};
-constexpr std::array params = {
-    ParamInfo{.name = "kept",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of the layout changes that stay (operators without an NHWC variant).",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0",
-              .pessimistic = "0.2"}};
+constexpr std::array params = {kept_param};
 
 }  // namespace
 

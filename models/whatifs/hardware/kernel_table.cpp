@@ -4,13 +4,6 @@
 //   after    [aten::mm 512 x 256 x 1024, 31 us by the table]
 //   A row has an operator, sizes, and a time. Sizes that no row has are interpolated.
 //
-// paper     Z. Ye et al., SparseTIR, ASPLOS 2023; S. Feng et al., TensorIR, ASPLOS 2023; R. Lai
-//           et al., Relax: Composable Abstractions for End-to-End Dynamic Machine Learning,
-//           2023.
-// assumes   - a row means this device and precision
-//           - time per unit of work is smooth between rows
-// ignores   operators without rows
-// calibrate the table itself: time each operator at the sizes of the model.
 // memory    none.
 #include <algorithm>
 #include <array>
@@ -25,23 +18,37 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo table_param = {
+    .name = "table",
+    .type = ParamType::text,
+    .doc =
+        "A JSON file, or a name in configs/kernel_tables, with the schema "
+        "foretrace.kernel_table/1."};
+constexpr ParamInfo reach_param = {.name = "reach",
+                                   .unit = "x",
+                                   .default_text = "2",
+                                   .doc = "Sizes may differ from a row by this factor in all.",
+                                   .minimum = 1,
+                                   .maximum = 1000000.0};
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
-  auto table = detail::CostTable::read(params.text("table"));
+  auto table = costing::CostTable::read(params.text(table_param));
   if (!table) return std::move(table).error().with_context("parameter 'table'");
   std::size_t exact = 0;
   std::size_t out_of_reach = 0;
   for (const TaskId kernel : editor.kernels()) {
     const WorkAmount& amount = editor.about(kernel).amount;
     if (!amount.known() || editor.about(kernel).shape_from_grid) continue;
-    const auto entry = table->look_up(editor.operator_of(kernel), amount, params.number("reach"));
-    if (entry.found == detail::CostTable::Found::no_row) continue;
-    if (entry.found == detail::CostTable::Found::out_of_reach) {
+    const auto entry =
+        table->look_up(editor.operator_of(kernel), amount, params.number(reach_param));
+    if (entry.found == costing::CostTable::Found::no_row) continue;
+    if (entry.found == costing::CostTable::Found::out_of_reach) {
       ++out_of_reach;
       continue;
     }
-    const bool hit = entry.found == detail::CostTable::Found::exact;
+    const bool hit = entry.found == costing::CostTable::Found::exact;
     exact += hit ? 1 : 0;
     const float spread = hit ? 1.03F : 1.15F;  // repeated timings; between rows
     editor.set(kernel,
@@ -70,17 +77,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "operators that are not in the table and sizes out of reach: they stay as "
     "measured",
     "other kernels that the same operator launches"};
-constexpr std::array params = {
-    ParamInfo{.name = "table",
-              .type = ParamType::text,
-              .doc = "A JSON file, or a name in configs/kernel_tables, with the schema "
-                     "foretrace.kernel_table/1."},
-    ParamInfo{.name = "reach",
-              .unit = "x",
-              .default_text = "2",
-              .doc = "Sizes may differ from a row by this factor in all.",
-              .minimum = 1,
-              .maximum = 1000000.0}};
+constexpr std::array params = {table_param, reach_param};
 
 }  // namespace
 
@@ -104,7 +101,7 @@ constinit const OptimizationInfo kernel_table = {
     .calibrate = "the table itself: time each operator at the sizes of the model.",
     .params = params,
     .apply = apply,
-    .stage = Stage::device};
+    .stage = ApplyStage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

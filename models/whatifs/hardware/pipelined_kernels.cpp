@@ -5,12 +5,6 @@
 //                 | compute | compute                   the arithmetic
 //   Products and convolutions whose names tell of no multi-stage kernel take f of their time.
 //
-// paper     G. Huang et al., ALCOP: Automatic Load-Compute Pipelining in Deep Learning Compiler
-//           for AI-GPUs, MLSys 2023.
-// assumes   - one step loads a tile at a share of the bandwidth
-//           - names tell which kernels are pipelined
-// ignores   shared memory for stages, the level of registers
-// calibrate latency, blocks: one kernel compiled with one and with several stages.
 // memory    none.
 #include <algorithm>
 #include <array>
@@ -25,6 +19,35 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo stages_param = {.name = "stages",
+                                    .unit = "1",
+                                    .default_text = "4",
+                                    .doc = "Tiles in flight; 1 changes nothing.",
+                                    .minimum = 1,
+                                    .maximum = 16};
+constexpr ParamInfo latency_param = {.name = "latency",
+                                     .type = ParamType::time,
+                                     .unit = "us",
+                                     .default_text = "600 ns",
+                                     .doc = "Of a load from memory to shared memory.",
+                                     .minimum = 0,
+                                     .maximum = 1000000.0,
+                                     .optimistic = "800 ns",
+                                     .pessimistic = "400 ns"};
+constexpr ParamInfo blocks_param = {.name = "blocks",
+                                    .unit = "1",
+                                    .default_text = "2",
+                                    .doc = "Thread blocks that share a multiprocessor.",
+                                    .minimum = 1,
+                                    .maximum = 32,
+                                    .optimistic = "1",
+                                    .pessimistic = "4"};
+constexpr ParamInfo accelerator_param = {
+    .name = "accelerator",
+    .type = ParamType::text,
+    .default_text = "recording",
+    .doc = "Accelerator of the recording, if its device name is not known."};
 
 struct Tiles {
   double m = 128;
@@ -66,7 +89,7 @@ double factor_of(const Accelerator& on, const KernelDescription& kernel, const T
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
   for (const DeviceInfo& device : scenario.graph.context().devices) {
     if (device.compute_major > 0 && device.compute_major < 8) {
@@ -78,12 +101,12 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     }
   }
   std::optional<Accelerator> owned;
-  auto on = detail::recorded_accelerator(scenario, params.text("accelerator"), owned);
+  auto on = editing::recorded_accelerator(scenario, params.text(accelerator_param), owned);
   if (!on) return std::move(on).error();
   Tiles tiles;
-  tiles.latency_ns = params.number("latency");
-  tiles.stages = params.number("stages");
-  tiles.blocks = params.number("blocks");
+  tiles.latency_ns = params.number(latency_param);
+  tiles.stages = params.number(stages_param);
+  tiles.blocks = params.number(blocks_param);
   for (const TaskId kernel : editor.kernels()) {
     const KernelDescription& known = editor.about(kernel);
     const bool product = known.traits.kernel_class == KernelClass::gemm ||
@@ -91,8 +114,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (!product || !known.traits.compute_bound || is_pipelined(scenario.graph.name(kernel))) {
       continue;
     }
-    Cost cost = detail::moved_share(scenario.graph.duration_ns(kernel), known.traits.kernel_class,
-                                    factor_of(**on, known, tiles));
+    Cost cost = editing::moved_share(scenario.graph.duration_ns(kernel), known.traits.kernel_class,
+                                     factor_of(**on, known, tiles));
     cost.high = std::max(cost.high, 1.25F);
     editor.set(kernel, cost);
   }
@@ -113,34 +136,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "shared memory that more stages need", "the second level from shared memory to registers",
     "devices without asynchronous copies (before compute capability 8.0) are "
     "declined"};
-constexpr std::array params = {
-    ParamInfo{.name = "stages",
-              .unit = "1",
-              .default_text = "4",
-              .doc = "Tiles in flight; 1 changes nothing.",
-              .minimum = 1,
-              .maximum = 16},
-    ParamInfo{.name = "latency",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "600 ns",
-              .doc = "Of a load from memory to shared memory.",
-              .minimum = 0,
-              .maximum = 1000000.0,
-              .optimistic = "800 ns",
-              .pessimistic = "400 ns"},
-    ParamInfo{.name = "blocks",
-              .unit = "1",
-              .default_text = "2",
-              .doc = "Thread blocks that share a multiprocessor.",
-              .minimum = 1,
-              .maximum = 32,
-              .optimistic = "1",
-              .pessimistic = "4"},
-    ParamInfo{.name = "accelerator",
-              .type = ParamType::text,
-              .default_text = "recording",
-              .doc = "Accelerator of the recording, if its device name is not known."}};
+constexpr std::array params = {stages_param, latency_param, blocks_param, accelerator_param};
 
 }  // namespace
 

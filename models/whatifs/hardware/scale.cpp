@@ -5,13 +5,6 @@
 //   A selected host task scales with the host time before it on its thread (segments=true), because
 //   that is where Python and the framework spend it; launch latencies, device gaps and the wait of
 //   a synchronization never scale: they follow from the rest.
-//
-// paper     none: the primitive of H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020
-//           ("shrink/scale"), for a factor that people bring themselves.
-// assumes   - the factor holds for every selected task
-//           - nothing else changes: not the order, not what runs beside it
-// ignores   where the factor comes from; limits of the hardware
-// calibrate factor from a micro-benchmark of the selected kernels before and after.
 #include <array>
 #include <cmath>
 #include <vector>
@@ -25,6 +18,23 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo factor_param = {
+    .name = "factor",
+    .unit = "x",
+    .doc = "New time / old time: 0.5 is twice as fast, 0 takes the work away.",
+    .minimum = 0,
+    .maximum = 1e4};
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "kind=kernel",
+    .doc = "Which tasks, e.g. 'kind=kernel&name~gemm&phase=backward' or 'resource=host'."};
+constexpr ParamInfo segments_param = {
+    .name = "segments",
+    .type = ParamType::boolean,
+    .default_text = "true",
+    .doc = "Selected host tasks scale with the host time before them on their thread."};
 
 std::int64_t times(std::int64_t ns, double factor) {
   return std::llround(static_cast<double>(ns) * factor);
@@ -41,14 +51,14 @@ void scale_hand_overs(const TaskGraph& graph, TaskId task, double factor, Editor
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto selected = select(graph, params.text("select"));
+  auto selected = select(graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   if (selected->empty()) {
     return Error{ErrorCode::no_match,
-                 fmt::format("no task matches {}", in_quotes(params.text("select")))};
+                 fmt::format("no task matches {}", in_quotes(params.text(select_param)))};
   }
-  const double factor = params.number("factor");
-  const bool segments = params.boolean("segments");
+  const double factor = params.number(factor_param);
+  const bool segments = params.boolean(segments_param);
   Editor editor(graph);
   std::int64_t before = 0;
   for (const TaskId task : *selected) {
@@ -74,21 +84,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "where the factor comes from, and whether any hardware reaches it",
     "waits, launch latencies and device gaps: they are simulated or stay as measured"};
 
-constexpr std::array params = {
-    ParamInfo{.name = "factor",
-              .unit = "x",
-              .doc = "New time / old time: 0.5 is twice as fast, 0 takes the work away.",
-              .minimum = 0,
-              .maximum = 1e4},
-    ParamInfo{
-        .name = "select",
-        .type = ParamType::selection,
-        .default_text = "kind=kernel",
-        .doc = "Which tasks, e.g. 'kind=kernel&name~gemm&phase=backward' or 'resource=host'."},
-    ParamInfo{.name = "segments",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Selected host tasks scale with the host time before them on their thread."}};
+constexpr std::array params = {factor_param, select_param, segments_param};
 
 }  // namespace
 
@@ -109,7 +105,7 @@ constinit const OptimizationInfo scale = {
     .calibrate = "factor: a micro-benchmark of the selected kernels before and after.",
     .params = params,
     .apply = apply,
-    .stage = Stage::device};
+    .stage = ApplyStage::device};
 
 }  // namespace optimizations
 }  // namespace foretrace

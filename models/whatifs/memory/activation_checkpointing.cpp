@@ -5,14 +5,6 @@
 //   Copies of the forward kernels, with their launches and the host time before them, are put on
 //   the backward's thread in front of the first backward kernel that needs them.
 //
-// paper     T. Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016 (segments, sqrt n);
-//           V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models,
-//           MLSys 2023 (selective: the attention core only).
-// assumes   - the second forward takes as long as the first, on the host, too
-//           - backward undoes forward in reverse order
-// ignores   stopping early inside a segment, random number state, collectives inside a block (not
-//           repeated), fewer allocations
-// calibrate segments: the model's own use of torch.utils.checkpoint.
 // memory    kept: what enters each segment, and the inside of one segment at a time.
 #include <algorithm>
 #include <array>
@@ -33,10 +25,29 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo mode_param = {
+    .name = "mode",
+    .type = ParamType::text,
+    .default_text = "segments",
+    .doc =
+        "segments: equal parts of the pass; block: every repeated module (a transformer "
+        "layer); selective: the attention core only.",
+    .choices = "segments|block|selective"};
+constexpr ParamInfo segments_param = {
+    .name = "segments",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "0",
+    .doc =
+        "Parts of a forward pass; 0: square root of its number of matrix products and "
+        "convolutions; 1 keeps everything.",
+    .minimum = 0,
+    .maximum = 1e5};
+
 class Checkpointing {
  public:
   explicit Checkpointing(const Scenario& scenario)
-      : editor_(scenario), passes_(detail::find_passes(editor_)) {}
+      : editor_(scenario), passes_(editing::find_passes(editor_)) {}
 
   Result<Change> run(const std::string& mode, std::size_t segments) {
     if (passes_.empty()) {
@@ -46,7 +57,7 @@ class Checkpointing {
     if (mode == "selective") {
       recompute_attention();
     } else {
-      for (const detail::TrainingPass& pass : passes_) recompute(pass, mode == "block", segments);
+      for (const editing::TrainingPass& pass : passes_) recompute(pass, mode == "block", segments);
     }
     if (editor_.untouched()) {
       return Error{ErrorCode::no_match,
@@ -66,7 +77,7 @@ class Checkpointing {
     std::string text = fmt::format(
         "{} forward kernels of {} parts in {} passes run again: {:.2f} ms "
         "of device time",
-        editor_.sums().added, parts_, passes_.size(), detail::to_ms(editor_.sums().after_ns));
+        editor_.sums().added, parts_, passes_.size(), editing::to_ms(editor_.sums().after_ns));
     if (all_bytes_ > 0) {
       text += fmt::format(
           "; by recorded shapes, what the forward pass writes is {:.0f} MB, and "
@@ -90,12 +101,12 @@ class Checkpointing {
   }
 
   // What a part leaves for the backward goes when the part is done and comes when it runs again.
-  void forget(const detail::TrainingPass& pass, const std::vector<detail::Stash>& stashes,
-              const detail::PassSegment& segment, const std::map<TaskId, TaskId>& copies) {
+  void forget(const editing::TrainingPass& pass, const std::vector<editing::Stash>& stashes,
+              const editing::PassSegment& segment, const std::map<TaskId, TaskId>& copies) {
     if (segment.end >= pass.forward.size()) return;
     const TaskId gone = editor_.own_call(pass.forward[segment.end]);
     if (gone == none<TaskId>) return;
-    for (const detail::Stash& stash : stashes) {
+    for (const editing::Stash& stash : stashes) {
       const auto twin = copies.find(pass.forward[stash.made]);
       // The last result of a part enters the next one and is kept.
       if (!stash.recorded() || twin == copies.end() || stash.made + 1 >= segment.end) continue;
@@ -105,22 +116,22 @@ class Checkpointing {
   }
 
   [[nodiscard]] bool first_of_pass(TaskId kernel) const {
-    return std::any_of(passes_.begin(), passes_.end(), [&](const detail::TrainingPass& pass) {
+    return std::any_of(passes_.begin(), passes_.end(), [&](const editing::TrainingPass& pass) {
       return pass.forward.front() == kernel;
     });
   }
 
   // Of sequential segments the last one is still there when its backward begins.
-  void recompute(const detail::TrainingPass& pass, bool blocks, std::size_t count) {
+  void recompute(const editing::TrainingPass& pass, bool blocks, std::size_t count) {
     if (count == 0) {
-      const auto depth = static_cast<double>(detail::count_products(editor_, pass.forward));
+      const auto depth = static_cast<double>(editing::count_products(editor_, pass.forward));
       count = static_cast<std::size_t>(std::max(1.0, std::round(std::sqrt(depth))));
     }
-    auto segments = blocks ? detail::block_segments(editor_, pass)
-                           : detail::equal_segments(editor_, pass, count);
+    auto segments = blocks ? editing::block_segments(editor_, pass)
+                           : editing::equal_segments(editor_, pass, count);
     if (!blocks && !segments.empty()) segments.pop_back();
-    const auto stashes = detail::find_stashes(editor_, pass, 1);
-    for (const detail::PassSegment& segment : segments) {
+    const auto stashes = editing::find_stashes(editor_, pass, 1);
+    for (const editing::PassSegment& segment : segments) {
       const auto begin = pass.forward.begin();
       const auto copies = again({begin + static_cast<std::ptrdiff_t>(segment.begin),
                                  begin + static_cast<std::ptrdiff_t>(segment.end)},
@@ -128,15 +139,15 @@ class Checkpointing {
       forget(pass, stashes, segment, copies);
       // The last output of a segment enters the next one and is kept.
       freed_bytes_ +=
-          std::max(0.0, detail::stashed_bytes(editor_, pass, segment.begin, segment.end - 1));
+          std::max(0.0, editing::stashed_bytes(editor_, pass, segment.begin, segment.end - 1));
     }
-    all_bytes_ += std::max(0.0, detail::stashed_bytes(editor_, pass, 0, pass.forward.size()));
+    all_bytes_ += std::max(0.0, editing::stashed_bytes(editor_, pass, 0, pass.forward.size()));
   }
 
   // The k-th attention of the backward undoes the k-th last of the forward.
   void recompute_attention() {
-    std::vector<detail::AttentionCore> open;
-    for (const detail::AttentionCore& core : detail::find_attention_cores(editor_)) {
+    std::vector<editing::AttentionCore> open;
+    for (const editing::AttentionCore& core : editing::find_attention_cores(editor_)) {
       if (!core.backward) {
         open.push_back(core);
       } else if (!open.empty()) {
@@ -148,8 +159,8 @@ class Checkpointing {
     }
   }
 
-  detail::KernelEditor editor_;
-  std::vector<detail::TrainingPass> passes_;
+  editing::KernelEditor editor_;
+  std::vector<editing::TrainingPass> passes_;
   TensorEditor tensors_{editor_.edit()};
   std::size_t parts_ = 0;
   double all_bytes_ = 0;
@@ -157,8 +168,8 @@ class Checkpointing {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Checkpointing(scenario).run(params.text("mode"),
-                                     static_cast<std::size_t>(params.integer("segments")));
+  return Checkpointing(scenario).run(params.text(mode_param),
+                                     static_cast<std::size_t>(params.integer(segments_param)));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -173,22 +184,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "saving and restoring the state of random number generators",
     "collectives and copies inside a block: they are not repeated",
     "a host that waits for memory less often"};
-constexpr std::array params = {
-    ParamInfo{.name = "mode",
-              .type = ParamType::text,
-              .default_text = "segments",
-              .doc =
-                  "segments: equal parts of the pass; block: every repeated module (a transformer "
-                  "layer); selective: the attention core only.",
-              .choices = "segments|block|selective"},
-    ParamInfo{.name = "segments",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Parts of a forward pass; 0: square root of its number of matrix products and "
-                     "convolutions; 1 keeps everything.",
-              .minimum = 0,
-              .maximum = 1e5}};
+constexpr std::array params = {mode_param, segments_param};
 constexpr std::array<std::string_view, 5> memory_settings = {
     "mode=block", "mode=selective", "segments=2", "segments=4", "segments=8"};
 
@@ -215,7 +211,7 @@ constinit const OptimizationInfo activation_checkpointing = {
         "recomputed block from any trace with it.",
     .params = params,
     .apply = apply,
-    .stage = Stage::storage,
+    .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
 }  // namespace optimizations

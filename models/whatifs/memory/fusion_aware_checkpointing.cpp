@@ -7,12 +7,6 @@
 //   Matrix products and convolutions are never recomputed: of a chain between two of them the
 //   minimum cut is its input.
 //
-// paper     H. He, S. Yu, Transcending Runtime-Memory Tradeoffs in Checkpointing by being Fusion
-//           Aware, MLSys 2023.
-// assumes   - the minimum cut of a chain between products is its input
-//           - recomputing pointwise operators in a fused kernel is free
-// ignores   residual branches as a whole, registers, compile time
-// calibrate kept_host: a compiled run; fused kernels of it for the bytes.
 // memory    all intermediates of forward chains but their input and output are not kept: recorded
 //           tensors of inner kernels that the chain or the backward pass frees.
 #include <algorithm>
@@ -30,14 +24,22 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo longest_param = {.name = "longest",
+                                     .type = ParamType::integer,
+                                     .unit = "1",
+                                     .default_text = "32",
+                                     .doc = "Kernels in one chain at most.",
+                                     .minimum = 2,
+                                     .maximum = 1e6};
+
 class Fusion {
  public:
   explicit Fusion(const Scenario& scenario) : editor_(scenario) {}
 
-  Result<Change> run(const detail::FusionSettings& limits, double kept_host) {
+  Result<Change> run(const editing::FusionSettings& limits, double kept_host) {
     editor_.keep_host(kept_host);
     const std::vector<bool> all(editor_.graph().size(), true);
-    for (const auto& chain : detail::find_chains(editor_, all, limits)) {
+    for (const auto& chain : editing::find_chains(editor_, all, limits)) {
       const Phase phase = editor_.graph().phase(chain.kernels.front());
       if (phase == Phase::forward) fuse(chain, limits, false);
       if (phase == Phase::backward) fuse(chain, limits, true);
@@ -60,10 +62,10 @@ class Fusion {
   }
 
  private:
-  void fuse(const detail::FusionChain& chain, detail::FusionSettings settings, bool backward) {
+  void fuse(const editing::FusionChain& chain, editing::FusionSettings settings, bool backward) {
     settings.kept_writes = 0;
     settings.recomputed = backward ? 1 : 0;
-    const std::int64_t ns = detail::fused_ns(editor_, chain, settings);
+    const std::int64_t ns = editing::fused_ns(editor_, chain, settings);
     const TaskId put =
         editor_.replace(chain.kernels, {backward ? "fused backward chain" : "fused chain",
                                         {ns, Provenance::scaled, 0.8F, 1.25F},
@@ -78,22 +80,22 @@ class Fusion {
         bytes_ += std::max(0.0, amount.output) * editor_.number_bytes(chain.kernels[i]);
       }
     }
-    fused_.add(chain, detail::Stashed::goes);
+    fused_.add(chain, editing::Stashed::goes);
     ++chains_[backward ? 1 : 0];
   }
 
-  detail::KernelEditor editor_;
-  detail::FusedTensors fused_;
+  editing::KernelEditor editor_;
+  editing::FusedTensors fused_;
   std::array<std::size_t, 2> chains_{};
   std::size_t tensors_ = 0;
   double bytes_ = 0;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::FusionSettings limits;
-  limits.max_segment_ns = params.integer("max_segment");
-  limits.max_length = static_cast<std::size_t>(params.integer("longest"));
-  return Fusion(scenario).run(limits, params.number("kept_host"));
+  editing::FusionSettings limits;
+  limits.max_segment_ns = params.integer(editing::max_segment_param);
+  limits.max_length = static_cast<std::size_t>(params.integer(longest_param));
+  return Fusion(scenario).run(limits, params.number(editing::kept_host_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -108,14 +110,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "graphs that are no chains: residual branches are cut at their additions",
     "registers and compile time", "products that would be worth recomputing"};
-constexpr std::array params = {ParamInfo{.name = "longest",
-                                         .type = ParamType::integer,
-                                         .unit = "1",
-                                         .default_text = "32",
-                                         .doc = "Kernels in one chain at most.",
-                                         .minimum = 2,
-                                         .maximum = 1e6},
-                               detail::max_segment_param, detail::kept_host_param};
+constexpr std::array params = {longest_param, editing::max_segment_param, editing::kept_host_param};
 
 }  // namespace
 

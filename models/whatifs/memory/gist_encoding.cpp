@@ -6,12 +6,6 @@
 //   known. All others: fewer bits. Encoding reads the map and writes the code; decoding the
 //   reverse.
 //
-// paper     A. Jain et al., Gist: Efficient Data Encoding for Deep Neural Network Training, ISCA
-//           2018.
-// assumes   - both kernels are bound by bytes
-//           - the share of zeros behind ReLUs is what `sparsity` says
-// ignores   accuracy with fewer bits, encoding fused into the kernel before, in-place ReLU
-// calibrate sparsity: share of zeros behind ReLUs of the trained model.
 // memory    a kept number takes 1 bit, 5 (1 - sparsity) bytes, or `bits`.
 #include <array>
 #include <vector>
@@ -26,6 +20,28 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo sparsity_param = {
+    .name = "sparsity",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of zeros behind ReLUs that feed convolutions; 0: not known, not used.",
+    .minimum = 0,
+    .maximum = 0.999};
+constexpr ParamInfo bits_param = {
+    .name = "bits",
+    .unit = "1",
+    .default_text = "16",
+    .doc = "Bits per number of maps with no better code (the paper: 16, 10 or 8).",
+    .minimum = 1,
+    .maximum = 32};
+constexpr ParamInfo least_param = {.name = "least",
+                                   .type = ParamType::bytes,
+                                   .unit = "B",
+                                   .default_text = "1 MiB",
+                                   .doc = "Smaller feature maps are kept as they are.",
+                                   .minimum = 1,
+                                   .maximum = 1e15};
+
 enum class Code : std::uint8_t { one_bit, sparse, fewer_bits, none };
 
 class Encoder {
@@ -34,8 +50,8 @@ class Encoder {
       : editor_(scenario), sparsity_(sparsity), bits_(bits) {}
 
   Result<Change> run(double least_bytes) {
-    for (const detail::TrainingPass& pass : detail::find_passes(editor_)) {
-      for (const detail::Stash& stash : detail::find_stashes(editor_, pass, least_bytes)) {
+    for (const editing::TrainingPass& pass : editing::find_passes(editor_)) {
+      for (const editing::Stash& stash : editing::find_stashes(editor_, pass, least_bytes)) {
         if (auto status = encode(pass, stash); !status) return std::move(status).error();
       }
     }
@@ -48,27 +64,27 @@ class Encoder {
         "{} maps as one bit, {} sparse, {} in fewer bits: {:.0f} MB kept between forward and "
         "backward become {:.0f} MB ({:.2f}x); {:.2f} ms to encode and decode",
         count_[0], count_[1], count_[2], before_ * 1e-6, after_ * 1e-6, before_ / after_,
-        detail::to_ms(editor_.sums().after_ns)));
+        editing::to_ms(editor_.sums().after_ns)));
   }
 
  private:
   // What the paper's table says for the layers around a map.
-  [[nodiscard]] Code code_of(const detail::TrainingPass& pass, const detail::Stash& stash) const {
+  [[nodiscard]] Code code_of(const editing::TrainingPass& pass, const editing::Stash& stash) const {
     bool relu = false;
     for (std::size_t i = stash.made; i <= stash.last_use + 1 && i < pass.forward.size(); ++i) {
       const TaskId kernel = pass.forward[i];
-      if (relu && detail::is_pooling(editor_, kernel)) return Code::one_bit;
+      if (relu && editing::is_pooling(editor_, kernel)) return Code::one_bit;
       // One byte of index beside four of value: worth it above a fifth of zeros.
       if (relu && editor_.class_of(kernel) == KernelClass::convolution && sparsity_ > 0.2) {
         return Code::sparse;
       }
-      relu = relu || detail::is_relu(editor_, kernel);
+      relu = relu || editing::is_relu(editor_, kernel);
     }
     return bits_ < 8 * editor_.number_bytes(pass.forward[stash.made]) ? Code::fewer_bits
                                                                       : Code::none;
   }
 
-  Status encode(const detail::TrainingPass& pass, const detail::Stash& stash) {
+  Status encode(const editing::TrainingPass& pass, const editing::Stash& stash) {
     const Code code = code_of(pass, stash);
     if (code == Code::none || editor_.own_call(stash.needed_by) == none<TaskId>) {
       return ok_status();
@@ -96,7 +112,7 @@ class Encoder {
     return ok_status();
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   TensorEditor tensors_{editor_.edit()};
   double sparsity_ = 0;
   double bits_ = 16;
@@ -106,8 +122,8 @@ class Encoder {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Encoder(scenario, params.number("sparsity"), params.number("bits"))
-      .run(params.number("least"));
+  return Encoder(scenario, params.number(sparsity_param), params.number(bits_param))
+      .run(params.number(least_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -119,26 +135,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "the place of the maximum in pooling windows (4 bits per output)",
     "encoding that is fused into the kernel before it", "accuracy with fewer bits"};
-constexpr std::array params = {
-    ParamInfo{.name = "sparsity",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of zeros behind ReLUs that feed convolutions; 0: not known, not used.",
-              .minimum = 0,
-              .maximum = 0.999},
-    ParamInfo{.name = "bits",
-              .unit = "1",
-              .default_text = "16",
-              .doc = "Bits per number of maps with no better code (the paper: 16, 10 or 8).",
-              .minimum = 1,
-              .maximum = 32},
-    ParamInfo{.name = "least",
-              .type = ParamType::bytes,
-              .unit = "B",
-              .default_text = "1 MiB",
-              .doc = "Smaller feature maps are kept as they are.",
-              .minimum = 1,
-              .maximum = 1e15}};
+constexpr std::array params = {sparsity_param, bits_param, least_param};
 constexpr std::array<std::string_view, 1> memory_settings = {"bits=8"};
 
 }  // namespace
@@ -161,7 +158,7 @@ constinit const OptimizationInfo gist_encoding = {
     .calibrate = "sparsity: share of zeros behind the ReLUs of the model in training.",
     .params = params,
     .apply = apply,
-    .stage = Stage::storage,
+    .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
 }  // namespace optimizations

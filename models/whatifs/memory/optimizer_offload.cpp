@@ -7,14 +7,6 @@
 //            to device:                        [p 1][p 2] ...      -> next forward
 //   The update's kernels go with their launches. Gradients leave in chunks while the backward runs.
 //
-// paper     J. Ren et al., ZeRO-Offload: Democratizing Billion-Scale Model Training, USENIX ATC
-// 2021. assumes   - the CPU update is bound by host memory: 28 bytes per parameter and 2 more for
-// the
-//             16-bit copy
-//           - updated parameters return chunk by chunk while the next chunk is updated
-// ignores   clipping that needs all gradients first, a one-step delayed update, several devices per
-//           host
-// calibrate host_bandwidth: any host copy; bandwidth: a pinned copy in a trace of the machine.
 // memory    optimizer states and fp32 parameters leave the device.
 #include <algorithm>
 #include <array>
@@ -33,7 +25,39 @@
 namespace foretrace {
 namespace {
 
-using detail::CopyEngine;
+constexpr ParamInfo parameters_param = {
+    .name = "parameters",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Number of parameters; 0: from the shapes of the update.",
+    .minimum = 0,
+    .maximum = 1e13};
+constexpr ParamInfo bytes_param = {
+    .name = "bytes",
+    .unit = "B",
+    .default_text = "4",
+    .doc = "Bytes of a gradient and of a parameter on the link: 4, or 2 in 16 bit.",
+    .minimum = 0.5,
+    .maximum = 8};
+constexpr ParamInfo host_bandwidth_param = {
+    .name = "host_bandwidth",
+    .type = ParamType::bandwidth,
+    .unit = "GB/s",
+    .default_text = "80 GB/s",
+    .doc = "Of host memory in the update; one socket has 4 to 8 channels of 21 to 38 GB/s.",
+    .minimum = 1e6,
+    .maximum = 1e13,
+    .optimistic = "200 GB/s",
+    .pessimistic = "40 GB/s"};
+constexpr ParamInfo chunks_param = {.name = "chunks",
+                                    .type = ParamType::integer,
+                                    .unit = "1",
+                                    .default_text = "16",
+                                    .doc = "Pieces in which gradients and parameters travel.",
+                                    .minimum = 1,
+                                    .maximum = 1024};
+
+using editing::CopyEngine;
 
 struct Settings {
   double bandwidth = 0;
@@ -51,7 +75,7 @@ class Offload {
       : editor_(scenario), engine_(editor_, settings.bandwidth), settings_(settings) {}
 
   Result<Change> run() {
-    const auto passes = detail::find_passes(editor_);
+    const auto passes = editing::find_passes(editor_);
     if (settings_.parameters == 0) settings_.parameters = parameters_by_shapes();
     for (std::size_t i = 0; i < passes.size(); ++i) {
       const TaskId last = passes[i].backward.back();
@@ -76,8 +100,8 @@ class Offload {
     return editor_.finish(fmt::format(
         "{} updates of {:.1f} M parameters on the host: {:.2f} ms of CPU time and {:.2f} ms of "
         "copies each way per step; {} update kernels go{}",
-        offloaded_, settings_.parameters * 1e-6, detail::to_ms(cpu_ns()),
-        detail::to_ms(engine_.copy_ns(settings_.parameters * settings_.bytes)),
+        offloaded_, settings_.parameters * 1e-6, editing::to_ms(cpu_ns()),
+        editing::to_ms(engine_.copy_ns(settings_.parameters * settings_.bytes)),
         editor_.sums().removed, tensors.note()));
   }
 
@@ -89,7 +113,7 @@ class Offload {
   [[nodiscard]] double parameters_by_shapes() const {
     const auto kernels = describe_works(editor_.graph(), editor_.accelerator());
     double most = 0;
-    for (const detail::Update& update : detail::find_updates(editor_.graph(), kernels)) {
+    for (const editing::Update& update : editing::find_updates(editor_.graph(), kernels)) {
       most = std::max(most, update.parameters);
     }
     return most;
@@ -109,7 +133,7 @@ class Offload {
     return kernels;
   }
 
-  void offload(const detail::TrainingPass& pass, const std::vector<TaskId>& update, TaskId next) {
+  void offload(const editing::TrainingPass& pass, const std::vector<TaskId>& update, TaskId next) {
     const double chunk_bytes =
         settings_.parameters * settings_.bytes / static_cast<double>(settings_.chunks);
     TaskId last_out = none<TaskId>;
@@ -159,7 +183,7 @@ class Offload {
     if (next != none<TaskId> && last_in != none<TaskId>) engine_.wait(next, last_in);
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   CopyEngine engine_;
   Settings settings_;
   std::size_t offloaded_ = 0;
@@ -167,11 +191,11 @@ class Offload {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Settings settings;
-  settings.bandwidth = params.number("bandwidth");
-  settings.host_bandwidth = params.number("host_bandwidth");
-  settings.bytes = params.number("bytes");
-  settings.parameters = params.number("parameters");
-  settings.chunks = params.integer("chunks");
+  settings.bandwidth = params.number(editing::host_link_param);
+  settings.host_bandwidth = params.number(host_bandwidth_param);
+  settings.bytes = params.number(bytes_param);
+  settings.parameters = params.number(parameters_param);
+  settings.chunks = params.integer(chunks_param);
   return Offload(scenario, settings).run();
 }
 
@@ -185,37 +209,8 @@ constexpr std::array<std::string_view, 3> ignores = {
     "gradients that are sharded over several devices of one host",
     "the delayed update that hides all of it behind the next step",
     "casts on the device between 16-bit and 32-bit gradients"};
-constexpr std::array params = {
-    ParamInfo{.name = "parameters",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Number of parameters; 0: from the shapes of the update.",
-              .minimum = 0,
-              .maximum = 1e13},
-    ParamInfo{.name = "bytes",
-              .unit = "B",
-              .default_text = "4",
-              .doc = "Bytes of a gradient and of a parameter on the link: 4, or 2 in 16 bit.",
-              .minimum = 0.5,
-              .maximum = 8},
-    detail::host_link_param,
-    ParamInfo{
-        .name = "host_bandwidth",
-        .type = ParamType::bandwidth,
-        .unit = "GB/s",
-        .default_text = "80 GB/s",
-        .doc = "Of host memory in the update; one socket has 4 to 8 channels of 21 to 38 GB/s.",
-        .minimum = 1e6,
-        .maximum = 1e13,
-        .optimistic = "200 GB/s",
-        .pessimistic = "40 GB/s"},
-    ParamInfo{.name = "chunks",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "16",
-              .doc = "Pieces in which gradients and parameters travel.",
-              .minimum = 1,
-              .maximum = 1024}};
+constexpr std::array params = {parameters_param, bytes_param, editing::host_link_param,
+                               host_bandwidth_param, chunks_param};
 constexpr std::array<std::string_view, 2> conflicts = {"eight_bit_optimizer", "fused_optimizer"};
 
 }  // namespace
@@ -239,7 +234,7 @@ constinit const OptimizationInfo optimizer_offload = {
     .calibrate = "bandwidth and host_bandwidth: copies of some hundred MB on the machine.",
     .params = params,
     .apply = apply,
-    .stage = Stage::storage,
+    .stage = ApplyStage::storage,
     .conflicts = conflicts};
 
 }  // namespace optimizations

@@ -5,12 +5,6 @@
 //   The widest linear layer is the classifier. Its products run in 16 bit, kernels over b x L
 //   numbers and the update of its weight go.
 //
-// paper     V. Jain, J. Prakash, D. Saini, J. Jiao, R. Ramjee, M. Varma, Renee: End-To-End
-//           Training of Extreme Classification Models, MLSys 2023.
-// assumes   - the widest linear layer is the classifier
-//           - loss and update fit into its products
-// ignores   sharding of labels, accuracy, a master copy
-// calibrate one step of the tiled classifier beside the recorded one.
 // memory    logits and their gradient (2 b L numbers) and states (8 bytes per weight) are not
 //           stored; the weight takes 2 bytes.
 #include <algorithm>
@@ -25,13 +19,21 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo least_labels_param = {
+    .name = "least_labels",
+    .unit = "1",
+    .default_text = "32768",
+    .doc = "A widest layer with fewer outputs is no extreme classifier.",
+    .minimum = 2,
+    .maximum = 1000000000000000.0};
+
 class Classifier {
  public:
   explicit Classifier(const Scenario& scenario) : editor_(scenario) {}
 
   Result<Change> run(double least_labels) {
     for (const TaskId kernel : editor_.kernels()) {
-      if (editor_.graph().phase(kernel) != Phase::forward || !detail::is_linear(editor_, kernel) ||
+      if (editor_.graph().phase(kernel) != Phase::forward || !editing::is_linear(editor_, kernel) ||
           editor_.about(kernel).shape_from_grid) {
         continue;
       }
@@ -90,12 +92,12 @@ class Classifier {
     editor_.set(kernel, cost);
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   GemmShape layer_;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Classifier(scenario).run(params.number("least_labels"));
+  return Classifier(scenario).run(params.number(least_labels_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -109,13 +111,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {"sharding of labels over devices",
                                                      "accuracy with SGD and 16 bit",
                                                      "the master copy of weights, if one is kept"};
-constexpr std::array params = {
-    ParamInfo{.name = "least_labels",
-              .unit = "1",
-              .default_text = "32768",
-              .doc = "A widest layer with fewer outputs is no extreme classifier.",
-              .minimum = 2,
-              .maximum = 1000000000000000.0}};
+constexpr std::array params = {least_labels_param};
 
 }  // namespace
 

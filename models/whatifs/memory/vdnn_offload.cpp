@@ -7,12 +7,6 @@
 //   Copies run on streams of their own. The layer after the next waits until a map has left
 //   (safe=true), and the backward kernel that needs it until it is back.
 //
-// paper     M. Rhu et al., vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient
-//           Neural Network Design, MICRO 2016.
-// assumes   - pinned host memory is large enough, and the link is not shared
-//           - a prefetch starts when the backward kernel of the map that is needed before starts
-// ignores   kernels slowed by the copies' memory traffic; allocation and freeing on the device
-// calibrate bandwidth: any pinned copy of some MB in a trace of the machine.
 // memory    of the offloaded maps only those that are in use or on their way are on the device.
 #include <algorithm>
 #include <array>
@@ -30,23 +24,41 @@
 namespace foretrace {
 namespace {
 
-using detail::CopyEngine;
+constexpr ParamInfo least_param = {.name = "least",
+                                   .type = ParamType::bytes,
+                                   .unit = "B",
+                                   .default_text = "1 MiB",
+                                   .doc = "Smaller feature maps stay on the device.",
+                                   .minimum = 1,
+                                   .maximum = 1e15};
+constexpr ParamInfo policy_param = {
+    .name = "policy",
+    .type = ParamType::text,
+    .default_text = "all",
+    .doc = "all: every feature map; conv: those that a convolution reads.",
+    .choices = "all|conv"};
+constexpr ParamInfo safe_param = {.name = "safe",
+                                  .type = ParamType::boolean,
+                                  .default_text = "true",
+                                  .doc = "The forward pass waits for each map to have left."};
+
+using editing::CopyEngine;
 
 struct Offload {
-  detail::KernelEditor& editor;
+  editing::KernelEditor& editor;
   CopyEngine& engine;
   TensorEditor tensors;
   bool safe = true;
 
-  void run(const detail::TrainingPass& pass, std::vector<detail::Stash> stashes);
+  void run(const editing::TrainingPass& pass, std::vector<editing::Stash> stashes);
 };
 
-void Offload::run(const detail::TrainingPass& pass, std::vector<detail::Stash> stashes) {
+void Offload::run(const editing::TrainingPass& pass, std::vector<editing::Stash> stashes) {
   // In the order of the backward pass; normally the last map made is the first one needed.
   std::stable_sort(stashes.begin(), stashes.end(),
                    [](const auto& a, const auto& b) { return a.needed_by < b.needed_by; });
   TaskId previous_need = none<TaskId>;
-  for (const detail::Stash& stash : stashes) {
+  for (const editing::Stash& stash : stashes) {
     const TaskId out = engine.copy({.direction = CopyEngine::Direction::to_host,
                                     .bytes = stash.bytes,
                                     .anchor = pass.forward[stash.last_use],
@@ -72,8 +84,8 @@ void Offload::run(const detail::TrainingPass& pass, std::vector<detail::Stash> s
 }
 
 // Within three kernels of its making, for ReLU and bias may stand between.
-bool feeds_convolution(const detail::KernelEditor& editor, const detail::TrainingPass& pass,
-                       const detail::Stash& stash) {
+bool feeds_convolution(const editing::KernelEditor& editor, const editing::TrainingPass& pass,
+                       const editing::Stash& stash) {
   const std::size_t end = std::min(stash.made + 4, pass.forward.size());
   for (std::size_t i = stash.made + 1; i < end; ++i) {
     if (editor.class_of(pass.forward[i]) == KernelClass::convolution) return true;
@@ -82,15 +94,15 @@ bool feeds_convolution(const detail::KernelEditor& editor, const detail::Trainin
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  CopyEngine engine(editor, params.number("bandwidth"));
-  const bool convolutions = params.text("policy") == "conv";
-  Offload offload{editor, engine, TensorEditor(editor.edit()), params.boolean("safe")};
+  editing::KernelEditor editor(scenario);
+  CopyEngine engine(editor, params.number(editing::host_link_param));
+  const bool convolutions = params.text(policy_param) == "conv";
+  Offload offload{editor, engine, TensorEditor(editor.edit()), params.boolean(safe_param)};
   std::size_t maps = 0;
-  for (const detail::TrainingPass& pass : detail::find_passes(editor)) {
-    auto stashes = detail::find_stashes(editor, pass, params.number("least"));
+  for (const editing::TrainingPass& pass : editing::find_passes(editor)) {
+    auto stashes = editing::find_stashes(editor, pass, params.number(least_param));
     if (convolutions) {
-      std::erase_if(stashes, [&](const detail::Stash& stash) {
+      std::erase_if(stashes, [&](const editing::Stash& stash) {
         return !feeds_convolution(editor, pass, stash);
       });
     }
@@ -107,7 +119,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   return editor.finish(fmt::format(
       "{} feature maps, {:.0f} MB, leave the device and return over the recorded window: {:.2f} ms "
       "of copies each way{}",
-      maps, bytes * 1e-6, bytes / params.number("bandwidth") * 1e3, offload.tensors.note()));
+      maps, bytes * 1e-6, bytes / params.number(editing::host_link_param) * 1e3,
+      offload.tensors.note()));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -123,24 +136,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "kernels that get slower while copies use the same memory",
     "time to allocate and free on the device",
     "feature maps that several layers share: by shapes, they are counted once per layer"};
-constexpr std::array params = {
-    detail::host_link_param,
-    ParamInfo{.name = "least",
-              .type = ParamType::bytes,
-              .unit = "B",
-              .default_text = "1 MiB",
-              .doc = "Smaller feature maps stay on the device.",
-              .minimum = 1,
-              .maximum = 1e15},
-    ParamInfo{.name = "policy",
-              .type = ParamType::text,
-              .default_text = "all",
-              .doc = "all: every feature map; conv: those that a convolution reads.",
-              .choices = "all|conv"},
-    ParamInfo{.name = "safe",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "The forward pass waits for each map to have left."}};
+constexpr std::array params = {editing::host_link_param, least_param, policy_param, safe_param};
 constexpr std::array<std::string_view, 3> memory_settings = {"policy=conv", "least=16MiB",
                                                              "least=256MiB"};
 
@@ -165,7 +161,7 @@ constinit const OptimizationInfo vdnn_offload = {
     .calibrate = "bandwidth: a pinned copy of some MB in any trace of the machine.",
     .params = params,
     .apply = apply,
-    .stage = Stage::storage,
+    .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
 }  // namespace optimizations

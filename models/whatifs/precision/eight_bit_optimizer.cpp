@@ -5,11 +5,6 @@
 //   Multi-tensor updates get shorter by the ratio of bytes. Updates in single operators become one
 //   kernel per tensor.
 //
-// paper     T. Dettmers, M. Lewis, S. Shleifer, L. Zettlemoyer, 8-bit Optimizers via Block-wise
-//           Quantization, ICLR 2022.
-// assumes   - the update is bound by bytes, and finding the codes costs nothing beside them
-// ignores   layers that keep 32-bit states, the maxima of blocks (4 bytes per block)
-// calibrate bytes: one step of the same model with the 8-bit optimizer.
 // memory    states take 2 instead of 8 bytes per parameter (Adam), plus 4 bytes per block of
 //           numbers.
 #include <algorithm>
@@ -29,6 +24,29 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo states_param = {
+    .name = "states",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "States per parameter, 2 for Adam, 1 for momentum; 0: by names and operators.",
+    .minimum = 0,
+    .maximum = 8};
+constexpr ParamInfo min_elements_param = {
+    .name = "min_elements",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "4096",
+    .doc = "States of fewer numbers keep 32 bits (bitsandbytes: min_8bit_size).",
+    .minimum = 0,
+    .maximum = 1e12};
+constexpr ParamInfo block_size_param = {.name = "block_size",
+                                        .type = ParamType::integer,
+                                        .unit = "1",
+                                        .default_text = "2048",
+                                        .doc = "Numbers that share one scale: 2048 in the paper.",
+                                        .minimum = 1,
+                                        .maximum = 1e9};
 
 // Bytes moved per parameter in fp32: parameter and gradient read, parameter written, and each state
 // read and written.
@@ -50,7 +68,7 @@ class EightBit {
     shrink_multi_tensor(states);
     const std::vector<KernelDescription> kernels =
         describe_works(editor_.graph(), editor_.accelerator());
-    for (const detail::Update& update : detail::find_updates(editor_.graph(), kernels)) {
+    for (const editing::Update& update : editing::find_updates(editor_.graph(), kernels)) {
       const double own = update.bytes_per_parameter >= old_bytes(2)   ? 2
                          : update.bytes_per_parameter >= old_bytes(1) ? 1
                                                                       : 0;
@@ -87,12 +105,12 @@ class EightBit {
       const double used = states > 0 ? states : named;
       if (used <= 0) continue;
       const double factor = new_bytes(used) / old_bytes(used);
-      editor_.set(kernel, detail::moved_share(editor_.graph().duration_ns(kernel),
-                                              KernelClass::optimizer, factor));
+      editor_.set(kernel, editing::moved_share(editor_.graph().duration_ns(kernel),
+                                               KernelClass::optimizer, factor));
     }
   }
 
-  void per_tensor(const detail::Update& update, double states) {
+  void per_tensor(const editing::Update& update, double states) {
     if (states <= 0 || update.tensors == 0 || update.calls.size() < update.tensors) return;
     std::vector<TaskId> kernels;
     for (const TaskId call : update.calls) {
@@ -125,7 +143,7 @@ class EightBit {
     states_after_ = states * parameters_;
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   QuantizationSettings settings_;
   std::size_t updates_ = 0;
   double parameters_ = 0;
@@ -134,8 +152,9 @@ class EightBit {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  const QuantizationSettings settings{params.integer("min_elements"), params.integer("block_size")};
-  return EightBit(scenario, settings).run(params.number("states"));
+  const QuantizationSettings settings{params.integer(min_elements_param),
+                                      params.integer(block_size_param)};
+  return EightBit(scenario, settings).run(params.number(states_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -151,27 +170,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "embeddings and small tensors that keep 32-bit states",
     "the maxima of blocks, 4 bytes per block", "accuracy"};
-constexpr std::array params = {
-    ParamInfo{.name = "states",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "States per parameter, 2 for Adam, 1 for momentum; 0: by names and operators.",
-              .minimum = 0,
-              .maximum = 8},
-    ParamInfo{.name = "min_elements",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "4096",
-              .doc = "States of fewer numbers keep 32 bits (bitsandbytes: min_8bit_size).",
-              .minimum = 0,
-              .maximum = 1e12},
-    ParamInfo{.name = "block_size",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "2048",
-              .doc = "Numbers that share one scale: 2048 in the paper.",
-              .minimum = 1,
-              .maximum = 1e9}};
+constexpr std::array params = {states_param, min_elements_param, block_size_param};
 
 }  // namespace
 
@@ -194,7 +193,7 @@ constinit const OptimizationInfo eight_bit_optimizer = {
     .calibrate = "states; and one step with the 8-bit optimizer for its achieved bandwidth.",
     .params = params,
     .apply = apply,
-    .stage = Stage::precision};
+    .stage = ApplyStage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -4,12 +4,6 @@
 //   after    [row maxima, quantize][int8 product][fp16 product of outliers][dequantize, add]
 //   Only products with a recorded or derived shape in forward or inference.
 //
-// paper     T. Dettmers et al., LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale,
-//           NeurIPS 2022.
-// assumes   - weights are quantized once, activations on every call
-//           - int8 products reach the share of their peak that 16-bit ones reach
-// ignores   weights copied between layouts, sorting out the columns, accuracy
-// calibrate outliers: share of feature columns beyond the threshold, from the model's activations.
 // memory    weights of these layers take 1 byte per number (outlier rows 2 more), recorded ones as
 //           long as one step reads each once.
 #include <algorithm>
@@ -28,6 +22,34 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo outliers_param = {
+    .name = "outliers",
+    .unit = "1",
+    .default_text = "0.001",
+    .doc = "Share of the input columns that stay in fp16; 0 leaves their product out.",
+    .minimum = 0,
+    .maximum = 1};
+constexpr ParamInfo least_columns_param = {.name = "least_columns",
+                                           .unit = "1",
+                                           .default_text = "512",
+                                           .doc = "Layers with fewer inputs stay as they are.",
+                                           .minimum = 1,
+                                           .maximum = 1e9};
+constexpr ParamInfo host_param = {.name = "host",
+                                  .type = ParamType::time,
+                                  .unit = "us",
+                                  .default_text = "10 us",
+                                  .doc = "Host time of each added kernel before its launch call.",
+                                  .minimum = 0,
+                                  .maximum = 1e9,
+                                  .optimistic = "3 us",
+                                  .pessimistic = "20 us"};
+constexpr ParamInfo accelerator_param = {
+    .name = "accelerator",
+    .type = ParamType::text,
+    .default_text = "recording",
+    .doc = "Accelerator of the recording, if its device name is not known."};
+
 class Int8 {
  public:
   Int8(const Scenario& scenario, double outliers, std::int64_t host_ns)
@@ -37,7 +59,7 @@ class Int8 {
     for (const TaskId kernel : editor_.kernels()) {
       const Phase phase = editor_.graph().phase(kernel);
       if (phase == Phase::backward || phase == Phase::update) continue;
-      if (!detail::is_linear(editor_, kernel)) continue;
+      if (!editing::is_linear(editor_, kernel)) continue;
       const GemmShape& shape = *editor_.about(kernel).amount.gemm;
       const Precision precision = editor_.about(kernel).traits.precision;
       if (shape.k < least_columns || precision == Precision::int8 ||
@@ -94,24 +116,24 @@ class Int8 {
     return ok_status();
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   double outliers_ = 0;
   std::int64_t host_ns_ = 0;
   double weights_before_ = 0;
   double weights_after_ = 0;
-  detail::WeightTensors weights_{editor_};
+  editing::WeightTensors weights_{editor_};
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (scenario.graph.size() == 0) return Error{ErrorCode::no_match, "no linear product"};
   std::optional<Accelerator> owned;
-  auto found = detail::recorded_accelerator(scenario, params.text("accelerator"), owned);
+  auto found = editing::recorded_accelerator(scenario, params.text(accelerator_param), owned);
   if (!found) return std::move(found).error();
   if ((*found)->flops(Precision::int8) <= 0) {
     return Error{ErrorCode::unsupported, fmt::format("{} has no int8 units", (*found)->name)};
   }
-  return Int8({scenario.graph, *found}, params.number("outliers"), params.integer("host"))
-      .run(params.number("least_columns"));
+  return Int8({scenario.graph, *found}, params.number(outliers_param), params.integer(host_param))
+      .run(params.number(least_columns_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -124,32 +146,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "weights that are converted between layouts, and bias kernels",
     "finding and gathering the outlier columns", "accuracy"};
-constexpr std::array params = {
-    ParamInfo{.name = "outliers",
-              .unit = "1",
-              .default_text = "0.001",
-              .doc = "Share of the input columns that stay in fp16; 0 leaves their product out.",
-              .minimum = 0,
-              .maximum = 1},
-    ParamInfo{.name = "least_columns",
-              .unit = "1",
-              .default_text = "512",
-              .doc = "Layers with fewer inputs stay as they are.",
-              .minimum = 1,
-              .maximum = 1e9},
-    ParamInfo{.name = "host",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "10 us",
-              .doc = "Host time of each added kernel before its launch call.",
-              .minimum = 0,
-              .maximum = 1e9,
-              .optimistic = "3 us",
-              .pessimistic = "20 us"},
-    ParamInfo{.name = "accelerator",
-              .type = ParamType::text,
-              .default_text = "recording",
-              .doc = "Accelerator of the recording, if its device name is not known."}};
+constexpr std::array params = {outliers_param, least_columns_param, host_param, accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"mixed_precision"};
 
 }  // namespace
@@ -174,7 +171,7 @@ constinit const OptimizationInfo int8_matmul = {
         "an operator in the trace.",
     .params = params,
     .apply = apply,
-    .stage = Stage::precision,
+    .stage = ApplyStage::precision,
     .conflicts = conflicts};
 
 }  // namespace optimizations

@@ -4,12 +4,6 @@
 //   after    [softmax int ][gelu int ][layer norm int ]      each `factor` of its time
 //   Kernels of a device that is weak in floating point; products keep their time.
 //
-// paper     Z. Zhang, B. He, Z. Zhang, Practical Edge Kernels for Integer-Only Vision
-//           Transformers Under Post-training Quantization, MLSys 2023.
-// assumes   - the device is slow in floating point
-//           - every such kernel has an integer twin
-// ignores   conversions, accuracy
-// calibrate factor: both kernels on the target device.
 // memory    activations between integer kernels take 1 instead of 4 bytes.
 #include <array>
 #include <cmath>
@@ -25,14 +19,21 @@
 namespace foretrace {
 namespace {
 
-bool is_covered(const detail::KernelEditor& editor, TaskId kernel) {
+constexpr ParamInfo factor_param = {
+    .name = "factor",
+    .unit = "x",
+    .doc = "New time / old time of these kernels; the paper reports 1/5 on two ARM CPUs.",
+    .minimum = 0,
+    .maximum = 10};
+
+bool is_covered(const editing::KernelEditor& editor, TaskId kernel) {
   const Phase phase = editor.graph().phase(kernel);
   if (phase == Phase::backward || phase == Phase::update) return false;
-  if (editor.class_of(kernel) == KernelClass::softmax || detail::is_gelu(editor, kernel)) {
+  if (editor.class_of(kernel) == KernelClass::softmax || editing::is_gelu(editor, kernel)) {
     return true;
   }
   return editor.class_of(kernel) == KernelClass::normalization &&
-         !detail::is_batch_norm(editor, kernel);
+         !editing::is_batch_norm(editor, kernel);
 }
 
 // A run on the CPU has these operators as parts of its host time.
@@ -54,8 +55,8 @@ std::int64_t shorten_host(const TaskGraph& graph, double factor, Editor& editor)
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  const double factor = params.number("factor");
+  editing::KernelEditor editor(scenario);
+  const double factor = params.number(factor_param);
   for (const TaskId kernel : editor.kernels()) {
     if (!is_covered(editor, kernel)) continue;
     const auto measured = static_cast<double>(scenario.graph.duration_ns(kernel));
@@ -66,7 +67,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     return Error{ErrorCode::no_match, "no softmax, GELU or layer norm in forward or inference"};
   }
   return editor.finish(
-      fmt::format("{}; {:.2f} ms less of host time", editor.sums_text(), detail::to_ms(host)));
+      fmt::format("{}; {:.2f} ms less of host time", editor.sums_text(), editing::to_ms(host)));
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
@@ -76,12 +77,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "Products run on 8-bit data already or keep their time."};
 constexpr std::array<std::string_view, 2> ignores = {
     "conversion between integer and floating point", "accuracy"};
-constexpr std::array params = {
-    ParamInfo{.name = "factor",
-              .unit = "x",
-              .doc = "New time / old time of these kernels; the paper reports 1/5 on two ARM CPUs.",
-              .minimum = 0,
-              .maximum = 10}};
+constexpr std::array params = {factor_param};
 
 }  // namespace
 
@@ -103,7 +99,7 @@ constinit const OptimizationInfo integer_kernels = {
     .calibrate = "factor: both kernels on the target device.",
     .params = params,
     .apply = apply,
-    .stage = Stage::precision};
+    .stage = ApplyStage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

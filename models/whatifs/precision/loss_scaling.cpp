@@ -10,7 +10,7 @@
 
 #include "models/editing/kernels/update_phase.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // By the update's operators, else by what is recorded of the weights.
@@ -86,4 +86,4 @@ Result<std::string> insert_loss_scaling(KernelEditor& editor, const PrecisionCho
       updates.size(), parameters * 1e-6, to_ms(cost->duration_ns));
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -7,7 +7,7 @@
 #include "models/editing/kernels/precision_choice.h"
 #include "sim/core/result.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// Inserts before the first kernel of every update a pass over the gradients with its launch, and a
 /// host task that reads back whether one is infinite. Returns a sentence for the notes;
@@ -15,4 +15,4 @@ namespace foretrace::detail {
 [[nodiscard]] Result<std::string> insert_loss_scaling(KernelEditor& editor,
                                                       const PrecisionChoice& choice);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

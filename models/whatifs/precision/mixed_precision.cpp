@@ -13,21 +13,6 @@
 //   loss scaling (fp16 in training): a pass over the gradients before every update
 //   backward -> [unscale and check gradients] -> host waits for found_inf -> update
 //
-// paper     P. Micikevicius et al., Mixed Precision Training, ICLR 2018; the prediction recipe and
-//           its constants: H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020; fp8:
-//           P. Micikevicius et al., FP8 Formats for Deep Learning, 2022, with the delayed scaling
-//           of NVIDIA's Transformer Engine.
-// assumes   - the library has a kernel of the lower precision for every product, as good for its
-//             shape
-//           - sizes of products are multiples of 8 (TF32: 4), or are recorded and then cost half
-//             the rate; linear products go to fp8 if their sizes, but for rows, are multiples of 16
-//           - kernels bound by bytes move half of them
-//           - a product of unknown shape lies between all arithmetic and all bytes
-//           - one kernel casts to fp8 with the last step's scale and finds the next maximum
-// ignores   casts of activations, gradient casts back to fp32, skipped steps of loss scaling, other
-//           algorithms or layouts (channels last), changed fusion, accuracy, steps to converge
-// calibrate `followers` from the share of elementwise kernels that are 16 bit in any trace under
-//           autocast; sustained_flops of the accelerator file from a GEMM benchmark.
 // memory    (where tensors are recorded) autocast: what a kernel writes takes half if it is a
 //           product, and half of `followers` otherwise; indices, masks and statistics stay;
 //           parameters, gradients and states stay fp32, and a 16-bit copy of every weight that is
@@ -47,6 +32,118 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo dtype_param = {
+    .name = "dtype",
+    .type = ParamType::text,
+    .default_text = "auto",
+    .doc =
+        "auto: bf16 where the accelerator has it, else fp16; tf32: fp32 products on TF32 "
+        "units, nothing else; fp8: linear products in fp8, other fp32 kernels in bf16.",
+    .choices = "auto|bf16|fp16|tf32|fp8"};
+constexpr ParamInfo mode_param = {
+    .name = "mode",
+    .type = ParamType::text,
+    .default_text = "autocast",
+    .doc =
+        "autocast: parameters and its fp32 list stay fp32; full: the whole model is cast, "
+        "norms and softmax too.",
+    .choices = "autocast|full"};
+constexpr ParamInfo model_param = {
+    .name = "model",
+    .type = ParamType::text,
+    .default_text = "roofline",
+    .doc =
+        "roofline: per kernel from shapes and the accelerator file; daydream: x 1/3 for "
+        "products and x 1/2 for the rest.",
+    .choices = "roofline|daydream"};
+constexpr ParamInfo followers_param = {
+    .name = "followers",
+    .unit = "1",
+    .default_text = "0.75",
+    .doc =
+        "Share of elementwise, copy and batch-norm time that runs on 16-bit data under "
+        "autocast.",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "1",
+    .pessimistic = "0.5"};
+constexpr ParamInfo casts_param = {
+    .name = "casts",
+    .type = ParamType::text,
+    .default_text = "weights",
+    .doc =
+        "weights: insert one cast per product with a recorded weight in forward; none: they "
+        "are kept in the lower precision.",
+    .choices = "weights|none"};
+constexpr ParamInfo cast_host_param = {
+    .name = "cast_host",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "10 us",
+    .doc = "Host time of one cast before its launch call (framework dispatch).",
+    .minimum = 0,
+    .maximum = 1e9,
+    .optimistic = "5 us",
+    .pessimistic = "20 us"};
+constexpr ParamInfo fp8_copies_param = {
+    .name = "fp8_copies",
+    .unit = "1",
+    .default_text = "2",
+    .doc =
+        "8-bit copies that a cast to fp8 writes in training: 2 where units multiply one "
+        "layout only (Hopper), so that backward needs the transposed one; else 1.",
+    .minimum = 1,
+    .maximum = 2,
+    .optimistic = "1",
+    .pessimistic = "2"};
+constexpr ParamInfo loss_scaling_param = {
+    .name = "loss_scaling",
+    .type = ParamType::text,
+    .default_text = "auto",
+    .doc =
+        "dynamic: gradients are unscaled and checked before every update; auto: "
+        "dynamic for fp16 in training, else none.",
+    .choices = "auto|dynamic|none"};
+constexpr ParamInfo parameters_param = {
+    .name = "parameters",
+    .unit = "1",
+    .default_text = "0",
+    .doc =
+        "Gradients that loss scaling checks; 0: from shapes of the update or recorded "
+        "weights.",
+    .minimum = 0,
+    .maximum = 1e13};
+constexpr ParamInfo unscale_host_param = {
+    .name = "unscale_host",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "100 us",
+    .doc = "Host time to collect the gradients before the unscale kernel's launch.",
+    .minimum = 0,
+    .maximum = 1e9,
+    .optimistic = "20 us",
+    .pessimistic = "500 us"};
+constexpr ParamInfo readback_host_param = {
+    .name = "readback_host",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "30 us",
+    .doc = "Host time of .item() on found_inf beside its waiting.",
+    .minimum = 0,
+    .maximum = 1e9,
+    .optimistic = "15 us",
+    .pessimistic = "60 us"};
+constexpr ParamInfo update_param = {
+    .name = "update",
+    .type = ParamType::boolean,
+    .default_text = "false",
+    .doc = "Also change the optimizer's kernels (16-bit states and gradients)."};
+constexpr ParamInfo accelerator_param = {
+    .name = "accelerator",
+    .type = ParamType::text,
+    .default_text = "recording",
+    .doc = "Accelerator of the recording, if its device name is not known."};
+
 // auto: bf16 where the accelerator has it.
 Precision half_type(const std::string& dtype, const Accelerator* accelerator) {
   if (dtype == "bf16") return Precision::bf16;
@@ -55,7 +152,7 @@ Precision half_type(const std::string& dtype, const Accelerator* accelerator) {
   return has_bf16 || dtype == "fp8" ? Precision::bf16 : Precision::fp16;
 }
 
-Status check_units(const detail::PrecisionChoice& choice, const Accelerator* accelerator) {
+Status check_units(const editing::PrecisionChoice& choice, const Accelerator* accelerator) {
   if (accelerator == nullptr) return ok_status();
   const auto lacks = [&](Precision precision, std::string_view instead) {
     return Error{ErrorCode::unsupported,
@@ -74,47 +171,47 @@ Status check_units(const detail::PrecisionChoice& choice, const Accelerator* acc
   return ok_status();
 }
 
-detail::PrecisionChoice choice_of(const ParamValues& params) {
-  const std::string& dtype = params.text("dtype");
-  detail::PrecisionChoice choice;
+editing::PrecisionChoice choice_of(const ParamValues& params) {
+  const std::string& dtype = params.text(dtype_param);
+  editing::PrecisionChoice choice;
   choice.tf32 = dtype == "tf32";
   choice.fp8 = dtype == "fp8";
-  choice.autocast = params.text("mode") == "autocast" && !choice.tf32;
-  choice.daydream = params.text("model") == "daydream";
-  choice.update = params.boolean("update");
-  choice.casts = !choice.tf32 && !choice.daydream && params.text("casts") == "weights";
-  choice.followers = choice.autocast ? params.number("followers") : 1;
-  choice.fp8_copies = params.number("fp8_copies");
-  choice.parameters = params.number("parameters");
-  choice.cast_host_ns = params.integer("cast_host");
-  choice.unscale_host_ns = params.integer("unscale_host");
-  choice.readback_host_ns = params.integer("readback_host");
+  choice.autocast = params.text(mode_param) == "autocast" && !choice.tf32;
+  choice.daydream = params.text(model_param) == "daydream";
+  choice.update = params.boolean(update_param);
+  choice.casts = !choice.tf32 && !choice.daydream && params.text(casts_param) == "weights";
+  choice.followers = choice.autocast ? params.number(followers_param) : 1;
+  choice.fp8_copies = params.number(fp8_copies_param);
+  choice.parameters = params.number(parameters_param);
+  choice.cast_host_ns = params.integer(cast_host_param);
+  choice.unscale_host_ns = params.integer(unscale_host_param);
+  choice.readback_host_ns = params.integer(readback_host_param);
   return choice;
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::PrecisionChoice choice = choice_of(params);
+  editing::PrecisionChoice choice = choice_of(params);
   if (choice.daydream && (choice.tf32 || choice.fp8)) {
     return Error{ErrorCode::unsupported,
                  fmt::format("model=daydream has constants for 16 bit only, got dtype={}, expected "
                              "dtype=auto, bf16 or fp16",
-                             params.text("dtype"))};
+                             params.text(dtype_param))};
   }
   std::optional<Accelerator> owned;
   const Accelerator* accelerator = scenario.accelerator;
   if (!choice.daydream) {
-    auto found = detail::recorded_accelerator(scenario, params.text("accelerator"), owned);
+    auto found = editing::recorded_accelerator(scenario, params.text(accelerator_param), owned);
     if (!found) return std::move(found).error();
     accelerator = *found;
   }
-  choice.half = half_type(params.text("dtype"), accelerator);
+  choice.half = half_type(params.text(dtype_param), accelerator);
   if (auto status = check_units(choice, accelerator); !status) return std::move(status).error();
-  const std::string& scaling = params.text("loss_scaling");
+  const std::string& scaling = params.text(loss_scaling_param);
   choice.needs_scaling = scaling == "dynamic";
   choice.loss_scaling =
       choice.needs_scaling ||
       (scaling == "auto" && choice.half == Precision::fp16 && !choice.tf32 && !choice.daydream);
-  return detail::lower_precision({scenario.graph, accelerator}, choice);
+  return editing::lower_precision({scenario.graph, accelerator}, choice);
 }
 
 constexpr std::array<std::string_view, 12> assumptions = {
@@ -160,102 +257,9 @@ constexpr std::array<std::string_view, 8> ignores = {
     "accuracy and the number of steps to reach it"};
 
 constexpr std::array params = {
-    ParamInfo{.name = "dtype",
-              .type = ParamType::text,
-              .default_text = "auto",
-              .doc =
-                  "auto: bf16 where the accelerator has it, else fp16; tf32: fp32 products on TF32 "
-                  "units, nothing else; fp8: linear products in fp8, other fp32 kernels in bf16.",
-              .choices = "auto|bf16|fp16|tf32|fp8"},
-    ParamInfo{
-        .name = "mode",
-        .type = ParamType::text,
-        .default_text = "autocast",
-        .doc = "autocast: parameters and its fp32 list stay fp32; full: the whole model is cast, "
-               "norms and softmax too.",
-        .choices = "autocast|full"},
-    ParamInfo{.name = "model",
-              .type = ParamType::text,
-              .default_text = "roofline",
-              .doc =
-                  "roofline: per kernel from shapes and the accelerator file; daydream: x 1/3 for "
-                  "products and x 1/2 for the rest.",
-              .choices = "roofline|daydream"},
-    ParamInfo{.name = "followers",
-              .unit = "1",
-              .default_text = "0.75",
-              .doc =
-                  "Share of elementwise, copy and batch-norm time that runs on 16-bit data under "
-                  "autocast.",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "1",
-              .pessimistic = "0.5"},
-    ParamInfo{
-        .name = "casts",
-        .type = ParamType::text,
-        .default_text = "weights",
-        .doc = "weights: insert one cast per product with a recorded weight in forward; none: they "
-               "are kept in the lower precision.",
-        .choices = "weights|none"},
-    ParamInfo{.name = "cast_host",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "10 us",
-              .doc = "Host time of one cast before its launch call (framework dispatch).",
-              .minimum = 0,
-              .maximum = 1e9,
-              .optimistic = "5 us",
-              .pessimistic = "20 us"},
-    ParamInfo{.name = "fp8_copies",
-              .unit = "1",
-              .default_text = "2",
-              .doc =
-                  "8-bit copies that a cast to fp8 writes in training: 2 where units multiply one "
-                  "layout only (Hopper), so that backward needs the transposed one; else 1.",
-              .minimum = 1,
-              .maximum = 2,
-              .optimistic = "1",
-              .pessimistic = "2"},
-    ParamInfo{.name = "loss_scaling",
-              .type = ParamType::text,
-              .default_text = "auto",
-              .doc = "dynamic: gradients are unscaled and checked before every update; auto: "
-                     "dynamic for fp16 in training, else none.",
-              .choices = "auto|dynamic|none"},
-    ParamInfo{.name = "parameters",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Gradients that loss scaling checks; 0: from shapes of the update or recorded "
-                     "weights.",
-              .minimum = 0,
-              .maximum = 1e13},
-    ParamInfo{.name = "unscale_host",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "100 us",
-              .doc = "Host time to collect the gradients before the unscale kernel's launch.",
-              .minimum = 0,
-              .maximum = 1e9,
-              .optimistic = "20 us",
-              .pessimistic = "500 us"},
-    ParamInfo{.name = "readback_host",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "30 us",
-              .doc = "Host time of .item() on found_inf beside its waiting.",
-              .minimum = 0,
-              .maximum = 1e9,
-              .optimistic = "15 us",
-              .pessimistic = "60 us"},
-    ParamInfo{.name = "update",
-              .type = ParamType::boolean,
-              .default_text = "false",
-              .doc = "Also change the optimizer's kernels (16-bit states and gradients)."},
-    ParamInfo{.name = "accelerator",
-              .type = ParamType::text,
-              .default_text = "recording",
-              .doc = "Accelerator of the recording, if its device name is not known."}};
+    dtype_param,         mode_param,       model_param,        followers_param,  casts_param,
+    cast_host_param,     fp8_copies_param, loss_scaling_param, parameters_param, unscale_host_param,
+    readback_host_param, update_param,     accelerator_param};
 
 }  // namespace
 
@@ -288,7 +292,7 @@ constinit const OptimizationInfo mixed_precision = {
         "host time between two aten::to calls in such a trace.",
     .params = params,
     .apply = apply,
-    .stage = Stage::precision};
+    .stage = ApplyStage::precision};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -13,7 +13,7 @@
 #include "models/whatifs/precision/loss_scaling.h"
 #include "models/whatifs/precision/precision_memory.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 class PrecisionEditor {
@@ -201,4 +201,4 @@ Result<Change> lower_precision(const Scenario& scenario, const PrecisionChoice& 
   return PrecisionEditor(scenario, choice).run();
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -4,10 +4,10 @@
 #include "models/editing/kernels/precision_choice.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// no_match, with the shares of the device time, if no kernel changes.
 [[nodiscard]] Result<Change> lower_precision(const Scenario& scenario,
                                              const PrecisionChoice& choice);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

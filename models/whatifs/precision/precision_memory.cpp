@@ -10,7 +10,7 @@
 #include "models/editing/tensors/training_pass.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 constexpr double half_of_fp32 = 0.5;
@@ -112,4 +112,4 @@ std::string PrecisionMemory::finish(bool all_fp32) {
   return note;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

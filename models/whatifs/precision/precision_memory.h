@@ -7,7 +7,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/precision_choice.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 class PrecisionMemory {
  public:
@@ -38,4 +38,4 @@ class PrecisionMemory {
   std::vector<Copy> copies_;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -6,7 +6,7 @@
 #include <map>
 #include <string_view>
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 bool in_forward(const TaskGraph& graph, TaskId kernel) {
@@ -159,4 +159,4 @@ BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const 
            static_cast<float>(spread.high)}};
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

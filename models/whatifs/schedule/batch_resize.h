@@ -7,7 +7,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 enum class Growth : std::uint8_t {
   fixed,   ///< no input holds the batch: parameters and their gradients
@@ -44,4 +44,4 @@ class BatchResizer {
   std::set<Dims> weights_;  // shapes of parameters, and of their gradients
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

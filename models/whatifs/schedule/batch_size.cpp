@@ -6,12 +6,6 @@
 //   changed; kernels on parameters only, the update and collectives stay; copies of input data
 //   grow.
 //
-// paper     G. Yu, T. Grossman, G. Pekhimenko, Skyline: Interactive In-Editor Computational
-//           Performance Profiling for Deep Neural Network Training, UIST 2020.
-// assumes   - the batch is the leading dimension of activations
-//           - the library picks kernels as good for the new shape as its model says
-// ignores   host work per sample (loading, collating), padding, other algorithms, memory limits
-// calibrate batch, and two further recorded batch sizes: the kernels' slope.
 // memory    activations x factor; parameters, gradients and states stay.
 #include <algorithm>
 #include <array>
@@ -28,6 +22,20 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo factor_param = {.name = "factor",
+                                    .unit = "x",
+                                    .doc = "New batch size / recorded one; 1 changes nothing.",
+                                    .minimum = 0.001,
+                                    .maximum = 4096};
+constexpr ParamInfo batch_param = {
+    .name = "batch",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Recorded batch size; 0: the leading dimension with most forward time.",
+    .minimum = 0,
+    .maximum = 1e9};
+
 double percent(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -37,12 +45,12 @@ void resize_copies(const TaskGraph& graph, double factor, Editor& editor) {
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (graph.kind(task) != TaskKind::copy || graph.phase(task) != Phase::data_loading) continue;
-    const Cost cost = detail::moved_share(graph.duration_ns(task), KernelClass::copy, factor);
+    const Cost cost = editing::moved_share(graph.duration_ns(task), KernelClass::copy, factor);
     editor.set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
   }
 }
 
-std::string note(const detail::KernelEditor& editor, const detail::BatchResizer& resizer,
+std::string note(const editing::KernelEditor& editor, const editing::BatchResizer& resizer,
                  double factor, const std::array<std::int64_t, 3>& time) {
   const std::int64_t all = time[0] + time[1] + time[2];
   const auto before = static_cast<double>(editor.sums().before_ns);
@@ -82,16 +90,16 @@ void resize_tensors(const TaskGraph& graph, double factor, TensorEditor& edits) 
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  const double factor = params.number("factor");
-  const detail::BatchResizer resizer(editor, params.integer("batch"));
+  editing::KernelEditor editor(scenario);
+  const double factor = params.number(factor_param);
+  const editing::BatchResizer resizer(editor, params.integer(batch_param));
   std::array<std::int64_t, 3> time{};
   for (const TaskId kernel : editor.kernels()) {
     const Phase phase = scenario.graph.phase(kernel);
     if (phase == Phase::update || phase == Phase::communication) continue;
     const auto resized = resizer.resized(kernel, factor);
     time[static_cast<std::size_t>(resized.growth)] += scenario.graph.duration_ns(kernel);
-    if (resized.growth != detail::Growth::fixed) editor.set(kernel, resized.cost);
+    if (resized.growth != editing::Growth::fixed) editor.set(kernel, resized.cost);
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match, "no forward or backward kernel works on a batch"};
@@ -115,19 +123,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "sequence lengths and padding that change with the batch",
     "other kernels that libraries pick for other sizes, beyond the model of tiles",
     "whether the larger batch fits into memory, and steps to converge"};
-constexpr std::array params = {
-    ParamInfo{.name = "factor",
-              .unit = "x",
-              .doc = "New batch size / recorded one; 1 changes nothing.",
-              .minimum = 0.001,
-              .maximum = 4096},
-    ParamInfo{.name = "batch",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Recorded batch size; 0: the leading dimension with most forward time.",
-              .minimum = 0,
-              .maximum = 1e9}};
+constexpr std::array params = {factor_param, batch_param};
 
 }  // namespace
 
@@ -150,8 +146,8 @@ constinit const OptimizationInfo batch_size = {
     .calibrate = "batch; and recordings at two further batch sizes for the slope of device time.",
     .params = params,
     .apply = apply,
-    .stage = Stage::workload,
-    .batch_param = "factor"};
+    .stage = ApplyStage::workload,
+    .batch_param = &factor_param};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -5,12 +5,6 @@
 //   The selected kernels of a backward pass are the chain, such as the time steps of a recurrent
 //   layer.
 //
-// paper     S. Wang, Y. Bai, G. Pekhimenko, BPPSA: Scaling Back-propagation by Parallel Scan
-//           Algorithm, MLSys 2020.
-// assumes   - the selected kernels are one chain
-//           - all products of a level take the same time
-// ignores   making Jacobians, gradients of weights
-// calibrate combine: time of one product of two Jacobians / time of one step of the chain.
 // memory    n + 1 Jacobians of the stages are kept at once.
 #include <algorithm>
 #include <array>
@@ -25,6 +19,30 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo select_param = {.name = "select",
+                                    .type = ParamType::selection,
+                                    .doc = "The chain, e.g. 'phase=backward&operator~lstm'."};
+constexpr ParamInfo stage_param = {.name = "stage",
+                                   .type = ParamType::integer,
+                                   .unit = "1",
+                                   .default_text = "1",
+                                   .doc = "Kernels per stage of the chain.",
+                                   .minimum = 1,
+                                   .maximum = 1000};
+constexpr ParamInfo combine_param = {
+    .name = "combine",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Time of one product of two Jacobians / time of a stage.",
+    .minimum = 0,
+    .maximum = 1000000.0};
+constexpr ParamInfo workers_param = {.name = "workers",
+                                     .unit = "1",
+                                     .default_text = "0",
+                                     .doc = "Products at the same time; 0: all of a level.",
+                                     .minimum = 0,
+                                     .maximum = 1000000000.0};
 
 // Products of every level: up-sweep from the leaves, then down-sweep.
 std::vector<std::size_t> level_widths(std::size_t stages) {
@@ -45,7 +63,7 @@ struct Settings {
 };
 
 // The levels share the places of the chain, so that launches stay where they were.
-bool scan(detail::KernelEditor& editor, const std::vector<TaskId>& chain,
+bool scan(editing::KernelEditor& editor, const std::vector<TaskId>& chain,
           const Settings& settings) {
   const std::size_t stages = chain.size() / settings.stage;
   const auto widths = level_widths(stages);
@@ -73,17 +91,17 @@ bool scan(detail::KernelEditor& editor, const std::vector<TaskId>& chain,
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text("select"));
+  auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   std::vector<bool> chosen(scenario.graph.size(), false);
   for (const TaskId task : *selected) chosen[index(task)] = true;
   Settings settings;
-  settings.stage = static_cast<std::size_t>(params.integer("stage"));
-  settings.combine = params.number("combine");
-  settings.workers = params.number("workers");
+  settings.stage = static_cast<std::size_t>(params.integer(stage_param));
+  settings.combine = params.number(combine_param);
+  settings.workers = params.number(workers_param);
   std::size_t chains = 0;
-  for (const detail::TrainingPass& pass : detail::find_passes(editor)) {
+  for (const editing::TrainingPass& pass : editing::find_passes(editor)) {
     std::vector<TaskId> chain;
     for (const TaskId kernel : pass.backward) {
       if (chosen[index(kernel)] && editor.own_call(kernel) != none<TaskId>) chain.push_back(kernel);
@@ -108,29 +126,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "Products of one level run at the same time, `workers` of them."};
 constexpr std::array<std::string_view, 2> ignores = {
     "making the Jacobians", "gradients of weights, which follow in parallel as before"};
-constexpr std::array params = {
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .doc = "The chain, e.g. 'phase=backward&operator~lstm'."},
-    ParamInfo{.name = "stage",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "1",
-              .doc = "Kernels per stage of the chain.",
-              .minimum = 1,
-              .maximum = 1000},
-    ParamInfo{.name = "combine",
-              .unit = "x",
-              .default_text = "1",
-              .doc = "Time of one product of two Jacobians / time of a stage.",
-              .minimum = 0,
-              .maximum = 1000000.0},
-    ParamInfo{.name = "workers",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Products at the same time; 0: all of a level.",
-              .minimum = 0,
-              .maximum = 1000000000.0}};
+constexpr std::array params = {select_param, stage_param, combine_param, workers_param};
 
 }  // namespace
 

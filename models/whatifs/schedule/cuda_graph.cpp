@@ -6,16 +6,6 @@
 //   synchronizations, blocking copies, other host work, step marks, hand-overs between threads and
 //   host time longer than max_segment. Host time inside it goes with its launches; gaps on the
 //   stream shrink to node_gap.
-//
-// paper     A. Gray, Getting Started with CUDA Graphs, NVIDIA, 2019; for training: PyTorch CUDA
-// graphs
-//           (V. Nguyen et al., 2021); host work as in Daydream, USENIX ATC 2020.
-// assumes   - shapes, addresses and control flow of the region are the same every time
-//           - the host time between launches of a region is framework overhead only
-//           - launching costs launch_base + nodes x node_cost, nodes start start_latency after the
-//           call
-// ignores   capture, instantiation and warm-up, copies of inputs into static buffers, memory pools
-// calibrate node_cost and start_latency from any trace with a graph launch on the same driver.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -30,6 +20,60 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "resource=host",
+    .doc = "Which calls may be captured, e.g. 'phase=forward' or 'step=3'."};
+constexpr ParamInfo min_launches_param = {.name = "min_launches",
+                                          .type = ParamType::integer,
+                                          .unit = "1",
+                                          .default_text = "8",
+                                          .doc = "Shortest region worth a graph.",
+                                          .minimum = 2,
+                                          .maximum = 1e6};
+constexpr ParamInfo max_segment_param = {
+    .name = "max_segment",
+    .type = ParamType::time,
+    .unit = "ms",
+    .default_text = "1 ms",
+    .doc = "Host time before a call above which a region is cut.",
+    .minimum = 0,
+    .maximum = 1e12};
+constexpr ParamInfo launch_base_param = {.name = "launch_base",
+                                         .type = ParamType::time,
+                                         .unit = "us",
+                                         .default_text = "10 us",
+                                         .doc = "Host time of a graph launch without its nodes.",
+                                         .minimum = 0,
+                                         .maximum = 1e9};
+constexpr ParamInfo node_cost_param = {.name = "node_cost",
+                                       .type = ParamType::time,
+                                       .unit = "us",
+                                       .default_text = "1.5 us",
+                                       .doc = "Host time of a graph launch per node.",
+                                       .minimum = 0,
+                                       .maximum = 1e9,
+                                       .optimistic = "0.5 us",
+                                       .pessimistic = "2.2 us"};
+constexpr ParamInfo node_gap_param = {.name = "node_gap",
+                                      .type = ParamType::time,
+                                      .unit = "us",
+                                      .default_text = "1 us",
+                                      .doc = "Longest gap between nodes of a stream.",
+                                      .minimum = 0,
+                                      .maximum = 1e9,
+                                      .optimistic = "0.7 us",
+                                      .pessimistic = "1.6 us"};
+constexpr ParamInfo start_latency_param = {
+    .name = "start_latency",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "15 us",
+    .doc = "From the begin of the call to its first node on an idle device.",
+    .minimum = 0,
+    .maximum = 1e9};
 
 struct Settings {
   std::int64_t max_segment_ns = 0;
@@ -139,15 +183,15 @@ class Capture {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text("select"));
+  auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   Settings settings;
-  settings.max_segment_ns = params.integer("max_segment");
-  settings.min_launches = static_cast<std::size_t>(params.integer("min_launches"));
-  settings.launch_base_ns = params.integer("launch_base");
-  settings.node_cost_ns = params.number("node_cost");
-  settings.node_gap_ns = params.integer("node_gap");
-  settings.start_latency_ns = params.integer("start_latency");
+  settings.max_segment_ns = params.integer(max_segment_param);
+  settings.min_launches = static_cast<std::size_t>(params.integer(min_launches_param));
+  settings.launch_base_ns = params.integer(launch_base_param);
+  settings.node_cost_ns = params.number(node_cost_param);
+  settings.node_gap_ns = params.integer(node_gap_param);
+  settings.start_latency_ns = params.integer(start_latency_param);
   return Capture(scenario.graph, settings).run(*selected);
 }
 
@@ -166,57 +210,9 @@ constexpr std::array<std::string_view, 4> ignores = {
     "capture, instantiation and warm-up steps", "copies of inputs into static buffers",
     "memory that private pools hold", "first launch of a graph (60 us later than others)"};
 
-constexpr std::array params = {
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "resource=host",
-              .doc = "Which calls may be captured, e.g. 'phase=forward' or 'step=3'."},
-    ParamInfo{.name = "min_launches",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "8",
-              .doc = "Shortest region worth a graph.",
-              .minimum = 2,
-              .maximum = 1e6},
-    ParamInfo{.name = "max_segment",
-              .type = ParamType::time,
-              .unit = "ms",
-              .default_text = "1 ms",
-              .doc = "Host time before a call above which a region is cut.",
-              .minimum = 0,
-              .maximum = 1e12},
-    ParamInfo{.name = "launch_base",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "10 us",
-              .doc = "Host time of a graph launch without its nodes.",
-              .minimum = 0,
-              .maximum = 1e9},
-    ParamInfo{.name = "node_cost",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "1.5 us",
-              .doc = "Host time of a graph launch per node.",
-              .minimum = 0,
-              .maximum = 1e9,
-              .optimistic = "0.5 us",
-              .pessimistic = "2.2 us"},
-    ParamInfo{.name = "node_gap",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "1 us",
-              .doc = "Longest gap between nodes of a stream.",
-              .minimum = 0,
-              .maximum = 1e9,
-              .optimistic = "0.7 us",
-              .pessimistic = "1.6 us"},
-    ParamInfo{.name = "start_latency",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "15 us",
-              .doc = "From the begin of the call to its first node on an idle device.",
-              .minimum = 0,
-              .maximum = 1e9}};
+constexpr std::array params = {select_param,       min_launches_param, max_segment_param,
+                               launch_base_param,  node_cost_param,    node_gap_param,
+                               start_latency_param};
 
 }  // namespace
 
@@ -240,7 +236,7 @@ constinit const OptimizationInfo cuda_graph = {
         "and GPU.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule};
+    .stage = ApplyStage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

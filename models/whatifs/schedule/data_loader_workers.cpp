@@ -5,18 +5,6 @@
 //            worker: [load batch n+2W ......] each on its own lane, at most 2W batches ahead
 //   The loader's part of the host time before a task is cut; the task then waits for its batch. All
 //   other host time of the rank is stretched by `host_contention`: workers use cores and memory.
-//
-// paper     PyTorch DataLoader (A. Paszke et al., PyTorch, NeurIPS 2019) as the mechanism; removal
-// of
-//           host work as in H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020.
-// assumes   - the region of the loader in the trace is what workers take over, all of it
-//           - a batch takes a worker as long as it took the main process (x worker_slowdown)
-//           - the host has a core for every worker; if not, raise host_contention
-//           - the window begins in a steady state: a loader that keeps up has filled its queue
-// ignores   start of the workers, pinned memory, slower copies from shared memory, disk and network
-//           that saturate, order of batches that differs
-// calibrate host_contention: host time per step (host_only_ns) with and without workers; queue_get:
-//           length of __next__ in any run with workers.
 #include <array>
 #include <cmath>
 #include <map>
@@ -32,6 +20,52 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo workers_param = {.name = "workers",
+                                     .type = ParamType::integer,
+                                     .unit = "1",
+                                     .default_text = "4",
+                                     .doc = "Worker processes (num_workers).",
+                                     .minimum = 1,
+                                     .maximum = 1024};
+constexpr ParamInfo prefetch_param = {.name = "prefetch",
+                                      .type = ParamType::integer,
+                                      .unit = "1",
+                                      .default_text = "2",
+                                      .doc = "Batches in flight per worker (prefetch_factor).",
+                                      .minimum = 1,
+                                      .maximum = 1024};
+constexpr ParamInfo queue_get_param = {.name = "queue_get",
+                                       .type = ParamType::time,
+                                       .unit = "ms",
+                                       .default_text = "0.3 ms",
+                                       .doc = "Host time to take a finished batch from the queue.",
+                                       .minimum = 0,
+                                       .maximum = 1e10,
+                                       .optimistic = "0.1 ms",
+                                       .pessimistic = "1 ms"};
+constexpr ParamInfo host_contention_param = {
+    .name = "host_contention",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Factor on all other host time of the rank, because workers share its processor.",
+    .minimum = 0.1,
+    .maximum = 100,
+    .optimistic = "1",
+    .pessimistic = "1.2"};
+constexpr ParamInfo worker_slowdown_param = {
+    .name = "worker_slowdown",
+    .unit = "x",
+    .default_text = "1",
+    .doc = "Time of a batch in a worker / in the main process.",
+    .minimum = 0.01,
+    .maximum = 100,
+    .pessimistic = "1.5"};
+constexpr ParamInfo loader_param = {
+    .name = "loader",
+    .type = ParamType::text,
+    .default_text = "SingleProcessDataLoaderIter|data_loading",
+    .doc = "Expression for the names of regions in which batches are made."};
 
 // A task before which the main process made one batch.
 struct Batch {
@@ -53,7 +87,7 @@ std::int64_t times(std::int64_t ns, double factor) {
 
 // Loader regions by rank, one batch per task; only regions that make batches in the main process.
 std::map<std::int32_t, std::vector<Batch>> batches_of(const TaskGraph& graph,
-                                                      const detail::TextPattern& pattern) {
+                                                      const selecting::TextPattern& pattern) {
   std::map<std::int32_t, std::vector<Batch>> batches;
   for (const SegmentPart& part : graph.context().segment_parts) {
     if (!pattern.found_in(graph.names()[part.label])) continue;
@@ -176,14 +210,14 @@ class Loader {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto pattern = detail::TextPattern::compile(params.text("loader"));
+  auto pattern = selecting::TextPattern::compile(params.text(loader_param));
   if (!pattern) return std::move(pattern).error().with_context("parameter 'loader'");
   Settings settings;
-  settings.workers = static_cast<std::size_t>(params.integer("workers"));
-  settings.ahead = settings.workers * static_cast<std::size_t>(params.integer("prefetch"));
-  settings.slowdown = params.number("worker_slowdown");
-  settings.contention = params.number("host_contention");
-  settings.get_ns = params.integer("queue_get");
+  settings.workers = static_cast<std::size_t>(params.integer(workers_param));
+  settings.ahead = settings.workers * static_cast<std::size_t>(params.integer(prefetch_param));
+  settings.slowdown = params.number(worker_slowdown_param);
+  settings.contention = params.number(host_contention_param);
+  settings.get_ns = params.integer(queue_get_param);
 
   const auto batches = batches_of(scenario.graph, *pattern);
   if (batches.empty()) {
@@ -212,50 +246,8 @@ constexpr std::array<std::string_view, 5> ignores = {
     "slower uploads from the workers' shared memory", "disks and networks that saturate",
     "caches that workers do not share"};
 
-constexpr std::array params = {
-    ParamInfo{.name = "workers",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "4",
-              .doc = "Worker processes (num_workers).",
-              .minimum = 1,
-              .maximum = 1024},
-    ParamInfo{.name = "prefetch",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "2",
-              .doc = "Batches in flight per worker (prefetch_factor).",
-              .minimum = 1,
-              .maximum = 1024},
-    ParamInfo{.name = "queue_get",
-              .type = ParamType::time,
-              .unit = "ms",
-              .default_text = "0.3 ms",
-              .doc = "Host time to take a finished batch from the queue.",
-              .minimum = 0,
-              .maximum = 1e10,
-              .optimistic = "0.1 ms",
-              .pessimistic = "1 ms"},
-    ParamInfo{
-        .name = "host_contention",
-        .unit = "x",
-        .default_text = "1",
-        .doc = "Factor on all other host time of the rank, because workers share its processor.",
-        .minimum = 0.1,
-        .maximum = 100,
-        .optimistic = "1",
-        .pessimistic = "1.2"},
-    ParamInfo{.name = "worker_slowdown",
-              .unit = "x",
-              .default_text = "1",
-              .doc = "Time of a batch in a worker / in the main process.",
-              .minimum = 0.01,
-              .maximum = 100,
-              .pessimistic = "1.5"},
-    ParamInfo{.name = "loader",
-              .type = ParamType::text,
-              .default_text = "SingleProcessDataLoaderIter|data_loading",
-              .doc = "Expression for the names of regions in which batches are made."}};
+constexpr std::array params = {workers_param,         prefetch_param,        queue_get_param,
+                               host_contention_param, worker_slowdown_param, loader_param};
 
 }  // namespace
 
@@ -281,7 +273,7 @@ constinit const OptimizationInfo data_loader_workers = {
         "queue_get: length of __next__ in a run with workers that keep up.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule};
+    .stage = ApplyStage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

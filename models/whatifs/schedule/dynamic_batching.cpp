@@ -5,12 +5,6 @@
 //   Kernels that occur `samples` times (or a multiple) with equal name, operator and shapes in one
 //   step and phase merge, the i-th of each sample; times grow with the model of their shapes.
 //
-// paper     S. Chen, P. Fegade, T. Chen, P. Gibbons, T. Mowry, ED-Batch: Efficient Automatic
-//           Batching of Dynamic Neural Networks via Learned Finite State Machines, ICML 2023.
-// assumes   - samples are independent and run one by one
-//           - weights are shared between samples
-// ignores   ragged shapes, the scheduler's host time
-// calibrate gather: bytes copied to make batched inputs contiguous / bytes moved.
 // memory    activations of all samples live at the same time.
 #include <algorithm>
 #include <array>
@@ -26,6 +20,23 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo samples_param = {
+    .name = "samples",
+    .type = ParamType::integer,
+    .unit = "1",
+    .doc = "Samples that the recorded step runs one by one; 1 changes nothing.",
+    .minimum = 1,
+    .maximum = 1000000};
+constexpr ParamInfo gather_param = {
+    .name = "gather",
+    .unit = "1",
+    .default_text = "0.25",
+    .doc = "Bytes copied to bring inputs together / bytes that the kernels move.",
+    .minimum = 0,
+    .maximum = 10,
+    .optimistic = "0",
+    .pessimistic = "1"};
 
 class Batching {
  public:
@@ -79,7 +90,7 @@ class Batching {
     const double moving = std::max(0.0, static_cast<double>(sum) - count * fixed);
     Cost cost{std::llround(std::min(static_cast<double>(sum), fixed) + moving * (1 + gather_)),
               Provenance::scaled, 0.85F, 1.25F};
-    if (detail::is_linear(editor_, first) && editor_.accelerator() != nullptr) {
+    if (editing::is_linear(editor_, first) && editor_.accelerator() != nullptr) {
       const Precision precision = known.traits.precision;
       GemmShape all = *known.amount.gemm;
       const double one = gemm_ns(*editor_.accelerator(), precision, all);
@@ -93,14 +104,14 @@ class Batching {
     editor_.replace(group, {"batched kernel", cost, 0});
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   std::size_t samples_ = 1;
   double gather_ = 0;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Batching(scenario, static_cast<std::size_t>(params.integer("samples")),
-                  params.number("gather"))
+  return Batching(scenario, static_cast<std::size_t>(params.integer(samples_param)),
+                  params.number(gather_param))
       .run();
 }
 
@@ -113,21 +124,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "kernels whose number is no multiple of the samples: they stay", "padding of ragged shapes",
     "the scheduler's own host time"};
-constexpr std::array params = {
-    ParamInfo{.name = "samples",
-              .type = ParamType::integer,
-              .unit = "1",
-              .doc = "Samples that the recorded step runs one by one; 1 changes nothing.",
-              .minimum = 1,
-              .maximum = 1000000},
-    ParamInfo{.name = "gather",
-              .unit = "1",
-              .default_text = "0.25",
-              .doc = "Bytes copied to bring inputs together / bytes that the kernels move.",
-              .minimum = 0,
-              .maximum = 10,
-              .optimistic = "0",
-              .pessimistic = "1"}};
+constexpr std::array params = {samples_param, gather_param};
 
 }  // namespace
 
@@ -152,7 +149,7 @@ constinit const OptimizationInfo dynamic_batching = {
     .calibrate = "gather: bytes copied to make batched inputs contiguous / bytes moved.",
     .params = params,
     .apply = apply,
-    .stage = Stage::workload};
+    .stage = ApplyStage::workload};
 
 }  // namespace optimizations
 }  // namespace foretrace

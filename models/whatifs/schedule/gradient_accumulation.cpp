@@ -6,13 +6,6 @@
 //   the pass; what is communicated and the update stay once. A step then does `steps` times the
 //   samples.
 //
-// paper     M. Ott et al., Scaling Neural Machine Translation, WMT 2018; the academic cluster
-// recipe:
-//           P. Izsak et al., How to Train BERT with an Academic Budget, EMNLP 2021.
-// assumes   - every pass takes as long as the recorded one, loading its data included
-//           - gradients are added where they are written: no kernels of its own
-// ignores   collectives inside a pass (tensor parallel), a learning rate that fits the larger batch
-// calibrate steps only: it is the user's choice.
 // memory    none: activations of one pass at a time; gradients live through all passes, as they do
 //           when they are zeroed and not freed.
 #include <array>
@@ -28,6 +21,18 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo steps_param = {
+    .name = "steps",
+    .type = ParamType::integer,
+    .unit = "1",
+    .doc = "Forward and backward passes per update; 1 changes nothing.",
+    .minimum = 1,
+    .maximum = 64};
+constexpr ParamInfo load_param = {.name = "load",
+                                  .type = ParamType::boolean,
+                                  .default_text = "true",
+                                  .doc = "Every pass loads data of its own before it begins."};
+
 // Time to load the data of one step: host time of the loading phase, and copies that block.
 std::map<std::int32_t, std::int64_t> loading_time(const TaskGraph& graph) {
   std::map<std::int32_t, std::int64_t> ns;
@@ -41,17 +46,17 @@ std::map<std::int32_t, std::int64_t> loading_time(const TaskGraph& graph) {
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  const std::int64_t steps = params.integer("steps");
-  const auto passes = detail::find_passes(editor);
+  editing::KernelEditor editor(scenario);
+  const std::int64_t steps = params.integer(steps_param);
+  const auto passes = editing::find_passes(editor);
   if (passes.empty()) {
     return Error{ErrorCode::no_match,
                  "no forward kernels with a backward pass after them, expected a training step"};
   }
-  const bool load = params.boolean("load");
+  const bool load = params.boolean(load_param);
   const auto loading = loading_time(scenario.graph);
   std::int64_t loaded_ns = 0;
-  for (const detail::TrainingPass& pass : passes) {
+  for (const editing::TrainingPass& pass : passes) {
     TaskId anchor = none<TaskId>;
     for (const TaskId kernel : pass.forward) {
       if (anchor == none<TaskId>) anchor = editor.own_call(kernel);
@@ -83,8 +88,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Change change = editor.finish(fmt::format(
       "{} kernels of {} passes run {} times: {:.2f} ms of device time and {:.2f} ms of loading are "
       "added; a step now does {} times the samples, so compare step time / {}",
-      editor.sums().added, passes.size(), steps, detail::to_ms(editor.sums().after_ns),
-      detail::to_ms(loaded_ns), steps, steps));
+      editor.sums().added, passes.size(), steps, editing::to_ms(editor.sums().after_ns),
+      editing::to_ms(loaded_ns), steps, steps));
   change.samples = static_cast<double>(steps);
   return change;
 }
@@ -99,17 +104,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "collectives inside a pass (tensor and pipeline parallel): they are not repeated",
     "one more read and write of every gradient where the first pass would only store it",
     "accuracy and the number of steps to reach it"};
-constexpr std::array params = {
-    ParamInfo{.name = "steps",
-              .type = ParamType::integer,
-              .unit = "1",
-              .doc = "Forward and backward passes per update; 1 changes nothing.",
-              .minimum = 1,
-              .maximum = 64},
-    ParamInfo{.name = "load",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Every pass loads data of its own before it begins."}};
+constexpr std::array params = {steps_param, load_param};
 constexpr std::array<std::string_view, 3> memory_settings = {
     "steps=2,load=false;batch_size:factor=0.5", "steps=4,load=false;batch_size:factor=0.25",
     "steps=8,load=false;batch_size:factor=0.125"};
@@ -135,7 +130,7 @@ constinit const OptimizationInfo gradient_accumulation = {
     .calibrate = "nothing: steps is the user's choice; load=false for a loader that keeps up.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule,
+    .stage = ApplyStage::schedule,
     .memory_settings = memory_settings};
 
 }  // namespace optimizations

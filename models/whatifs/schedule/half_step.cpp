@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 // How far the published pairs of kernels are from the co-running model.
@@ -127,4 +127,4 @@ void HalfStep::bound(TaskId task, std::int64_t ns, const Cost& alone, bool besid
                                std::max(alone.low * (1 - error), 0.0F), alone.high * (1 + error)});
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

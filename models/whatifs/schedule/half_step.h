@@ -8,7 +8,7 @@
 #include "models/editing/chains/corun_queues.h"
 #include "models/editing/kernels/kernel_editor.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 /// A kernel of the second sub-array, and the recorded kernels (with calls) that it stands before.
 struct Twin {
@@ -57,4 +57,4 @@ class HalfStep {
   std::int64_t all_ns_ = 0;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

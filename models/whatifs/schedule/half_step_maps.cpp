@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 // Maps that are made first are needed last: they have the longest time in between.
 std::vector<bool> HalfStepMaps::choose(const std::vector<Stash>& stashes) const {
@@ -87,7 +87,7 @@ HalfStepMaps::Carried HalfStepMaps::keep_twin(const TrainingPass& pass, const St
 }
 
 void HalfStepMaps::keep(const TrainingPass& pass) {
-  const std::vector<Stash> stashes = detail::find_stashes(editor_, pass, 1);
+  const std::vector<Stash> stashes = editing::find_stashes(editor_, pass, 1);
   const std::vector<bool> swapped = choose(stashes);
   std::vector<std::size_t> order(stashes.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -142,4 +142,4 @@ void HalfStepMaps::finish() {
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

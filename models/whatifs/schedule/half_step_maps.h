@@ -12,7 +12,7 @@
 #include "models/whatifs/schedule/half_step.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 
 class HalfStepMaps {
  public:
@@ -64,4 +64,4 @@ class HalfStepMaps {
   std::vector<bool> done_;         // per recorded tensor
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

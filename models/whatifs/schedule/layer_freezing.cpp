@@ -5,13 +5,6 @@
 //   Backward kernels of the frozen part go with their launches and the host time before them, and
 //   with them the same share of the update.
 //
-// paper     A. Brock et al., FreezeOut: Accelerate Training by Progressively Freezing Layers, 2017;
-//           Y. Wang et al., Egeria: Efficient DNN Training with Knowledge-Guided Layer Freezing,
-//           EuroSys 2023.
-// assumes   - frozen layers are the first ones, so that no gradient passes through them
-//           - the backward pass undoes the forward pass in reverse order, at the same share of time
-// ignores   caching the frozen part's results (Egeria), fewer gradients in collectives, accuracy
-// calibrate parameters: share of parameters in the frozen layers.
 // memory    activations of the frozen layers are not kept; no gradients and no optimizer states for
 //           their parameters.
 #include <array>
@@ -29,8 +22,23 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo share_param = {
+    .name = "share",
+    .unit = "1",
+    .doc = "Part of the forward pass, by device time from its start, that is frozen.",
+    .minimum = 0,
+    .maximum = 1};
+constexpr ParamInfo parameters_param = {
+    .name = "parameters",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of parameters in the frozen layers; if not given, the same as share.",
+    .minimum = 0,
+    .maximum = 1};
+
 // Number of forward kernels in the first `share` of the pass's time.
-std::size_t frozen_kernels(const TaskGraph& graph, const detail::TrainingPass& pass, double share) {
+std::size_t frozen_kernels(const TaskGraph& graph, const editing::TrainingPass& pass,
+                           double share) {
   double whole = 0;
   for (const TaskId kernel : pass.forward) whole += static_cast<double>(graph.duration_ns(kernel));
   double passed = 0;
@@ -44,9 +52,9 @@ std::size_t frozen_kernels(const TaskGraph& graph, const detail::TrainingPass& p
 }
 
 // A map of the frozen part is free after the kernel that reads it.
-void forget(detail::KernelEditor& editor, const detail::TrainingPass& pass, std::size_t frozen,
+void forget(editing::KernelEditor& editor, const editing::TrainingPass& pass, std::size_t frozen,
             TensorEditor& tensors) {
-  for (const detail::Stash& stash : detail::find_stashes(editor, pass, 1)) {
+  for (const editing::Stash& stash : editing::find_stashes(editor, pass, 1)) {
     const std::size_t free_at = stash.last_use + 1;
     if (!stash.recorded() || stash.made + 1 >= frozen || free_at >= pass.forward.size()) continue;
     const TaskId call = editor.own_call(pass.forward[free_at]);
@@ -54,12 +62,12 @@ void forget(detail::KernelEditor& editor, const detail::TrainingPass& pass, std:
   }
 }
 
-void freeze(detail::KernelEditor& editor, const detail::TrainingPass& pass, double share,
+void freeze(editing::KernelEditor& editor, const editing::TrainingPass& pass, double share,
             TensorEditor& tensors) {
   const std::size_t frozen = frozen_kernels(editor.graph(), pass, share);
   if (frozen == 0) return;
   forget(editor, pass, frozen, tensors);
-  const TaskId from = detail::mirror_of(editor, pass, frozen - 1);
+  const TaskId from = editing::mirror_of(editor, pass, frozen - 1);
   bool gone = false;
   for (const TaskId kernel : pass.backward) {
     gone = gone || kernel == from;
@@ -68,14 +76,14 @@ void freeze(detail::KernelEditor& editor, const detail::TrainingPass& pass, doub
 }
 
 // Tensor by tensor: the first ones go. Multi-tensor kernels get shorter.
-void shrink_update(detail::KernelEditor& editor, double share) {
+void shrink_update(editing::KernelEditor& editor, double share) {
   std::vector<TaskId> single;
   for (const TaskId kernel : editor.kernels()) {
     if (editor.graph().phase(kernel) != Phase::update) continue;
     const KernelClass kernel_class = editor.class_of(kernel);
     if (kernel_class == KernelClass::optimizer) {
       editor.set(kernel,
-                 detail::moved_share(editor.graph().duration_ns(kernel), kernel_class, 1 - share));
+                 editing::moved_share(editor.graph().duration_ns(kernel), kernel_class, 1 - share));
     } else if (kernel_class == KernelClass::elementwise) {
       single.push_back(kernel);
     }
@@ -91,17 +99,18 @@ void shrink_update(detail::KernelEditor& editor, double share) {
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  const double share = params.number("share");
-  const auto passes = detail::find_passes(editor);
+  editing::KernelEditor editor(scenario);
+  const double share = params.number(share_param);
+  const auto passes = editing::find_passes(editor);
   if (passes.empty()) {
     return Error{ErrorCode::no_match,
                  "no forward kernels with a backward pass after them, expected a training step"};
   }
   TensorEditor tensors(editor.edit());
-  for (const detail::TrainingPass& pass : passes) freeze(editor, pass, share, tensors);
+  for (const editing::TrainingPass& pass : passes) freeze(editor, pass, share, tensors);
   const std::size_t backward = editor.sums().removed;
-  const double parameters = params.given("parameters") ? params.number("parameters") : share;
+  const double parameters =
+      params.given(parameters_param) ? params.number(parameters_param) : share;
   if (parameters > 0) shrink_update(editor, parameters);
   if (share > 0 && editor.untouched()) {
     return Error{ErrorCode::no_match,
@@ -122,18 +131,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "fewer gradients in collectives: buckets stay as recorded",
     "normalization layers that still update their statistics",
     "accuracy, and when freezing may begin"};
-constexpr std::array params = {
-    ParamInfo{.name = "share",
-              .unit = "1",
-              .doc = "Part of the forward pass, by device time from its start, that is frozen.",
-              .minimum = 0,
-              .maximum = 1},
-    ParamInfo{.name = "parameters",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of parameters in the frozen layers; if not given, the same as share.",
-              .minimum = 0,
-              .maximum = 1}};
+constexpr std::array params = {share_param, parameters_param};
 
 }  // namespace
 
@@ -157,7 +155,7 @@ constinit const OptimizationInfo layer_freezing = {
     .calibrate = "parameters: the share of parameters in the frozen layers, from the model.",
     .params = params,
     .apply = apply,
-    .stage = Stage::workload};
+    .stage = ApplyStage::workload};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -9,14 +9,6 @@
 //   one launch; of the two sub-arrays, the second is half a step behind. What runs together shares
 //   the device as the published pairs of kernels do. A step then does a step of every model.
 //
-// paper     S. Purandare et al., mu-TWO: 3x Faster Multi-Model Training with Orchestration and
-//           Memory Optimization, MLSys 2023.
-// assumes   - models of one architecture, and all read the same samples: data is loaded once
-//           - two kernels share the device as in the pairs of HFuse (off by 21 % on average)
-//           - the window is the middle of a run: the second sub-array comes in with its forward
-//           done
-// ignores   collectives, copies and sets: they stay once; recomputing; kernels slowed by the swap
-// calibrate conflict: both passes on two streams; bandwidth: a pinned copy of some MB.
 // memory    weights, gradients, states of all models; activations of the second sub-array, half a
 //           step later; swapped ones are on the device only around their use.
 #include <algorithm>
@@ -34,35 +26,63 @@
 namespace foretrace {
 namespace {
 
-using detail::TrainingPass;
+constexpr ParamInfo models_param = {.name = "models",
+                                    .type = ParamType::integer,
+                                    .unit = "1",
+                                    .doc = "Models that train at once; 1 changes nothing.",
+                                    .minimum = 1,
+                                    .maximum = 64};
+constexpr ParamInfo conflict_param = {
+    .name = "conflict",
+    .unit = "x",
+    .default_text = "-1",
+    .doc = "Part of a kernel's time that adds to one beside it; -1: by bottlenecks.",
+    .minimum = -1,
+    .maximum = 10};
+constexpr ParamInfo swap_param = {
+    .name = "swap",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of the activations' bytes that leave between forward and backward.",
+    .minimum = 0,
+    .maximum = 1};
+constexpr ParamInfo least_param = {.name = "least",
+                                   .type = ParamType::bytes,
+                                   .unit = "B",
+                                   .default_text = "1 MiB",
+                                   .doc = "Smaller activations stay on the device.",
+                                   .minimum = 1,
+                                   .maximum = 1e15};
+
+using editing::TrainingPass;
 
 class MuTwo {
  public:
   MuTwo(const Scenario& scenario, const ParamValues& params)
       : editor_(scenario),
-        models_(params.integer("models")),
+        models_(params.integer(models_param)),
         second_(std::floor(static_cast<double>(models_) / 2)),
         first_(static_cast<double>(models_) - second_),
-        step_(editor_, first_, second_, params.number("conflict")),
-        maps_(editor_, step_, params.number("bandwidth"), params.number("swap"),
-              params.number("least")) {}
+        step_(editor_, first_, second_, params.number(conflict_param)),
+        maps_(editor_, step_, params.number(editing::host_link_param), params.number(swap_param),
+              params.number(least_param)) {}
 
   Result<Change> run();
 
  private:
   [[nodiscard]] std::string note(std::size_t passes) const;
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   std::int64_t models_ = 1;
   double second_ = 0;  // models in the sub-array beside the recorded kernels
   double first_ = 1;   // in theirs
-  detail::HalfStep step_;
-  detail::HalfStepMaps maps_;
+  editing::HalfStep step_;
+  editing::HalfStepMaps maps_;
 };
 
 std::string MuTwo::note(std::size_t passes) const {
-  const double one = detail::to_ms(step_.one_ns());
-  const double all = detail::to_ms(step_.all_ns());
+  const double one = editing::to_ms(step_.one_ns());
+  const double all = editing::to_ms(step_.all_ns());
   std::string text = fmt::format(
       "{} models, {} and {} at once, {} passes: {:.2f} ms of device time per model become {:.2f} "
       "ms for all, {:.2f} ms per model; a step now is one of every model, so compare step time / "
@@ -79,7 +99,7 @@ Result<Change> MuTwo::run() {
                        [&](TaskId kernel) { return editor_.own_call(kernel) != none<TaskId>; });
   };
   std::size_t passes = 0;
-  for (const TrainingPass& pass : detail::find_passes(editor_)) {
+  for (const TrainingPass& pass : editing::find_passes(editor_)) {
     if (!launched(pass.forward) || !launched(pass.backward)) continue;
     ++passes;
     step_.share(pass.forward, pass.backward);
@@ -124,33 +144,8 @@ constexpr std::array<std::string_view, 5> ignores = {
     "temporaries of the second half's kernels, and the order in which updates could run beside "
     "the passes",
     "kernels that already overlap on several streams: a pass is taken as one after the other"};
-constexpr std::array params = {
-    ParamInfo{.name = "models",
-              .type = ParamType::integer,
-              .unit = "1",
-              .doc = "Models that train at once; 1 changes nothing.",
-              .minimum = 1,
-              .maximum = 64},
-    ParamInfo{.name = "conflict",
-              .unit = "x",
-              .default_text = "-1",
-              .doc = "Part of a kernel's time that adds to one beside it; -1: by bottlenecks.",
-              .minimum = -1,
-              .maximum = 10},
-    ParamInfo{.name = "swap",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of the activations' bytes that leave between forward and backward.",
-              .minimum = 0,
-              .maximum = 1},
-    detail::host_link_param,
-    ParamInfo{.name = "least",
-              .type = ParamType::bytes,
-              .unit = "B",
-              .default_text = "1 MiB",
-              .doc = "Smaller activations stay on the device.",
-              .minimum = 1,
-              .maximum = 1e15}};
+constexpr std::array params = {models_param, conflict_param, swap_param, editing::host_link_param,
+                               least_param};
 
 }  // namespace
 

@@ -4,14 +4,6 @@
 //   after    launch k1 -> launch k2                              (k2 queues behind k1)
 //   Begin and finish of the call go, with its own cost; the host time before it stays with the next
 //   call. Blocking copies stay: they move data that the host needs.
-//
-// paper     none: the usual advice (PyTorch performance tuning guide, "avoid unnecessary CPU-GPU
-//           synchronization"); removal with splicing as in Daydream, USENIX ATC 2020.
-// assumes   - the program is still right without the wait
-//           - a wait right after a copy to the host reads its result and must stay (keep_reads)
-//           - host and device run ahead of each other as far as the launch queue allows
-// ignores   memory that is freed later, errors that surface later, timing code that needs the wait
-// calibrate nothing; compare with a run in which the calls are taken out.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -25,6 +17,17 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "kind=synchronization",
+    .doc = "Which calls, e.g. 'name=cudaDeviceSynchronize' or 'phase=forward'."};
+constexpr ParamInfo keep_reads_param = {
+    .name = "keep_reads",
+    .type = ParamType::boolean,
+    .default_text = "true",
+    .doc = "Keep waits that follow a copy to the host on the same thread."};
 
 bool is_call_that_waits(const TaskGraph& graph, TaskId task) {
   return graph.kind(task) == TaskKind::synchronization &&
@@ -61,9 +64,9 @@ void remove_pair(TaskId begin, TaskId finish, Editor& editor) {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto selected = select(graph, params.text("select"));
+  auto selected = select(graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  const bool keep_reads = params.boolean("keep_reads");
+  const bool keep_reads = params.boolean(keep_reads_param);
   Editor editor(graph);
   std::size_t calls = 0;
   std::size_t kept = 0;
@@ -101,15 +104,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "memory that the caching allocator gets back later", "errors that surface later",
     "code that measures time around the wait"};
 
-constexpr std::array params = {
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=synchronization",
-              .doc = "Which calls, e.g. 'name=cudaDeviceSynchronize' or 'phase=forward'."},
-    ParamInfo{.name = "keep_reads",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Keep waits that follow a copy to the host on the same thread."}};
+constexpr std::array params = {select_param, keep_reads_param};
 
 }  // namespace
 
@@ -131,7 +126,7 @@ constinit const OptimizationInfo remove_synchronization = {
     .calibrate = "nothing to calibrate; compare with a run without the calls.",
     .params = params,
     .apply = apply,
-    .stage = Stage::schedule};
+    .stage = ApplyStage::schedule};
 
 }  // namespace optimizations
 }  // namespace foretrace

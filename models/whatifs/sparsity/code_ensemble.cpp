@@ -5,12 +5,6 @@
 //   The selected kernels belong to the reduced member; products shrink with both widths, the rest
 //   with one.
 //
-// paper     E. Trainiti, T. Noraset, D. Demeter, D. Downey, S. Campanoni, CODE: Compiler-based
-//           Neuron-aware Ensemble Training, MLSys 2021.
-// assumes   - products have kept x kept of the work
-//           - all other kernels have kept of it
-// ignores   the analysis, skipped epochs, the outer width of first and last layers
-// calibrate kept: share of neurons per member after the analysis.
 // memory    parameters and states x kept squared, activations x kept; of recorded tensors what the
 //           selected kernels write, and weights as long as one step reads each once.
 #include <array>
@@ -31,37 +25,48 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo kept_param = {
+    .name = "kept",
+    .unit = "1",
+    .doc = "Share of neurons that the member keeps; 1 changes nothing.",
+    .minimum = 0.001,
+    .maximum = 1};
+constexpr ParamInfo select_param = {.name = "select",
+                                    .type = ParamType::selection,
+                                    .default_text = "kind=kernel",
+                                    .doc = "The member's tasks."};
+
 // Of the weight that a forward product of known shape reads; 0 for other kernels.
-double weight_bytes(const detail::KernelEditor& editor, TaskId kernel) {
+double weight_bytes(const editing::KernelEditor& editor, TaskId kernel) {
   const Phase phase = editor.graph().phase(kernel);
   const KernelClass kernel_class = editor.class_of(kernel);
   if (phase == Phase::backward || phase == Phase::update) return 0;
   const std::string_view op = editor.operator_of(kernel);
   if (kernel_class == KernelClass::convolution) {
     return editor.number_bytes(kernel) *
-           detail::convolution_weight_numbers(op, editor.inputs_of(kernel));
+           editing::convolution_weight_numbers(op, editor.inputs_of(kernel));
   }
-  return editor.number_bytes(kernel) * detail::linear_weight_numbers(editor.about(kernel), op);
+  return editor.number_bytes(kernel) * editing::linear_weight_numbers(editor.about(kernel), op);
 }
 
-void shrink_results(const detail::KernelEditor& editor, const std::set<TaskId>& members,
+void shrink_results(const editing::KernelEditor& editor, const std::set<TaskId>& members,
                     double kept, TensorEditor& tensors) {
   const std::vector<Tensor>& all = editor.graph().context().tensors;
-  const std::vector<TaskId> makers = detail::find_makers(editor);
+  const std::vector<TaskId> makers = editing::find_makers(editor);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (detail::is_result(all[i].category) && members.contains(makers[i])) {
+    if (editing::is_result(all[i].category) && members.contains(makers[i])) {
       tensors.resize(i, static_cast<double>(all[i].bytes) * kept);
     }
   }
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text("select"));
+  auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  detail::KernelEditor editor(scenario);
-  const double kept = params.number("kept");
+  editing::KernelEditor editor(scenario);
+  const double kept = params.number(kept_param);
   std::set<TaskId> members;
-  detail::WeightTensors weights(editor);
+  editing::WeightTensors weights(editor);
   for (const TaskId kernel : *selected) {
     if (scenario.graph.kind(kernel) != TaskKind::kernel) continue;
     const KernelTraits& traits = editor.about(kernel).traits;
@@ -69,8 +74,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     const bool parameters = phase == Phase::update || traits.kernel_class == KernelClass::optimizer;
     const bool product =
         traits.kernel_class == KernelClass::gemm || traits.kernel_class == KernelClass::convolution;
-    editor.set(kernel, detail::moved_share(scenario.graph.duration_ns(kernel), traits.kernel_class,
-                                           product || parameters ? kept * kept : kept));
+    editor.set(kernel, editing::moved_share(scenario.graph.duration_ns(kernel), traits.kernel_class,
+                                            product || parameters ? kept * kept : kept));
     members.insert(kernel);
     const double bytes = weight_bytes(editor, kernel);
     if (bytes > 0) weights.add(kernel, bytes, bytes * kept * kept);
@@ -92,16 +97,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "finding the neurons that can go",
     "epochs that a member need not train: multiply by them yourself",
     "first and last layers, whose outer width stays"};
-constexpr std::array params = {
-    ParamInfo{.name = "kept",
-              .unit = "1",
-              .doc = "Share of neurons that the member keeps; 1 changes nothing.",
-              .minimum = 0.001,
-              .maximum = 1},
-    ParamInfo{.name = "select",
-              .type = ParamType::selection,
-              .default_text = "kind=kernel",
-              .doc = "The member's tasks."}};
+constexpr std::array params = {kept_param, select_param};
 
 }  // namespace
 

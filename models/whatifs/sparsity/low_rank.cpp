@@ -5,12 +5,6 @@
 //   Linear layers in forward and their gradients in backward; convolutions by the ratio of their
 //   work.
 //
-// paper     H. Wang, S. Agarwal, D. Papailiopoulos, Pufferfish: Communication-efficient Models
-//           at No Extra Cost, MLSys 2021.
-// assumes   - a layer becomes two products
-//           - gradients of a layer shrink as its forward does
-// ignores   warm-up epochs, smaller gradients in collectives and the update
-// calibrate ratio: the model; host: dispatch time of an operator in the trace.
 // memory    parameters, gradients and states of these layers x r (k + n) / (k n); of recorded
 //           tensors the weights only, as long as one step reads each once.
 #include <algorithm>
@@ -27,6 +21,21 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo ratio_param = {.name = "ratio",
+                                   .unit = "1",
+                                   .doc = "Rank / smaller size of the weight (Pufferfish: 0.25).",
+                                   .minimum = 0.0001,
+                                   .maximum = 1};
+constexpr ParamInfo host_param = {.name = "host",
+                                  .type = ParamType::time,
+                                  .unit = "us",
+                                  .default_text = "10 us",
+                                  .doc = "Host time of the second factor before its launch call.",
+                                  .minimum = 0,
+                                  .maximum = 1000000000.0,
+                                  .optimistic = "5 us",
+                                  .pessimistic = "20 us"};
+
 class Factored {
  public:
   Factored(const Scenario& scenario, double ratio, std::int64_t host_ns)
@@ -34,7 +43,7 @@ class Factored {
 
   Result<Change> run() {
     for (const TaskId kernel : editor_.kernels()) {
-      if (!backward(kernel) && detail::is_linear(editor_, kernel)) {
+      if (!backward(kernel) && editing::is_linear(editor_, kernel)) {
         rows_.insert(editor_.about(kernel).amount.gemm->m);
       }
     }
@@ -42,7 +51,7 @@ class Factored {
       if (editor_.graph().phase(kernel) == Phase::update) continue;
       if (editor_.class_of(kernel) == KernelClass::convolution) {
         convolution(kernel);
-      } else if (detail::is_linear(editor_, kernel) && editor_.accelerator() != nullptr) {
+      } else if (editing::is_linear(editor_, kernel) && editor_.accelerator() != nullptr) {
         linear(kernel);
       }
     }
@@ -119,23 +128,23 @@ class Factored {
     if (!gradient) add_weight(kernel, c * o * k, c * rank * k + rank * o);
     const std::int64_t measured = editor_.graph().duration_ns(kernel);
     const auto share = [&](double work) {
-      return detail::moved_share(measured, KernelClass::convolution, work / (c * o * k));
+      return editing::moved_share(measured, KernelClass::convolution, work / (c * o * k));
     };
     editor_.set(kernel, share(c * rank * k));
     editor_.add(kernel, Place::after, {"second factor", share(rank * o), host_ns_});
   }
 
-  detail::KernelEditor editor_;
+  editing::KernelEditor editor_;
   double ratio_ = 1;
   std::int64_t host_ns_ = 0;
   std::set<double> rows_;
   std::size_t found_ = 0;
   std::size_t factored_ = 0;
-  detail::WeightTensors weights_{editor_};
+  editing::WeightTensors weights_{editor_};
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Factored(scenario, params.number("ratio"), params.integer("host")).run();
+  return Factored(scenario, params.number(ratio_param), params.integer(host_param)).run();
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
@@ -147,21 +156,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "full-rank warm-up epochs and the decomposition", "normalization between the factors",
     "smaller gradients in collectives and in the update"};
-constexpr std::array params = {
-    ParamInfo{.name = "ratio",
-              .unit = "1",
-              .doc = "Rank / smaller size of the weight (Pufferfish: 0.25).",
-              .minimum = 0.0001,
-              .maximum = 1},
-    ParamInfo{.name = "host",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "10 us",
-              .doc = "Host time of the second factor before its launch call.",
-              .minimum = 0,
-              .maximum = 1000000000.0,
-              .optimistic = "5 us",
-              .pessimistic = "20 us"}};
+constexpr std::array params = {ratio_param, host_param};
 
 }  // namespace
 

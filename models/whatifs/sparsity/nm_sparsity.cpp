@@ -1,17 +1,9 @@
 // N:M sparsity: of every M weights N are kept, and linear layers multiply only those.
 //
-//   before   [m x k] x [k x n]              reads k n weights, 2 m k n FLOPs
-//   after    [m x k] x [k x n, N of M]      reads k n N/M weights with their indices, 2 m k n N/M
-//   FLOPs Products with a weight in forward or inference; a product that would get slower stays
-//   dense.
+//   before   [m x k] x [k x n]            reads k n weights, 2 m k n FLOPs
+//   after    [m x k] x [k x n, N of M]    reads k n N/M weights and indices, 2 m k n N/M FLOPs
+//   Products with a weight in forward or inference; a product that would get slower stays dense.
 //
-// paper     B. Lin et al., Efficient GPU Kernels for N:M-Sparse Weights in Deep Learning
-//           (nmSPARSE), MLSys 2023; A. Mishra et al., Accelerating Sparse Deep Neural Networks,
-//           2021.
-// assumes   - weights can be pruned to N of every M
-//           - the sparse product reaches `efficiency` of the dense rate
-// ignores   backward, accuracy, packing of weights
-// calibrate efficiency: one sparse product of the model beside its dense twin.
 // memory    weights of these layers take N/M x (1 + log2(M) / 8 / bytes) of what they did,
 //           recorded ones as long as one step reads each once.
 #include <algorithm>
@@ -30,6 +22,21 @@
 
 namespace foretrace {
 namespace {
+
+constexpr ParamInfo pattern_param = {.name = "pattern",
+                                     .type = ParamType::text,
+                                     .doc = "N:M or N/M, e.g. 2/4 or 8/32; N = M changes nothing."};
+constexpr ParamInfo efficiency_param = {
+    .name = "efficiency",
+    .unit = "x",
+    .default_text = "0.5",
+    .doc =
+        "Rate of the sparse product / that of the dense one, for the FLOPs that are "
+        "left.",
+    .minimum = 0.01,
+    .maximum = 2,
+    .optimistic = "1",
+    .pessimistic = "0.3"};
 
 struct Pattern {
   double kept = 0;
@@ -74,29 +81,29 @@ double sparse_ns(const Accelerator& on, Precision precision, const GemmShape& sh
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  const auto pattern = parse_pattern(params.text("pattern"));
+  const auto pattern = parse_pattern(params.text(pattern_param));
   if (!pattern) {
     return Error{ErrorCode::bad_usage, fmt::format("parameter 'pattern': got {}, expected N:M with "
                                                    "N <= M, such as 2:4",
-                                                   in_quotes(params.text("pattern")))};
+                                                   in_quotes(params.text(pattern_param)))};
   }
-  detail::KernelEditor editor(scenario);
+  editing::KernelEditor editor(scenario);
   if (scenario.accelerator == nullptr) {
     if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
     return missing_cost("a sparse product");
   }
   double before_bytes = 0;
-  detail::WeightTensors weights(editor);
+  editing::WeightTensors weights(editor);
   std::size_t found = 0;
   for (const TaskId kernel : editor.kernels()) {
     const Phase phase = scenario.graph.phase(kernel);
     if (phase == Phase::backward || phase == Phase::update) continue;
-    if (!detail::is_linear(editor, kernel)) continue;
+    if (!editing::is_linear(editor, kernel)) continue;
     const GemmShape& shape = *editor.about(kernel).amount.gemm;
     const Precision precision = editor.about(kernel).traits.precision;
     const double dense = gemm_ns(*scenario.accelerator, precision, shape);
-    const double sparse =
-        sparse_ns(*scenario.accelerator, precision, shape, *pattern, params.number("efficiency"));
+    const double sparse = sparse_ns(*scenario.accelerator, precision, shape, *pattern,
+                                    params.number(efficiency_param));
     if (!(dense > 0) || !(sparse > 0)) continue;
     ++found;
     if (sparse >= dense) continue;
@@ -130,19 +137,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "backward products: gradients of weights stay dense", "accuracy, and training to get there",
     "packing of weights, which is done once"};
-constexpr std::array params = {
-    ParamInfo{.name = "pattern",
-              .type = ParamType::text,
-              .doc = "N:M or N/M, e.g. 2/4 or 8/32; N = M changes nothing."},
-    ParamInfo{.name = "efficiency",
-              .unit = "x",
-              .default_text = "0.5",
-              .doc = "Rate of the sparse product / that of the dense one, for the FLOPs that are "
-                     "left.",
-              .minimum = 0.01,
-              .maximum = 2,
-              .optimistic = "1",
-              .pessimistic = "0.3"}};
+constexpr std::array params = {pattern_param, efficiency_param};
 
 }  // namespace
 

@@ -5,14 +5,6 @@
 //   filter: convolutions do `density` of their FLOPs at `efficiency` of the rate. points: runs of
 //   gather, product and scatter are grouped, and their map moves fewer bytes.
 //
-// paper     J. Won, C. Mendis, J. Emer, S. Amarasinghe, Unified Convolution Framework, MLSys
-//           2023; K. Hong et al., Exploiting Hardware Utilization and Adaptive Dataflow for
-//           Efficient Sparse Convolution in 3D Point Clouds, MLSys 2023.
-// assumes   - the kept FLOPs run at `efficiency` of the dense rate
-//           - offsets can be batched
-// ignores   building maps, measuring dataflows, accuracy
-// calibrate efficiency: one sparse convolution beside its dense twin; redundant: bytes by a
-//           profiler.
 // memory    filters x density with their indices.
 #include <algorithm>
 #include <array>
@@ -27,11 +19,50 @@
 namespace foretrace {
 namespace {
 
-void prune_filters(detail::KernelEditor& editor, double factor) {
+constexpr ParamInfo mode_param = {
+    .name = "mode",
+    .type = ParamType::text,
+    .default_text = "filter",
+    .doc = "filter: pruned weights; points: convolutions over point clouds.",
+    .choices = "filter|points"};
+constexpr ParamInfo density_param = {.name = "density",
+                                     .unit = "1",
+                                     .doc = "Share of filter weights that is left (mode=filter).",
+                                     .minimum = 0,
+                                     .maximum = 1};
+constexpr ParamInfo efficiency_param = {
+    .name = "efficiency",
+    .unit = "x",
+    .default_text = "0.3",
+    .doc =
+        "Rate of the sparse kernel / that of the dense one, for the FLOPs that are "
+        "left.",
+    .minimum = 0.001,
+    .maximum = 2,
+    .optimistic = "0.6",
+    .pessimistic = "0.15"};
+constexpr ParamInfo group_param = {.name = "group",
+                                   .type = ParamType::integer,
+                                   .unit = "1",
+                                   .default_text = "27",
+                                   .doc = "Offsets in one group at most (mode=points).",
+                                   .minimum = 1,
+                                   .maximum = 1000};
+constexpr ParamInfo redundant_param = {
+    .name = "redundant",
+    .unit = "1",
+    .default_text = "0.5",
+    .doc = "Share of the bytes of gathers and scatters that is not needed (mode=points).",
+    .minimum = 0,
+    .maximum = 1,
+    .optimistic = "0.8",
+    .pessimistic = "0"};
+
+void prune_filters(editing::KernelEditor& editor, double factor) {
   for (const TaskId kernel : editor.kernels()) {
     if (editor.class_of(kernel) != KernelClass::convolution) continue;
-    editor.set(kernel, detail::moved_share(editor.graph().duration_ns(kernel),
-                                           KernelClass::convolution, std::min(1.0, factor)));
+    editor.set(kernel, editing::moved_share(editor.graph().duration_ns(kernel),
+                                            KernelClass::convolution, std::min(1.0, factor)));
   }
 }
 
@@ -42,7 +73,7 @@ struct Triple {
 
 class Grouper {
  public:
-  Grouper(detail::KernelEditor& editor, std::size_t group, double redundant)
+  Grouper(editing::KernelEditor& editor, std::size_t group, double redundant)
       : editor_(editor), group_(group), redundant_(redundant) {}
 
   void run() {
@@ -87,8 +118,9 @@ class Grouper {
           sum += editor_.graph().duration_ns(kernels.back());
         }
         constexpr std::array names = {"grouped gather", "grouped product", "grouped scatter"};
-        const Cost cost = part == 1 ? product_cost(kernels, sum)
-                                    : detail::moved_share(sum, KernelClass::gather, 1 - redundant_);
+        const Cost cost = part == 1
+                              ? product_cost(kernels, sum)
+                              : editing::moved_share(sum, KernelClass::gather, 1 - redundant_);
         editor_.replace(kernels, {names[part], cost, 0});
       }
     }
@@ -102,33 +134,34 @@ class Grouper {
     for (const TaskId kernel : kernels) {
       const auto& shape = editor_.about(kernel).amount.gemm;
       if (!shape || editor_.accelerator() == nullptr) {
-        return detail::moved_share(sum, KernelClass::gemm, 1);
+        return editing::moved_share(sum, KernelClass::gemm, 1);
       }
       parts += gemm_ns(*editor_.accelerator(), precision, *shape);
       all = {1, all.m + shape->m, shape->n, shape->k};
     }
     const double whole = gemm_ns(*editor_.accelerator(), precision, all);
-    if (!(parts > 0) || !(whole > 0)) return detail::moved_share(sum, KernelClass::gemm, 1);
+    if (!(parts > 0) || !(whole > 0)) return editing::moved_share(sum, KernelClass::gemm, 1);
     return {std::llround(static_cast<double>(sum) * std::min(1.0, whole / parts)),
             Provenance::scaled, 0.85F, 1.2F};
   }
 
-  detail::KernelEditor& editor_;
+  editing::KernelEditor& editor_;
   std::size_t group_ = 1;
   double redundant_ = 0;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  if (params.text("mode") == "filter") {
-    prune_filters(editor, params.number("density") / params.number("efficiency"));
+  editing::KernelEditor editor(scenario);
+  if (params.text(mode_param) == "filter") {
+    prune_filters(editor, params.number(density_param) / params.number(efficiency_param));
   } else {
-    Grouper(editor, static_cast<std::size_t>(params.integer("group")), params.number("redundant"))
+    Grouper(editor, static_cast<std::size_t>(params.integer(group_param)),
+            params.number(redundant_param))
         .run();
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match,
-                 params.text("mode") == "filter"
+                 params.text(mode_param) == "filter"
                      ? "no convolution"
                      : "no two runs of gather, product and scatter next to each other"};
   }
@@ -144,41 +177,8 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "building the map of neighbours", "choosing the dataflow per layer by measurement",
     "accuracy of pruned filters"};
-constexpr std::array params = {
-    ParamInfo{.name = "mode",
-              .type = ParamType::text,
-              .default_text = "filter",
-              .doc = "filter: pruned weights; points: convolutions over point clouds.",
-              .choices = "filter|points"},
-    ParamInfo{.name = "density",
-              .unit = "1",
-              .doc = "Share of filter weights that is left (mode=filter).",
-              .minimum = 0,
-              .maximum = 1},
-    ParamInfo{.name = "efficiency",
-              .unit = "x",
-              .default_text = "0.3",
-              .doc = "Rate of the sparse kernel / that of the dense one, for the FLOPs that are "
-                     "left.",
-              .minimum = 0.001,
-              .maximum = 2,
-              .optimistic = "0.6",
-              .pessimistic = "0.15"},
-    ParamInfo{.name = "group",
-              .type = ParamType::integer,
-              .unit = "1",
-              .default_text = "27",
-              .doc = "Offsets in one group at most (mode=points).",
-              .minimum = 1,
-              .maximum = 1000},
-    ParamInfo{.name = "redundant",
-              .unit = "1",
-              .default_text = "0.5",
-              .doc = "Share of the bytes of gathers and scatters that is not needed (mode=points).",
-              .minimum = 0,
-              .maximum = 1,
-              .optimistic = "0.8",
-              .pessimistic = "0"}};
+constexpr std::array params = {mode_param, density_param, efficiency_param, group_param,
+                               redundant_param};
 
 }  // namespace
 

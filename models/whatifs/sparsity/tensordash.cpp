@@ -5,13 +5,6 @@
 //   z is the share of zeros in the operand that is skipped: activations forward, gradients
 //   backward.
 //
-// paper     M. Mahmoud et al., TensorDash: Exploiting Sparsity to Accelerate Deep Neural Network
-//           Training, MICRO 2020.
-// assumes   - zeros are skipped up to the depth of the buffer
-//           - phi of the zeros can be used
-// ignores   memory traffic, energy, other kernels
-// calibrate activations, gradients: shares of zeros of the model in training; phi: a cycle
-//           simulation of the scheduler.
 // memory    none; zeros can be compressed in memory.
 #include <algorithm>
 #include <array>
@@ -24,17 +17,42 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo activations_param = {.name = "activations",
+                                         .unit = "1",
+                                         .doc = "Share of zeros in activations; 0 changes nothing.",
+                                         .minimum = 0,
+                                         .maximum = 0.999};
+constexpr ParamInfo gradients_param = {.name = "gradients",
+                                       .unit = "1",
+                                       .doc = "Share of zeros in gradients of activations.",
+                                       .minimum = 0,
+                                       .maximum = 0.999};
+constexpr ParamInfo phi_param = {.name = "phi",
+                                 .unit = "1",
+                                 .default_text = "0.9",
+                                 .doc = "Part of the zeros that the scheduler can skip.",
+                                 .minimum = 0,
+                                 .maximum = 1,
+                                 .optimistic = "1",
+                                 .pessimistic = "0.7"};
+constexpr ParamInfo depth_param = {.name = "depth",
+                                   .unit = "1",
+                                   .default_text = "3",
+                                   .doc = "Rows in the staging buffer: the largest speed-up.",
+                                   .minimum = 1,
+                                   .maximum = 64};
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  const double phi = params.number("phi");
-  const double least = 1 / params.number("depth");
+  editing::KernelEditor editor(scenario);
+  const double phi = params.number(phi_param);
+  const double least = 1 / params.number(depth_param);
   for (const TaskId kernel : editor.kernels()) {
     const KernelTraits& traits = editor.about(kernel).traits;
     if (!traits.compute_bound || scenario.graph.phase(kernel) == Phase::update) continue;
     const bool backward = scenario.graph.phase(kernel) == Phase::backward;
-    const double zeros = params.number(backward ? "gradients" : "activations");
-    editor.set(kernel, detail::moved_share(scenario.graph.duration_ns(kernel), traits.kernel_class,
-                                           std::max(least, 1 - phi * zeros)));
+    const double zeros = params.number(backward ? gradients_param : activations_param);
+    editor.set(kernel, editing::moved_share(scenario.graph.duration_ns(kernel), traits.kernel_class,
+                                            std::max(least, 1 - phi * zeros)));
   }
   if (editor.untouched()) return Error{ErrorCode::no_match, "no product or convolution"};
   return editor.finish(fmt::format("{} on hardware that skips zeros", editor.sums_text()));
@@ -50,30 +68,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "memory traffic, which compression of zeros would lower", "energy",
     "kernels other than products and convolutions"};
-constexpr std::array params = {ParamInfo{.name = "activations",
-                                         .unit = "1",
-                                         .doc = "Share of zeros in activations; 0 changes nothing.",
-                                         .minimum = 0,
-                                         .maximum = 0.999},
-                               ParamInfo{.name = "gradients",
-                                         .unit = "1",
-                                         .doc = "Share of zeros in gradients of activations.",
-                                         .minimum = 0,
-                                         .maximum = 0.999},
-                               ParamInfo{.name = "phi",
-                                         .unit = "1",
-                                         .default_text = "0.9",
-                                         .doc = "Part of the zeros that the scheduler can skip.",
-                                         .minimum = 0,
-                                         .maximum = 1,
-                                         .optimistic = "1",
-                                         .pessimistic = "0.7"},
-                               ParamInfo{.name = "depth",
-                                         .unit = "1",
-                                         .default_text = "3",
-                                         .doc = "Rows in the staging buffer: the largest speed-up.",
-                                         .minimum = 1,
-                                         .maximum = 64}};
+constexpr std::array params = {activations_param, gradients_param, phi_param, depth_param};
 
 }  // namespace
 

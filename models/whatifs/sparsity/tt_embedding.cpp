@@ -1,15 +1,9 @@
 // TT-Rec: an embedding table becomes three small cores; a lookup multiplies its rows.
 //
 //   before   gather rows of [E x D]                            E D numbers in memory
-//   after    per row not in the cache: [q1 x r][r x q2 r][r x q3]  of cores with p1 p2 p3 >= E, q1
-//   q2 q3 = D Lookups with recorded shapes, forward; their backward by three times the work.
+//   after    per row not in the cache: [q1 x r][r x q2 r][r x q3]    p1 p2 p3 >= E, q1 q2 q3 = D
+//   Lookups with recorded shapes, forward; their backward by three times the work.
 //
-// paper     C. Yin, B. Acun, C. Wu, X. Liu, TT-Rec: Tensor Train Compression for Deep Learning
-//           Recommendation Models, MLSys 2021.
-// assumes   - cores are as even as possible, of one rank
-//           - small products reach `efficiency` of the fp32 rate
-// ignores   the cache's memory, the all-to-all that is saved, accuracy
-// calibrate efficiency: time per row of a TT lookup on the device; hit: share of cached rows.
 // memory    a table of E D numbers becomes p1 q1 r + r p2 q2 r + r p3 q3.
 #include <algorithm>
 #include <array>
@@ -26,6 +20,33 @@
 namespace foretrace {
 namespace {
 
+constexpr ParamInfo rank_param = {.name = "rank",
+                                  .unit = "1",
+                                  .doc = "Rank of the cores (the paper: 8 to 64).",
+                                  .minimum = 1,
+                                  .maximum = 4096};
+constexpr ParamInfo hit_param = {.name = "hit",
+                                 .unit = "1",
+                                 .default_text = "0",
+                                 .doc = "Share of looked-up rows that a cache of plain rows holds.",
+                                 .minimum = 0,
+                                 .maximum = 1};
+constexpr ParamInfo efficiency_param = {
+    .name = "efficiency",
+    .unit = "1",
+    .default_text = "0.02",
+    .doc = "Share of the fp32 rate that the small products reach.",
+    .minimum = 0.0001,
+    .maximum = 1,
+    .optimistic = "0.05",
+    .pessimistic = "0.01"};
+constexpr ParamInfo least_rows_param = {.name = "least_rows",
+                                        .unit = "1",
+                                        .default_text = "10000",
+                                        .doc = "Smaller tables stay as they are.",
+                                        .minimum = 1,
+                                        .maximum = 1000000000000000.0};
+
 struct Lookup {
   double table_rows = 0;
   double width = 0;
@@ -33,7 +54,7 @@ struct Lookup {
 };
 
 // The table is the first input of two dimensions, the indices are the largest other one.
-std::optional<Lookup> lookup_of(const detail::KernelEditor& editor, TaskId kernel) {
+std::optional<Lookup> lookup_of(const editing::KernelEditor& editor, TaskId kernel) {
   Lookup lookup;
   for (const auto& tensors : editor.inputs_of(kernel).tensors) {
     if (tensors.size() != 1 || tensors[0].empty()) continue;
@@ -63,23 +84,23 @@ Cores cores_of(const Lookup& lookup, double rank) {
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  detail::KernelEditor editor(scenario);
-  const double missed = 1 - params.number("hit");
+  editing::KernelEditor editor(scenario);
+  const double missed = 1 - params.number(hit_param);
   double before = 0;
   double after = 0;
-  detail::WeightTensors weights(editor);
+  editing::WeightTensors weights(editor);
   for (const TaskId kernel : editor.kernels()) {
-    if (!detail::is_embedding(editor, kernel)) continue;
+    if (!editing::is_embedding(editor, kernel)) continue;
     const auto lookup = lookup_of(editor, kernel);
-    if (!lookup || lookup->table_rows < params.number("least_rows")) continue;
+    if (!lookup || lookup->table_rows < params.number(least_rows_param)) continue;
     if (scenario.accelerator == nullptr || !(scenario.accelerator->vector_fp32_flops > 0)) {
       return missing_cost("a tensor-train lookup");
     }
-    const Cores cores = cores_of(*lookup, params.number("rank"));
+    const Cores cores = cores_of(*lookup, params.number(rank_param));
     const bool backward = scenario.graph.phase(kernel) == Phase::backward;
     const double flops = lookup->rows * missed * cores.flops * (backward ? 3 : 1);
     const double compute =
-        flops / (params.number("efficiency") * scenario.accelerator->vector_fp32_flops) * 1e9;
+        flops / (params.number(efficiency_param) * scenario.accelerator->vector_fp32_flops) * 1e9;
     const double bytes = 4 * (cores.numbers + 2 * lookup->rows * lookup->width);
     auto moved = editor.moving_cost(bytes, KernelClass::elementwise);
     if (!moved) return std::move(moved).error();
@@ -117,32 +138,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "filling the cache, and its memory",
     "tables that now fit on one device, and the all-to-all that this saves", "accuracy"};
-constexpr std::array params = {
-    ParamInfo{.name = "rank",
-              .unit = "1",
-              .doc = "Rank of the cores (the paper: 8 to 64).",
-              .minimum = 1,
-              .maximum = 4096},
-    ParamInfo{.name = "hit",
-              .unit = "1",
-              .default_text = "0",
-              .doc = "Share of looked-up rows that a cache of plain rows holds.",
-              .minimum = 0,
-              .maximum = 1},
-    ParamInfo{.name = "efficiency",
-              .unit = "1",
-              .default_text = "0.02",
-              .doc = "Share of the fp32 rate that the small products reach.",
-              .minimum = 0.0001,
-              .maximum = 1,
-              .optimistic = "0.05",
-              .pessimistic = "0.01"},
-    ParamInfo{.name = "least_rows",
-              .unit = "1",
-              .default_text = "10000",
-              .doc = "Smaller tables stay as they are.",
-              .minimum = 1,
-              .maximum = 1000000000000000.0}};
+constexpr std::array params = {rank_param, hit_param, efficiency_param, least_rows_param};
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 namespace {
 
 constexpr double full_share = 1.0 - 1e-9;  // a capacity used to this share counts as full
@@ -205,4 +205,4 @@ Status Contention::settle(std::int64_t now_ns, std::vector<TaskId>& moved) {
   return ok_status();
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

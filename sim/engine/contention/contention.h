@@ -10,7 +10,7 @@
 #include "sim/engine/contention/max_min.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 /// Running tasks with demands. Rates change only where a task of the same component (tasks linked
 /// by capacities) begins or ends.
@@ -66,4 +66,4 @@ class Contention {
   std::vector<std::int64_t> full_since_ns_;  ///< -1: not full
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

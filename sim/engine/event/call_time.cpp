@@ -10,7 +10,7 @@
 #include "sim/engine/event/event_run.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 bool EventRun::is_stream(LaneId lane) const {
   return is_stream_like(graph_.context().lanes[index(lane)].kind);
@@ -135,4 +135,4 @@ void EventRun::enqueue(TaskId launch, TaskId task) {
   close(task);
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

@@ -6,7 +6,7 @@
 #include "sim/engine/event/event_run.h"
 #include "sim/engine/release/release.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 namespace {
 
 /// A task id and what happens to it share 32 bits in an event.
@@ -265,4 +265,4 @@ Result<TaskId> EventRun::append(const AppendedTask& appended) {
   return task;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

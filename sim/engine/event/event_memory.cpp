@@ -4,7 +4,7 @@
 
 #include "sim/engine/event/event_run.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 /// False if the task is held back: it stays ready and is looked at again when something is freed.
 bool EventRun::may_allocate(TaskId task) {
@@ -77,4 +77,4 @@ void EventRun::admit_held() {
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

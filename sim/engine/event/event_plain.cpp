@@ -14,7 +14,7 @@
 namespace foretrace {
 namespace {
 
-using detail::RunColumns;
+using engine::RunColumns;
 
 /// From here on the calendar beats the heap: even at 8 lanes, 1.3x at 64, 1.5x at 8192 (measured on
 /// 1e5 random tasks).
@@ -29,7 +29,7 @@ class PlainRun {
       : topology_(topology),
         weights_(weights),
         columns_(columns),
-        late_(topology, detail::LateEdgeScope::off_lane),
+        late_(topology, engine::LateEdgeScope::off_lane),
         open_(topology.task_count(), 0) {
     for (std::size_t task = 0; task < open_.size(); ++task) {
       for (const Point source : topology.sources[task]) {
@@ -40,7 +40,7 @@ class PlainRun {
       std::uint32_t& open = open_[index(overflow.task)];
       open = (open + (overflow.source == no_point ? 0U : 1U)) | overflow_bit;
     }
-    for (const detail::LateEdge& edge : late_.edges()) {
+    for (const engine::LateEdge& edge : late_.edges()) {
       ++open_[index(edge.task)];
     }
   }
@@ -59,13 +59,13 @@ class PlainRun {
       const Event event = queue.pop();
       const std::size_t task = event.payload;
       const std::int64_t end =
-          detail::add_ns(columns_.points[2 * task], columns_.duration_ns[task]);
+          engine::add_ns(columns_.points[2 * task], columns_.duration_ns[task]);
       columns_.points[2 * task + 1] = end;
       span_ns = std::max(span_ns, end);
       for (std::uint32_t edge = offsets[task]; edge < offsets[task + 1]; ++edge) {
         close_one(forward[edge] >> 2U, event.time_ns, queue);
       }
-      for (const detail::LateEdge& edge : late_.of(make_id<TaskId>(task))) {
+      for (const engine::LateEdge& edge : late_.of(make_id<TaskId>(task))) {
         close_one(index(edge.task), event.time_ns, queue);
       }
     }
@@ -83,9 +83,9 @@ class PlainRun {
   /// All sources are known: so is the start. A start in the past (negative lag) is handled now.
   template <typename Queue>
   void schedule(std::size_t task, std::int64_t now_ns, Queue& queue) {
-    std::int64_t start = detail::slot_start(columns_, task);
+    std::int64_t start = engine::slot_start(columns_, task);
     if ((open_[task] & overflow_bit) != 0) {
-      start = std::max(start, detail::overflow_start(topology_, weights_, columns_, task));
+      start = std::max(start, engine::overflow_start(topology_, weights_, columns_, task));
     }
     columns_.points[2 * task] = start;
     queue.push(std::max(start, now_ns), static_cast<std::uint32_t>(task));
@@ -94,7 +94,7 @@ class PlainRun {
   const Topology& topology_;
   const Weights& weights_;
   const RunColumns& columns_;
-  detail::LateEdges late_;
+  engine::LateEdges late_;
   std::vector<std::uint32_t> open_;
 };
 
@@ -106,7 +106,7 @@ class PlainRun {
 
 }  // namespace
 
-namespace detail {
+namespace engine {
 
 bool wants_calendar(EventQueueKind queue, std::size_t lanes) {
   return queue == EventQueueKind::calendar ||
@@ -126,15 +126,15 @@ std::int64_t typical_step_ns(const Weights& weights) {
   return static_cast<std::int64_t>(sum / static_cast<double>(std::max<std::size_t>(count, 1)));
 }
 
-}  // namespace detail
+}  // namespace engine
 
 void simulate_event_driven(const Topology& topology, const Weights& weights, Timeline& timeline,
                            EventQueueKind queue) {
   const RunColumns columns = RunColumns::prepare(topology, weights, timeline);
   PlainRun run(topology, weights, columns);
   const std::size_t lanes = lanes_of(topology);
-  if (detail::wants_calendar(queue, lanes)) {
-    CalendarQueue calendar(detail::typical_step_ns(weights), lanes);
+  if (engine::wants_calendar(queue, lanes)) {
+    CalendarQueue calendar(engine::typical_step_ns(weights), lanes);
     timeline.span_ns = run.run(calendar);
   } else {
     HeapQueue heap;

@@ -4,7 +4,7 @@
 #include "sim/engine/event/event_run.h"
 #include "sim/engine/release/release.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 bool EventRun::honours(std::size_t task, std::size_t slot) const {
   const Point source = topology_.sources[task][slot];
   if (source == no_point) {
@@ -123,4 +123,4 @@ void EventRun::close_edges(TaskId source, Point point) {
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

@@ -6,7 +6,7 @@
 
 #include "sim/engine/release/release.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 EventRun::EventRun(const TaskGraph& graph, const EventDrivenOptions& options)
     : graph_(graph),
       topology_(graph.topology()),
@@ -244,7 +244,7 @@ Result<Execution> EventRun::run() {
   return std::move(execution_);
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine
 
 namespace foretrace {
 
@@ -264,7 +264,7 @@ Result<Execution> simulate_event_driven(const TaskGraph& graph, const EventDrive
     execution.capacity_full_ns.assign(graph.context().capacities.size(), 0);
     return execution;
   }
-  return detail::EventRun(graph, options).run();
+  return engine::EventRun(graph, options).run();
 }
 
 }  // namespace foretrace

@@ -14,7 +14,7 @@
 #include "sim/engine/memory/memory_budget.h"
 #include "sim/engine/release/late_edges.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 /// Which queue suits that many lanes, and how far ahead their next events lie (average of duration
 /// plus segment).
@@ -165,4 +165,4 @@ class EventRun final : public Simulation {
   std::optional<Error> out_of_memory_;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

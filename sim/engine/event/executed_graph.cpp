@@ -13,7 +13,7 @@
 namespace foretrace {
 namespace {
 
-using detail::Draft;
+using committing::Draft;
 
 template <typename T>
 void append(std::vector<T>& to, const std::vector<T>& from) {
@@ -26,7 +26,7 @@ Draft tasks_of(const TaskGraph& graph, const Execution& execution) {
               .columns = graph.columns(),
               .duration_ns = *graph.weights().duration_ns,
               .segment_ns = *graph.weights().segment_ns,
-              .slots = detail::Slots{},
+              .slots = committing::Slots{},
               .dependencies = {}};
   const TaskColumns& appended = execution.appended;
   append(draft.columns.lane, appended.lane);
@@ -175,9 +175,9 @@ Result<ExecutedGraph> executed_graph(const TaskGraph& graph, const Execution& ex
     executed.timeline.points[index(end_of(to))] = execution.timeline.end_ns(task);
     executed.is_appended[index(to)] = i >= graph.size();
   }
-  detail::renumber(draft, *new_id);
+  committing::renumber(draft, *new_id);
   std::vector<TaskId> unchanged;
-  Result<TaskGraph> assembled = detail::order_and_assemble(std::move(draft), unchanged);
+  Result<TaskGraph> assembled = committing::order_and_assemble(std::move(draft), unchanged);
   if (!assembled.ok()) return assembled.error();
   FORETRACE_CHECK(unchanged.empty());
   executed.graph = *std::move(assembled);

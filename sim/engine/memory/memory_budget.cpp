@@ -7,7 +7,7 @@
 
 #include "sim/core/result.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 BudgetState::BudgetState(const TaskGraph& graph, std::span<const MemoryBudget> budgets)
     : graph_(&graph), budgets_(budgets.begin(), budgets.end()), live_(budgets.size(), 0) {
@@ -203,4 +203,4 @@ std::string BudgetState::describe(TaskId task) const {
       found.live_bytes, found.budget_bytes);
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

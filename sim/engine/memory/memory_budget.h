@@ -62,7 +62,7 @@ struct MemoryUse {
   std::vector<BudgetPoint> points{};  ///< as they happened; times never go back
 };
 
-namespace detail {
+namespace engine {
 
 /// Live bytes per budget. What is allocated and freed in the host time before a task counts when
 /// the task starts.
@@ -125,6 +125,6 @@ class BudgetState {
   std::vector<Residence> residence_;   // per tensor
 };
 
-}  // namespace detail
+}  // namespace engine
 
 }  // namespace foretrace

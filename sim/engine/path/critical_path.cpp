@@ -14,7 +14,7 @@ struct Binding {
   Point source = no_point;
   DependencyKind kind = DependencyKind::none;
   PathPart part = PathPart::lag;
-  std::int64_t release_ns = detail::never_ns;
+  std::int64_t release_ns = engine::never_ns;
   std::int64_t share_ns = 0;  ///< part of the source's duration between its start and the release
 };
 
@@ -66,8 +66,8 @@ class PathWalk {
       const std::int64_t source = points_[index(link.source)];
       if (link.late_after != no_point && source <= points_[index(link.late_after)]) continue;
       const std::int64_t share =
-          detail::share_of(link.fraction, graph_.duration_ns(task_of(link.source)));
-      const std::int64_t release = detail::add_ns(detail::add_ns(source, link.lag_ns), share);
+          engine::share_of(link.fraction, graph_.duration_ns(task_of(link.source)));
+      const std::int64_t release = engine::add_ns(engine::add_ns(source, link.lag_ns), share);
       if (release <= best.release_ns) continue;
       best = {link.source, link.kind, link.on_lane() ? PathPart::segment : PathPart::lag, release,
               share};

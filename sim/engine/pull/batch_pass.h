@@ -11,7 +11,7 @@
 #include "sim/engine/pull/variant_pack.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 using Lags = std::array<std::int32_t, 2>;
 
@@ -50,4 +50,4 @@ void run_special(const Pass& pass, std::size_t task, std::size_t& next_overflow)
 /// Keeps the points of a task that are read after they leave the ring.
 void keep_far(const Pass& pass, std::size_t task, std::size_t& next_far);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

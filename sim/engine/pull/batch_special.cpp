@@ -4,7 +4,7 @@
 #include "sim/engine/pull/batch_pass.h"
 #include "sim/engine/release/release.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 namespace {
 
 [[nodiscard]] const VariantRow& any_row(const Pass& pass, std::size_t task, Point source) {
@@ -71,4 +71,4 @@ void keep_far(const Pass& pass, std::size_t task, std::size_t& next_far) {
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

@@ -6,7 +6,7 @@
 
 #include "sim/core/result.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 namespace {
 
 /// Tasks looked at to choose a ring: enough to see 1 % well.
@@ -95,4 +95,4 @@ PointWindow point_window(const Topology& topology, std::size_t block_tasks) {
   return window;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

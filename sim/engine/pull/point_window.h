@@ -7,7 +7,7 @@
 
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 /// Tasks read points of tasks shortly before them, so a ring that fits the cache holds nearly all
 /// that a pass over the graph reads. A task is special if the ring alone does not serve it.
@@ -27,4 +27,4 @@ struct PointWindow {
 /// The smallest ring of at least `block_tasks` that leaves few tasks special.
 [[nodiscard]] PointWindow point_window(const Topology& topology, std::size_t block_tasks);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

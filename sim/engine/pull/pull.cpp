@@ -10,8 +10,8 @@
 namespace foretrace {
 namespace {
 
-using detail::RunColumns;
-using detail::slot_start;
+using engine::RunColumns;
+using engine::slot_start;
 
 /// Tasks first..last-1 have no overflow dependencies. Returns the latest end.
 std::int64_t run_plain(const RunColumns& columns, std::size_t first, std::size_t last,
@@ -20,7 +20,7 @@ std::int64_t run_plain(const RunColumns& columns, std::size_t first, std::size_t
   std::int64_t* points = columns.points;
   for (std::size_t task = first; task < last; ++task) {
     const std::int64_t start = slot_start(columns, task);
-    const std::int64_t end = detail::add_ns(start, duration_ns[task]);
+    const std::int64_t end = engine::add_ns(start, duration_ns[task]);
     points[2 * task] = start;
     points[2 * task + 1] = end;
     span_ns = std::max(span_ns, end);
@@ -39,10 +39,10 @@ std::int64_t run(const Topology& topology, const Weights& weights, const RunColu
     std::int64_t start = slot_start(columns, special);
     for (; next < overflow.size() && index(overflow[next].task) == special; ++next) {
       start =
-          std::max(start, detail::overflow_release(overflow[next], (*weights.overflow_lag_ns)[next],
+          std::max(start, engine::overflow_release(overflow[next], (*weights.overflow_lag_ns)[next],
                                                    columns.points, columns.duration_ns));
     }
-    const std::int64_t end = detail::add_ns(start, columns.duration_ns[special]);
+    const std::int64_t end = engine::add_ns(start, columns.duration_ns[special]);
     columns.points[2 * special] = start;
     columns.points[2 * special + 1] = end;
     span_ns = std::max(span_ns, end);

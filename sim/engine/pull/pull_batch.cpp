@@ -15,14 +15,14 @@
 namespace foretrace {
 namespace {
 
-using detail::BatchColumn;
-using detail::Lags;
-using detail::Pass;
-using detail::PointWindow;
-using detail::VariantRow;
-using detail::VariantValues;
+using engine::BatchColumn;
+using engine::Lags;
+using engine::Pass;
+using engine::PointWindow;
+using engine::VariantRow;
+using engine::VariantValues;
 
-constexpr std::size_t width = detail::variants_per_pass;
+constexpr std::size_t width = engine::variants_per_pass;
 constexpr std::size_t block = 64;  // tasks whose varying weights are interleaved at a time
 
 /// Varying weights of one block of tasks, interleaved by variant. Shared ones are read in place.
@@ -135,13 +135,13 @@ FORETRACE_ALWAYS_INLINE void run_pass(const Pass& pass) {
   for (std::size_t first = 0; first < tasks; first += block) {
     const std::size_t count = std::min(block, tasks - first);
     if constexpr (!SharedDuration) {
-      detail::interleave<N>(pass.duration_ns.of, first, count, weights.duration_ns.data());
+      engine::interleave<N>(pass.duration_ns.of, first, count, weights.duration_ns.data());
     }
     if constexpr (!SharedSegment) {
-      detail::interleave<N>(pass.segment_ns.of, first, count, weights.segment_ns.data());
+      engine::interleave<N>(pass.segment_ns.of, first, count, weights.segment_ns.data());
     }
     if constexpr (!SharedLag) {
-      detail::interleave<N>(pass.lag_ns.of, first, count, weights.lag_ns.data());
+      engine::interleave<N>(pass.lag_ns.of, first, count, weights.lag_ns.data());
     }
     for (std::size_t i = 0; i < count;) {
       const std::size_t stop = next_special < special.size()
@@ -162,14 +162,14 @@ FORETRACE_ALWAYS_INLINE void run_pass(const Pass& pass) {
       if (i == count) {
         break;
       }
-      detail::run_special(pass, first + i, next_overflow);
-      detail::keep_far(pass, first + i, next_far);
+      engine::run_special(pass, first + i, next_overflow);
+      engine::keep_far(pass, first + i, next_far);
       ++next_special;
       ++i;
     }
     if (pass.out[0] != nullptr) {
       const std::size_t at = (2 * first) & (pass.window->ring_points - 1);
-      detail::separate<N>(pass.ring + at, 2 * count, pass.out, 2 * first);
+      engine::separate<N>(pass.ring + at, 2 * count, pass.out, 2 * first);
     }
   }
   VariantValues<N> special_span;
@@ -202,12 +202,12 @@ __attribute__((target("avx2"))) void run_avx2(const Pass& pass) { run_any<4>(pas
 #endif
 void run_portable(const Pass& pass) { run_any<2>(pass); }
 
-[[nodiscard]] Kernel kernel_of(detail::Simd simd) {
+[[nodiscard]] Kernel kernel_of(engine::Simd simd) {
 #if defined(__x86_64__)
-  if (simd == detail::Simd::avx512) {
+  if (simd == engine::Simd::avx512) {
     return &run_avx512;
   }
-  if (simd == detail::Simd::avx2) {
+  if (simd == engine::Simd::avx2) {
     return &run_avx2;
   }
 #endif
@@ -226,14 +226,14 @@ void set_column(BatchColumn<T>& column, std::size_t v, const SharedColumn<T>& fr
 /// Runs passes of eight; a last pass with fewer repeats its last variant.
 class Batch {
  public:
-  Batch(const Topology& topology, detail::Simd simd)
+  Batch(const Topology& topology, engine::Simd simd)
       : topology_(topology),
-        window_(detail::point_window(topology, block)),
+        window_(engine::point_window(topology, block)),
         ring_(std::make_unique_for_overwrite<VariantRow[]>(window_.ring_points + 2)),
         far_(std::make_unique_for_overwrite<VariantRow[]>(window_.far_points.size())),
         kernel_(kernel_of(simd)) {
     ring_[window_.ring_points].variant.fill(0);
-    ring_[window_.ring_points + 1].variant.fill(detail::never_ns);
+    ring_[window_.ring_points + 1].variant.fill(engine::never_ns);
   }
 
   /// Simulates one to eight variants; writes their points if `timelines` is not empty.
@@ -277,7 +277,7 @@ std::vector<Timeline> simulate_batch(const Topology& topology, std::span<const W
   if (topology.task_count() == 0) {
     return timelines;
   }
-  Batch batch(topology, detail::supported_simd().back());
+  Batch batch(topology, engine::supported_simd().back());
   for (Timeline& timeline : timelines) {
     timeline.points.resize(2 * topology.task_count());
   }
@@ -292,7 +292,7 @@ std::vector<Timeline> simulate_batch(const Topology& topology, std::span<const W
   return timelines;
 }
 
-std::vector<detail::Simd> detail::supported_simd() {
+std::vector<engine::Simd> engine::supported_simd() {
   std::vector<Simd> result{Simd::portable};
 #if defined(__x86_64__)
   if (static_cast<bool>(__builtin_cpu_supports("avx2"))) {
@@ -307,7 +307,7 @@ std::vector<detail::Simd> detail::supported_simd() {
   return result;
 }
 
-std::vector<std::int64_t> detail::batch_spans(const Topology& topology,
+std::vector<std::int64_t> engine::batch_spans(const Topology& topology,
                                               std::span<const Weights> variants, Simd simd) {
   std::vector<std::int64_t> spans(variants.size(), 0);
   if (topology.task_count() == 0) {
@@ -326,7 +326,7 @@ std::vector<std::int64_t> detail::batch_spans(const Topology& topology,
 
 std::vector<std::int64_t> simulate_batch_spans(const Topology& topology,
                                                std::span<const Weights> variants) {
-  return detail::batch_spans(topology, variants, detail::supported_simd().back());
+  return engine::batch_spans(topology, variants, engine::supported_simd().back());
 }
 
 }  // namespace foretrace

@@ -10,7 +10,7 @@
 
 #define FORETRACE_ALWAYS_INLINE inline __attribute__((always_inline))
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 inline constexpr std::size_t variants_per_pass = 8;
 
@@ -169,4 +169,4 @@ FORETRACE_ALWAYS_INLINE void separate(const VariantRow* rows, std::size_t count,
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

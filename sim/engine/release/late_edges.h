@@ -8,7 +8,7 @@
 
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 /// `task` can be judged only when the late_after point of one of its dependencies is known.
 struct LateEdge {
@@ -58,4 +58,4 @@ class LateEdges {
   std::vector<LateEdge> edges_;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

@@ -2,7 +2,7 @@
 
 #include "sim/core/result.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 RunColumns RunColumns::prepare(const Topology& topology, const Weights& weights,
                                Timeline& timeline) {
@@ -38,4 +38,4 @@ std::int64_t overflow_start(const Topology& topology, const Weights& weights,
   return start;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

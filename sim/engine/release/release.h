@@ -9,7 +9,7 @@
 #include "sim/graph/task_graph.h"
 #include "sim/result/timeline.h"
 
-namespace foretrace::detail {
+namespace foretrace::engine {
 
 /// Stands for "no dependency": below every release time, and far from wrapping around.
 inline constexpr std::int64_t never_ns = -(std::int64_t{1} << 62);
@@ -88,4 +88,4 @@ struct RunColumns {
 [[nodiscard]] std::int64_t overflow_start(const Topology& topology, const Weights& weights,
                                           const RunColumns& columns, std::size_t task);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::engine

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -166,4 +166,4 @@ TaskGraph assemble(Draft draft) {
           std::make_shared<const GraphContext>(std::move(draft.context)), std::move(weights)};
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

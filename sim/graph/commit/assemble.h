@@ -7,7 +7,7 @@
 #include "sim/graph/commit/draft.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 /// The draft has passed check() and nothing in it points forward.
 [[nodiscard]] TaskGraph assemble(Draft draft);
@@ -15,4 +15,4 @@ namespace foretrace::detail {
 /// Orders and assembles a checked draft; new_id[t] is where task t went, empty if all stayed.
 [[nodiscard]] Result<TaskGraph> order_and_assemble(Draft draft, std::vector<TaskId>& new_id);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

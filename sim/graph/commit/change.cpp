@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 #include "sim/graph/validate.h"
 
 namespace foretrace {
@@ -47,17 +47,17 @@ Checks default_checks() {
 namespace {
 
 Result<Committed> commit_unchecked(const TaskGraph& graph, const Change& change) {
-  auto fate = detail::check_change(graph, change);
+  auto fate = committing::check_change(graph, change);
   if (!fate) return std::move(fate).error();
-  if (auto status = detail::check_tensors(graph, change); !status) {
+  if (auto status = committing::check_tensors(graph, change); !status) {
     return std::move(status).error();
   }
   if (!change.changes_topology()) {
-    auto committed = detail::commit_weights(graph, change);
+    auto committed = committing::commit_weights(graph, change);
     if (!committed) return std::move(committed).error();
     if (committed->has_value()) return std::move(committed).value().value();
   }
-  return detail::commit_structure(graph, change, std::move(fate).value());
+  return committing::commit_structure(graph, change, std::move(fate).value());
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ Result<Committed> commit(const TaskGraph& graph, const Change& change, Checks ch
   return committed;
 }
 
-namespace detail {
+namespace committing {
 
 void apply_policies(const Change& change, GraphContext& context) {
   for (const QueueEdit& edit : change.queues) {
@@ -103,6 +103,6 @@ void keep_bounds(const DurationEdit& edit, TaskId task, Committed& committed) {
   committed.high[index(task)] = edit.high;
 }
 
-}  // namespace detail
+}  // namespace committing
 
 }  // namespace foretrace

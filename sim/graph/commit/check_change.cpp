@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 #include "sim/graph/commit/draft.h"
 #include "sim/graph/commit/known_tasks.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -223,4 +223,4 @@ Result<std::vector<Fate>> check_change(const TaskGraph& graph, const Change& cha
   return Checker(graph, change).run();
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

@@ -8,14 +8,14 @@
 #include <fmt/format.h>
 
 #include "sim/graph/change.h"
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 #include "sim/graph/links.h"
 
 namespace foretrace {
 
 namespace {
 
-using detail::Fate;
+using committing::Fate;
 
 /// Whether one point of the new graph comes before the start of a task, by any path.
 class Paths {
@@ -167,7 +167,7 @@ class LawChecker {
       return ok_status();
     }
     const auto name = [this](TaskId id) {
-      return detail::describe(before_.context(), before_.columns(), id);
+      return committing::describe(before_.context(), before_.columns(), id);
     };
     return Error{
         ErrorCode::cyclic_graph,
@@ -179,8 +179,8 @@ class LawChecker {
   const TaskGraph& before_;
   const Change& change_;
   const Committed& committed_;
-  detail::TakenAway taken_away_;
-  detail::StandIns stand_ins_;
+  committing::TakenAway taken_away_;
+  committing::StandIns stand_ins_;
   std::vector<bool> goes_;
   std::vector<std::uint32_t> seen_;
   std::uint32_t round_ = 0;

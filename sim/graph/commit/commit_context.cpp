@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -111,4 +111,4 @@ void carry_over_context(const Placement& placement, const std::vector<Heir>& hei
   carry_rows(carrier, context.stalls);
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

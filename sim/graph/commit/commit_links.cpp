@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -230,4 +230,4 @@ class Linker {
 
 Links carry_over_links(const LinkRules& how) { return Linker(how).run(); }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::int64_t LagEdits::lag(TaskId task, DependencyKind kind, std::int64_t lag_ns
   return found == edits_.end() || less(key, *found) ? lag_ns : found->lag_ns;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "sim/graph/commit/assemble.h"
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 #include "sim/graph/commit/draft.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -152,4 +152,4 @@ Result<Committed> commit_structure(const TaskGraph& graph, const Change& change,
   return Rebuild(graph, change, std::move(placement).value()).run();
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -106,4 +106,4 @@ NewTasks gather_tasks(const TaskGraph& graph, const Change& change, const Placem
   return Gatherer(graph, change, placement).run();
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

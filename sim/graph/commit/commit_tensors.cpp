@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 namespace {
 
 /// Of the segments that the change edits: how much longer they become.
@@ -101,4 +101,4 @@ void apply_tensors(const TaskGraph& graph, const Change& change, GraphContext& c
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

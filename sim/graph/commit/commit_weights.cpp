@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 #include "sim/graph/commit/draft.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -150,4 +150,4 @@ Result<std::optional<Committed>> commit_weights(const TaskGraph& graph, const Ch
   return std::optional<Committed>(std::move(committed));
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -254,4 +254,4 @@ void renumber(Draft& draft, const std::vector<TaskId>& new_id) {
   renumber_context(draft.context, new_id);
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

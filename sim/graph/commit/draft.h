@@ -11,7 +11,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 [[nodiscard]] inline Error bad(std::string message) {
   return Error{ErrorCode::bad_usage, std::move(message)};
@@ -100,4 +100,4 @@ struct QueueLimit {
 /// False if a stream takes launches from two host lanes that no dependency puts into an order.
 [[nodiscard]] bool launch_order_is_fixed(const Draft& draft, const std::vector<TaskId>& launch_of);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 #include "sim/graph/commit/draft.h"
 #include "sim/graph/links.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -211,4 +211,4 @@ std::vector<Heir> hand_down(const TaskGraph& graph, const Placement& placement,
   return heirs;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

@@ -148,14 +148,14 @@ Result<TaskGraph> GraphBuilder::build() && {
 }
 
 Result<TaskGraph> GraphBuilder::build(std::vector<TaskId>& new_id) && {
-  detail::Draft draft{std::move(context_),    std::move(columns_), std::move(duration_ns_),
-                      std::move(segment_ns_), detail::Slots{},     std::move(dependencies_)};
+  committing::Draft draft{std::move(context_),    std::move(columns_), std::move(duration_ns_),
+                          std::move(segment_ns_), committing::Slots{}, std::move(dependencies_)};
   *this = GraphBuilder();
-  const detail::Parts parts{draft.context, draft.columns, draft.duration_ns, draft.segment_ns,
-                            draft.dependencies};
-  if (auto status = detail::check(parts); !status) return std::move(status).error();
+  const committing::Parts parts{draft.context, draft.columns, draft.duration_ns, draft.segment_ns,
+                                draft.dependencies};
+  if (auto status = committing::check(parts); !status) return std::move(status).error();
   const std::size_t tasks = draft.size();
-  auto graph = detail::order_and_assemble(std::move(draft), new_id);
+  auto graph = committing::order_and_assemble(std::move(draft), new_id);
   if (graph && new_id.empty()) {
     new_id.resize(tasks);
     for (std::size_t t = 0; t < tasks; ++t) new_id[t] = make_id<TaskId>(t);
@@ -163,7 +163,7 @@ Result<TaskGraph> GraphBuilder::build(std::vector<TaskId>& new_id) && {
   return graph;
 }
 
-namespace detail {
+namespace committing {
 
 Result<TaskGraph> order_and_assemble(Draft draft, std::vector<TaskId>& new_id) {
   auto order = topological_ids(draft);
@@ -180,6 +180,6 @@ Result<TaskGraph> order_and_assemble(Draft draft, std::vector<TaskId>& new_id) {
   return assemble(std::move(draft));
 }
 
-}  // namespace detail
+}  // namespace committing
 
 }  // namespace foretrace

@@ -4,7 +4,7 @@
 
 #include "sim/graph/commit/draft.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -133,4 +133,4 @@ Status KnownTasks::lane_exists(LaneId lane, const char* what) const {
 
 Status check_links(const KnownTasks& tasks) { return LinkChecker(tasks).run(); }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

@@ -7,10 +7,10 @@
 
 #include "sim/core/result.h"
 #include "sim/graph/change.h"
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 class KnownTasks {
  public:
@@ -44,4 +44,4 @@ class KnownTasks {
 /// Stand-ins, dependencies and waits of a change.
 [[nodiscard]] Status check_links(const KnownTasks& tasks);
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

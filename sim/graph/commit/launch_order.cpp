@@ -8,7 +8,7 @@
 
 #include "sim/graph/commit/draft.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -90,4 +90,4 @@ bool launch_order_is_fixed(const Draft& draft, const std::vector<TaskId>& launch
   });
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

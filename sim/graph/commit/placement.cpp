@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -127,4 +127,4 @@ Result<Placement> place(const TaskGraph& graph, const Change& change, std::vecto
   return placement;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

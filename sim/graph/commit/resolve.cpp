@@ -5,7 +5,7 @@
 
 #include "sim/graph/commit/draft.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -114,4 +114,4 @@ std::vector<QueueLimit> resolve_queues(const Draft& draft, const std::vector<Tas
   return result;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

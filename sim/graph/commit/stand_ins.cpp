@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -76,4 +76,4 @@ Dependency StandIns::hand_over(Dependency d) const {
   return d;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

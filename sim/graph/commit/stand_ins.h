@@ -7,7 +7,7 @@
 #include "sim/graph/change.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 class StandIns {
  public:
@@ -33,4 +33,4 @@ class StandIns {
   std::vector<std::int64_t> length_ns_;  // per group: of the stand-in; -1 if it is several tasks
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

@@ -7,7 +7,7 @@
 
 #include "sim/graph/commit/draft.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 namespace {
 
@@ -116,4 +116,4 @@ Result<std::vector<TaskId>> topological_ids(const Draft& draft) {
   return new_id;
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

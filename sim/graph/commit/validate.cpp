@@ -18,7 +18,8 @@ Error broken(const TaskGraph& graph, std::size_t task, std::string_view what) {
   return Error{
       ErrorCode::bad_format,
       fmt::format("{}: {}",
-                  detail::describe(graph.context(), graph.columns(), make_id<TaskId>(task)), what)};
+                  committing::describe(graph.context(), graph.columns(), make_id<TaskId>(task)),
+                  what)};
 }
 
 /// Every dependency of a slot or of the overflow list, waits and queues included.
@@ -137,9 +138,9 @@ Status validate(const TaskGraph& graph) {
     return Error{ErrorCode::bad_format, "the forward list has no place for every task"};
   }
   const std::vector<Dependency> dependencies = all_dependencies(graph);
-  const detail::Parts parts{graph.context(), graph.columns(), *graph.weights().duration_ns,
-                            *graph.weights().segment_ns, dependencies};
-  if (auto status = detail::check(parts); !status) return status;
+  const committing::Parts parts{graph.context(), graph.columns(), *graph.weights().duration_ns,
+                                *graph.weights().segment_ns, dependencies};
+  if (auto status = committing::check(parts); !status) return status;
   if (auto status = check_order(graph, dependencies); !status) return status;
   if (auto status = check_overflow(graph); !status) return status;
   if (auto status = check_forward(graph); !status) return status;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "sim/graph/commit/commit_detail.h"
+#include "sim/graph/commit/commit_parts.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 bool WaitSight::finds(const Link& link, TaskId source, TaskId waiting) const {
   const TaskId now = placement_.new_id[index(source)];
@@ -26,4 +26,4 @@ bool WaitSight::finds(const Link& link, TaskId source, TaskId waiting) const {
   });
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

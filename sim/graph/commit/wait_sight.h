@@ -6,7 +6,7 @@
 #include "sim/graph/links.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::detail {
+namespace foretrace::committing {
 
 struct Placement;
 
@@ -33,4 +33,4 @@ class WaitSight {
   WaitIndex waits_;
 };
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::committing

@@ -1,6 +1,6 @@
 #include "sim/result/export/chrome_counters.h"
 
-namespace foretrace::detail {
+namespace foretrace::exporting {
 
 void write_counter(ChromeText& out, const ChromeCounter& counter, std::size_t process) {
   const std::string name = json_string(counter.name);
@@ -22,4 +22,4 @@ void write_instants(ChromeText& out, const ChromeInstants& instants, std::size_t
   }
 }
 
-}  // namespace foretrace::detail
+}  // namespace foretrace::exporting

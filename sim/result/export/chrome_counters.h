@@ -38,13 +38,13 @@ struct ChromeInstants {
   std::vector<ChromeInstant> list{};  ///< by time
 };
 
-namespace detail {
+namespace exporting {
 
 void write_counter(ChromeText& out, const ChromeCounter& counter, std::size_t process);
 /// On this thread of the process.
 void write_instants(ChromeText& out, const ChromeInstants& instants, std::size_t process,
                     std::size_t thread);
 
-}  // namespace detail
+}  // namespace exporting
 
 }  // namespace foretrace

@@ -105,9 +105,9 @@ TEST_CASE("what-ifs are applied by stage and name, whatever order they are given
                                     : Result<Change>(std::move(change));
   };
   OptimizationInfo later = info("a", needs_a);
-  later.stage = Stage::schedule;
+  later.stage = ApplyStage::schedule;
   OptimizationInfo earlier = info("b", remove_a);
-  earlier.stage = Stage::workload;
+  earlier.stage = ApplyStage::workload;
   const Recording recording = recording_of("h:a(10) h:b(10) s:k(100)<b");
   const std::array<WhatIf, 2> one = {{{&later, {}}, {&earlier, {}}}};
   const std::array<WhatIf, 2> other = {{{&earlier, {}}, {&later, {}}}};

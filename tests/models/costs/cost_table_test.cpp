@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-using foretrace::detail::CostTable;
+using foretrace::costing::CostTable;
 
 namespace {
 

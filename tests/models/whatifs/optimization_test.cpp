@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/edit/pipeline.h"
 #include "tests/models/toy_run.h"
 #include "tests/models/whatifs/examples.h"
 
@@ -15,7 +16,15 @@ using foretrace::ParamInfo;
 using foretrace::ParamType;
 using foretrace::ParamValues;
 
-namespace {}  // namespace
+// Both headers are installed and name something of a stage.
+TEST_CASE("optimizations: their stages are not those of a pipeline, and one file may use both") {
+  const auto nothing = [](const foretrace::TaskGraph&) {
+    return foretrace::Result<foretrace::Change>(foretrace::Change{});
+  };
+  const foretrace::Stage stage{"nothing", nothing};
+  CHECK(stage.name == "nothing");
+  CHECK(OptimizationInfo{}.stage == foretrace::ApplyStage::kernels);
+}
 
 TEST_CASE("optimizations: all eight are listed, sorted by name") {
   std::vector<std::string> names;

@@ -20,29 +20,30 @@ namespace {
 
 using Given = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::array table = {
-    ParamInfo{.name = "factor", .unit = "x", .default_text = "1", .doc = "Factor.", .minimum = 0},
-    ParamInfo{.name = "latency",
-              .type = ParamType::time,
-              .unit = "us",
-              .default_text = "5 us",
-              .doc = "Latency.",
-              .minimum = 0,
-              .optimistic = "2 us",
-              .pessimistic = "9 us"},
-    ParamInfo{.name = "mode",
-              .type = ParamType::text,
-              .default_text = "autocast",
-              .doc = "Mode.",
-              .choices = "autocast|full"},
-    ParamInfo{.name = "workers",
-              .type = ParamType::integer,
-              .default_text = "4",
-              .doc = "Workers.",
-              .minimum = 1,
-              .maximum = 1024},
-    ParamInfo{.name = "casts", .type = ParamType::boolean, .default_text = "true", .doc = "Casts."},
-};
+constexpr ParamInfo factor = {
+    .name = "factor", .unit = "x", .default_text = "1", .doc = "Factor.", .minimum = 0};
+constexpr ParamInfo latency = {.name = "latency",
+                               .type = ParamType::time,
+                               .unit = "us",
+                               .default_text = "5 us",
+                               .doc = "Latency.",
+                               .minimum = 0,
+                               .optimistic = "2 us",
+                               .pessimistic = "9 us"};
+constexpr ParamInfo mode = {.name = "mode",
+                            .type = ParamType::text,
+                            .default_text = "autocast",
+                            .doc = "Mode.",
+                            .choices = "autocast|full"};
+constexpr ParamInfo workers = {.name = "workers",
+                               .type = ParamType::integer,
+                               .default_text = "4",
+                               .doc = "Workers.",
+                               .minimum = 1,
+                               .maximum = 1024};
+constexpr ParamInfo casts = {
+    .name = "casts", .type = ParamType::boolean, .default_text = "true", .doc = "Casts."};
+constexpr std::array table = {factor, latency, mode, workers, casts};
 
 ParamValues values_of(const Given& given) {
   auto values = ParamValues::parse("toy", table, given);
@@ -66,19 +67,19 @@ std::string quantity_error(std::string_view text, ParamType type) {
 
 TEST_CASE("params: defaults stand where nothing is given") {
   const ParamValues values = values_of({});
-  CHECK(values.number("factor") == 1.0);
-  CHECK(values.number("latency") == 5000.0);  // 5 us in ns
-  CHECK(values.text("mode") == "autocast");
-  CHECK(values.integer("workers") == 4);
-  CHECK(values.boolean("casts"));
-  CHECK_FALSE(values.given("factor"));
+  CHECK(values.number(factor) == 1.0);
+  CHECK(values.number(latency) == 5000.0);  // 5 us in ns
+  CHECK(values.text(mode) == "autocast");
+  CHECK(values.integer(workers) == 4);
+  CHECK(values.boolean(casts));
+  CHECK_FALSE(values.given(factor));
 }
 
 TEST_CASE("params: given values replace defaults and keep their text") {
   const ParamValues values = values_of({{"latency", "1.5 ms"}, {"casts", "false"}});
-  CHECK(values.number("latency") == 1.5e6);
-  CHECK_FALSE(values.boolean("casts"));
-  CHECK(values.given("latency"));
+  CHECK(values.number(latency) == 1.5e6);
+  CHECK_FALSE(values.boolean(casts));
+  CHECK(values.given(latency));
   const auto texts = values.texts();
   REQUIRE(texts.size() == 5);
   CHECK(texts[1] == std::pair<std::string, std::string>{"latency", "1.5 ms"});
@@ -124,13 +125,13 @@ TEST_CASE("params: a parameter without a default is required") {
 TEST_CASE("params: a declared range moves defaults only") {
   const ParamValues defaults = values_of({});
   CHECK(defaults.has_range());
-  CHECK(defaults.at_bound(Bound::optimistic).number("latency") == 2000.0);
-  CHECK(defaults.at_bound(Bound::pessimistic).number("latency") == 9000.0);
-  CHECK(defaults.at_bound(Bound::point).number("latency") == 5000.0);
-  CHECK(defaults.at_bound(Bound::pessimistic).number("factor") == 1.0);
+  CHECK(defaults.at_bound(Bound::optimistic).number(latency) == 2000.0);
+  CHECK(defaults.at_bound(Bound::pessimistic).number(latency) == 9000.0);
+  CHECK(defaults.at_bound(Bound::point).number(latency) == 5000.0);
+  CHECK(defaults.at_bound(Bound::pessimistic).number(factor) == 1.0);
   const ParamValues given = values_of({{"latency", "6 us"}});
   CHECK_FALSE(given.has_range());
-  CHECK(given.at_bound(Bound::pessimistic).number("latency") == 6000.0);
+  CHECK(given.at_bound(Bound::pessimistic).number(latency) == 6000.0);
 }
 
 TEST_CASE("quantity: units scale to the stored unit") {

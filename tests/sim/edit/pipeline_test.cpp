@@ -13,7 +13,7 @@ using test::tasks;
 
 namespace {
 
-Stage scale_by(const char* name, double factor, Trust trust = {}) {
+EditStage scale_by(const char* name, double factor, Trust trust = {}) {
   return {name, [=](const TaskGraph& g) -> Result<Change> {
             Editor editor(g);
             auto selected = select(g, "kind=kernel");
@@ -25,7 +25,7 @@ Stage scale_by(const char* name, double factor, Trust trust = {}) {
           }};
 }
 
-Stage remove_named(const char* name) {
+EditStage remove_named(const char* name) {
   return {"remove", [=](const TaskGraph& g) -> Result<Change> {
             Editor editor(g);
             editor.remove(tasks(g, {name}));
@@ -37,9 +37,9 @@ Stage remove_named(const char* name) {
 
 TEST_CASE("pipeline: stages apply in their order, each to what the one before left") {
   const TaskGraph g = graph("h:l1(5) s:a(10)<l1 h:l2(5) s:b(20)<l2");
-  const std::vector<Stage> stages = {scale_by("half", 0.5, {Provenance::scaled, 0.5F, 2.0F}),
-                                     remove_named("a"),
-                                     scale_by("tenth", 0.1, {Provenance::scaled, 0.8F, 1.5F})};
+  const std::vector<EditStage> stages = {scale_by("half", 0.5, {Provenance::scaled, 0.5F, 2.0F}),
+                                         remove_named("a"),
+                                         scale_by("tenth", 0.1, {Provenance::scaled, 0.8F, 1.5F})};
   auto stacked = stack(g, stages);
   REQUIRE_MESSAGE(stacked.ok(), stacked.error().message);
   CHECK(test::to_text(stacked->graph) == "h:l2(5) s:b(1)<l2");
@@ -57,8 +57,8 @@ TEST_CASE("pipeline: stages apply in their order, each to what the one before le
 
 TEST_CASE("pipeline: a stage that edits what an earlier one edited is told") {
   const TaskGraph g = graph("h:l1(5) s:a(10)<l1 h:l2(5) s:b(20)<l2");
-  const std::vector<Stage> stages = {scale_by("half", 0.5), remove_named("a"),
-                                     scale_by("tenth", 0.1)};
+  const std::vector<EditStage> stages = {scale_by("half", 0.5), remove_named("a"),
+                                         scale_by("tenth", 0.1)};
   auto stacked = stack(g, stages);
   REQUIRE(stacked.ok());
   CHECK(stacked->stages[0].overlaps.empty());
@@ -71,8 +71,9 @@ TEST_CASE("pipeline: a stage that edits what an earlier one edited is told") {
 
 TEST_CASE("pipeline: a measured or modelled duration forgets earlier bounds") {
   const TaskGraph g = graph("s:a(10)");
-  const std::vector<Stage> stages = {scale_by("half", 0.5, {Provenance::scaled, 0.5F, 2.0F}),
-                                     scale_by("model", 0.5, {Provenance::roofline, 0.9F, 1.1F})};
+  const std::vector<EditStage> stages = {
+      scale_by("half", 0.5, {Provenance::scaled, 0.5F, 2.0F}),
+      scale_by("model", 0.5, {Provenance::roofline, 0.9F, 1.1F})};
   auto stacked = stack(g, stages);
   REQUIRE(stacked.ok());
   CHECK(stacked->low[0] == 0.9F);
@@ -80,12 +81,12 @@ TEST_CASE("pipeline: a measured or modelled duration forgets earlier bounds") {
 
 TEST_CASE("pipeline: an error names the stage") {
   const TaskGraph g = graph("s:a(10)");
-  const std::vector<Stage> stages = {scale_by("half", 0.5),
-                                     {"broken", [](const TaskGraph&) -> Result<Change> {
-                                        Change change;
-                                        change.durations.push_back({TaskId{9}, 1});
-                                        return change;
-                                      }}};
+  const std::vector<EditStage> stages = {scale_by("half", 0.5),
+                                         {"broken", [](const TaskGraph&) -> Result<Change> {
+                                            Change change;
+                                            change.durations.push_back({TaskId{9}, 1});
+                                            return change;
+                                          }}};
   CHECK(stack(g, stages).error().message ==
         "stage 'broken' (2 of 2): duration edit: task 9 does not exist, got 1 tasks and 0 inserted "
         "ones");

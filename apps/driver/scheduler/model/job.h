@@ -14,6 +14,11 @@ namespace foretrace::scheduling {
 
 inline constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
+/// A time of 0 or more after another; never_ns beyond what can be counted.
+[[nodiscard]] constexpr std::int64_t later(std::int64_t from_ns, std::int64_t by_ns) {
+  return from_ns > never_ns - by_ns ? never_ns : from_ns + by_ns;
+}
+
 /// What a job asks for on a node.
 struct Request {
   std::int32_t gpus = 1;
@@ -75,15 +80,16 @@ struct Slice {
 /// What has become of a job. Times of what it got count to `updated_ns`.
 struct JobState {
   JobStatus status = JobStatus::coming;
-  TypeId type{};                ///< changes with the batch size
-  std::int32_t phase = 0;       ///< which is running
-  double done_in_phase = 0;     ///< steps
-  double total = 0;             ///< steps, of all phases; changes with the batch size
-  double left = 0;              ///< of these
-  Grant grant{};                ///< while it runs
-  std::vector<Slice> slices{};  ///< empty where only numbers are counted
-  double rate = 0;              ///< steps per second of progress, while it runs
-  std::int64_t ready_ns = 0;    ///< it makes no progress before
+  TypeId type{};                     ///< changes with the batch size
+  std::int32_t phase = 0;            ///< which is running
+  double done_in_phase = 0;          ///< steps
+  std::int64_t ran_in_phase_ns = 0;  ///< time of progress since it began, or was set back
+  double total = 0;                  ///< steps, of all phases; changes with the batch size
+  double left = 0;                   ///< of these
+  Grant grant{};                     ///< while it runs
+  std::vector<Slice> slices{};       ///< empty where only numbers are counted
+  double rate = 0;                   ///< steps per second of progress, while it runs
+  std::int64_t ready_ns = 0;         ///< it makes no progress before
   std::int64_t updated_ns = 0;
   std::int64_t held_since_ns = 0;   ///< since when it has what it holds now
   std::int64_t executed_ns = 0;     ///< time on accelerators

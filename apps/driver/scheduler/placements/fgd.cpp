@@ -19,6 +19,15 @@
 namespace foretrace::scheduling {
 namespace {
 
+constexpr ParamInfo coverage_param = {
+    .name = "coverage",
+    .type = ParamType::number,
+    .unit = "1",
+    .default_text = "0.95",
+    .doc = "Share of the workload that typical jobs stand for, most frequent first.",
+    .minimum = 0,
+    .maximum = 1};
+
 struct Typical {
   Request request;
   double share = 0;
@@ -115,21 +124,14 @@ class Fgd final : public ScoredPlacement {
 
 Result<std::unique_ptr<Placement>> make(const PlacementSetup& setup, const ParamValues& params) {
   return std::unique_ptr<Placement>(
-      std::make_unique<Fgd>(typical_requests(*setup.workload, params.number("coverage"))));
+      std::make_unique<Fgd>(typical_requests(*setup.workload, params.number(coverage_param))));
 }
 
 constexpr std::array<std::string_view, 2> assumptions = {
     "Jobs to come are like those of the workload, which is known before the run.",
     "A job that needs no accelerator finds every free one useless, as published."};
 constexpr std::array<std::string_view, 1> ignores = {"when jobs leave"};
-constexpr std::array params = {
-    ParamInfo{.name = "coverage",
-              .type = ParamType::number,
-              .unit = "1",
-              .default_text = "0.95",
-              .doc = "Share of the workload that typical jobs stand for, most frequent first.",
-              .minimum = 0,
-              .maximum = 1}};
+constexpr std::array params = {coverage_param};
 
 }  // namespace
 }  // namespace foretrace::scheduling

@@ -19,17 +19,21 @@ class Spread final : public Placement {
  public:
   std::optional<std::vector<Slice>> place(const Occupancy& occupancy,
                                           const Request& request) override {
+    std::vector<std::int32_t> free;  // 0: not for this job
     std::vector<std::int32_t> room;
     for (std::size_t i = 0; i < occupancy.nodes().size(); ++i) {
-      room.push_back(room_for(occupancy.node(make_id<NodeId>(i)), request));
+      const NodeFree& node = occupancy.node(make_id<NodeId>(i));
+      room.push_back(room_for(node, request));
+      free.push_back(room.back() > 0 ? node.free_gpus() : 0);
     }
     std::vector<std::pair<NodeId, std::int32_t>> chosen;
     std::int32_t left = request.gpus;
     while (left > 0) {
-      const auto most = std::max_element(room.begin(), room.end());  // the first among equal ones
-      if (most == room.end() || *most == 0) return std::nullopt;
-      const std::int32_t taken = std::min(left, *most);
-      chosen.emplace_back(make_id<NodeId>(static_cast<std::size_t>(most - room.begin())), taken);
+      const auto most = std::max_element(free.begin(), free.end());  // the first among equal ones
+      if (most == free.end() || *most == 0) return std::nullopt;
+      const auto at = static_cast<std::size_t>(most - free.begin());
+      const std::int32_t taken = std::min(left, room[at]);
+      chosen.emplace_back(make_id<NodeId>(at), taken);
       left -= taken;
       *most = 0;
     }

@@ -19,6 +19,17 @@
 namespace foretrace::scheduling {
 namespace {
 
+constexpr ParamInfo alpha_param = {
+    .name = "alpha",
+    .type = ParamType::number,
+    .unit = "1",
+    .default_text = "1",
+    .doc =
+        "Share of waiting jobs that is looked at, oldest first, but at least as many "
+        "as accelerators are free.",
+    .minimum = 0,
+    .maximum = 1};
+
 class AlloX final : public SharePolicy {
  public:
   AlloX(const RoundOptions& options, double alpha) : SharePolicy(options), alpha_(alpha) {}
@@ -109,7 +120,7 @@ class AlloX final : public SharePolicy {
 
 Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
   return std::unique_ptr<Policy>(
-      std::make_unique<AlloX>(round_options(params), params.number("alpha")));
+      std::make_unique<AlloX>(round_options(params), params.number(alpha_param)));
 }
 
 constexpr std::array<std::string_view, 2> assumptions = {
@@ -118,16 +129,7 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "the time."};
 constexpr std::array<std::string_view, 1> ignores = {
     "fairness beyond the share of jobs that is looked at"};
-constexpr std::array params = {
-    ParamInfo{.name = "alpha",
-              .type = ParamType::number,
-              .unit = "1",
-              .default_text = "1",
-              .doc = "Share of waiting jobs that is looked at, oldest first, but at least as many "
-                     "as accelerators are free.",
-              .minimum = 0,
-              .maximum = 1},
-    reset_param, newcomers_param, seed_param};
+constexpr std::array params = {alpha_param, reset_param, newcomers_param, seed_param};
 
 }  // namespace
 }  // namespace foretrace::scheduling

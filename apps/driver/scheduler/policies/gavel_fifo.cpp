@@ -65,7 +65,7 @@ class GavelFifo final : public SharePolicy {
 Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
   RoundOptions options = round_options(params);
   options.uses_leftovers = false;
-  const bool aware = params.boolean("aware");
+  const bool aware = params.boolean(aware_param);
   options.shuffles_kinds = !aware;
   return std::unique_ptr<Policy>(std::make_unique<GavelFifo>(options, aware));
 }

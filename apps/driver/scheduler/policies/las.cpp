@@ -21,6 +21,32 @@
 namespace foretrace::scheduling {
 namespace {
 
+constexpr ParamInfo limits_param = {
+    .name = "limits",
+    .type = ParamType::text,
+    .default_text = "3250 s/7200 s/18000 s",
+    .doc = "Service at which a job leaves each queue for the next, parted by '/'."};
+constexpr ParamInfo service_param = {.name = "service",
+                                     .type = ParamType::text,
+                                     .default_text = "accelerator_time",
+                                     .doc = "What counts: time times accelerators, or time alone.",
+                                     .choices = "accelerator_time|time"};
+constexpr ParamInfo promote_param = {
+    .name = "promote",
+    .type = ParamType::number,
+    .unit = "x",
+    .default_text = "0",
+    .doc =
+        "A job that waited this many times as long as it ran begins again in the "
+        "first queue; 0: never.",
+    .minimum = 0,
+    .maximum = 1e9};
+constexpr ParamInfo reorder_param = {
+    .name = "reorder",
+    .type = ParamType::boolean,
+    .default_text = "true",
+    .doc = "Jobs that wait move behind those that run in their queue."};
+
 struct Settings {
   std::vector<std::int64_t> limits_ns;  ///< service at which a job leaves queue i for the next
   bool two_dimensional = true;          ///< service is time times accelerators
@@ -109,10 +135,10 @@ class Las final : public Policy {
 
 Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
   Settings settings;
-  settings.two_dimensional = params.text("service") == "accelerator_time";
-  settings.promote = params.number("promote");
-  settings.reorders = params.boolean("reorder");
-  std::string text = params.text("limits");
+  settings.two_dimensional = params.text(service_param) == "accelerator_time";
+  settings.promote = params.number(promote_param);
+  settings.reorders = params.boolean(reorder_param);
+  std::string text = params.text(limits_param);
   while (!text.empty()) {
     const std::size_t end = std::min(text.size(), text.find('/'));
     const auto limit = parse_quantity(text.substr(0, end), ParamType::time);
@@ -124,7 +150,7 @@ Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
   }
   if (!std::is_sorted(settings.limits_ns.begin(), settings.limits_ns.end())) {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("las: limits: {} do not grow", in_quotes(params.text("limits")))};
+                 fmt::format("las: limits: {} do not grow", in_quotes(params.text(limits_param)))};
   }
   return std::unique_ptr<Policy>(std::make_unique<Las>(std::move(settings)));
 }
@@ -133,28 +159,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
     "Preemption loses no work; the run can charge a restart."};
 constexpr std::array<std::string_view, 1> ignores = {
     "the Gittins index, which needs a distribution of job sizes"};
-constexpr std::array params = {
-    ParamInfo{.name = "limits",
-              .type = ParamType::text,
-              .default_text = "3250 s/7200 s/18000 s",
-              .doc = "Service at which a job leaves each queue for the next, parted by '/'."},
-    ParamInfo{.name = "service",
-              .type = ParamType::text,
-              .default_text = "accelerator_time",
-              .doc = "What counts: time times accelerators, or time alone.",
-              .choices = "accelerator_time|time"},
-    ParamInfo{.name = "promote",
-              .type = ParamType::number,
-              .unit = "x",
-              .default_text = "0",
-              .doc = "A job that waited this many times as long as it ran begins again in the "
-                     "first queue; 0: never.",
-              .minimum = 0,
-              .maximum = 1e9},
-    ParamInfo{.name = "reorder",
-              .type = ParamType::boolean,
-              .default_text = "true",
-              .doc = "Jobs that wait move behind those that run in their queue."}};
+constexpr std::array params = {limits_param, service_param, promote_param, reorder_param};
 
 }  // namespace
 }  // namespace foretrace::scheduling

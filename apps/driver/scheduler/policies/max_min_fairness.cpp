@@ -86,7 +86,7 @@ class MaxMinFairness final : public SharePolicy {
 
 Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
   RoundOptions options = round_options(params);
-  const bool aware = params.boolean("aware");
+  const bool aware = params.boolean(aware_param);
   options.shuffles_kinds = !aware;
   return std::unique_ptr<Policy>(std::make_unique<MaxMinFairness>(options, aware));
 }

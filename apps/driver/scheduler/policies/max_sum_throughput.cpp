@@ -19,6 +19,21 @@
 namespace foretrace::scheduling {
 namespace {
 
+constexpr ParamInfo per_cost_param = {.name = "per_cost",
+                                      .type = ParamType::boolean,
+                                      .default_text = "false",
+                                      .doc = "Rates are divided by the price of the kind."};
+constexpr ParamInfo normalized_param = {
+    .name = "normalized",
+    .type = ParamType::boolean,
+    .default_text = "false",
+    .doc = "Rates are relative to the fastest kind of the job."};
+constexpr ParamInfo deadlines_param = {
+    .name = "deadlines",
+    .type = ParamType::boolean,
+    .default_text = "false",
+    .doc = "Every job with a deadline gets the rate that meets it, if all can be met."};
+
 struct Settings {
   bool per_cost = false;
   bool normalized = false;
@@ -92,9 +107,9 @@ class MaxSumThroughput final : public SharePolicy {
 };
 
 Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
-  const Settings settings{.per_cost = params.boolean("per_cost"),
-                          .normalized = params.boolean("normalized"),
-                          .deadlines = params.boolean("deadlines")};
+  const Settings settings{.per_cost = params.boolean(per_cost_param),
+                          .normalized = params.boolean(normalized_param),
+                          .deadlines = params.boolean(deadlines_param)};
   return std::unique_ptr<Policy>(
       std::make_unique<MaxSumThroughput>(round_options(params), settings));
 }
@@ -104,22 +119,8 @@ constexpr std::array<std::string_view, 1> assumptions = {
     "fastest kind."};
 constexpr std::array<std::string_view, 1> ignores = {
     "fairness: jobs with few steps per second may wait until the others are gone"};
-constexpr std::array params = {
-    ParamInfo{.name = "per_cost",
-              .type = ParamType::boolean,
-              .default_text = "false",
-              .doc = "Rates are divided by the price of the kind."},
-    ParamInfo{.name = "normalized",
-              .type = ParamType::boolean,
-              .default_text = "false",
-              .doc = "Rates are relative to the fastest kind of the job."},
-    ParamInfo{.name = "deadlines",
-              .type = ParamType::boolean,
-              .default_text = "false",
-              .doc = "Every job with a deadline gets the rate that meets it, if all can be met."},
-    reset_param,
-    newcomers_param,
-    seed_param};
+constexpr std::array params = {per_cost_param, normalized_param, deadlines_param,
+                               reset_param,    newcomers_param,  seed_param};
 
 }  // namespace
 }  // namespace foretrace::scheduling

@@ -17,6 +17,14 @@
 namespace foretrace::scheduling {
 namespace {
 
+constexpr ParamInfo width_param = {.name = "width",
+                                   .type = ParamType::number,
+                                   .unit = "1",
+                                   .default_text = "0.001",
+                                   .doc = "Bisection on the duration stops at this relative width.",
+                                   .minimum = 1e-9,
+                                   .maximum = 1};
+
 class MinTotalDuration final : public SharePolicy {
  public:
   MinTotalDuration(const RoundOptions& options, bool aware, double width)
@@ -74,25 +82,16 @@ class MinTotalDuration final : public SharePolicy {
 
 Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
   RoundOptions options = round_options(params);
-  const bool aware = params.boolean("aware");
+  const bool aware = params.boolean(aware_param);
   options.shuffles_kinds = !aware;
   return std::unique_ptr<Policy>(
-      std::make_unique<MinTotalDuration>(options, aware, params.number("width")));
+      std::make_unique<MinTotalDuration>(options, aware, params.number(width_param)));
 }
 
 constexpr std::array<std::string_view, 1> assumptions = {
     "Rates on every kind and remaining steps are known."};
 constexpr std::array<std::string_view, 1> ignores = {"jobs to come"};
-constexpr std::array params = {
-    aware_param,
-    ParamInfo{.name = "width",
-              .type = ParamType::number,
-              .unit = "1",
-              .default_text = "0.001",
-              .doc = "Bisection on the duration stops at this relative width.",
-              .minimum = 1e-9,
-              .maximum = 1},
-    reset_param, newcomers_param, seed_param};
+constexpr std::array params = {aware_param, width_param, reset_param, newcomers_param, seed_param};
 
 }  // namespace
 }  // namespace foretrace::scheduling

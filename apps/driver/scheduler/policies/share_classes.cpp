@@ -6,6 +6,16 @@
 #include <tuple>
 
 namespace foretrace::scheduling {
+namespace {
+
+// The solver is exact to 1e-7; less than a part of that is no share, and no claim to a turn.
+double without_dust(double share) {
+  constexpr double dust = 1e-9;
+  if (share < dust) return 0;
+  return share > 1 - dust ? 1 : share;
+}
+
+}  // namespace
 
 std::vector<JobClass> classes_of(const View& view) {
   using Key = std::tuple<std::vector<double>, std::int32_t, double>;
@@ -78,7 +88,7 @@ std::vector<ShareRow> divide(const ShareProgram& shares, const std::vector<JobCl
     std::vector<double> part;
     for (const std::size_t column : shares.columns[c]) {
       const double share = solution.columns[column] / static_cast<double>(classes[c].jobs.size());
-      part.push_back(std::clamp(share, 0.0, 1.0));
+      part.push_back(without_dust(share));
     }
     for (const JobId job : classes[c].jobs) rows.push_back({.job = job, .share = part});
   }

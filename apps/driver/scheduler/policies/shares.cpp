@@ -8,9 +8,9 @@
 namespace foretrace::scheduling {
 RoundOptions round_options(const ParamValues& params) {
   RoundOptions options;
-  options.reset_ns = params.integer("reset");
-  options.newcomers_wait = params.text("newcomers") == "wait";
-  options.seed = static_cast<std::uint64_t>(params.integer("seed"));
+  options.reset_ns = params.integer(reset_param);
+  options.newcomers_wait = params.text(newcomers_param) == "wait";
+  options.seed = static_cast<std::uint64_t>(params.integer(seed_param));
   return options;
 }
 

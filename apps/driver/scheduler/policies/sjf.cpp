@@ -27,7 +27,7 @@ class Sjf final : public Policy {
 };
 
 Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
-  return std::unique_ptr<Policy>(std::make_unique<Sjf>(params.boolean("moves")));
+  return std::unique_ptr<Policy>(std::make_unique<Sjf>(params.boolean(moves_param)));
 }
 
 constexpr std::array<std::string_view, 1> assumptions = {

@@ -31,7 +31,7 @@ class Srsf final : public Policy {
 };
 
 Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
-  return std::unique_ptr<Policy>(std::make_unique<Srsf>(params.boolean("moves")));
+  return std::unique_ptr<Policy>(std::make_unique<Srsf>(params.boolean(moves_param)));
 }
 
 constexpr std::array<std::string_view, 1> assumptions = {

@@ -6,11 +6,6 @@
 #include "sim/core/units.h"
 
 namespace foretrace::scheduling {
-namespace {
-
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-}  // namespace
 
 Leases::Leases(Machine& machine, const RunSetup& setup, const RunOptions& options)
     : machine_(&machine),
@@ -32,7 +27,7 @@ std::vector<Leases::Lease> Leases::leases() const {
       if (!(of.rate > 0)) lease.steps.back() = 0;
       const double time_s = of.rate > 0 ? lease.steps.back() / of.rate : 0;
       lease.end_ns =
-          std::max(lease.end_ns, machine_->now_ns_ + duration_from_seconds(time_s).count());
+          std::max(lease.end_ns, later(machine_->now_ns_, duration_from_seconds(time_s).count()));
     };
     add(state);
     if (state.grant.partner != none<JobId>) add(machine_->states_[state.grant.partner]);
@@ -85,7 +80,10 @@ void Leases::close(const Lease& lease, std::int64_t begin_ns) {
     share = seconds(time_ns - options_->restart_ns) / seconds(time_ns);
     time_ns -= options_->restart_ns;
   }
-  const auto done = [share](double steps) { return share < 1 ? std::floor(steps * share) : steps; };
+  // At least one step here too, or two jobs with long steps could take turns for ever.
+  const auto done = [share](double steps) {
+    return share < 1 ? std::min(steps, std::max(1.0, std::floor(steps * share))) : steps;
+  };
   setup_->policy->on_run(lease.grant, time_ns);
   close_one(lease.grant.job, done(lease.steps[0]), lease.end_ns);
   if (lease.grant.partner != none<JobId>) {

@@ -125,7 +125,7 @@ void Machine::start_one(JobId job, const Grant& grant, const std::vector<Slice>&
   state.rate = rate_of(job, grant, slices);
   state.updated_ns = now_ns_;
   state.held_since_ns = now_ns_;
-  state.ready_ns = now_ns_ + options_->restart_ns;
+  state.ready_ns = later(now_ns_, options_->restart_ns);
   state.checkpoint_left = state.left;
   if (state.first_start_ns < 0) state.first_start_ns = now_ns_;
   ++state.starts;
@@ -203,6 +203,7 @@ void Machine::release_ended() {
   std::sort(ended_.begin(), ended_.end(), [&](JobId a, JobId b) {
     return std::pair(states_[a].end_ns, a) < std::pair(states_[b].end_ns, b);
   });
+  if (!ended_.empty()) idle_steps_ = 0;
   for (const JobId job : ended_) {
     count_active(now_ns_);
     let_go(job);

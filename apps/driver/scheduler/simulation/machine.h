@@ -28,6 +28,8 @@ class Machine {
   [[nodiscard]] std::int64_t next_end_ns() const;
   [[nodiscard]] std::int64_t next_node_change_ns() const;
   [[nodiscard]] bool is_done() const;
+  /// Decisions and changes of nodes since a job came or ended.
+  [[nodiscard]] std::int64_t idle_steps() const { return idle_steps_; }
 
   /// Brings every running job to this moment. Jobs that end on the way end at their own time, but
   /// hold what they have until release_ended().
@@ -78,6 +80,7 @@ class Machine {
   std::vector<JobId> ended_;  ///< not released yet
   std::size_t arrived_ = 0;
   std::size_t running_ = 0;
+  std::int64_t idle_steps_ = 0;
   std::vector<bool> awaited_;
   std::size_t until_left_ = 0;
   std::vector<std::int64_t> bar_of_;  ///< index of the open bar of a job

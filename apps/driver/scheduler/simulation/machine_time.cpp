@@ -7,9 +7,6 @@
 #include "sim/core/units.h"
 
 namespace foretrace::scheduling {
-namespace {
-
-}  // namespace
 
 std::int64_t Machine::next_arrival_ns() const {
   if (arrived_ == setup_.workload->jobs.size()) return never_ns;
@@ -69,6 +66,7 @@ void Machine::advance(std::int64_t to_ns) {
 void Machine::admit_arrivals() {
   while (next_arrival_ns() <= now_ns_) {
     const auto job = make_id<JobId>(arrived_++);
+    idle_steps_ = 0;
     count_active(now_ns_);
     JobState& state = states_[job];
     state.status = JobStatus::waiting;
@@ -100,7 +98,8 @@ void Machine::fail_jobs_on(NodeId node) {
 }
 
 void Machine::change_nodes() {
-  while (node_changes_.next_ns() <= now_ns_) {
+  while (node_changes_.next_ns() <= now_ns_ && idle_steps_ <= options_->most_idle_steps) {
+    ++idle_steps_;
     const NodeChange change = node_changes_.take();
     if (occupancy_.node(change.node).up == change.up) continue;
     if (!change.up) fail_jobs_on(change.node);
@@ -139,6 +138,7 @@ Status Machine::decide() {
     return states_[grant.job].status == JobStatus::running || start(grant);
   });
   ++outcome_.decisions;
+  ++idle_steps_;
   if (const Status decided = setup_.policy->decide(seen, offer); !decided) return decided.error();
   return apply(offer);
 }

@@ -22,8 +22,8 @@ NodeChanges::NodeChanges(const Cluster& cluster, const RunOptions& options, std:
 
 void NodeChanges::plan_failure(NodeId node, std::int64_t from_ns) {
   const double gap_s = random_.exponential(static_cast<double>(failures_.mean_between_ns) / 1e9);
-  const std::int64_t begin_ns = from_ns + duration_from_seconds(gap_s).count();
-  const std::int64_t end_ns = begin_ns + std::max<std::int64_t>(1, failures_.repair_ns);
+  const std::int64_t begin_ns = later(from_ns, duration_from_seconds(gap_s).count());
+  const std::int64_t end_ns = later(begin_ns, std::max<std::int64_t>(1, failures_.repair_ns));
   repair_ends_[index(node)] = end_ns;
   queue_.push({.time_ns = begin_ns, .node = node, .up = false});
   queue_.push({.time_ns = end_ns, .node = node, .up = true});

@@ -9,8 +9,8 @@
 namespace foretrace::scheduling {
 
 /// Runs the job from `state.updated_ns` to `to_ns` at its rate and brings its steps up to date.
-/// Returns when it ended, if it did. Phases end at whole multiples of the quantum after they began
-/// (0: exactly).
+/// Returns when it ended, if it did. A phase runs for the nearest whole multiple of the quantum
+/// (0: exactly as long as its steps take).
 std::optional<std::int64_t> progress(const Job& job, JobState& state, std::int64_t to_ns,
                                      std::int64_t phase_quantum_ns);
 

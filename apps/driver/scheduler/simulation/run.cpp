@@ -47,9 +47,33 @@ Status check(const RunSetup& setup, const RunOptions& options) {
 }
 
 Error stuck(const RunSetup& setup, const Machine& machine) {
+  for (const JobId job : machine.active()) {
+    if (machine.state(job).status != JobStatus::running) continue;
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: runs for ever, it gets nowhere at {} steps per second",
+                             name_of(setup, job), machine.state(job).rate)};
+  }
   return Error{ErrorCode::bad_config,
                fmt::format("{}: the policy never starts it, though nothing else runs",
                            name_of(setup, machine.active().front()))};
+}
+
+// What happens at a moment, once jobs have been brought there.
+Status decide(Machine& machine, const RunSetup& setup, const RunOptions& options) {
+  machine.change_nodes();
+  machine.admit_arrivals();
+  if (const Status fine = machine.decide(); !fine) return fine.error();
+  if (machine.idle_steps() > options.most_idle_steps) {
+    const std::string who =
+        machine.active().empty() ? "run" : name_of(setup, machine.active().front());
+    return Error{
+        ErrorCode::bad_config,
+        fmt::format("{}: no end in sight, no job came or ended in {} decisions and changes "
+                    "of nodes; try a longer period, a shorter restart or fewer failures",
+                    who, options.most_idle_steps)};
+  }
+  if (options.cancelled && options.cancelled()) return Error{ErrorCode::no_match, "cancelled"};
+  return ok_status();
 }
 
 void drop_waiting(Machine& machine) {
@@ -85,12 +109,9 @@ Status run_on_events(Machine& machine, const RunSetup& setup, const RunOptions& 
     }
     machine.advance(std::max(next, machine.now_ns()));
     machine.release_ended();
-    machine.change_nodes();
-    machine.admit_arrivals();
-    if (const Status fine = machine.decide(); !fine) return fine.error();
+    if (const Status fine = decide(machine, setup, options); !fine) return fine.error();
     if (options.drops_what_does_not_fit) drop_waiting(machine);
     if (patience.is_lost(machine, setup)) return stuck(setup, machine);
-    if (options.cancelled && options.cancelled()) return Error{ErrorCode::no_match, "cancelled"};
   }
   return ok_status();
 }
@@ -102,20 +123,17 @@ Status run_on_ticks(Machine& machine, const RunSetup& setup, const RunOptions& o
     // Ticks at which nothing can happen are passed over.
     if (machine.active().empty()) {
       const std::int64_t arrival = machine.next_arrival_ns();
-      tick = std::max(tick, (arrival + options.period_ns - 1) / options.period_ns - 1);
+      tick = std::max(tick, later(arrival, options.period_ns - 1) / options.period_ns - 1);
     }
-    ++tick;
+    if (++tick > never_ns / options.period_ns) return stuck(setup, machine);
     machine.advance(tick * options.period_ns);
     machine.release_ended();
-    machine.change_nodes();
-    machine.admit_arrivals();
-    if (const Status fine = machine.decide(); !fine) return fine.error();
+    if (const Status fine = decide(machine, setup, options); !fine) return fine.error();
     const bool nothing_comes = machine.next_arrival_ns() == never_ns &&
                                machine.next_node_change_ns() == never_ns &&
                                setup.policy->next_decision_ns(machine.view()) == never_ns;
     const bool is_idle = !machine.is_done() && !machine.is_running() && nothing_comes;
     if (is_idle || patience.is_lost(machine, setup)) return stuck(setup, machine);
-    if (options.cancelled && options.cancelled()) return Error{ErrorCode::no_match, "cancelled"};
   }
   return ok_status();
 }
@@ -125,19 +143,18 @@ Status run_on_leases(Machine& machine, const RunSetup& setup, const RunOptions& 
   std::int64_t idle_rounds = 0;
   while (!machine.is_done()) {
     if (machine.active().empty()) machine.advance(machine.next_arrival_ns());
-    machine.change_nodes();
-    machine.admit_arrivals();
-    if (const Status fine = machine.decide(); !fine) return fine.error();
+    if (machine.now_ns() == never_ns) return stuck(setup, machine);
+    if (const Status fine = decide(machine, setup, options); !fine) return fine.error();
     if (machine.is_running()) {
       leases.run_round();
       idle_rounds = 0;
     } else {
       constexpr std::int64_t most_idle_rounds = 100000;
       if (++idle_rounds > most_idle_rounds) return stuck(setup, machine);
-      machine.advance(std::min(machine.next_arrival_ns(), machine.now_ns() + options.period_ns));
+      machine.advance(
+          std::min(machine.next_arrival_ns(), later(machine.now_ns(), options.period_ns)));
     }
     machine.release_ended();
-    if (options.cancelled && options.cancelled()) return Error{ErrorCode::no_match, "cancelled"};
   }
   return ok_status();
 }

@@ -46,8 +46,8 @@ struct RunOptions {
   /// this costs none either, since it is the end of a job.
   std::int64_t restart_slack_ns = 0;
   bool restarts_in_first_round = true;
-  /// A phase ends at a whole multiple of this after it began, to the nearest, ties to even; 0:
-  /// exactly.
+  /// A phase runs for a whole multiple of this, the nearest, of two the even one; 0: exactly
+  /// as long as its steps take.
   std::int64_t phase_quantum_ns = 0;
   /// Work is lost back to the last multiple of this time on accelerators when a node fails; 0:
   /// none.
@@ -59,6 +59,9 @@ struct RunOptions {
   bool keeps_log = true;
   /// The run ends once these jobs have ended; empty: all.
   std::vector<JobId> until{};
+  /// So many decisions and changes of nodes in which no job comes or ends are an error: jobs that
+  /// stop each other before they get anywhere, or a period far too short for them.
+  std::int64_t most_idle_steps = 10'000'000;
   /// True: give up. Asked now and then.
   std::function<bool()> cancelled{};
 };
@@ -71,8 +74,8 @@ struct RunSetup {
   Placement* placement = nullptr;
 };
 
-/// Errors: a job that can run nowhere in the cluster; a policy that never starts a job; what the
-/// policy says.
+/// Errors: a job that can run nowhere in the cluster; a policy that never starts a job; jobs that
+/// get nowhere; what the policy says.
 [[nodiscard]] Result<Outcome> run(const RunSetup& setup, const RunOptions& options);
 
 }  // namespace foretrace::scheduling

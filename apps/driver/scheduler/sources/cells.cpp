@@ -166,7 +166,8 @@ Result<Cells> cells_of(const ConfigValue& table, const std::string& where) {
   if (columns == nullptr || columns->kind != ConfigKind::list) {
     return wrong(where, "/columns: expected a list of texts");
   }
-  if (rows == nullptr || rows->kind != ConfigKind::list) return wrong(where, "/rows: expected a list");
+  if (rows == nullptr || rows->kind != ConfigKind::list)
+    return wrong(where, "/rows: expected a list");
   Cells cells;
   cells.where = where;
   for (const ConfigValue& column : columns->items) cells.columns.push_back(column.text);

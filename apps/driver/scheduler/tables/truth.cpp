@@ -33,7 +33,8 @@ Result<Truth> Truth::read(const std::string& path) {
   if (const ConfigValue* id = document->find("id"); id != nullptr) table.name_ = id->text;
   const ConfigValue* columns = document->find("columns");
   const ConfigValue* rows = document->find("rows");
-  if (columns == nullptr || columns->kind != ConfigKind::list) return wrong("/columns: expected a list");
+  if (columns == nullptr || columns->kind != ConfigKind::list)
+    return wrong("/columns: expected a list");
   if (rows == nullptr || rows->kind != ConfigKind::list) return wrong("/rows: expected a list");
   for (const ConfigValue& column : columns->items) table.columns_.push_back(column.text);
   for (std::size_t i = 0; i < rows->items.size(); ++i) {

@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-using foretrace::detail::Bottleneck;
-using foretrace::detail::CorunModel;
-using foretrace::detail::FusedPair;
+using foretrace::editing::Bottleneck;
+using foretrace::editing::CorunModel;
+using foretrace::editing::FusedPair;
 
 namespace {
 

@@ -4,12 +4,12 @@
 
 #include <doctest/doctest.h>
 
-using foretrace::detail::Bottleneck;
-using foretrace::detail::CorunModel;
-using foretrace::detail::EndedKernel;
-using foretrace::detail::FusedPair;
-using foretrace::detail::QueuedKernel;
-using foretrace::detail::run_beside;
+using foretrace::editing::Bottleneck;
+using foretrace::editing::CorunModel;
+using foretrace::editing::EndedKernel;
+using foretrace::editing::FusedPair;
+using foretrace::editing::QueuedKernel;
+using foretrace::editing::run_beside;
 
 namespace {
 

@@ -173,10 +173,10 @@ TEST_CASE("batch: every instruction set gives the same spans") {
   const Parts parts = random_parts({.tasks = 1001, .lanes = 5, .seed = 9, .overflow_share = 0.1});
   for (unsigned varied = 0; varied < 16; ++varied) {
     const std::vector<Weights> variants = variants_of(parts, 11, varied);
-    const auto expected = detail::batch_spans(parts.topology, variants, detail::Simd::portable);
-    for (const detail::Simd simd : detail::supported_simd()) {
+    const auto expected = engine::batch_spans(parts.topology, variants, engine::Simd::portable);
+    for (const engine::Simd simd : engine::supported_simd()) {
       CAPTURE(static_cast<int>(simd));
-      CHECK(detail::batch_spans(parts.topology, variants, simd) == expected);
+      CHECK(engine::batch_spans(parts.topology, variants, simd) == expected);
     }
   }
 }
@@ -204,7 +204,7 @@ TEST_CASE("batch: sources that left the ring long ago are kept for those who sti
     sorted.overflow_lag_ns[i] = parts.overflow_lag_ns[order[i]];
   }
   sorted.finish();
-  const detail::PointWindow window = detail::point_window(sorted.topology, 64);
+  const engine::PointWindow window = engine::point_window(sorted.topology, 64);
   CHECK(window.ring_points < 2000);
   CHECK(window.far_points.size() >= 10);
   for (const unsigned varied : {0U, 1U, 15U}) {

@@ -1,4 +1,6 @@
+#include <cstdlib>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -23,6 +25,11 @@ TEST_CASE("run: a phase ends at the nearest whole quantum, a half at the even on
   jobs.last().phases = {1.4, 1.5, 2.5};
   CHECK(jobs.ends("fifo", "", {.phase_quantum_ns = second}) == Times{5});
   CHECK(jobs.ends("fifo") == Times{5.4});
+  // However often anybody looks: from the first tick at 0.7 s.
+  CHECK(jobs.ends(
+            "fifo", "",
+            {.clock = Clock::ticks, .period_ns = second / 10 * 7, .phase_quantum_ns = second}) ==
+        Times{5.7});
 }
 
 TEST_CASE("run: leases end after whole steps, the next round begins at the last stop") {
@@ -34,15 +41,51 @@ TEST_CASE("run: leases end after whole steps, the next round begins at the last 
 }
 
 TEST_CASE("run: in leases a job that comes back loses the restart, but not in the first round") {
-  // Rounds of 100 s, restart 20 s, 1 step/s, two jobs in turns. Round 0: job 0 does 100 (first
-  // round is free). Round 1: job 1 does 80. Round 2: job 0 comes back: 80. Round 3: job 1: 80.
+  // Rounds of 100 s, restart 20 s, 1 step/s. Round 0: job 0 does 100 for free. Round 1: job 1 comes
+  // in and does 80. Round 2: it has had less time and stays, 80 in 80 s are its end. Round 3, from
+  // 280: job 0 comes back and does 80. Round 4: it stays, 70 in 70 s are its end.
   Jobs jobs;
-  jobs.nodes("a", 1, 1).job(0, 1, 180).job(0, 1, 160);
+  jobs.nodes("a", 1, 1).job(0, 1, 250).job(0, 1, 160);
   RunOptions options = leases(100);
   options.restart_ns = 20 * second;
   options.restart_slack_ns = 5 * second;
   options.restarts_in_first_round = false;
-  CHECK(jobs.ends("max_min_fairness", "reset='0 s'", options) == Times{300, 400});
+  CHECK(jobs.ends("max_min_fairness", "reset='0 s'", options) == Times{450, 280});
+}
+
+TEST_CASE("run: in leases a job does a step in every round, also one that lost the restart") {
+  // Steps of 200 s in rounds of 100 s: job 0, job 1 twice since it lost 20 s, job 0.
+  Jobs jobs;
+  jobs.nodes("a", 1, 1).job_of("x", 1, 2, {0.005}).job_of("x", 1, 2, {0.005});
+  RunOptions options = leases(100);
+  options.restart_ns = 20 * second;
+  options.restarts_in_first_round = false;
+  CHECK(jobs.ends("max_min_fairness", "reset='0 s'", options) == Times{800, 600});
+}
+
+TEST_CASE("run: jobs that get nowhere are an error, not an endless loop") {
+  // A node that fails again at once whenever it is repaired.
+  Jobs jobs;
+  jobs.nodes("a", 1, 1).job(0, 1, 100);
+  RunOptions options{.failures = {.mean_between_ns = 1, .repair_ns = second, .seed = 1},
+                     .most_idle_steps = 1000};
+  for (const Clock clock : {Clock::events, Clock::ticks, Clock::leases}) {
+    options.clock = clock;
+    options.period_ns = 10 * second;
+    const auto outcome = jobs.run("fifo", "", options);
+    REQUIRE_FALSE(outcome.ok());
+    CHECK(
+        outcome.error().message ==
+        "job 0: no end in sight, no job came or ended in 1000 decisions and changes of nodes; try "
+        "a longer period, a shorter restart or fewer failures");
+  }
+}
+
+TEST_CASE("run: a period beyond the end of time is an error") {
+  Jobs jobs;
+  jobs.nodes("a", 1, 1).job(0, 2, 1e9).nodes("a", 1, 1);
+  RunOptions options{.clock = Clock::ticks, .period_ns = never_ns / 2 + 1};
+  CHECK_FALSE(jobs.run("fifo", "", options).ok());
 }
 
 TEST_CASE("run: a node that goes down stops its jobs, which go back to their checkpoint") {
@@ -81,7 +124,8 @@ TEST_CASE("run: time on accelerators, its price and its use are counted") {
   CHECK(outcome->held_s[KindId{0}] == doctest::Approx(7200));
   CHECK(outcome->up_s[KindId{0}] == doctest::Approx(4 * 3600));
   REQUIRE(outcome->bars.size() == 1);
-  CHECK(outcome->bars[0].end_ns - outcome->bars[0].begin_ns == 3600 * second);
+  // Times are rounded to 1 part in 10^12.
+  CHECK(std::abs(outcome->bars[0].end_ns - outcome->bars[0].begin_ns - 3600 * second) <= 4);
 }
 
 TEST_CASE("run: events tell what happened in the order of time") {
