@@ -59,6 +59,8 @@ void add_trace(Arguments& arguments, TraceOptions& options) {
   arguments.add_flag(
       "--no-recorded-latency", options.no_recorded_latency,
       "use the median launch latency and gap of the trace instead of each recorded one");
+  arguments.add_flag("--without-one-off", options.without_one_off,
+                     "cut out long silences that do not come again: compilation, first use");
   add_node_costs(arguments, options);
 }
 
@@ -123,6 +125,7 @@ driver::LoadOptions load_options(const std::string& path, const TraceOptions& tr
   driver::LoadOptions options;
   options.strict = trace.strict;
   options.build.constant_latency = trace.no_recorded_latency;
+  options.without_one_off = trace.without_one_off;
   const std::size_t slash = path.rfind('/');
   options.progress = progress_bar(
       common,

@@ -107,10 +107,10 @@ TEST_CASE("a run within a memory budget follows the schema, whether it fits or n
   const std::string start = std::string("simulate ") + FORETRACE_SOURCE_DIR +
                             "/tests/golden/simulate_in_a_memory_budget/trace.json --json ";
   // Named before use: clang 14 cannot capture structured bindings.
-  for (const auto& run : {std::pair{"--memory-budget 28MiB --when-full dtr", 0},
-                          {"--memory-budget 28MiB --when-full delta", 0},
-                          {"--memory-budget 28MiB --when-full fail", 1},
-                          {"--memory-budget 18MiB --when-full dtr", 1}}) {
+  for (const auto& run : {std::pair{"--memory-budget 87.5% --when-full dtr", 0},
+                          {"--memory-budget 87.5% --when-full delta", 0},
+                          {"--memory-budget 87.5% --when-full fail", 1},
+                          {"--memory-budget 56% --when-full dtr", 1}}) {
     const char* const rest = run.first;
     const int code = run.second;
     CAPTURE(rest);

@@ -336,7 +336,7 @@ TEST_CASE("a timeline within a memory budget shows what the policy did, or is no
   const std::string file = scratch_file("budget.json");
   const Ran ran = run_program("whatif " + trace +
                               " --apply \"scale:select='kind=kernel',factor=0.5\" --memory-budget "
-                              "28MiB --when-full dtr --timeline '" +
+                              "87.5% --when-full dtr --timeline '" +
                               file + "'");
   CHECK(ran.code == 0);
   CHECK(ran.out.find("timeline written to " + file) != std::string::npos);
@@ -354,7 +354,7 @@ TEST_CASE("a timeline within a memory budget shows what the policy did, or is no
 
   const std::string none = scratch_file("none.json");
   const Ran refused =
-      run_program("simulate " + trace + " --memory-budget 28MiB --timeline '" + none + "'");
+      run_program("simulate " + trace + " --memory-budget 87.5% --timeline '" + none + "'");
   CHECK(refused.code == 1);
   CHECK(refused.err.find("--timeline: the run stops within the memory budget") !=
         std::string::npos);

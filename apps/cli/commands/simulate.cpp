@@ -82,8 +82,7 @@ int run(const Options& options) {
   if (!run_options.ok()) {
     return app::failure(run_options.error());
   }
-  const Result<std::optional<driver::BudgetQuestion>> question =
-      app::budget_question(options.budget);
+  Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
   if (!question.ok()) {
     return app::failure(question.error());
   }
@@ -102,6 +101,11 @@ int run(const Options& options) {
   }
   driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   if (question->has_value()) {
+    const Status counted =
+        driver::count_overhead(*recording, replay->run.timeline, question->value());
+    if (!counted.ok()) {
+      return app::failure(counted.error());
+    }
     const Result<driver::BudgetAnswer> answer = app::while_busy(
         options.common, "running within the budget",
         [&] { return driver::run_in_budget(recording->graph(), **question, *run_options); });

@@ -100,6 +100,13 @@ Result<Start> start_of(const Options& options) {
     return analysis.error();
   }
   driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
+  if (question->has_value()) {
+    const Status counted =
+        driver::count_overhead(*recording, replay->run.timeline, question->value());
+    if (!counted.ok()) {
+      return counted.error();
+    }
+  }
   return Start{{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)},
                *std::move(question)};
 }

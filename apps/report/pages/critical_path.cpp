@@ -13,9 +13,9 @@ Page critical_path_page(const PathAnswer& answer) {
   using namespace sections;
   constexpr std::array list = {path_context, path_shares, path_groups, path_pieces};
   Page page{.schema = "foretrace.critical-path/1",
-            .document_keys = {"input", "baseline", "step", "rank", "begin_ns", "total_ns", "shares",
-                              "provenance_ns", "kinds_ns", "latencies_ns", "groups", "host_regions",
-                              "layers", "pieces", "honesty"},
+            .document_keys = {"input", "baseline", "step", "rank", "held_by_rank", "begin_ns",
+                              "total_ns", "shares", "provenance_ns", "kinds_ns", "latencies_ns",
+                              "groups", "host_regions", "layers", "pieces", "honesty"},
             .sections = build<PathAnswer>(list, {}, answer),
             .main_table = "groups"};
   say_doubts(answer.replay.doubts, page);

@@ -54,6 +54,13 @@ Section breakdown_of_one(const ResultAnswer& answer) {
   Table table{.columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
   for (const Part& part : parts) {
     const std::int64_t time = analysis.breakdown.*part.time_ns;
+    if (part.time_ns == &Breakdown::communication_waiting_ns && time == 0 &&
+        !analysis.free_waiting_ns && analysis.breakdown.communication_exposed_ns > 0) {
+      // Collectives that were matched with no other rank's hold it.
+      table.rows.push_back({.cells = {Value::words(part.title), Value::none("unknown"),
+                                      Value::none("in the above")}});
+      continue;
+    }
     table.rows.push_back({.cells = {Value::words(part.title), Value::time(time),
                                     Value::share(share_of(time, step.step_ns))},
                           .show = time == 0 ? Show::never : Show::always});

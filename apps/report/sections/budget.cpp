@@ -68,6 +68,12 @@ std::string budget_device_text(const BudgetAnswer& answer, const BudgetDevice& d
   if (device.assumed_bytes > 0) {
     text += fmt::format(" ({} assumed from shapes)", bytes_text(device.assumed_bytes));
   }
+  if (device.overhead_bytes > 0) {
+    text += fmt::format(
+        "; {} of the budget goes to the driver's context and to what is reserved "
+        "beyond live blocks",
+        bytes_text(device.overhead_bytes));
+  }
   if (answer.fits) {
     text += fmt::format("; peak {} of {}", bytes_text(device.peak_bytes),
                         bytes_text(device.budget_bytes));

@@ -25,10 +25,13 @@ std::string communication_headline(const CommunicationAnswer& answer) {
     transfer += row.transfer_ns;
     waiting += row.waiting_ns;
   }
-  return fmt::format("{}: {} of {} matched, {} waiting, {} transfer",
-                     shorten(answer.recording.path, 32), communication.matched,
-                     plural(communication.collectives, "collective"), time_text(waiting),
-                     time_text(transfer));
+  const bool is_known = communication.matched > 0 || communication.collectives == 0;
+  return fmt::format(
+      "{}: {} of {} matched, {}", shorten(answer.recording.path, 32), communication.matched,
+      plural(communication.collectives, "collective"),
+      is_known
+          ? fmt::format("{} waiting, {} transfer", time_text(waiting), time_text(transfer))
+          : fmt::format("waiting unknown: {} of both transfer and waiting", time_text(transfer)));
 }
 
 std::string communicator_text(const trace::JobCommunicator& communicator) {
@@ -88,16 +91,22 @@ Table rank_costs_table(const CommunicationAnswer& answer) {
   }
   for (std::size_t r = 0; r < answer.communication.ranks.size(); ++r) {
     const driver::RankCommunication& rank = answer.communication.ranks[r];
+    // A rank whose collectives were matched with no other's waits for an unknown time.
+    const bool is_known = rank.exposed_waiting_ns.has_value();
+    const auto if_known = [&](Value value) {
+      return is_known ? std::move(value) : Value::none("unknown");
+    };
     std::vector<Value>& cells = table.rows[r].cells;
-    cells.push_back(Value::object({{"exposed_transfer_ns", Value::time(rank.exposed_transfer_ns)},
-                                   {"exposed_waiting_ns", Value::time(rank.exposed_waiting_ns)},
-                                   {"overlapped_ns", Value::time(rank.overlapped_ns)},
-                                   {"arrives_last", Value::count(rank.arrives_last)},
-                                   {"late_ns", Value::time(rank.late_ns)}}));
+    cells.push_back(
+        Value::object({{"exposed_transfer_ns", Value::time(rank.exposed_transfer_ns)},
+                       {"exposed_waiting_ns", if_known(Value::time(rank.exposed_waiting_ns))},
+                       {"overlapped_ns", Value::time(rank.overlapped_ns)},
+                       {"arrives_last", if_known(Value::count(rank.arrives_last))},
+                       {"late_ns", if_known(Value::time(rank.late_ns))}}));
     for (Value& value : std::vector<Value>{
              Value::words(fmt::format("rank {}", rank.rank)), Value::time(rank.exposed_transfer_ns),
-             Value::time(rank.exposed_waiting_ns), Value::time(rank.overlapped_ns),
-             Value::count(rank.arrives_last), Value::time(rank.late_ns),
+             if_known(Value::time(rank.exposed_waiting_ns)), Value::time(rank.overlapped_ns),
+             if_known(Value::count(rank.arrives_last)), if_known(Value::time(rank.late_ns)),
              clock_value(answer.recording.job->matching.clocks[r])}) {
       cells.push_back(std::move(value));
     }

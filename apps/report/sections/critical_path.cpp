@@ -40,11 +40,14 @@ std::vector<Held> sorted_held_by(const PathShares& shares) {
 std::string path_headline(const PathReport& report) {
   const Held most = sorted_held_by(report.path.shares).front();
   const std::int64_t total = report.path.total_ns;
-  return fmt::format("critical path of {}{}: {}, {} of it {}",
+  const std::string where = report.held_by < 0 || report.held_by == report.rank
+                                ? std::string()
+                                : fmt::format(", most of it on rank {}", report.held_by);
+  return fmt::format("critical path of {}{}: {}, {} of it {}{}",
                      report.step_number < 0 ? std::string("the whole span")
                                             : fmt::format("step {}", report.step_number),
                      report.rank < 0 ? std::string() : fmt::format(" of rank {}", report.rank),
-                     time_text(total), percent_text(share_of(most.time_ns, total)), most.by);
+                     time_text(total), percent_text(share_of(most.time_ns, total)), most.by, where);
 }
 
 Table shares_table(const PathReport& report) {
@@ -129,6 +132,7 @@ Sections path_shares(const PathAnswer& answer) {
   section.line("path", plural(path.pieces.size(), "piece"), Show::details);
   section.datum("step", Value::known(report.step_number));
   section.datum("rank", Value::known(report.rank));
+  section.datum("held_by_rank", Value::known(report.held_by));
   section.datum("begin_ns", Value::time(report.scope.begin_ns));
   section.datum("total_ns", Value::time(path.total_ns));
   Value::Object shares;

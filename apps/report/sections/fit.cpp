@@ -28,7 +28,7 @@ std::string set_text(const FitAnswer& answer, const FitSet& set) {
 }
 
 std::string need_text(const FitAnswer& answer, const FitSet& set) {
-  return bytes_text(answer.target.needed_bytes(set.need));
+  return (set.need.is_least ? "at least " : "") + bytes_text(answer.target.needed_bytes(set.need));
 }
 
 std::string fit_headline(const FitAnswer& answer) {
@@ -49,6 +49,17 @@ std::string fit_headline(const FitAnswer& answer) {
                      set_text(answer, best), need_text(answer, answer.now), need_text(answer, best),
                      time_text(answer.now.step_ns), time_text(best.step_ns, answer.now.step_ns),
                      change_text(best.step_ns, answer.now.step_ns));
+}
+
+/// What a policy makes of it without any what-if; those that do not get through are left out.
+std::string policies_text(const FitAnswer& answer) {
+  std::string text;
+  for (const driver::BudgetTry& tried : answer.policies) {
+    if (!tried.fits) continue;
+    text += fmt::format("{}--memory-budget with --when-full {}: {}", text.empty() ? "" : "; ",
+                        tried.name, time_text(tried.step_ns, answer.now.step_ns));
+  }
+  return text;
 }
 
 /// Members of a set, each with the what-if that goes with it on a row of its own.
@@ -154,6 +165,7 @@ Section fit_page_section(const ResultAnswer& asked) {
   const FitAnswer& answer = *asked.fit;
   Section section{.key = "sets", .headline = fit_headline(answer), .scale_ns = answer.now.step_ns};
   section.line("compared", comparison_text(answer.target), Show::details);
+  section.line("policies", policies_text(answer));
   if (!answer.fits_now()) {
     section.line("searched", searched_text(answer));
     section.line("equal",

@@ -31,10 +31,12 @@ Section unexplained_section(const Honesty& honesty) {
   };
   add(open, "device busy with unrecorded work at first", honesty.initial_backlog_ns, {});
   add(open, "first use of kernels (module loading)", honesty.first_use_ns, {});
+  add(open, "work of the profiler itself, which stays in the times", honesty.profiler_ns, {});
+  add(open, "device graphs: work that was not recorded", honesty.unrecorded_device_ns,
+      Value::count(honesty.unrecorded_device_count));
   Table taken{.title = "taken out of recorded times", .columns = columns};
   add(taken, "launches blocked by a full queue", honesty.queue_blocked_ns,
       Value::count(honesty.queue_blocked_count));
-  add(taken, "work of the profiler itself", honesty.overhead_removed_ns, {});
   std::string origins;
   for (std::size_t i = 0; i < honesty.edges_by_origin.size(); ++i) {
     if (honesty.edges_by_origin[i] > 0) {

@@ -114,10 +114,11 @@ std::string batch_headline(const BatchAnswer& answer) {
     return fmt::format("not even batch {} fits {}",
                        answer.points.empty() ? 1 : answer.points[0].batch, size);
   }
-  return fmt::format("batch {}{} fits {} (recorded: {}): {} needed, step {}, {:.1f} samples/s{}",
+  return fmt::format("batch {}{} fits {} (recorded: {}): {}{} needed, step {}, {:.1f} samples/s{}",
                      answer.max_batch, answer.is_limit_of_model ? " and maybe more" : "", size,
-                     answer.recorded_batch, bytes_text(answer.target.needed_bytes(at->need)),
-                     time_text(at->step_ns), at->samples_per_second,
+                     answer.recorded_batch, at->need.is_least ? "at least " : "",
+                     bytes_text(answer.target.needed_bytes(at->need)), time_text(at->step_ns),
+                     at->samples_per_second,
                      answer.scan.gaps.empty() ? "" : "; some smaller ones do not fit");
 }
 

@@ -90,9 +90,11 @@ Section honesty_section(std::string path, const trace::Honesty& honesty,
   section.datum("unexplained_device_count", Value::count(honesty.unexplained_device_count));
   section.datum("unexplained_launch_ns", Value::time(honesty.unexplained_launch_ns));
   section.datum("unexplained_launch_count", Value::count(honesty.unexplained_launch_count));
+  section.datum("unrecorded_device_ns", Value::time(honesty.unrecorded_device_ns));
+  section.datum("unrecorded_device_count", Value::count(honesty.unrecorded_device_count));
   section.datum("queue_blocked_ns", Value::time(honesty.queue_blocked_ns));
   section.datum("queue_blocked_count", Value::count(honesty.queue_blocked_count));
-  section.datum("overhead_removed_ns", Value::time(honesty.overhead_removed_ns));
+  section.datum("overhead_removed_ns", Value::time(honesty.profiler_ns));
   section.datum("edges_by_origin", Value::object(std::move(origins)));
   section.datum("contradicted_edges", Value::count(honesty.contradicted_edges));
   section.datum("hand_overs", Value::count(honesty.hand_overs));

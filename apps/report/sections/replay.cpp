@@ -1,4 +1,6 @@
 // The recording beside its simulation: the step, the span, and every step if asked for.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
@@ -44,6 +46,39 @@ std::string steps_text(const Replay& replay) {
   return text;
 }
 
+/// Silences that do not come again, longest first, whether or not they are left out.
+std::string one_off_text(const driver::Recording& recording) {
+  if (recording.one_off.empty()) {
+    return {};
+  }
+  std::vector<trace::Silence> silences = recording.one_off;
+  std::stable_sort(silences.begin(), silences.end(), [](const auto& a, const auto& b) {
+    return a.end_ns - a.begin_ns > b.end_ns - b.begin_ns;
+  });
+  std::string text = recording.without_one_off ? "left out: " : "";
+  constexpr std::size_t shown = 3;
+  for (std::size_t i = 0; i < std::min(shown, silences.size()); ++i) {
+    const trace::Silence& silence = silences[i];
+    text += fmt::format("{}{}{}", i == 0 ? "" : ", ", time_text(silence.end_ns - silence.begin_ns),
+                        silence.name.empty() ? "" : " in " + shorten(silence.name, 40));
+  }
+  if (silences.size() > shown) {
+    text += fmt::format(", {} more", silences.size() - shown);
+  }
+  return text + (recording.without_one_off ? "" : "; --without-one-off leaves them out");
+}
+
+Table one_off_table(const driver::Recording& recording) {
+  Table table{.key = "one_off",
+              .columns = {{"begin_ns", ""}, {"duration_ns", ""}, {"name", ""}},
+              .show = Show::never};
+  for (const trace::Silence& silence : recording.one_off) {
+    table.add({Value::time(silence.begin_ns), Value::time(silence.end_ns - silence.begin_ns),
+               Value::words(silence.name)});
+  }
+  return table;
+}
+
 Table steps_table(const Replay& replay) {
   Table table{.title = "step",
               .columns = {{"step", "step"},
@@ -71,6 +106,9 @@ Sections replay(const ResultAnswer& answer) {
   const Replay& replay = answer.replay;
   Section measured = steps_section("measured", replay.measured, replay.measured_answer);
   measured.datum("scatter", Value::share(replay.scatter));
+  measured.datum("steps_note", Value::words(answer.recording.built.steps_note));
+  measured.datum("without_one_off", Value::flag(answer.recording.without_one_off));
+  measured.tables.push_back(one_off_table(answer.recording));
   Section baseline = steps_section("baseline", replay.run.steps, replay.run.answer);
   baseline.datum("error", Value::change(replay.error));
   baseline.datum("span_error", Value::change(replay.span_error));
@@ -80,7 +118,9 @@ Sections replay(const ResultAnswer& answer) {
 
 Sections replay_page(const ResultAnswer& answer) {
   Section section{.key = "replay", .headline = replay_text(answer.replay)};
-  section.line("steps", steps_text(answer.replay));
+  const std::string& found = answer.recording.built.steps_note;
+  section.line("steps", (found.empty() ? found : found + "; ") + steps_text(answer.replay));
+  section.line("one-off", one_off_text(answer.recording));
   section.line("span", span_text(answer.replay));
   return {std::move(section)};
 }
