@@ -30,7 +30,7 @@ set(table
   "trace/rules/host              | sim/core trace/annotate trace/rules/assembly"
   "trace/rules/device            | sim/core sim/graph trace/rules/assembly"
   "trace/rules/emit              | sim/core sim/graph trace/table trace/annotate/* trace/graph trace/rules/assembly"
-  "trace/rules                   | sim/core trace/table trace/annotate/* trace/graph trace/rules/assembly trace/rules/emit"
+  "trace/rules                   | sim/core trace/io trace/table trace/annotate/* trace/graph trace/rules/assembly trace/rules/emit"
   "trace/assemble                | sim/core trace/table trace/graph trace/nodes trace/rules"
   "trace/ftr                     | sim/core trace/io trace/table"
   "trace/collect                 | sim/core trace/io trace/table trace/ftr"

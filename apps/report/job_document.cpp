@@ -88,11 +88,13 @@ Json communication_document(const Recording& recording, const Replay& replay,
   Json ranks = ranks_json(recording, replay.measured, replay.run.steps);
   for (std::size_t r = 0; r < communication.ranks.size(); ++r) {
     const RankCommunication& rank = communication.ranks[r];
-    ranks[r]["communication"] = {{"exposed_transfer_ns", rank.exposed_transfer_ns},
-                                 {"exposed_waiting_ns", rank.exposed_waiting_ns},
-                                 {"overlapped_ns", rank.overlapped_ns},
-                                 {"arrives_last", rank.arrives_last},
-                                 {"late_ns", rank.late_ns}};
+    const bool is_known = rank.exposed_waiting_ns.has_value();
+    ranks[r]["communication"] = {
+        {"exposed_transfer_ns", rank.exposed_transfer_ns},
+        {"exposed_waiting_ns", is_known ? Json(*rank.exposed_waiting_ns) : Json(nullptr)},
+        {"overlapped_ns", rank.overlapped_ns},
+        {"arrives_last", is_known ? Json(rank.arrives_last) : Json(nullptr)},
+        {"late_ns", is_known ? Json(rank.late_ns) : Json(nullptr)}};
   }
   Json stalls = Json::array();
   for (const StallRow& stall : communication.stalls) {

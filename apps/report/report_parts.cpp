@@ -48,7 +48,7 @@ std::vector<BreakdownPart> parts_of(const Breakdown& breakdown) {
   return {{"device computes", breakdown.compute_ns},
           {"device copies", breakdown.memory_copy_ns},
           {"communication not covered", breakdown.communication_exposed_ns},
-          {"waiting for late ranks", breakdown.communication_waiting_ns},
+          {title_of_waiting, breakdown.communication_waiting_ns},
           {"device waits for the host", breakdown.host_bound_ns},
           {"latencies and gaps", breakdown.idle_ns}};
 }
@@ -142,12 +142,14 @@ std::string honesty_table(const trace::Honesty& honesty) {
   };
   found("device busy with unrecorded work at first", honesty.initial_backlog_ns, "");
   found("first use of kernels (module loading)", honesty.first_use_ns, "");
-  if (honesty.queue_blocked_ns > 0 || honesty.overhead_removed_ns > 0) {
+  found("the profiler's own work, which stays in the times", honesty.profiler_ns, "");
+  found("device graphs: work that was not recorded", honesty.unrecorded_device_ns,
+        count_text(honesty.unrecorded_device_count));
+  if (honesty.queue_blocked_ns > 0) {
     table.row({strong("what it took out of recorded times"), "", "", ""});
   }
   found("launches blocked by a full queue", honesty.queue_blocked_ns,
         count_text(honesty.queue_blocked_count));
-  found("the profiler's own work", honesty.overhead_removed_ns, "");
   std::string origins;
   for (std::size_t i = 0; i < honesty.edges_by_origin.size(); ++i) {
     if (honesty.edges_by_origin[i] > 0) {

@@ -33,6 +33,7 @@ struct BreakdownPart {
   std::string_view title;
   std::int64_t time_ns = 0;
 };
+inline constexpr std::string_view title_of_waiting = "waiting for late ranks";
 [[nodiscard]] std::vector<BreakdownPart> parts_of(const Breakdown& breakdown);
 /// "measured 84.1 %, scaled 15.9 %".
 [[nodiscard]] std::string provenance_text(const driver::Analysis& analysis);

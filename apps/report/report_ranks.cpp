@@ -90,9 +90,12 @@ std::string rank_table(const driver::Recording& recording,
   const std::size_t shown = std::min(communication.ranks.size(), longest_ranks_list);
   for (std::size_t r = 0; r < shown; ++r) {
     const driver::RankCommunication& rank = communication.ranks[r];
+    const bool is_known = rank.exposed_waiting_ns.has_value();
     table.row({fmt::format("  rank {}", rank.rank), time_text(rank.exposed_transfer_ns, span),
-               time_text(rank.exposed_waiting_ns, span), time_text(rank.overlapped_ns, span),
-               count_text(rank.arrives_last), time_text(rank.late_ns, span),
+               is_known ? time_text(*rank.exposed_waiting_ns, span) : "unknown",
+               time_text(rank.overlapped_ns, span),
+               is_known ? count_text(rank.arrives_last) : "unknown",
+               is_known ? time_text(rank.late_ns, span) : "unknown",
                clock_text(recording.job->matching.clocks[r])});
   }
   return table.text(0) + more_line(communication.ranks.size()) +
@@ -168,9 +171,13 @@ std::string communication_headline(const driver::Recording& recording,
     transfer += row.transfer_ns;
     waiting += row.waiting_ns;
   }
-  return fmt::format("{}: {} of {} matched, {} waiting, {} transfer", shorten(recording.path, 32),
-                     communication.matched, plural(communication.collectives, "collective"),
-                     time_text(waiting), time_text(transfer));
+  const bool is_known = communication.matched > 0 || communication.collectives == 0;
+  return fmt::format(
+      "{}: {} of {} matched, {}", shorten(recording.path, 32), communication.matched,
+      plural(communication.collectives, "collective"),
+      is_known
+          ? fmt::format("{} waiting, {} transfer", time_text(waiting), time_text(transfer))
+          : fmt::format("waiting unknown: {} of both transfer and waiting", time_text(transfer)));
 }
 
 std::string communication_page(const driver::Recording& recording, const driver::Replay& replay,

@@ -74,6 +74,10 @@ std::string breakdown_table(const Replay& replay, const driver::Analysis& analys
     if (part.time_ns != 0) {
       table.row({fmt::format("  {}", part.title), time_text(part.time_ns, step),
                  percent_text(share_of(part.time_ns, step))});
+    } else if (part.title == title_of_waiting && !analysis.free_waiting_ns &&
+               analysis.breakdown.communication_exposed_ns > 0) {
+      // Collectives that were matched with no other rank's hold it.
+      table.row({fmt::format("  {}", part.title), "unknown", "in the above"});
     }
   }
   std::string text = table.text(0);

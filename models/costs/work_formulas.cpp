@@ -58,18 +58,8 @@ WorkAmount row_work(OperatorKind kind, double rows, double columns, Direction di
   return work;
 }
 
-// Forward: read, read, write. Backward: gradient and input twice, and the input's gradient.
-WorkAmount batch_norm_work(double numbers, Direction direction) {
-  const bool backward = direction == Direction::backward;
-  return amount(10 * numbers, (backward ? 5 : 3) * numbers, numbers);
-}
-
 WorkAmount elementwise_work(double numbers, double read, double written) {
   return amount(numbers, (read + written) * numbers, numbers);
-}
-
-WorkAmount reduction_work(double input, double output) {
-  return amount(input, input + output, input);
 }
 
 // The row and its copy; an index has 8 bytes, next to nothing beside a row.

@@ -57,11 +57,8 @@ struct AttentionShape {
 /// Layer norm and RMS norm: every row by its own statistics. Softmax the same.
 [[nodiscard]] WorkAmount row_work(OperatorKind kind, double rows, double columns,
                                   Direction direction);
-/// Batch norm: the statistics need a pass of their own before the one that writes.
-[[nodiscard]] WorkAmount batch_norm_work(double numbers, Direction direction);
 /// `read` tensors and `written` ones of this many numbers.
 [[nodiscard]] WorkAmount elementwise_work(double numbers, double read, double written);
-[[nodiscard]] WorkAmount reduction_work(double input, double output);
 /// Gathers (or adds up, backward) one row of the table per index.
 [[nodiscard]] WorkAmount embedding_work(double indices, double width);
 

@@ -151,17 +151,6 @@ AllocatorProgram allocator_program(const TaskGraph& graph, const MemoryCurve& cu
   return program;
 }
 
-std::int64_t live_peak(const AllocatorProgram& program) {
-  std::int64_t live = program.persistent_bytes;
-  for (const std::uint32_t tensor : program.older) live += program.bytes[tensor];
-  std::int64_t peak = live;
-  for (const AllocatorEvent& event : program.events) {
-    live += event.allocates ? program.bytes[event.tensor] : -program.bytes[event.tensor];
-    peak = std::max(peak, live);
-  }
-  return peak;
-}
-
 AllocatorReplay replay_allocator(const AllocatorProgram& program, const ReplayOptions& options) {
   return Runner(program, options).run();
 }

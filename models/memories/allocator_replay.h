@@ -30,9 +30,6 @@ struct AllocatorProgram {
 /// known belong to it.
 [[nodiscard]] AllocatorProgram allocator_program(const TaskGraph& graph, const MemoryCurve& curve);
 
-/// Most bytes live at once, by adding up alone.
-[[nodiscard]] std::int64_t live_peak(const AllocatorProgram& program);
-
 struct ReplayOptions {
   AllocatorSettings settings{};
   /// Blocks that stay, in the order in which the process asked for them: weights, workspaces,

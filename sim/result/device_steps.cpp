@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sim/core/result.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -101,8 +102,9 @@ void add_task(const TaskGraph& graph, const Timeline& timeline, TaskId task, Ran
   std::vector<Stretch>& run = rank.streams[graph.lane_id(task)];
   const TaskPart part = graph.work(task).part;
   if (part == TaskPart::finish) {
-    const Point arrival = graph.topology().sources[index(task)][lane_slot];
-    const std::int64_t from = arrival == no_point ? start : timeline.points[index(arrival)];
+    const Sources before = sources(graph, task);
+    const bool arrived = before.begin() != before.end() && (*before.begin()).on_lane();
+    const std::int64_t from = arrived ? timeline.points[index((*before.begin()).source)] : start;
     if (from >= 0 && from < start) {
       run.push_back({from, start, 0, task, true});
     }

@@ -225,6 +225,7 @@ TEST_CASE("law: whatever edits take the place of tasks, waiting stays, on paths 
   constexpr RandomGraphTraits plain{48, false, false, true};
   std::size_t replaced = 0;
   std::size_t removed = 0;
+  test::Examined examined;
   for (std::uint64_t seed = 0; seed < 10000; ++seed) {
     CAPTURE(seed);
     Choices choices(seed);
@@ -236,6 +237,7 @@ TEST_CASE("law: whatever edits take the place of tasks, waiting stays, on paths 
     const test::LawOracle oracle(graph, *change, *after);
     const std::string path = oracle.broken_path();
     REQUIRE_MESSAGE(path.empty(), path);
+    examined += oracle.examined();
     if (seed % 2 == 0) {
       const std::string time = oracle.broken_time();
       REQUIRE_MESSAGE(time.empty(), time);
@@ -248,4 +250,14 @@ TEST_CASE("law: whatever edits take the place of tasks, waiting stays, on paths 
   }
   CHECK(replaced > 3000);
   CHECK(removed > 20000);
+  // None of what a graph may hold was left out.
+  CHECK(examined.into_groups > 1000);
+  CHECK(examined.out_of_groups > 1000);
+  CHECK(examined.through_removed > 1000);
+  CHECK(examined.recorded_waits > 1000);
+  CHECK(examined.inferred_waits > 1000);
+  CHECK(examined.hand_overs > 1000);
+  CHECK(examined.meetings > 1000);
+  CHECK(examined.across_ranks > 1000);
+  CHECK(examined.stream_places > 1000);
 }

@@ -1,6 +1,7 @@
 // Laws that hold for every what-if, on random training runs and on real recordings.
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "sim/graph/validate.h"
 #include "tests/laws/training_run.h"
 #include "tests/models/whatifs/examples.h"
+#include "tests/models/whatifs/replacing.h"
 #include "tests/sim/edit/law_oracle.h"
 
 using namespace foretrace;
@@ -94,9 +96,46 @@ std::vector<std::int64_t> sizes_of(const TaskGraph& graph) {
   return sizes;
 }
 
+/// What became of the times that a what-if was tried.
+struct Tried {
+  std::size_t applied = 0;      ///< it changed the graph
+  std::size_t kernels_for = 0;  ///< groups of kernels that others stand for
+  test::Examined examined = {};
+};
+using TriedByName = std::map<std::string_view, Tried>;
+
+void count_tried(const TaskGraph& graph, const Change& change, const test::LawOracle& oracle,
+                 Tried& tried) {
+  tried.applied += change.empty() ? 0 : 1;
+  for (const StandIn& group : change.stand_ins) {
+    tried.kernels_for += is_device(graph.kind(group.members.front())) ? 1 : 0;
+  }
+  tried.examined += oracle.examined();
+}
+
+/// Whoever replaces kernels has to be shown with three streams, too.
+void check_replacing_are_listed(const TriedByName& tried) {
+  for (const auto& [name, of] : tried) {
+    CAPTURE(std::string(name));
+    const auto& listed = test::replacing_what_ifs;
+    CHECK((of.kernels_for == 0 || std::find(listed.begin(), listed.end(), name) != listed.end()));
+  }
+}
+
+/// What-ifs that changed nothing in all that they were tried on.
+std::string never_applied(const TriedByName& tried) {
+  std::string names;
+  for (const OptimizationInfo* info : optimizations::all()) {
+    const auto found = tried.find(info->name);
+    if (found != tried.end() && found->second.applied > 0) continue;
+    names.append(names.empty() ? "" : " ").append(info->name);
+  }
+  return names;
+}
+
 // Applies, checks, and gives the new graph; the old one if the what-if declines.
 TaskGraph check_one(const TaskGraph& graph, const OptimizationInfo& info, const Accelerator* on,
-                    const ParamValues& values) {
+                    const ParamValues& values, TriedByName* tried = nullptr) {
   auto change = info.apply({graph, on}, values);
   if (!change) {
     CHECK_MESSAGE(may_decline(change.error().code), change.error().message);
@@ -110,8 +149,10 @@ TaskGraph check_one(const TaskGraph& graph, const OptimizationInfo& info, const 
   REQUIRE_MESSAGE(valid.ok(), valid.error().message);
   const Status laws = check_laws(graph, *change, *committed);
   REQUIRE_MESSAGE(laws.ok(), laws.error().message);
-  const std::string broken = test::LawOracle(graph, *change, *committed).broken_time();
+  const test::LawOracle oracle(graph, *change, *committed);
+  const std::string broken = oracle.broken_time();
   REQUIRE_MESSAGE(broken.empty(), broken);
+  if (tried != nullptr) count_tried(graph, *change, oracle, (*tried)[info.name]);
   const Timeline timeline = simulate(committed->graph);
   CHECK(timeline.span_ns >= longest_untouched_lane(graph, *change));
   check_memory(committed->graph, timeline);
@@ -141,22 +182,19 @@ std::size_t busy_streams(const TaskGraph& graph) {
   return streams.size();
 }
 
-// How many what-ifs changed the recording.
-std::size_t check_all(const driver::Recording& recording) {
-  std::size_t applied = 0;
+void check_all(const driver::Recording& recording, TriedByName& tried) {
   const Accelerator* on = recording.accelerator ? &*recording.accelerator : nullptr;
   for (const OptimizationInfo* info : optimizations::all()) {
     CAPTURE(std::string(info->name));
-    const TaskGraph after = check_one(recording.graph(), *info, on, example_of(*info));
-    applied += after.shared_columns() == recording.graph().shared_columns() ? 0 : 1;
+    check_one(recording.graph(), *info, on, example_of(*info), &tried);
   }
-  return applied;
 }
 
 }  // namespace
 
 TEST_CASE("law: every what-if makes a valid graph or declines, once and on top of itself") {
   const Accelerator accelerator = a100();
+  TriedByName tried;
   for (const OptimizationInfo* info : optimizations::all()) {
     CAPTURE(std::string(info->name));
     const ParamValues values = example_of(*info);
@@ -166,10 +204,15 @@ TEST_CASE("law: every what-if makes a valid graph or declines, once and on top o
       const auto graph = test::TrainingRun(choices).build();
       REQUIRE_MESSAGE(graph.ok(), graph.error().message);
       const Accelerator* on = seed % 3 == 0 ? nullptr : &accelerator;
-      const TaskGraph once = check_one(*graph, *info, on, values);
+      const TaskGraph once = check_one(*graph, *info, on, values, &tried);
       check_one(once, *info, on, values);
     }
   }
+  check_replacing_are_listed(tried);
+  // These want collectives, a loader, or kernels of special models: real recordings have them.
+  CHECK(never_applied(tried) ==
+        "communication_scale compress_communication data_loader_workers horizontal_fusion "
+        "kernel_table remove_straggler remove_synchronization renee_classifier replicate");
 }
 
 TEST_CASE("law: the ends of declared ranges are accepted, too") {
@@ -239,22 +282,38 @@ TEST_CASE("law: every what-if holds on every real recording with several streams
     if (entry.is_regular_file()) files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
-  std::size_t applied = 0;
+  TriedByName tried;
   std::size_t looked_at = 0;
   for (const std::string& file : files) {
     CAPTURE(file);
     const auto recording = driver::load(file);
     if (!recording || busy_streams(recording->graph()) < 2) continue;
     ++looked_at;
-    applied += check_all(*recording);
+    check_all(*recording, tried);
   }
-  MESSAGE("applied ", applied, " times to ", looked_at, " recordings");
-  CHECK(looked_at > 30);
+  for (const auto& [name, of] : tried) {
+    MESSAGE(std::string(name), ": ", of.applied, " of ", looked_at, " recordings, ", of.kernels_for,
+            " groups, ", of.examined.into_groups, " waits into and ", of.examined.out_of_groups,
+            " out of them, ", of.examined.through_removed, " through what is gone");
+  }
+  CHECK(looked_at > 45);
+  check_replacing_are_listed(tried);
+  // One wants the ranks of a job (below), one a hypergraph's products (random runs, above).
+  CHECK(never_applied(tried) == "hypergraph_fusion remove_straggler");
+  test::Examined examined;
+  for (const auto& [name, of] : tried) examined += of.examined;
+  CHECK(examined.into_groups > 3000);
+  CHECK(examined.out_of_groups > 3000);
+  CHECK(examined.through_removed > 1000);
+  CHECK(examined.recorded_waits > 100);
+  CHECK(examined.inferred_waits > 1000);
 }
 
 TEST_CASE("law: every what-if holds on real jobs of several ranks") {
   const std::string folder = FORETRACE_SHARED_DIR "/traces/";
   set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  TriedByName tried;
+  std::size_t jobs = 0;
   for (const char* job : {"torchrec_dlrm_v100x4/fp32_a2a_rank",
                           "torchrec_dlrm_v100x4/straggler_rank", "megatron_tp8_a100/kineto_"}) {
     CAPTURE(std::string(job));
@@ -270,6 +329,17 @@ TEST_CASE("law: every what-if holds on real jobs of several ranks") {
     const auto recording = driver::load_inputs(files);
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
     REQUIRE(busy_streams(recording->graph()) > files.size());
-    CHECK(check_all(*recording) > 0);
+    check_all(*recording, tried);
+    check_replacing_are_listed(tried);
+    ++jobs;
   }
+  if (jobs < 3) return;
+  for (const char* name : {"communication_scale", "remove_straggler", "replicate"}) {
+    CAPTURE(std::string(name));
+    CHECK(tried[name].applied > 0);
+  }
+  test::Examined examined;
+  for (const auto& [name, of] : tried) examined += of.examined;
+  CHECK(examined.into_groups > 400);
+  CHECK(examined.out_of_groups > 400);
 }

@@ -56,6 +56,7 @@ inline constexpr std::array kernel_kinds = {
     KernelKind{"multi_tensor_apply_kernel<AdamFunctor>", "aten::_foreach_add_", "", ""},
     KernelKind{"flash_fwd_kernel<c10::Half>", "aten::_flash_attention_forward",
                "[[16,32,8,16],[16,32,8,16],[16,32,8,16]]", "c10::Half"},
+    KernelKind{"cusparse::csrmm_kernel<float>", "aten::_sparse_mm", "", ""},
     KernelKind{"my_own_kernel", "", "", ""}};
 
 class TrainingRun {

@@ -241,9 +241,25 @@ NameMeaning meaning_of_frame(std::string_view name) {
   return calls_engine ? say(Phase::backward, PhaseEvidence::python_frame) : NameMeaning{};
 }
 
+/// Kernels that communicate by themselves, without a library's collective around them.
+bool is_device_initiated(std::string_view name) {
+  if (name.starts_with("triton_")) {
+    return false;  // compiled kernels are named after all operators around them
+  }
+  // DeepEP (its layout kernels count tokens and send nothing), pplx-kernels, NVSHMEM, MSCCL++.
+  if (contains(name, "deep_ep::")) {
+    return contains_any(name, {"dispatch", "combine", "notify"}) && !contains(name, "layout");
+  }
+  // Symmetric memory of PyTorch, and the all-reduce that vLLM, SGLang and TensorRT-LLM share.
+  return contains_any(name, {"nvshmem", "mscclpp", "pplx::", "AllToAllDispatch", "AllToAllCombine",
+                             "symmetric_memory::", "symm_mem", "one_shot_all_reduce",
+                             "two_shot_all_reduce", "multimem_all_reduce", "multimem_one_shot",
+                             "multimem_all_gather", "cross_device_reduce_"});
+}
+
 bool is_collective_kernel(std::string_view name) {
-  return name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("void nccl") ||
-         contains(name, "ncclKernel") || contains(name, "ncclDevKernel");
+  return starts_with_any(name, {"nccl", "rccl", "void nccl"}) ||
+         contains_any(name, {"ncclKernel", "ncclDevKernel"}) || is_device_initiated(name);
 }
 
 std::string module_of(EventKind kind, std::string_view name) {

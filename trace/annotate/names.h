@@ -28,7 +28,8 @@ struct NameMeaning {
 [[nodiscard]] NameMeaning meaning_of_annotation(std::string_view name);
 [[nodiscard]] NameMeaning meaning_of_frame(std::string_view name);
 
-/// True for kernels of NCCL and RCCL.
+/// True for kernels that communicate with other devices: of NCCL and RCCL, and those that initiate
+/// it themselves (DeepEP, NVSHMEM, symmetric memory, MSCCL++, custom all-reduces).
 [[nodiscard]] bool is_collective_kernel(std::string_view name);
 
 /// The phase that words like "forward", "bwd", "zero_grad", "load_batch" name; unknown if none or

@@ -21,6 +21,9 @@ struct RankTrace {
   std::string path;
   std::int32_t rank = 0;
   LoadedTrace trace;
+  /// Its rank was recorded, or is in its name, or it is of one list with the others. If not, only
+  /// common collectives show that it belongs to them.
+  bool is_told = true;
 };
 
 struct JobReadOptions {
@@ -64,7 +67,8 @@ struct BuiltJob {
 /// One graph of all ranks. A matched collective is, on every rank, an arrival and a transfer on its
 /// stream; the transfers wait for one zero-length join task per collective (TaskKind::transfer on a
 /// LaneKind::channel lane of rank -1), which waits for all arrivals. Moves the device times of
-/// ranks by align_device_clock. Errors: a rank without times.
+/// ranks by align_device_clock. Errors: a rank without times; traces that show no sign of being of
+/// one job.
 [[nodiscard]] Result<BuiltJob> build_job(std::span<RankTrace> ranks,
                                          const BuildOptions& options = {});
 

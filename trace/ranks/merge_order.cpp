@@ -54,11 +54,13 @@ Honesty sum_honesty(std::span<const RankFacts> ranks, std::int64_t span_ns) {
     const Honesty& rank = facts.honesty;
     sum.unexplained_device_ns += rank.unexplained_device_ns;
     sum.unexplained_device_count += rank.unexplained_device_count;
+    sum.unrecorded_device_ns += rank.unrecorded_device_ns;
+    sum.unrecorded_device_count += rank.unrecorded_device_count;
     sum.unexplained_launch_ns += rank.unexplained_launch_ns;
     sum.unexplained_launch_count += rank.unexplained_launch_count;
     sum.queue_blocked_ns += rank.queue_blocked_ns;
     sum.queue_blocked_count += rank.queue_blocked_count;
-    sum.overhead_removed_ns += rank.overhead_removed_ns;
+    sum.profiler_ns += rank.profiler_ns;
     for (std::size_t i = 0; i < sum.edges_by_origin.size(); ++i) {
       sum.edges_by_origin[i] += rank.edges_by_origin[i];
     }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "trace/io/out_of_memory.h"
 #include "trace/ranks/matching/device_clock.h"
 #include "trace/ranks/merge_order.h"
+#include "trace/rules/check_work.h"
 #include "trace/rules/rules.h"
 
 namespace foretrace::trace {
@@ -27,8 +29,10 @@ class Preparation {
     if (Status collected = collect(); !collected) {
       return std::move(collected).error();
     }
-    if (Status status = check(); !status) {
-      return std::move(status).error();
+    for (const Status& status : {check_work(), check_one_job()}) {
+      if (!status) {
+        return status.error();
+      }
     }
     set_origins();
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
@@ -86,16 +90,60 @@ class Preparation {
     return ok_status();
   }
 
-  [[nodiscard]] Status check() {
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      if (assembly(i).threads.empty() && assembly(i).ops.empty()) {
-        return Error{ErrorCode::unsupported,
-                     fmt::format("{}: no device work, no steps and no host operators among {} "
-                                 "events; nothing to simulate",
-                                 ranks_[i].path, ranks_[i].trace.events.size())};
+  [[nodiscard]] Status check_work() const {
+    for (const auto& rank : job_.ranks) {
+      if (Status status = rules::check_work(rank->assembly); !status) {
+        return status;
       }
     }
     return ok_status();
+  }
+
+  /// A trace whose rank nothing tells, or whose job had another size, belongs to the others if they
+  /// communicated.
+  [[nodiscard]] Status check_one_job() const {
+    std::vector<bool> met(ranks_.size(), false);
+    for (const MatchedCollective& collective : job_.matching.collectives) {
+      const MatchMethod method = job_.matching.communicators[collective.communicator].method;
+      for (const CollectiveMember& member : collective.members) {
+        met[member.rank] = met[member.rank] || method > MatchMethod::voting;
+      }
+    }
+    for (std::size_t i = 0; i < ranks_.size() && ranks_.size() > 1; ++i) {
+      if (met[i]) {
+        continue;
+      }
+      if (!ranks_[i].is_told) {
+        return not_one_job(i, i == 0 ? 1 : 0, "nothing says that they are ranks of one job");
+      }
+      if (const std::optional<std::size_t> other = of_other_size(i)) {
+        return not_one_job(
+            i, *other,
+            fmt::format("they are of jobs of {} and {} ranks", world_size(i), world_size(*other)));
+      }
+    }
+    return ok_status();
+  }
+
+  [[nodiscard]] std::int32_t world_size(std::size_t i) const {
+    return ranks_[i].trace.events.info.world_size;
+  }
+
+  /// The first trace whose recorded world size is another than this one's.
+  [[nodiscard]] std::optional<std::size_t> of_other_size(std::size_t i) const {
+    for (std::size_t other = 0; other < ranks_.size(); ++other) {
+      if (world_size(i) > 0 && world_size(other) > 0 && world_size(other) != world_size(i)) {
+        return other;
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Error not_one_job(std::size_t one, std::size_t other, std::string_view why) const {
+    return {ErrorCode::bad_usage,
+            fmt::format("{}: has no common collectives with {}, and {}; compare them with "
+                        "'compare'",
+                        ranks_[one].path, ranks_[other].path, why)};
   }
 
   /// One time 0 for all ranks: the first kept event of any, on the reference's clock.

@@ -99,15 +99,24 @@ void keep_timed(std::vector<FoundTrace>& found) {
   all.insert(all.end(), warnings.begin(), warnings.end());
 }
 
-/// Ranks from the traces if all know theirs; else from the names if they differ; else by order.
-std::vector<std::int32_t> ranks_of(const std::vector<FoundTrace>& found) {
+/// Whose rank each trace is, and whether something says so.
+struct Ranks {
   std::vector<std::int32_t> ranks;
+  std::vector<bool> is_told;
+};
+
+/// Ranks from the traces if all know theirs; else from the names if they differ; else by order.
+Ranks ranks_of(const std::vector<FoundTrace>& found) {
+  std::vector<std::int32_t> ranks;
+  std::vector<bool> is_told;
   ranks.reserve(found.size());
   for (const FoundTrace& trace : found) {
-    ranks.push_back(trace.trace.events.info.rank);
+    const std::int32_t recorded = trace.trace.events.info.rank;
+    ranks.push_back(recorded);
+    is_told.push_back(recorded >= 0 || !trace.is_named_by_rank || names_rank(trace.path));
   }
   if (std::all_of(ranks.begin(), ranks.end(), [](std::int32_t rank) { return rank >= 0; })) {
-    return ranks;
+    return {std::move(ranks), std::move(is_told)};
   }
   std::vector<std::int32_t> named;
   named.reserve(found.size());
@@ -122,7 +131,7 @@ std::vector<std::int32_t> ranks_of(const std::vector<FoundTrace>& found) {
   for (std::size_t i = 0; i < named.size(); ++i) {
     ranks[i] = distinct ? named[i] : static_cast<std::int32_t>(i);
   }
-  return ranks;
+  return {std::move(ranks), std::move(is_told)};
 }
 
 }  // namespace
@@ -175,7 +184,7 @@ Result<std::vector<RankTrace>> read_job(std::span<const std::string> inputs,
 
 Result<std::vector<RankTrace>> settle_ranks(std::vector<FoundTrace> found) {
   keep_timed(found);
-  const std::vector<std::int32_t> ranks = ranks_of(found);
+  const auto [ranks, is_told] = ranks_of(found);
   std::map<std::int32_t, std::size_t> by_rank;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [at, is_new] = by_rank.try_emplace(ranks[i], i);
@@ -188,7 +197,7 @@ Result<std::vector<RankTrace>> settle_ranks(std::vector<FoundTrace> found) {
   std::vector<RankTrace> job;
   for (const auto& [rank, i] : by_rank) {
     FoundTrace& trace = found[i];
-    job.push_back({std::move(trace.path), rank, std::move(trace.trace)});
+    job.push_back({std::move(trace.path), rank, std::move(trace.trace), is_told[i]});
   }
   return job;
 }

@@ -6,6 +6,7 @@
 
 #include "sim/core/statistics.h"
 #include "trace/ranks/matching/constants.h"
+#include "trace/rules/assembly/activity.h"
 
 namespace foretrace::trace {
 namespace {
@@ -20,45 +21,14 @@ struct Silence {
   std::int64_t duration_ns = 0;
 };
 
-/// When a thread does something that is recorded: what lies between is silence.
-struct Activity {
-  std::vector<std::int64_t> boundaries;
-  std::vector<std::pair<std::int64_t, std::int64_t>> calls;
-};
-
-Activity activity_of(const EventTable& events, TrackId track) {
-  Activity activity;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const EventKind kind = events.kind[i];
-    const bool counts = kind == EventKind::cpu_op || kind == EventKind::runtime ||
-                        kind == EventKind::user_annotation;
-    if (events.track[i] != track || !counts) {
-      continue;
-    }
-    activity.boundaries.push_back(events.start_ns[i]);
-    activity.boundaries.push_back(events.end_ns(make_id<EventId>(i)));
-    if (kind == EventKind::runtime) {
-      activity.calls.emplace_back(events.start_ns[i], events.end_ns(make_id<EventId>(i)));
-    }
-  }
-  std::sort(activity.boundaries.begin(), activity.boundaries.end());
-  std::sort(activity.calls.begin(), activity.calls.end());
-  return activity;
-}
-
 /// The longest stretch between two boundaries in [from, to] that no call covers.
-std::int64_t longest_silence(const Activity& activity, std::int64_t from, std::int64_t to) {
-  const auto inside_call = [&](std::int64_t begin, std::int64_t end) {
-    const auto after = std::partition_point(activity.calls.begin(), activity.calls.end(),
-                                            [&](const auto& call) { return call.first <= begin; });
-    return after != activity.calls.begin() && (after - 1)->second >= end;
-  };
+std::int64_t longest_silence(const rules::Activity& activity, std::int64_t from, std::int64_t to) {
   std::int64_t longest = 0;
   std::int64_t last = from;
   auto at = std::upper_bound(activity.boundaries.begin(), activity.boundaries.end(), from);
   for (; last < to; ++at) {
     const std::int64_t next = at == activity.boundaries.end() ? to : std::min(*at, to);
-    if (next - last > longest && !inside_call(last, next)) {
+    if (next - last > longest && !activity.inside_call(last, next)) {
       longest = next - last;
     }
     last = next;
@@ -94,8 +64,9 @@ class Silences {
  public:
   void add(const rules::Assembly& rank, std::size_t position_of_rank) {
     const std::vector<std::uint32_t> roles = roles_of(rank);
+    const std::vector<rules::Activity> activity = rules::activity_of(rank, rules::StepEnds::count);
     for (std::size_t thread = 0; thread < rank.threads.size(); ++thread) {
-      add_thread(rank, position_of_rank, rank.threads[thread], roles[thread]);
+      add_thread(rank, position_of_rank, {rank.threads[thread], roles[thread], activity[thread]});
     }
   }
 
@@ -126,9 +97,14 @@ class Silences {
   }
 
  private:
-  void add_thread(const rules::Assembly& rank, std::size_t position_of_rank,
-                  const rules::HostThread& thread, std::uint32_t role) {
-    const Activity activity = activity_of(rank.events, thread.track);
+  struct Thread {
+    const rules::HostThread& thread;
+    std::uint32_t role = 0;
+    const rules::Activity& activity;
+  };
+
+  void add_thread(const rules::Assembly& rank, std::size_t position_of_rank, const Thread& one) {
+    const auto& [thread, role, activity] = one;
     const auto& steps = rank.annotation.steps;
     std::map<std::tuple<std::int32_t, std::string_view, std::string_view>, std::uint32_t> seen;
     std::int64_t last = thread.first_ns;

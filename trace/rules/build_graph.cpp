@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "trace/annotate/annotate.h"
+#include "trace/rules/check_work.h"
 #include "trace/rules/describe_collectives.h"
 #include "trace/rules/emit/emit.h"
 #include "trace/rules/rules.h"
@@ -18,11 +17,8 @@ Result<BuiltGraph> build_graph(const EventTable& events, const BuildOptions& opt
   const Annotation annotation = annotate(events);
   rules::Assembly assembly{.events = events, .annotation = annotation, .options = options};
   rules::collect(assembly);
-  if (assembly.threads.empty() && assembly.ops.empty()) {
-    return Error{ErrorCode::unsupported,
-                 fmt::format("{}: no device work, no steps and no host operators among {} events; "
-                             "nothing to simulate",
-                             events.info.path, events.size())};
+  if (Status status = rules::check_work(assembly); !status) {
+    return std::move(status).error();
   }
   rules::describe_collectives(assembly);
   rules::connect(assembly);

@@ -16,7 +16,7 @@ namespace foretrace::trace::rules {
 namespace {
 
 /// The order in which rules run. Each rests on what those before it found.
-constexpr std::array<std::string_view, 20> order = {
+constexpr std::array<std::string_view, 23> order = {
     // collect
     "threads",
     "pre_window",
@@ -24,10 +24,12 @@ constexpr std::array<std::string_view, 20> order = {
     // connect
     "hidden_sync",
     "hand_over",
+    "polling",
     "program_order",
     "host_gaps",
     "medians",
     "overhead_events",
+    "profiler_overhead",
     "queue_depth",
     "long_launches",
     "cuda_sync",
@@ -38,6 +40,7 @@ constexpr std::array<std::string_view, 20> order = {
     "inference",
     "capacity",
     "device_start",
+    "device_order",
     "reference_times",
 };
 

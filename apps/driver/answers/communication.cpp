@@ -174,11 +174,15 @@ Communication communication_of(const Recording& recording, const Timeline& repla
   result.rows = collector.rows();
   result.ranks = collector.ranks();
   const TaskGraph& graph = recording.graph();
-  for (RankCommunication& rank : result.ranks) {
+  for (std::size_t r = 0; r < result.ranks.size(); ++r) {
+    RankCommunication& rank = result.ranks[r];
+    const trace::RankFacts& facts = recording.job->ranks[r];
     const Breakdown whole =
         summarize(graph, replay, {0, replay.span_ns, rank.rank, no_device}).breakdown;
     rank.exposed_transfer_ns = whole.communication_exposed_ns;
-    rank.exposed_waiting_ns = whole.communication_waiting_ns;
+    if (facts.matched > 0 || facts.collectives == 0) {
+      rank.exposed_waiting_ns = whole.communication_waiting_ns;
+    }
     rank.overlapped_ns = whole.communication_overlapped_ns;
   }
   result.stalls = stalls_of(graph);

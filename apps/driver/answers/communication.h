@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,9 @@ struct CommunicationRow {
 struct RankCommunication {
   std::int32_t rank = 0;
   std::int64_t exposed_transfer_ns = 0;  ///< transfer that no computation covers
-  std::int64_t exposed_waiting_ns = 0;   ///< waiting that neither covers nor transfer of another
+  /// Waiting that neither covers nor transfer of another. Nothing where the rank communicates and
+  /// none of its collectives could be matched: its waiting is then part of the transfer.
+  std::optional<std::int64_t> exposed_waiting_ns;
   std::int64_t overlapped_ns = 0;
   std::uint64_t arrives_last = 0;  ///< in how many collectives, the first of each communicator
   std::int64_t late_ns = 0;        ///< left out; sum of its lead over the median arrival in them

@@ -231,6 +231,7 @@ Result<std::vector<ClaimRow>> claim_table(const std::string& folder) {
     if (claim.row.failure.empty()) {
       if (Status done = predict_claim(folder, claim); !done) {
         claim.row.failure = done.error().message;
+        claim.row.failed_with = done.error().code;
       }
     }
     rows.push_back(std::move(claim.row));

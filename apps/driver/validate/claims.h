@@ -49,6 +49,7 @@ struct ClaimRow {
   std::string why;               ///< why the two may differ
   std::string not_comparable{};  ///< not empty: why they are beside each other, but not compared
   std::string failure;           ///< not empty: why nothing is predicted
+  std::optional<ErrorCode> failed_with{};  ///< of what was applied to the recording
 
   [[nodiscard]] Verdict verdict() const;
 };

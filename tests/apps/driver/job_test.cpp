@@ -1,5 +1,7 @@
 // Jobs of several ranks through the driver: steps counted from the end, what communication costs.
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,25 @@ namespace {
 using nlohmann::json;
 
 const std::string fixture = std::string(FORETRACE_SOURCE_DIR) + "/tests/fixtures/job";
+
+/// A trace of a rank of two that launches this many all-reduces, irregularly spaced.
+std::string rank_trace(int rank, int count) {
+  std::string events;
+  int at = 0;
+  for (int i = 0; i < count; ++i) {
+    at += 2000 + 317 * ((i * 7) % 5);
+    const std::string id = std::to_string(i + 1);
+    events += R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":)" +
+              std::to_string(at) + R"(,"dur":5,"args":{"correlation":)" + id + "}},";
+    events += R"({"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce_Sum_f32_RING_LL",)"
+              R"("pid":0,"tid":20,"ts":)" +
+              std::to_string(at + 7) +
+              R"(,"dur":100,"args":{"device":0,"stream":20,"correlation":)" + id + "}},";
+  }
+  events.back() = ' ';
+  return R"({"schemaVersion":1,"distributedInfo":{"rank":)" + std::to_string(rank) +
+         R"(,"world_size":2},"traceEvents":[)" + events + "]}";
+}
 
 /// Two ranks with steps of the given lengths, one host task each, on one graph.
 TaskGraph graph_of(const std::vector<std::vector<std::int64_t>>& ranks) {
@@ -132,6 +153,35 @@ TEST_CASE("pages of a job fit 100 columns and name its ranks") {
   const Ran what_if =
       run_program("whatif '" + fixture + "' --apply \"scale:select='kind=collective',factor=0.5\"");
   CHECK(what_if.code == 0);
+}
+
+TEST_CASE("a job whose collectives cannot be matched has unknown waiting, not none") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "foretrace_unmatched_job";
+  std::filesystem::create_directories(folder);
+  std::string inputs;
+  for (int rank = 0; rank < 2; ++rank) {
+    const std::filesystem::path file = folder / (std::to_string(rank) + ".json");
+    std::ofstream(file) << rank_trace(rank, rank == 0 ? 12 : 3);
+    inputs += " '" + file.generic_string() + "'";
+  }
+  const Ran page = run_program("inspect --communication" + inputs);
+  INFO(page.out << page.err);
+  REQUIRE(page.code == 0);
+  CHECK(page.out.find("0 of 15 collectives matched, waiting unknown") != std::string::npos);
+  CHECK(page.out.find("0.0 us waiting") == std::string::npos);
+  const Ran ran = run_program("inspect --communication --json" + inputs);
+  const json document = json::parse(ran.out);
+  REQUIRE(document["ranks"].size() == 2);
+  for (const json& rank : document["ranks"]) {
+    CHECK(rank["communication"]["exposed_waiting_ns"].is_null());
+    CHECK(rank["communication"]["arrives_last"].is_null());
+  }
+  const Ran replay = run_program("simulate" + inputs);
+  INFO(replay.out);
+  CHECK(replay.out.find("waiting for late ranks") != std::string::npos);
+  CHECK(replay.out.find("unknown") != std::string::npos);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a job with a rank twice is refused in one line") {

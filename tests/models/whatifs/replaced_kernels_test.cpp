@@ -1,5 +1,6 @@
 // Every what-if that puts kernels in the place of others, on a run with three streams: the first
 // kernel of the group waits for a collective, and others wait for the first and the last of it.
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <sstream>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "tests/models/text_run.h"
+#include "tests/models/whatifs/replacing.h"
 
 namespace foretrace::optimizations {
 extern const OptimizationInfo bppsa;
@@ -202,6 +204,14 @@ NamedGraph changed(const Case& tried, Waits waits) {
 }
 
 }  // namespace
+
+TEST_CASE("replaced kernels: every what-if that replaces kernels is among those below") {
+  std::vector<std::string_view> names;
+  for (const Case& tried : cases) names.push_back(tried.info->name);
+  std::sort(names.begin(), names.end());
+  CHECK(std::equal(names.begin(), names.end(), test::replacing_what_ifs.begin(),
+                   test::replacing_what_ifs.end()));
+}
 
 TEST_CASE("replaced kernels: the graph before and after, with recorded waits") {
   for (const Case& tried : cases) {

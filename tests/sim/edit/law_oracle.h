@@ -73,6 +73,33 @@ class Closure {
   std::vector<std::uint64_t> bits_;
 };
 
+/// How often the oracle looked at what an edit could have broken: where work stands for others, or
+/// something between two tasks is gone.
+struct Examined {
+  std::size_t into_groups = 0;    ///< a replaced task waited for somebody
+  std::size_t out_of_groups = 0;  ///< somebody waited for a replaced task
+  std::size_t through_removed = 0;
+  std::size_t recorded_waits = 0;  ///< of these: events whose recording is known
+  std::size_t inferred_waits = 0;  ///< rules about a stream
+  std::size_t hand_overs = 0;
+  std::size_t meetings = 0;      ///< of a collective's ranks
+  std::size_t across_ranks = 0;  ///< also paths from one rank to another or its channel
+  std::size_t stream_places = 0;
+
+  Examined& operator+=(const Examined& other) {
+    into_groups += other.into_groups;
+    out_of_groups += other.out_of_groups;
+    through_removed += other.through_removed;
+    recorded_waits += other.recorded_waits;
+    inferred_waits += other.inferred_waits;
+    hand_overs += other.hand_overs;
+    meetings += other.meetings;
+    across_ranks += other.across_ranks;
+    stream_places += other.stream_places;
+    return *this;
+  }
+};
+
 /// What a change of one graph into another did to "who waits for whom".
 class LawOracle {
  public:
@@ -87,6 +114,9 @@ class LawOracle {
       for (const TaskId member : group.members) group_[index(member)] = &group;
     }
   }
+
+  /// What the last question looked at.
+  [[nodiscard]] const Examined& examined() const { return examined_; }
 
   /// The first law that is broken, as text; empty if both hold. Paths cost the square of the graph.
   [[nodiscard]] std::string broken_path() const {
@@ -125,8 +155,25 @@ class LawOracle {
              is_host(before_.kind(task)));
   }
 
+  void count(const Edge& edge, TaskId at, TaskId task) const {
+    const TaskId source = task_of(edge.source);
+    const bool into = group_[index(task)] != nullptr;
+    const bool out_of = group_[index(source)] != nullptr;
+    if (!into && !out_of && at == task) return;
+    examined_.into_groups += into ? 1 : 0;
+    examined_.out_of_groups += out_of ? 1 : 0;
+    examined_.through_removed += at == task ? 0 : 1;
+    const bool event = edge.kind == DependencyKind::event_wait;
+    examined_.recorded_waits += event && !edge.symbolic ? 1 : 0;
+    examined_.inferred_waits += edge.symbolic ? 1 : 0;
+    examined_.hand_overs += edge.kind == DependencyKind::hand_over ? 1 : 0;
+    examined_.meetings += edge.kind == DependencyKind::rendezvous ? 1 : 0;
+    examined_.across_ranks += before_.lane(source).rank != before_.lane(task).rank ? 1 : 0;
+  }
+
   template <typename Holds>
   [[nodiscard]] std::string first_broken(const Holds& holds) const {
+    examined_ = {};
     std::vector<std::size_t> seen(before_.size(), 0);  // 1 + the task it was looked at for
     for (std::size_t t = 0; t < before_.size(); ++t) {
       const auto task = make_id<TaskId>(t);
@@ -143,8 +190,9 @@ class LawOracle {
             if (seen[index(source)] != t + 1) open.push_back(source);
             seen[index(source)] = t + 1;
           } else if (!edge.lane && is_kept(edge, at) &&
-                     (group == nullptr || group_[index(source)] != group) && !lost(source) &&
-                     !holds(edge, image(edge.source), place)) {
+                     (group == nullptr || group_[index(source)] != group) && !lost(source)) {
+            count(edge, at, task);
+            if (holds(edge, image(edge.source), place)) continue;
             return "task " + std::to_string(t) + " waited for task " +
                    std::to_string(index(source)) + (at == task ? "" : " through a removed one");
           }
@@ -171,6 +219,7 @@ class LawOracle {
       const bool stream = is_stream_like(before_.lane(task).kind);
       const Edge order{.lane = true, .sure = !overlaps[lane]};
       if (!stream || lost(task)) continue;
+      examined_.stream_places += group_[t] != nullptr || open[lane] != nullptr ? 1 : 0;
       const StandIn* group = group_[t];
       if (group != nullptr && group->members.front() == task && last[lane] != none<TaskId> &&
           !holds(order, end_of(new_id(last[lane])), new_id(group->entry))) {
@@ -194,6 +243,7 @@ class LawOracle {
   std::vector<std::vector<Edge>> edges_;
   std::vector<const StandIn*> group_;
   std::vector<bool> removed_;
+  mutable Examined examined_;
 };
 
 }  // namespace foretrace::test

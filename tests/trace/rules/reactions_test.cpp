@@ -10,6 +10,7 @@
 #include "sim/engine/pull/pull.h"
 #include "tests/trace/rules/table_builder.h"
 #include "trace/assemble/build_graph.h"
+#include "trace/rules/assembly/assembly.h"
 
 namespace foretrace::trace {
 namespace {
@@ -119,7 +120,10 @@ TEST_CASE("hidden sync: a silence right before an event is read is a wait for th
   t.call(t.thread(1), "cudaEventElapsedTime", 1021, 1);
   t.op(t.thread(1), "aten::done", 1022, 200);
   CHECK(spans(t.table()).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
-  check_reacts(t.table(), "hidden_sync", &Spans::device_x0);
+  // The silence also ends with the kernel launched before it.
+  const Spans with = spans(t.table(), {"polling"});
+  const Spans without = spans(t.table(), {"polling", "hidden_sync"});
+  CHECK(change(with.device_x0, without.device_x0) > 0.10);
 }
 
 TEST_CASE("overhead events: 'Command Buffer Full' is waiting even where few entries are visible") {
@@ -130,6 +134,40 @@ TEST_CASE("overhead events: 'Command Buffer Full' is waiting even where few entr
   t.work(call, t.stream(7), 5100, 100);
   t.op(t.thread(1), "aten::done", 4600, 1000);
   check_reacts(t.table(), "overhead_events", &Spans::device_x0);
+}
+
+TEST_CASE("polling: a silence that ends with the kernel launched before it is a wait for it") {
+  // Three times: a kernel that tells how many tokens come, on a stream beside the one in use, and a
+  // host that reads a flag until it knows. Nothing is recorded of the reading.
+  TableBuilder t;
+  double host = 0;
+  for (int i = 0; i < 3; ++i) {
+    const EventId before = t.call(t.thread(1), "cudaLaunchKernel", host, 5);
+    t.work(before, t.stream(7), host + 7, 20);
+    const EventId notify = t.call(t.thread(1), "cudaLaunchKernel", host + 10, 5);
+    const double length = 300 + 150 * i;
+    t.work(notify, t.stream(20), host + 17, length, "notify_dispatch");
+    host += 17 + length + 8;  // it goes on 8 us after the kernel's end
+    t.op(t.thread(1), "deep_ep::dispatch", host, 20);
+    host += 25;
+  }
+  CHECK(spans(t.table()).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.001));
+  check_reacts(t.table(), "polling", &Spans::device_x0);
+}
+
+TEST_CASE("polling: silences that end with a kernel now and then are chance") {
+  // The host is silent for 400 us after every launch; one kernel of five ends then too.
+  TableBuilder t;
+  double host = 0;
+  for (int i = 0; i < 5; ++i) {
+    const EventId call = t.call(t.thread(1), "cudaLaunchKernel", host, 5);
+    t.work(call, t.stream(7), host + 7, i == 3 ? 395 : 150 + 40 * i);
+    host += 405;
+    t.op(t.thread(1), "aten::add", host, 10);
+    host += 10;
+  }
+  CHECK(spans(t.table()).device_x2 == doctest::Approx(spans(t.table(), {"polling"}).device_x2));
+  CHECK(spans(t.table()).device_x0 == doctest::Approx(spans(t.table(), {"polling"}).device_x0));
 }
 
 TEST_CASE("hand-over: the backward thread starts when the forward thread hands over to it") {
@@ -243,6 +281,51 @@ TEST_CASE("capacity: a kernel that fills the device holds others back until its 
   t.work(b, t.stream(20), 907, 400);  // 90 % into the other kernel
   CHECK(spans(t.table()).replay == doctest::Approx(1307).epsilon(0.001));
   check_reacts(t.table(), "capacity", &Spans::device_x0);
+}
+
+TEST_CASE("capacity: a kernel that was launched later and began first holds others back too") {
+  // A collective waits for an event on stream 7. When that comes, the next kernel of stream 7
+  // begins first and fills the device: the collective follows at 90 % of it.
+  TableBuilder t;
+  const EventId a = t.call(t.thread(1), "cudaLaunchKernel", 0, 5);
+  t.work(a, t.stream(7), 7, 500);  // until 507
+  t.call(t.thread(1), "cudaEventRecord", 10, 1);
+  t.call(t.thread(1), "cudaStreamWaitEvent", 12, 1);
+  const EventId c = t.call(t.thread(1), "cudaLaunchKernelExC", 15, 5);
+  const EventId k = t.call(t.thread(1), "cudaLaunchKernel", 25, 5);
+  t.work(k, t.stream(7), 508, 1000);
+  t.work(c, t.stream(20), 1408, 300, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  const EventTable& table = t.table();
+  const Result<BuiltGraph> built = build_graph(table);
+  REQUIRE(built.ok());
+  CHECK(built->honesty.unexplained_device_ns == 0);
+  CHECK(built->honesty.edges_by_origin[static_cast<std::size_t>(rules::EdgeOrigin::capacity)] == 1);
+  CHECK(spans(table).replay == doctest::Approx(1708).epsilon(0.001));
+  // Event, then capacity: 7 + 1000 + 1 + 0.9 * 2000 + 600.
+  CHECK(spans(table).device_x2 == doctest::Approx(7 + 1000 + 1 + 1800 + 600).epsilon(0.002));
+  check_reacts(table, "capacity", &Spans::device_x0);
+}
+
+TEST_CASE("capacity: an operation that somebody waits for before keeps its place") {
+  // As above, but a third stream waits for the collective's before the later kernel is launched:
+  // behind that kernel, the wait would no longer find it.
+  TableBuilder t;
+  const EventId a = t.call(t.thread(1), "cudaLaunchKernel", 0, 5);
+  t.work(a, t.stream(7), 7, 500);
+  t.call(t.thread(1), "cudaEventRecord", 10, 1);
+  t.call(t.thread(1), "cudaStreamWaitEvent", 12, 1);
+  const EventId c = t.call(t.thread(1), "cudaLaunchKernelExC", 15, 5);
+  t.work(c, t.stream(20), 1408, 300, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  t.call(t.thread(1), "cudaEventRecord", 20, 1);
+  t.call(t.thread(1), "cudaStreamWaitEvent", 21, 1);
+  const EventId after = t.call(t.thread(1), "cudaLaunchKernel", 22, 2);
+  t.work(after, t.stream(30), 1709, 100);
+  const EventId k = t.call(t.thread(1), "cudaLaunchKernel", 25, 5);
+  t.work(k, t.stream(7), 508, 1000);
+  const Result<BuiltGraph> built = build_graph(t.table());
+  REQUIRE(built.ok());
+  CHECK(built->honesty.unexplained_device_ns > 800'000);
+  CHECK(spans(t.table()).replay == doctest::Approx(1809).epsilon(0.001));
 }
 
 TEST_CASE("host gaps: time between calls is host work and stays when kernels vanish") {

@@ -18,7 +18,8 @@ CollectiveKind collective_kind(std::string_view name) {
     }
   }
   // In this order: the first part of a name that is found decides.
-  constexpr std::array<std::pair<std::string_view, CollectiveKind>, 12> parts = {{
+  constexpr std::array<std::pair<std::string_view, CollectiveKind>, 16> parts = {{
+      {"crossdevicereduce", CollectiveKind::all_reduce},
       {"barrier", CollectiveKind::barrier},
       {"allreduce", CollectiveKind::all_reduce},
       {"allgather", CollectiveKind::all_gather},
@@ -31,6 +32,10 @@ CollectiveKind collective_kind(std::string_view name) {
       {"reduce", CollectiveKind::reduce},
       {"send", CollectiveKind::send},
       {"recv", CollectiveKind::receive},
+      // Tokens to the experts and back; before, every rank tells how many it sends.
+      {"notify", CollectiveKind::barrier},
+      {"dispatch", CollectiveKind::all_to_all},
+      {"combine", CollectiveKind::all_to_all},
   }};
   for (const auto& [part, kind] : parts) {
     if (contains(plain, part)) {

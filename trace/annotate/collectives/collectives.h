@@ -1,4 +1,5 @@
-// Collectives of one rank: every NCCL/RCCL kernel with what the trace tells about its meaning.
+// Collectives of one rank: every kernel that communicates, with what the trace tells about its
+// meaning.
 #pragma once
 
 #include <cstdint>

@@ -41,14 +41,14 @@ std::optional<TensorPool::Index> TensorPool::find(const Query& query) const {
 std::optional<TensorPool::Index> TensorPool::find_in(std::span<const Index> some,
                                                      const Query& query) const {
   const std::int64_t elements = query.shape.elements();
-  std::optional<Index> view;
+  std::optional<Index> newest;
   for (std::size_t k = some.size(); k > 0; --k) {
     const SeenTensor& tensor = tensors_[some[k - 1]];
-    if (!fits(tensor, query)) continue;
-    if (tensor.shape.has_sizes_of(query.shape)) return some[k - 1];
-    if (!view && tensor.shape.elements() == elements) view = some[k - 1];
+    if (!fits(tensor, query) || tensor.shape.elements() != elements) continue;
+    if (tensor.is_unread()) return some[k - 1];
+    if (!newest) newest = some[k - 1];
   }
-  return view;
+  return newest;
 }
 
 std::span<const TensorPool::Index> TensorPool::made_since(std::int64_t time_ns) const {

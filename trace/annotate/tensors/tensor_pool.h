@@ -25,6 +25,9 @@ struct SeenTensor {
   std::int64_t freed_ns = -1;  ///< where something else than the last use frees it
   TrackId freed_on{};          ///< then the thread that does
   std::uint32_t call = 0;      ///< the last call that took it as an argument
+
+  /// A result that no operator has read yet.
+  [[nodiscard]] bool is_unread() const { return last_user == maker && !is_scratch; }
 };
 
 class TensorPool {
@@ -43,8 +46,9 @@ class TensorPool {
   [[nodiscard]] SeenTensor& operator[](Index i) { return tensors_[i]; }
   [[nodiscard]] std::span<SeenTensor> all() { return tensors_; }
 
-  /// The newest tensor of these sizes and type, else the newest that could be a view: as many
-  /// elements of this type. Tensors that the call took already or made itself are left out.
+  /// Of the tensors with as many elements of this type (the sizes may be those of a view) the newest
+  /// that nobody has read, else the newest. Tensors that the call took already or made itself are
+  /// left out.
   [[nodiscard]] std::optional<Index> find(const Query& query) const;
   /// The same among a few.
   [[nodiscard]] std::optional<Index> find_in(std::span<const Index> some, const Query& query) const;

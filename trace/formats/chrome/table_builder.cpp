@@ -1,13 +1,11 @@
 #include "trace/formats/chrome/table_builder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "sim/core/text.h"
-#include "trace/formats/common/hash.h"
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
@@ -20,13 +18,12 @@ constexpr std::size_t most_open_ranges = 1'000'000;
 constexpr std::int64_t longest_duration = std::int64_t{1} << 61;
 // A day: profiles cover seconds.
 constexpr std::int64_t suspicious_span = 86'400'000'000'000;
-constexpr std::int64_t all_bits_32 = 0xFFFFFFFF;
 
 // -1 where older versions wrote the same bits unsigned.
 template <typename Recorded>  // a Number or a token
 std::int64_t id_or_none(const Recorded& recorded) {
   const std::int64_t value = integer_from(recorded).value_or(-1);
-  return value == all_bits_32 ? -1 : value;
+  return value == NarrowIds::all_bits_32 ? -1 : value;
 }
 
 std::int32_t small(std::int64_t value) {
@@ -50,85 +47,6 @@ std::string_view argument(std::string_view arguments, std::string_view key) {
 }
 
 }  // namespace
-
-std::uint32_t NarrowIds::narrow_other(const Number& recorded, std::size_t row) {
-  if (!recorded.present()) {
-    return 0;
-  }
-  const auto id = integer_from(recorded);
-  if (!id || *id == -1) {
-    return 0;
-  }
-  if (*id >= 0 && *id <= all_bits_32) {
-    return static_cast<std::uint32_t>(*id);
-  }
-  wide_.emplace_back(*id, static_cast<std::uint32_t>(row));
-  return 0;
-}
-
-void NarrowIds::finish(std::vector<std::uint32_t>& column) {
-  if (wide_.empty()) {
-    return;
-  }
-  std::vector<std::uint32_t> used = column;
-  std::sort(used.begin(), used.end());
-  auto wide = wide_;
-  std::sort(wide.begin(), wide.end());
-  // Free ids from the top down: recorded ones count up from 1.
-  std::uint32_t next = std::numeric_limits<std::uint32_t>::max();
-  auto taken = used.rbegin();
-  const auto next_free = [&] {
-    while (taken != used.rend() && *taken >= next) {
-      if (*taken == next) {
-        --next;
-      }
-      ++taken;
-    }
-    return next--;
-  };
-  std::uint32_t id = 0;
-  for (std::size_t i = 0; i < wide.size(); ++i) {
-    if (i == 0 || wide[i].first != wide[i - 1].first) {
-      id = next_free();
-      given_.emplace_back(wide[i].first, id);
-    }
-    column[wide[i].second] = id;
-  }
-}
-
-std::int64_t NarrowIds::narrowed(std::int64_t recorded) const {
-  if (given_.empty()) {
-    return recorded > all_bits_32 ? -1 : recorded;
-  }
-  const auto at = std::lower_bound(given_.begin(), given_.end(), std::pair(recorded, 0U));
-  if (at != given_.end() && at->first == recorded) {
-    return at->second;
-  }
-  // No row was recorded with the ids that were given; they came from the top down.
-  const auto below = std::partition_point(given_.begin(), given_.end(),
-                                          [&](const auto& row) { return row.second > recorded; });
-  const bool is_given = below != given_.end() && below->second == recorded;
-  return recorded > all_bits_32 || is_given ? -1 : recorded;
-}
-
-NameId RecentNames::intern(std::string_view name, NameTable& names) {
-  const auto word = [](const char* at) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-  };
-  const std::size_t size = name.size();
-  const std::uint64_t start = size < 8 ? word(name.data()) & ((1ULL << (8 * size)) - 1)
-                                       : word(name.data()) ^ word(name.data() + size / 2 - 4);
-  const std::uint64_t end = size < 8 ? size : word(name.data() + size - 8) + size;
-  Entry& entry = entries_[fold_product(start ^ 0xA0761D6478BD642FULL, end ^ 0xE7037ED1A0B428DBULL) %
-                          entries_.size()];
-  if (entry.text != name) {
-    entry.id = names.intern(name);
-    entry.text = names[entry.id];
-  }
-  return entry.id;
-}
 
 TableBuilder::TableBuilder(EventTable& table, ImportReport& report)
     : table_(table), report_(report), tracks_(table), descriptors_(table) {}

@@ -1,60 +1,23 @@
 // Fills an EventTable from raw events and counts what was damaged.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "trace/formats/chrome/descriptor_table.h"
 #include "trace/formats/chrome/event_fields.h"
+#include "trace/formats/chrome/narrow_ids.h"
+#include "trace/formats/chrome/recent_names.h"
 #include "trace/formats/chrome/track_table.h"
 #include "trace/formats/common/event_category.h"
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
 
 namespace foretrace::trace::detail {
-
-/// 32-bit ids from recorded ids of any size: those that fit stay as they are, the others get free
-/// ones when the file is read, so that equal ids stay equal and different ones stay different.
-class NarrowIds {
- public:
-  /// 0 ("none") for 0, -1 and what is no number. Rows are told apart later by their position.
-  std::uint32_t narrow(const Number& recorded, std::size_t row) {
-    const bool fits = recorded.plain && recorded.thousandths == 0 && recorded.whole >= 0 &&
-                      recorded.whole <= std::numeric_limits<std::uint32_t>::max();
-    return fits ? static_cast<std::uint32_t>(recorded.whole) : narrow_other(recorded, row);
-  }
-  /// Puts the free ids into the column.
-  void finish(std::vector<std::uint32_t>& column);
-  /// The id that rows with this recorded one have now; -1 if no row has it. After finish().
-  [[nodiscard]] std::int64_t narrowed(std::int64_t recorded) const;
-
- private:
-  std::uint32_t narrow_other(const Number& recorded, std::size_t row);
-
-  std::vector<std::pair<std::int64_t, std::uint32_t>> wide_;   // recorded id, row
-  std::vector<std::pair<std::int64_t, std::uint32_t>> given_;  // recorded id, free id; sorted
-};
-
-/// The ids of names seen lately: a look-up costs one comparison of texts.
-class RecentNames {
- public:
-  /// scan_padding bytes behind the name must be readable.
-  NameId intern(std::string_view name, NameTable& names);
-
- private:
-  struct Entry {
-    std::string_view text;  // in the table; empty at first, and so is name 0
-    NameId id{};
-  };
-  std::array<Entry, 1024> entries_{};
-};
 
 class TableBuilder {
  public:

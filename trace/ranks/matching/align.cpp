@@ -141,7 +141,7 @@ class Shifts {
   const CollectiveView& b_;
 };
 
-/// Share of pairs in which both ranks had started before either ended.
+/// Share of pairs in which both ranks had started before either ended, clocks as they are aligned.
 double overlapping_share(const CollectiveView& a, const CollectiveView& b,
                          const Alignment& alignment) {
   std::size_t good = 0;
@@ -158,6 +158,40 @@ double overlapping_share(const CollectiveView& a, const CollectiveView& b,
   }
   return static_cast<double>(good) /
          static_cast<double>(std::max<std::size_t>(1, alignment.pairs.size()));
+}
+
+Pairs alike_pairs(const CollectiveView& a, const CollectiveView& b, const Pairs& pairs) {
+  Pairs alike;
+  for (const auto& pair : pairs) {
+    if (may_be_same(a.rows[pair.first], b.rows[pair.second])) {
+      alike.push_back(pair);
+    }
+  }
+  return alike;
+}
+
+/// Of shifts that fit equally well (evenly spaced collectives fit at any), the one at which the
+/// clocks show the same time and the ranks communicated at the same time, as recorded. Nothing if
+/// none or several are so.
+std::optional<Candidate> on_one_time_base(const CollectiveView& a, const CollectiveView& b,
+                                          std::span<const Candidate> equal) {
+  const Shifts shifts(a, b);
+  std::optional<Candidate> only;
+  for (const Candidate& candidate : equal) {
+    Alignment as_recorded;
+    as_recorded.pairs = alike_pairs(a, b, shifts.pairs(candidate.shift, Shifts::everything));
+    const std::int64_t offset =
+        upper_median(differences_of(a, b, as_recorded.pairs).value, ranks::same_time_ns);
+    if (std::abs(offset) >= ranks::same_time_ns ||
+        overlapping_share(a, b, as_recorded) < ranks::alike_share) {
+      continue;
+    }
+    if (only) {
+      return std::nullopt;
+    }
+    only = candidate;
+  }
+  return only;
 }
 
 }  // namespace
@@ -261,22 +295,24 @@ Alignment align_by_order(const CollectiveView& a, const CollectiveView& b) {
     return Alignment::refusal(
         fmt::format("no {} collectives in a row look alike", ranks::fewest_pairs));
   }
-  const Candidate& best = found.front();
+  Candidate best = found.front();
   if (best.spread_ns >= ranks::largest_spread_ns) {
     return Alignment::refusal(fmt::format("ends agree to {} us at best", best.spread_ns / 1000));
   }
   const std::int64_t to_beat =
       ranks::clearly_best_factor * std::max(best.spread_ns, ranks::smallest_spread_ns);
   if (found.size() > 1 && found[1].spread_ns < to_beat) {
-    return Alignment::refusal(
-        fmt::format("shifts by {} and {} fit equally well", best.shift, found[1].shift));
+    const auto last = std::partition_point(
+        found.begin(), found.end(), [&](const Candidate& c) { return c.spread_ns < to_beat; });
+    const auto decided = on_one_time_base(a, b, {found.begin(), last});
+    if (!decided) {
+      return Alignment::refusal(
+          fmt::format("shifts by {} and {} fit equally well", best.shift, found[1].shift));
+    }
+    best = *decided;
   }
   Alignment alignment;
-  for (const auto& pair : shifts.pairs(best.shift, Shifts::everything)) {
-    if (may_be_same(a.rows[pair.first], b.rows[pair.second])) {
-      alignment.pairs.push_back(pair);
-    }
-  }
+  alignment.pairs = alike_pairs(a, b, shifts.pairs(best.shift, Shifts::everything));
   measure_offset(a, b, alignment);
   if (overlapping_share(a, b, alignment) < ranks::alike_share) {
     return Alignment::refusal("aligned ranks would not run their collectives at the same time");

@@ -21,6 +21,10 @@ inline constexpr std::int64_t largest_spread_ns = 200'000;
 inline constexpr std::int64_t clearly_best_factor = 4;
 /// A spread below this is as good as none: clocks and ends agree no better.
 inline constexpr std::int64_t smallest_spread_ns = 5'000;
+/// Ranks whose clocks show the same time: on one host they agree to 0.1 ms in the recordings (most
+/// of it the device's own axis), hosts that synchronize theirs to some 0.1 ms. Clocks that have
+/// nothing to do with each other are this close once in thousands of times.
+inline constexpr std::int64_t same_time_ns = 1'000'000;
 /// After alignment every member must have started before the first has ended, give or take this.
 inline constexpr std::int64_t interval_slack_ns = 300'000;
 /// Host clocks drift by up to this much against each other (crystals: some 20 ppm each).

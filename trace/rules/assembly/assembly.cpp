@@ -20,6 +20,13 @@ std::int64_t Assembly::end_of_source(const Source& source) const {
   return op.end_ns;
 }
 
+std::span<const Source> Assembly::sources_of(std::uint32_t op) const {
+  const auto [first, last] =
+      std::equal_range(sources.begin(), sources.end(), Source{.op = op},
+                       [](const Source& a, const Source& b) { return a.op < b.op; });
+  return {first, last};
+}
+
 std::vector<std::uint32_t> Assembly::thread_of_track() const {
   std::vector<std::uint32_t> threads_of(events.tracks.size(), nothing);
   for (std::size_t i = 0; i < threads.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -61,8 +62,10 @@ struct HostCall {
   std::uint32_t handed_by = nothing;        ///< call index of the hand_over_from mark
   std::int64_t hand_over_ns = 0;            ///< from that mark to this one
   std::int64_t silent_ns = 0;               ///< part of the segment that was waiting, not work
-  bool hidden = false;     ///< event_sync: not recorded, a silence before its reader
-  std::int32_t step = -1;  ///< step marks: index of Annotation::steps
+  std::int64_t profiler_ns = 0;             ///< part of it that was the profiler's own work
+  bool hidden = false;                      ///< event_sync: not recorded, seen from a silence
+  std::uint32_t waits_for = nothing;  ///< hidden: the operation it waits for, where that is known
+  std::int32_t step = -1;             ///< step marks: index of Annotation::steps
 };
 
 /// A kernel, copy or set.
@@ -77,7 +80,10 @@ struct DeviceOp {
   std::int64_t end_ns = 0;
   std::int64_t gap_ns = 0;         ///< after the previous operation of the stream
   std::int64_t latency_ns = 0;     ///< after the anchor
+  std::int64_t unrecorded_ns = 0;  ///< work right before it that the device graph does not show
   bool anchored_at_start = false;  ///< the anchor is the call's start, not its end
+  std::uint32_t behind = nothing;  ///< waits for this operation, which was launched later
+  std::int64_t late_ns = 0;        ///< then by how much
   bool pinned = false;  ///< absolute start: first operation of a stream before the window
   std::uint32_t collective = nothing;  ///< index of Assembly::collectives
 };
@@ -192,6 +198,8 @@ struct Assembly {
   Honesty honesty{};
 
   [[nodiscard]] std::int64_t end_of_source(const Source& source) const;
+  /// The sources of an operation; `sources` must be sorted.
+  [[nodiscard]] std::span<const Source> sources_of(std::uint32_t op) const;
   /// The last operation of a stream that stands before a program position, or nothing.
   [[nodiscard]] std::uint32_t tail(std::uint32_t stream, std::uint32_t position) const;
   /// Per track the index of its thread, or nothing.

@@ -66,6 +66,22 @@ inline constexpr std::int64_t initial_backlog_ns = 1'000'000;
 inline constexpr std::int64_t hidden_sync_gap_ns = 300'000;
 inline constexpr std::int64_t hidden_sync_before_ns = 1'500'000;
 inline constexpr std::int64_t hidden_sync_after_ns = 60'000;
+/// A silence that may be a wait for a kernel whose flag the host polls. Of 100 us and more there
+/// are up to 350 in the recordings; of those that end with the kernel launched before them by
+/// chance, none makes up three quarters of its kernel's, and single ones are shorter than 200 us.
+inline constexpr std::int64_t polling_gap_ns = 100'000;
+inline constexpr std::int64_t single_polling_gap_ns = 200'000;
+/// Once a kernel is known to be polled for, shorter silences after it are waits too.
+inline constexpr std::int64_t short_polling_gap_ns = 20'000;
+/// The kernel still runs this long after the silence began.
+inline constexpr std::int64_t polled_ns = 15'000;
+/// The flag may be set this much before the kernel ends, and be seen this much after.
+inline constexpr std::int64_t polling_before_ns = 5'000;
+inline constexpr std::int64_t polling_after_ns = 30'000;
+
+/// A kernel that starts this shortly before its long launch returns was submitted at its end.
+inline constexpr std::int64_t submitted_at_end_ns = 20'000;
+
 /// Share of the span above which a trace is flagged.
 inline constexpr double flag_share = 0.05;
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trace/rules/assembly/assembly.h"
+#include "trace/rules/assembly/tail_looks.h"
 
 namespace foretrace::trace::rules {
 
@@ -19,6 +20,14 @@ struct LateStarts {
     return other.stream != op.stream && other.position < op.position &&
            assembly.streams[other.stream].device == assembly.streams[op.stream].device;
   }
+  /// An operation that was launched later and began before: what `op` waits for, if `op` and its
+  /// stream can take their place behind it in program order. Nothing in between may look at that
+  /// stream, and collectives keep their order, in which other ranks meet them.
+  [[nodiscard]] bool may_overtake(const DeviceOp& other, const DeviceOp& op) const;
+
+ private:
+  TailLooks looks_;
+  std::vector<std::uint32_t> collectives_;  // positions, sorted
 };
 
 }  // namespace foretrace::trace::rules

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/core/text.h"
 #include "sim/graph/occupancy.h"
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/device_info.h"
@@ -38,7 +39,16 @@ std::optional<double> predicted_fraction(const Assembly& a, const DeviceOp& bloc
   return std::nullopt;
 }
 
-/// A kernel of another stream that ran across the whole wait and was still running.
+/// Copies between places of one device run on its multiprocessors, others and sets hardly do.
+bool takes_processors(const Assembly& a, const DeviceOp& op) {
+  return op.kind == TaskKind::copy
+             ? contains_any(a.events.name_of(op.event), {"DtoD", "DeviceToDevice"})
+             : op.kind != TaskKind::set;
+}
+
+/// A kernel of another stream that ran across the whole wait and was still running. One that was
+/// launched later counts if it began when the waiter was ready: what made both ready let it in
+/// first, and does so in a changed run. One that had begun before is first by chance of timing.
 std::optional<Source> find_filling(const LateStarts& starts, std::uint32_t i, std::int64_t ready) {
   const Assembly& a = starts.assembly;
   const DeviceOp& op = a.ops[i];
@@ -56,8 +66,9 @@ std::optional<Source> find_filling(const LateStarts& starts, std::uint32_t i, st
         other.start_ns <= ready + std::max(late_start_ns, a.slack_ns) && other.end_ns > op.start_ns;
     const bool longer = best == nothing ||
                         other.end_ns - other.start_ns > a.ops[best].end_ns - a.ops[best].start_ns;
-    if (across && longer && other.kind != TaskKind::copy && other.kind != TaskKind::set &&
-        starts.may_cause(other, op)) {
+    if (across && longer && takes_processors(a, other) &&
+        (starts.may_cause(other, op) ||
+         (other.start_ns + source_tolerance_ns >= ready && starts.may_overtake(other, op)))) {
       best = candidate;
     }
   }

@@ -63,13 +63,12 @@ class DeviceStarts {
   void launched(std::uint32_t i) {
     DeviceOp& op = a_.ops[i];
     const HostCall& call = a_.calls[op.call];
-    op.anchored_at_start =
-        call.kind == CallKind::graph_launch || is_blocking(call.kind) || op.start_ns < call.end_ns;
+    op.anchored_at_start = starts_from_begin(op, call);
     const std::int64_t anchor = op.anchored_at_start ? call.start_ns : call.end_ns;
     const std::int64_t offset = op.start_ns - anchor;
     const std::int64_t typical = op.anchored_at_start ? a_.medians.start_anchor_ns[index(call.api)]
                                                       : a_.medians.launch_ns[index(call.api)];
-    op.latency_ns = std::max<std::int64_t>(std::min(typical, offset), 0);
+    op.latency_ns = allowed_latency(op, std::min(typical, offset));
 
     const std::int64_t tail_end = op.previous == nothing ? never : a_.ops[op.previous].end_ns;
     const std::int64_t source_end = latest_source(i);
@@ -90,6 +89,28 @@ class DeviceStarts {
     explain_late(i, offset, ready);
   }
 
+  /// Only what was submitted at the end of its call may begin before that.
+  [[nodiscard]] static std::int64_t allowed_latency(const DeviceOp& op, std::int64_t latency) {
+    return op.anchored_at_start ? std::max<std::int64_t>(latency, 0) : latency;
+  }
+
+  /// Graph launches and blocking copies work while their call runs, and so do launches whose kernel
+  /// started before they returned; but a call that took long before it submitted its kernel (it
+  /// loaded the module, it waited) did so at its end.
+  [[nodiscard]] bool starts_from_begin(const DeviceOp& op, const HostCall& call) const {
+    if (call.kind == CallKind::graph_launch || is_blocking(call.kind)) {
+      return true;
+    }
+    if (op.start_ns >= call.end_ns) {
+      return false;
+    }
+    const std::int64_t usual = call.start_ns + a_.medians.start_anchor_ns[index(call.api)];
+    const std::int64_t ready =
+        op.previous == nothing ? usual : std::max(usual, a_.ops[op.previous].end_ns);
+    const bool is_late = op.start_ns - ready > late_limit_;
+    return !is_late || call.end_ns - op.start_ns > submitted_at_end_ns + a_.slack_ns;
+  }
+
   /// Staging of a large pageable copy is part of the copy call, not a delay to explain.
   [[nodiscard]] std::int64_t allowed_delay(const DeviceOp& op, const HostCall& call) const {
     const Descriptor& arguments =
@@ -99,17 +120,23 @@ class DeviceStarts {
                : late_limit_;
   }
 
-  /// Inside a graph the recorded gap follows the stream, unless another stream explains it.
+  /// Inside a graph the recorded gap follows the stream, unless another stream explains it. A long
+  /// one is work of the graph that was not recorded.
   void inside_graph(std::uint32_t i, std::int64_t tail_end) {
     DeviceOp& op = a_.ops[i];
     const std::int64_t gap = op.start_ns - tail_end;
     if (gap > late_limit_ && find_cause(i, tail_end)) {
       return;
     }
-    op.gap_ns = a_.options.constant_latency && gap <= late_limit_ ? op.gap_ns : gap;
-    if (gap > late_limit_) {
-      unexplained(gap - typical_gap(a_, op));
+    if (gap <= late_limit_) {
+      op.gap_ns = a_.options.constant_latency ? op.gap_ns : gap;
+      return;
     }
+    // Nothing but the graph's own work can be in between: nodes that the profiler did not record.
+    op.gap_ns = std::min(typical_gap(a_, op), gap);
+    op.unrecorded_ns = gap - op.gap_ns;
+    a_.honesty.unrecorded_device_ns += op.unrecorded_ns;
+    ++a_.honesty.unrecorded_device_count;
   }
 
   /// The recorded lead-in goes to what bound the start; the others keep their medians.
@@ -130,7 +157,7 @@ class DeviceStarts {
       return;
     }
     if (launch_ready > tail_end && launch_ready > source_end) {
-      op.latency_ns = std::max<std::int64_t>(offset, 0);
+      op.latency_ns = allowed_latency(op, offset);
     } else if (tail_end >= source_end) {
       op.gap_ns = op.start_ns - tail_end;
     }
@@ -178,7 +205,7 @@ class DeviceStarts {
     if (op.previous != nothing && a_.ops[op.previous].end_ns == ready) {
       op.gap_ns = op.start_ns - ready;
     } else {
-      op.latency_ns = std::max<std::int64_t>(offset, 0);
+      op.latency_ns = allowed_latency(op, offset);
     }
   }
 
@@ -204,6 +231,10 @@ class DeviceStarts {
       if (const std::optional<Source> source = cause.find(starts_, i, ready)) {
         found_.push_back(*source);
         ++a_.honesty.edges_by_origin[static_cast<std::size_t>(source->origin)];
+        if (a_.ops[source->source_op].position > a_.ops[i].position) {
+          a_.ops[i].behind = source->source_op;
+          a_.ops[i].late_ns = a_.ops[i].start_ns - ready;
+        }
         return true;
       }
     }

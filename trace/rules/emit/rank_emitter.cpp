@@ -234,14 +234,32 @@ void RankEmitter::add_op(const DeviceOp& op) {
   task.layer = layer_of(op.event);
   const bool has_call = op.call != nothing;
   task.step = has_call ? step_at(a_.calls[op.call].start_ns) : -1;
-  const TaskId id = add(task, op.start_ns);
+  if (op.unrecorded_ns > 0 && split) {
+    task.segment_ns += op.unrecorded_ns;  // what arrives must be the first of its tasks
+  } else if (op.unrecorded_ns > 0) {
+    add_unrecorded(op, task);
+    task.segment_ns = 0;
+  }
+  end_.back() = add(task, op.start_ns);
   if (has_call) {
     const TaskId call = task_at(a_.calls[op.call].position);
     builder_.add_dependency({.source = op.anchored_at_start ? start_of(call) : end_of(call),
-                             .task = id,
+                             .task = begin_.back(),
                              .kind = DependencyKind::launch,
                              .lag_ns = op.latency_ns});
   }
+}
+
+/// Work of a device graph that was not recorded, right before an operation.
+void RankEmitter::add_unrecorded(const DeviceOp& op, TaskSpec task) {
+  Work work;
+  work.kind = TaskKind::kernel;
+  work.name = builder_.add_name("unrecorded work of a device graph");
+  task.kind = TaskKind::kernel;
+  task.work = builder_.add_work(work);
+  task.duration_ns = op.unrecorded_ns;
+  task.provenance = Provenance::assumed;
+  add(task, op.start_ns - op.unrecorded_ns);
 }
 
 }  // namespace foretrace::trace::rules

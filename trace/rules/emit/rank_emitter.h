@@ -54,6 +54,7 @@ class RankEmitter {
   void add_segment_parts(std::uint32_t thread, std::int64_t from, std::int64_t to);
   void add_finish(const HostCall& call);
   void add_op(const DeviceOp& op);
+  void add_unrecorded(const DeviceOp& op, TaskSpec task);
   void add_capacity(const Source& source, TaskId task);
   void add_waits();
   void add_steps();

@@ -26,10 +26,12 @@ void RankEmitter::add_capacity(const Source& source, TaskId task) {
   const DeviceOp& from = a_.ops[source.source_op];
   const CollectiveOp* const collective =
       from.collective == nothing ? nullptr : &a_.collectives[from.collective];
-  Dependency dependency{.source = start_of(task_at(from.position)),
-                        .task = task,
-                        .kind = DependencyKind::capacity,
-                        .fraction = source.fraction};
+  const bool is_second = from.unrecorded_ns > 0;  // behind work that was not recorded
+  Dependency dependency{
+      .source = start_of(is_second ? end_at(from.position) : task_at(from.position)),
+      .task = task,
+      .kind = DependencyKind::capacity,
+      .fraction = source.fraction};
   if (collective != nullptr && collective->join != nothing) {
     const std::int64_t free = a_.end_of_source(source);
     const std::int64_t inside = free - collective->finish_start_ns;

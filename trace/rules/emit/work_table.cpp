@@ -35,7 +35,7 @@ WorkId WorkTable::of_call(const HostCall& call, TaskKind kind, TaskPart part) {
   work.kind = kind;
   work.part = part;
   if (call.event != none<EventId>) {
-    work.name = name(call.api);
+    work.name = call.waits_for == nothing ? name(call.api) : builder_.add_name("poll for a kernel");
     const EventId op = a_.annotation.operator_event[index(call.event)];
     if (op != none<EventId>) {
       work.operator_name = name(a_.events.name[index(op)]);

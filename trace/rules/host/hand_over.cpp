@@ -3,69 +3,14 @@
 // silence itself is not kept.
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
-#include "trace/rules/assembly/assembly.h"
+#include "trace/rules/assembly/activity.h"
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
 
 namespace foretrace::trace::rules {
 namespace {
-
-constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
-
-/// Starts and ends of a thread's operators, annotations and calls, and the calls themselves.
-struct Activity {
-  std::int32_t rank = 0;
-  std::vector<std::int64_t> boundaries;
-  std::vector<std::pair<std::int64_t, std::int64_t>> calls;
-
-  /// Last boundary not after `time`, or -1 (times are never negative).
-  [[nodiscard]] std::int64_t last_until(std::int64_t time) const {
-    const auto at = std::upper_bound(boundaries.begin(), boundaries.end(), time);
-    return at == boundaries.begin() ? -1 : *(at - 1);
-  }
-  [[nodiscard]] std::int64_t next_after(std::int64_t time) const {
-    const auto at = std::upper_bound(boundaries.begin(), boundaries.end(), time);
-    return at == boundaries.end() ? forever : *at;
-  }
-  /// True if one runtime call covers the stretch: the thread is inside CUDA, not waiting for us.
-  [[nodiscard]] bool inside_call(std::int64_t from, std::int64_t to) const {
-    const auto after = std::partition_point(calls.begin(), calls.end(),
-                                            [&](const auto& call) { return call.first <= from; });
-    return after != calls.begin() && (after - 1)->second >= to;
-  }
-};
-
-std::vector<Activity> collect_activity(const Assembly& assembly) {
-  const EventTable& events = assembly.events;
-  const std::vector<std::uint32_t> thread_of_track = assembly.thread_of_track();
-  std::vector<Activity> list(assembly.threads.size());
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    list[i].rank = events.tracks[index(assembly.threads[i].track)].rank;
-  }
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const EventKind kind = events.kind[i];
-    const std::uint32_t thread = thread_of_track[index(events.track[i])];
-    const bool counts = kind == EventKind::cpu_op || kind == EventKind::runtime ||
-                        kind == EventKind::user_annotation;
-    const auto event = make_id<EventId>(i);
-    if (thread == nothing || !counts || events.name_of(event).starts_with("ProfilerStep")) {
-      continue;
-    }
-    list[thread].boundaries.push_back(events.start_ns[i]);
-    list[thread].boundaries.push_back(events.end_ns(event));
-    if (kind == EventKind::runtime) {
-      list[thread].calls.emplace_back(events.start_ns[i], events.end_ns(event));
-    }
-  }
-  for (Activity& activity : list) {
-    std::sort(activity.boundaries.begin(), activity.boundaries.end());
-    std::sort(activity.calls.begin(), activity.calls.end());
-  }
-  return list;
-}
 
 struct Giver {
   std::uint32_t thread = nothing;
@@ -145,7 +90,7 @@ void find_hand_overs(Assembly& assembly) {
   if (assembly.threads.size() < 2) {
     return;
   }
-  const std::vector<Activity> activity = collect_activity(assembly);
+  const std::vector<Activity> activity = activity_of(assembly, StepEnds::ignore);
   for (std::size_t i = 0; i < assembly.threads.size(); ++i) {
     first_event(assembly, activity, static_cast<std::uint32_t>(i));
     gaps_of(assembly, activity, static_cast<std::uint32_t>(i));

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/rules/assembly/assembly.h"
+#include "trace/rules/assembly/activity.h"
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
 
@@ -20,32 +20,6 @@ struct Reader {
   std::size_t event = 0;
   std::uint32_t thread = 0;
 };
-
-/// Starts and ends of what the threads with a reader do, each sorted.
-std::vector<std::vector<std::int64_t>> boundaries_of(
-    const Assembly& assembly, const std::vector<std::uint32_t>& thread_of_track,
-    const std::vector<Reader>& readers) {
-  const EventTable& events = assembly.events;
-  std::vector<bool> wanted(assembly.threads.size(), false);
-  for (const Reader& reader : readers) {
-    wanted[reader.thread] = true;
-  }
-  std::vector<std::vector<std::int64_t>> lists(assembly.threads.size());
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const EventKind kind = events.kind[i];
-    const std::uint32_t thread = thread_of_track[index(events.track[i])];
-    if (thread != nothing && wanted[thread] &&
-        (kind == EventKind::cpu_op || kind == EventKind::runtime ||
-         kind == EventKind::user_annotation)) {
-      lists[thread].push_back(events.start_ns[i]);
-      lists[thread].push_back(events.end_ns(make_id<EventId>(i)));
-    }
-  }
-  for (auto& list : lists) {
-    std::sort(list.begin(), list.end());
-  }
-  return lists;
-}
 
 void find_hidden_syncs(Assembly& assembly) {
   const EventTable& events = assembly.events;
@@ -63,9 +37,9 @@ void find_hidden_syncs(Assembly& assembly) {
   }
   std::stable_sort(readers.begin(), readers.end(),
                    [](const Reader& a, const Reader& b) { return a.thread < b.thread; });
-  const auto boundaries = boundaries_of(assembly, thread_of_track, readers);
+  const std::vector<Activity> activity = activity_of(assembly, StepEnds::count);
   for (const Reader& reader : readers) {
-    const auto& list = boundaries[reader.thread];
+    const auto& list = activity[reader.thread].boundaries;
     const std::int64_t start = events.start_ns[reader.event];
     const auto at = std::lower_bound(list.begin(), list.end(), start);
     if (at == list.begin() || start - *(at - 1) <= hidden_sync_gap_ns) {

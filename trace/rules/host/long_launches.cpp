@@ -1,4 +1,5 @@
 // Counts what full queues explain of long launches, and what nothing explains.
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -28,9 +29,10 @@ void count_long_launches(Assembly& assembly) {
       honesty.queue_blocked_ns += recorded - call.own_ns;
       ++honesty.queue_blocked_count;
     }
-    if (call.own_ns > long_from(assembly, call)) {
+    const std::int64_t own = call.own_ns - std::min(call.own_ns, call.profiler_ns);
+    if (own > long_from(assembly, call)) {
       (first_use ? honesty.first_use_ns : honesty.unexplained_launch_ns) +=
-          call.own_ns - usual_duration(assembly, call);
+          own - usual_duration(assembly, call);
       honesty.unexplained_launch_count += first_use ? 0 : 1;
     }
   }

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/core/statistics.h"
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
@@ -29,18 +28,17 @@ std::int64_t union_length(Intervals& intervals) {
   return sum;
 }
 
-/// What a copy call costs beside its copy, from calls of its kind.
-std::int64_t copy_overhead(const Assembly& assembly, NameId api) {
-  std::vector<std::int64_t> samples;
-  for (const HostCall& call : assembly.calls) {
-    if (call.kind == CallKind::blocking_copy && call.api == api) {
-      const DeviceOp& op = assembly.ops[call.first_op];
-      const std::int64_t rest = (call.end_ns - call.start_ns) - (op.end_ns - op.start_ns);
-      samples.push_back(std::max<std::int64_t>(0, rest));
-    }
+/// What a blocking copy costs its thread beside the copy and without waiting, from its own record:
+/// from when it could begin to when it did, and from its end to the return of the call.
+std::int64_t copy_overhead(const Assembly& assembly, const HostCall& call) {
+  const DeviceOp& op = assembly.ops[call.first_op];
+  std::int64_t could_begin =
+      std::max(call.start_ns, op.previous == nothing ? 0 : assembly.ops[op.previous].end_ns);
+  for (const Source& source : assembly.sources_of(call.first_op)) {
+    could_begin = std::max(could_begin, assembly.end_of_source(source));
   }
-  constexpr std::size_t quarter = 25;  // calls that found their stream idle
-  return percentile(std::move(samples), quarter);
+  return std::max<std::int64_t>(0, op.start_ns - could_begin) +
+         std::max<std::int64_t>(0, call.end_ns - op.end_ns);
 }
 
 void flag_share_of_span(Honesty& honesty, std::int64_t time, const char* what) {
@@ -84,7 +82,6 @@ void measure_references(Assembly& assembly) {
   }
   assembly.honesty.device_busy_ns = union_length(busy);
 
-  std::vector<std::int64_t> overhead_of_api(assembly.events.names.size(), -1);
   std::int64_t host_last = assembly.begin_ns;
   for (const HostThread& thread : assembly.threads) {
     host_last = std::max(host_last, thread.last_ns);
@@ -98,9 +95,7 @@ void measure_references(Assembly& assembly) {
     const std::int64_t recorded = call.end_ns - call.start_ns;
     std::int64_t cost = call.own_ns;
     if (call.kind == CallKind::blocking_copy) {
-      std::int64_t& overhead = overhead_of_api[index(call.api)];
-      overhead = overhead < 0 ? copy_overhead(assembly, call.api) : overhead;
-      cost = std::min(recorded, overhead);
+      cost = std::min(recorded, copy_overhead(assembly, call));
     }
     if (cost < recorded) {
       blocked.emplace_back(call.start_ns, call.end_ns);

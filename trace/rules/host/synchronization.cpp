@@ -139,6 +139,11 @@ class Synchronizations {
   /// The latest operation enqueued before the silence that ended near its end.
   void hidden_target(std::uint32_t call_index) {
     const HostCall& call = assembly_.calls[call_index];
+    if (call.waits_for != nothing) {
+      const DeviceOp& op = assembly_.ops[call.waits_for];
+      assembly_.targets.push_back({call_index, op.stream, op.position + 1});
+      return;
+    }
     std::uint32_t best = nothing;
     for (const Stream& stream : assembly_.streams) {
       for (const std::uint32_t i : stream.ops) {

@@ -64,9 +64,8 @@ TEST_CASE("claims: no published gain is met by a predicted loss, and every recip
   CHECK(std::any_of(rows.begin(), rows.end(), wide));  // kernels are evaluated at both ends
   for (const ClaimRow& row : rows) {
     INFO(row.name << ": " << row.failure);
-    // A what-if that finds all as good as it gets is refused, and says so.
-    CHECK((row.applied.empty() || row.failure.empty() ||
-           row.failure.find("changes nothing") != std::string::npos));
+    // A what-if may find nothing to change, or all as good as it gets; nothing else may go wrong.
+    CHECK((row.applied.empty() || row.failure.empty() || row.failed_with == ErrorCode::no_match));
     CHECK(row.verdict() != Verdict::opposite);
     CHECK(row.predicted.low <= row.predicted_gain * 1.000001);
     CHECK(row.predicted_gain <= row.predicted.high * 1.000001);

@@ -2,7 +2,7 @@
 
 #include "tests/models/policies/memory_chain.h"
 
-namespace foretrace::detail {
+namespace foretrace::editing {
 namespace {
 
 struct Found {
@@ -129,4 +129,4 @@ TEST_CASE("tensor uses: where inputs are recorded, a map that no operator reads 
 }
 
 }  // namespace
-}  // namespace foretrace::detail
+}  // namespace foretrace::editing

@@ -161,4 +161,44 @@ TEST_CASE("collectives: kinds are told from arguments, annotations and kernel na
   CHECK(collective_kind("wait") == CollectiveKind::none);
 }
 
+TEST_CASE("collectives: kernels that initiate communication themselves are some too") {
+  struct Named {
+    const char* kernel;
+    CollectiveKind kind;
+  };
+  TableBuilder b;
+  double at = 0;
+  const auto add = [&](const char* name) {
+    b.work(b.call(b.thread(1), "cudaLaunchKernel", at, 5), b.stream(20), at + 7, 9, name);
+    at += 20;
+  };
+  const Named named[] = {
+      {"void deep_ep::intranode::notify_dispatch<8>(int const*, int*)", CollectiveKind::barrier},
+      {"void deep_ep::intranode::dispatch<8, 768, 8192>(int4*)", CollectiveKind::all_to_all},
+      {"void deep_ep::internode_ll::combine<true, 7168, 9, 9>(void*)", CollectiveKind::all_to_all},
+      {"void pplx::AllToAllInterNodeDispatchKernel<8>(unsigned*)", CollectiveKind::all_to_all},
+      {"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)",
+       CollectiveKind::all_reduce},
+      {"void vllm::cross_device_reduce_1stage<__half, 8>(vllm::RankData*)",
+       CollectiveKind::all_reduce},
+      {"void mscclpp::collective::allreduceAllpairs<float>(float*)", CollectiveKind::all_reduce},
+      {"void nvshmemi_alltoall_on_stream_kernel<int>(int)", CollectiveKind::all_to_all}};
+  for (const Named& one : named) {
+    add(one.kernel);
+  }
+  // These send nothing.
+  for (const char* other :
+       {"void deep_ep::layout::get_dispatch_layout<256, 8>(long const*)",
+        "triton_red_fused_add_symm_mem_one_shot_all_reduce_0",
+        "void cutlass::Kernel<dispatch_policy>()", "void combine_heads(float*)"}) {
+    add(other);
+  }
+  const RankCollectives found = extract_collectives(b.table());
+  REQUIRE(found.list.size() == std::size(named));
+  for (std::size_t i = 0; i < std::size(named); ++i) {
+    CAPTURE(named[i].kernel);
+    CHECK(found.list[i].kind == named[i].kind);
+  }
+}
+
 }  // namespace foretrace::trace

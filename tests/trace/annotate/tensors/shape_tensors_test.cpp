@@ -78,6 +78,25 @@ TEST_CASE("shape tensors: a chain of operators frees what the next one has read"
   CHECK(text_of(run.tensors()) == "0 +4096, 10 +4096, 19 -4096, 30 +8192, 39 -4096, 39 -8192");
 }
 
+TEST_CASE("shape tensors: a view of a new result is not taken for an old one of its exact size") {
+  Run run;
+  run.op("aten::mm", 0, "[[8, 4], [4, 128]]", 2);    // 8 x 128
+  run.op("aten::relu", 10, "[[8, 128]]", 1);         // reads it, makes another
+  run.op("aten::add_", 20, "[[8, 128], [128]]", 2);  // reads that one
+  run.op("aten::mm", 30, "[[32, 8], [8, 32]]", 2);   // 32 x 32: as many elements
+  run.op("aten::add_", 40, "[[8, 128], [128]]", 2);  // reads it as 8 x 128
+  CHECK(text_of(run.tensors()) == "0 +4096, 10 +4096, 19 -4096, 29 -4096, 30 +4096, 49 -4096");
+}
+
+TEST_CASE("shape tensors: a result that nobody has read comes before a newer one that was") {
+  Run run;
+  run.op("aten::mm", 0, "[[32, 8], [8, 32]]", 2);
+  run.op("aten::mm", 10, "[[32, 4], [4, 32]]", 2);
+  run.op("aten::add_", 20, "[[32, 32], [32]]", 2);  // the newest
+  run.op("aten::add_", 30, "[[32, 32], [32]]", 2);  // the one that is left
+  CHECK(text_of(run.tensors()) == "0 +4096, 10 +4096, 29 -4096, 39 -4096");
+}
+
 TEST_CASE("shape tensors: what an operator calls belongs to it; its scratch space goes with it") {
   Run run;
   const EventId outer = run.sketch().op(run.main(), "aten::linear", {0, 40});
@@ -198,10 +217,11 @@ constexpr Truth truths[] = {
     {"kineto_resnet50/workers0_v100", 0.97, 1.02},  // trains
     {"kineto_resnet50/workers4_v100", 0.98, 1.01},  // trains
     {"triosim/vgg13_h100_kineto", 0.96, 1.00},      // trains; less 1.6 GB of workspace
-    {"tracelens/norm_layers_mi300x", 0.95, 1.05},   // trains
+    {"tracelens/norm_layers_mi300x", 0.95, 1.08},   // trains
     {"tracelens/bert_small_h100", 0.95, 1.05},      // inference
-    {"tracelens/vit_nsfw_h100", 0.90, 1.30},        // inference: old results taken for new ones
-    {"tracelens/vit_nsfw_mi300x", 0.95, 1.10},      // inference
+    // Inference: results that the program holds while the next operator works, and workspaces.
+    {"tracelens/vit_nsfw_h100", 0.60, 1.00},
+    {"tracelens/vit_nsfw_mi300x", 0.90, 1.00},
 };
 
 TEST_CASE("shape tensors: recordings with memory, read as if they had none") {

@@ -65,7 +65,8 @@ TEST_CASE("match: recorded sequence numbers need no clock") {
   CHECK(wrong_pairs(job, ranks) == 0);
 }
 
-TEST_CASE("match: too few in common, or evenly spaced, is refused and not complete") {
+TEST_CASE(
+    "match: too few in common, or evenly spaced on clocks apart, is refused and not complete") {
   std::vector<RankCollectives> few = sketch_job(2, 30);
   few[1] = cut(few[1], 26, 30);
   const JobMatching none = match_collectives(few);
@@ -82,8 +83,35 @@ TEST_CASE("match: too few in common, or evenly spaced, is refused and not comple
       rank.list[i].end_ns = rank.list[i].start_ns + 50'000;
     }
   }
+  even[1].base_ns += 2'000'000'000;  // a clock that has nothing to do with the other's
   const JobMatching ambiguous = match_collectives(even);
   CHECK(ambiguous.communicators[0].method <= MatchMethod::voting);
+}
+
+TEST_CASE("match: evenly spaced collectives of ranks whose clocks agree are told apart by time") {
+  // Every 5 ms one of 50 us; the second rank recorded 4..33 of 40, and its clock is 30 us ahead.
+  const auto even = [](std::int64_t offset_ns) {
+    std::vector<RankCollectives> ranks = sketch_job(2, 40);
+    for (RankCollectives& rank : ranks) {
+      for (std::size_t i = 0; i < rank.list.size(); ++i) {
+        rank.list[i].start_ns = static_cast<std::int64_t>(i) * 5'000'000;
+        rank.list[i].end_ns = rank.list[i].start_ns + 50'000;
+      }
+    }
+    ranks[1] = cut(ranks[1], 4, 34, offset_ns);
+    return ranks;
+  };
+  const std::vector<RankCollectives> near = even(30'000);
+  const JobMatching job = match_collectives(near);
+  REQUIRE(job.communicators.size() == 1);
+  CHECK(job.communicators[0].method == MatchMethod::order);
+  CHECK(job.communicators[0].matched == 30);
+  CHECK(wrong_pairs(job, near) == 0);
+  CHECK(job.clocks[1].offset_ns == -30'000);
+  // Clocks that are 2 s apart say nothing: at that shift or any other the ends agree.
+  const JobMatching far = match_collectives(even(2'000'000'000));
+  CHECK(far.communicators[0].method <= MatchMethod::voting);
+  CHECK(far.communicators[0].refused.find("fit equally well") != std::string::npos);
 }
 
 TEST_CASE("match: addresses of one group differ by process, numbers and ends bring them together") {
