@@ -9,6 +9,8 @@ set(ENV{PATH} "${folder}:$ENV{PATH}")
 file(MAKE_DIRECTORY ${WORK})
 set(ENV{WORK} ${WORK})
 set(ENV{FORETRACE_CONFIGS} ${ROOT}/configs)
+# Nobody's own defaults.
+set(ENV{XDG_CONFIG_HOME} ${WORK})
 execute_process(COMMAND sh ${CASE}/cmd WORKING_DIRECTORY ${ROOT} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
 # Where scratch files lie depends on the machine.
 string(REPLACE "${WORK}" "WORK" out "${out}")

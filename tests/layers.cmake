@@ -94,6 +94,8 @@ set(table
   "apps/driver/scheduler/tables  | sim/core apps/driver/scheduler apps/driver/scheduler/model apps/driver/scheduler/placements apps/driver/scheduler/policies apps/driver/scheduler/simulation apps/driver/scheduler/sources"
   "apps/report                   | sim/* trace/* models/* apps/driver/*"
   "apps/report/svg               | sim/* trace/annotate apps/report"
+  "apps/report/sections          | sim/* trace/* models/* apps/driver/* apps/report"
+  "apps/report/pages             | apps/report"
   "apps/report/schedule          | sim/core apps/driver/scheduler apps/driver/scheduler/* apps/report apps/report/svg"
   "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli"

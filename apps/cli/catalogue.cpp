@@ -11,6 +11,7 @@
 #include "apps/driver/scheduler/placements/placement.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "apps/driver/what_if_spec.h"
+#include "apps/report/grid.h"
 #include "apps/report/text.h"
 #include "models/catalogue/accelerator.h"
 #include "models/policies/eviction/policy.h"
@@ -40,23 +41,24 @@ constexpr std::size_t heading_width = 12;
 
 std::string heading(std::string_view text) { return fmt::format("{:<{}}", text, heading_width); }
 
-std::string bullets(std::string_view title, std::span<const std::string_view> items) {
+std::string bullets(std::string_view title, std::span<const std::string_view> items,
+                    std::size_t width) {
   std::string out;
   for (const std::string_view item : items) {
-    out += paragraph(heading(out.empty() ? title : "") + "- ", item);
+    out += report::paragraph(heading(out.empty() ? title : "") + "- ", item, width);
   }
   return out;
 }
 
 /// Lines below each other; drawings stay as they are, sentences are wrapped.
-std::string block(std::string_view title, std::string_view text) {
+std::string block(std::string_view title, std::string_view text, std::size_t width) {
   std::string out;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     const std::string head = heading(out.empty() ? title : "");
-    if (head.size() + line.size() > page_width) {
-      out += paragraph(head, line);
+    if (head.size() + line.size() > width) {
+      out += report::paragraph(head, line, width);
       continue;
     }
     std::string row = head + std::string(line);
@@ -116,28 +118,31 @@ std::string parameter_head(const ParamInfo& param) {
   return head;
 }
 
-std::string parameter_rows(std::span<const ParamInfo> params) {
+std::string parameter_rows(std::span<const ParamInfo> params, std::size_t width) {
   std::string out;
   for (const ParamInfo& param : params) {
-    out += paragraph(heading(out.empty() ? "parameters" : ""), parameter_head(param));
-    out += paragraph(std::string(heading_width + 4, ' '),
-                     param.unit.empty() ? std::string(param.doc)
-                                        : fmt::format("[{}] {}", param.unit, param.doc));
+    out +=
+        report::paragraph(heading(out.empty() ? "parameters" : ""), parameter_head(param), width);
+    out += report::paragraph(
+        std::string(heading_width + 4, ' '),
+        param.unit.empty() ? std::string(param.doc) : fmt::format("[{}] {}", param.unit, param.doc),
+        width);
   }
   return out;
 }
 
 /// With which others an optimization is not tried, and with which settings; nothing of a policy.
 template <typename Info>
-std::string combination_text(const Info& info) {
+std::string combination_text(const Info& info, std::size_t width) {
   std::string text;
   if constexpr (requires { info.conflicts; }) {
     if (!info.conflicts.empty()) {
-      text += paragraph(heading("not with"), fmt::format("{}", fmt::join(info.conflicts, ", ")));
+      text += report::paragraph(heading("not with"),
+                                fmt::format("{}", fmt::join(info.conflicts, ", ")), width);
     }
     if (!info.memory_settings.empty()) {
-      text += paragraph(heading("--fit tries"),
-                        fmt::format("{}", fmt::join(info.memory_settings, "; ")));
+      text += report::paragraph(heading("--fit tries"),
+                                fmt::format("{}", fmt::join(info.memory_settings, "; ")), width);
     }
   }
   return text;
@@ -145,19 +150,23 @@ std::string combination_text(const Info& info) {
 
 /// Of an optimization or a policy; `use` is the command that takes it.
 template <typename Info>
-std::string recipe_text(const Info& info, std::string_view use) {
+std::string recipe_text(const Info& info, std::string_view use, const report::TextStyle& style) {
   std::string required;
   for (const ParamInfo& param : info.params) {
     if (param.default_text.empty()) {
       required += fmt::format("{}{}=...", required.empty() ? ":" : ",", param.name);
     }
   }
-  return paragraph(fmt::format("{}: ", info.name), info.summary) + "\n" +
-         paragraph(heading("paper"), info.paper) + "\n" + block("changes", info.recipe) + "\n" +
-         "Do not trust it where one of these is false:\n" + bullets("assumes", info.assumptions) +
-         "\n" + "It leaves out:\n" + bullets("ignores", info.ignores) + "\n" +
-         parameter_rows(info.params) + (info.params.empty() ? "" : "\n") +
-         paragraph(heading("calibrate"), info.calibrate) + combination_text(info) + "\n" +
+  const std::size_t width = style.width;
+  return report::paragraph(fmt::format("{}: ", info.name), info.summary, width) + "\n" +
+         report::paragraph(heading("paper"), info.paper, width) + "\n" +
+         block("changes", info.recipe, width) + "\n" +
+         style.strong("Do not trust it where one of these is false:") + "\n" +
+         bullets("assumes", info.assumptions, width) + "\n" + style.strong("It leaves out:") +
+         "\n" + bullets("ignores", info.ignores, width) + "\n" +
+         parameter_rows(info.params, width) + (info.params.empty() ? "" : "\n") +
+         report::paragraph(heading("calibrate"), info.calibrate, width) +
+         combination_text(info, width) + "\n" +
          fmt::format("{}$ foretrace {} {}{}\n", heading("try"), use, info.name, required);
 }
 
@@ -173,7 +182,7 @@ struct Figure {
 
 std::vector<Figure> figures_of(const Accelerator& accelerator) {
   std::vector<Figure> figures = {
-      {"memory", bytes_text(accelerator.memory_bytes)},
+      {"memory", report::bytes_text(accelerator.memory_bytes)},
       {"memory bandwidth", rate_text(accelerator.memory_bandwidth, 1e12, "TB/s")},
       {"multiprocessors", fmt::format("{}", accelerator.multiprocessors)},
       {"vector fp32", rate_text(accelerator.vector_fp32_flops, 1e12, "TFLOP/s")}};
@@ -184,10 +193,11 @@ std::vector<Figure> figures_of(const Accelerator& accelerator) {
     }
   }
   figures.push_back({"links, one direction", rate_text(accelerator.link_bandwidth, 1e9, "GB/s")});
-  figures.push_back({"launch latency", time_text(accelerator.launch_latency_ns)});
-  figures.push_back({"gap between kernels", time_text(accelerator.kernel_gap_ns)});
+  figures.push_back({"launch latency", report::time_text(accelerator.launch_latency_ns)});
+  figures.push_back({"gap between kernels", report::time_text(accelerator.kernel_gap_ns)});
   if (accelerator.shortest_kernel_ns > 0) {
-    figures.push_back({"start and end of a kernel", time_text(accelerator.shortest_kernel_ns)});
+    figures.push_back(
+        {"start and end of a kernel", report::time_text(accelerator.shortest_kernel_ns)});
   }
   const SustainedClock& clock = accelerator.sustained_clock;
   if (clock.low < clock.high) {
@@ -196,19 +206,19 @@ std::vector<Figure> figures_of(const Accelerator& accelerator) {
   }
   figures.push_back({"launch queue", accelerator.queue_depth == 0
                                          ? std::string("no limit")
-                                         : plural(accelerator.queue_depth, "entry")});
+                                         : report::plural(accelerator.queue_depth, "entry")});
   return figures;
 }
 
-std::string accelerator_text(const Accelerator& accelerator) {
-  Table table({Table::Align::left, Table::Align::right});
+std::string accelerator_text(const Accelerator& accelerator, const report::TextStyle& style) {
+  report::Grid table({report::Grid::Align::left, report::Grid::Align::right});
   for (const Figure& figure : figures_of(accelerator)) {
     table.row({figure.name, figure.value});
   }
   std::string out = fmt::format("{}: {}\n\n", accelerator.name, accelerator.product);
-  out += table.text(2) + "\nPeak rates are dense. Sources:\n";
+  out += table.text(2, style) + "\nPeak rates are dense. Sources:\n";
   for (const auto& [key, source] : accelerator.sources) {
-    out += paragraph(fmt::format("  {}: ", key), source);
+    out += report::paragraph(fmt::format("  {}: ", key), source, style.width);
   }
   return out;
 }
@@ -291,8 +301,8 @@ Json format_json(const Info& format) {
 }
 
 template <typename Info>
-std::string format_text(const Info& format, std::string_view use) {
-  return paragraph(fmt::format("{}: ", format.name), format.summary) +
+std::string format_text(const Info& format, std::string_view use, const report::TextStyle& style) {
+  return report::paragraph(fmt::format("{}: ", format.name), format.summary, style.width) +
          fmt::format("\n{}: {}\n", use, format.suffixes);
 }
 
@@ -352,30 +362,32 @@ Result<Json> describe(const Component& component) {
   return format_json(called(component.name, trace::readers::all()));
 }
 
-Result<std::string> explanation(const Component& component) {
+Result<std::string> explanation(const Component& component, const report::TextStyle& style) {
   if (component.kind == optimizations_kind) {
-    return recipe_text(**driver::find_optimization(component.name), "whatif TRACE --apply");
+    return recipe_text(**driver::find_optimization(component.name), "whatif TRACE --apply", style);
   }
   if (component.kind == policies_kind) {
     return recipe_text(called(component.name, policies::all()),
-                       "simulate TRACE --memory-budget '80 %' --when-full");
+                       "simulate TRACE --memory-budget '80 %' --when-full", style);
   }
   if (component.kind == schedulers_kind) {
-    return recipe_text(called(component.name, schedulers::all()), "schedule RUN.json --policy");
+    return recipe_text(called(component.name, schedulers::all()), "schedule RUN.json --policy",
+                       style);
   }
   if (component.kind == placements_kind) {
-    return recipe_text(called(component.name, placements::all()), "list placements #");
+    return recipe_text(called(component.name, placements::all()), "list placements #", style);
   }
   if (component.kind == accelerators_kind) {
     const Result<Accelerator> accelerator = find_accelerator(component.name);
-    return accelerator.ok() ? Result<std::string>(accelerator_text(*accelerator))
+    return accelerator.ok() ? Result<std::string>(accelerator_text(*accelerator, style))
                             : accelerator.error();
   }
   if (component.kind == writers_kind) {
     return format_text(called(component.name, trace::writers::all()),
-                       "written to names that end in");
+                       "written to names that end in", style);
   }
-  std::string text = format_text(called(component.name, trace::readers::all()), "usual names");
+  std::string text =
+      format_text(called(component.name, trace::readers::all()), "usual names", style);
   for (const trace::WriterInfo* const writer : trace::writers::all()) {
     if (writer->name == component.name) {
       text += fmt::format("convert writes it to names that end in: {}\n", writer->suffixes);

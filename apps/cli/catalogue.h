@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "apps/report/text.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
@@ -29,6 +30,7 @@ struct Component {
 /// All that is known about one component: name, summary, paper, assumptions, parameters, ...
 [[nodiscard]] Result<nlohmann::ordered_json> describe(const Component& component);
 /// The same as a page of text.
-[[nodiscard]] Result<std::string> explanation(const Component& component);
+[[nodiscard]] Result<std::string> explanation(const Component& component,
+                                              const report::TextStyle& style);
 
 }  // namespace foretrace::app

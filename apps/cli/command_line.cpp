@@ -1,13 +1,18 @@
 #include "apps/cli/command_line.h"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/console.h"
+#include "apps/cli/defaults.h"
 #include "apps/cli/help.h"
 
 namespace foretrace::app {
@@ -37,6 +42,10 @@ int run_command_line(int argc, char** argv, const Program& program) {
   root.set_version_flag("--version", "foretrace " + std::string(program.version),
                         "print the version and exit");
   root.get_help_ptr()->description("print this page and exit");
+  bool ignored = false;  // taken out of the words before they are parsed
+  root.add_flag("--no-config", ignored,
+                "with any command: leave out the defaults of "
+                "$XDG_CONFIG_HOME/foretrace/config.json");
   constexpr Example examples[] = {
       {"foretrace simulate trace.json.gz", "replays a trace: how close, and where the time goes"},
       {"foretrace whatif trace.json.gz --rank-all", "what would help most"}};
@@ -51,11 +60,14 @@ int run_command_line(int argc, char** argv, const Program& program) {
     sub->get_help_ptr()->description("print this page and exit");
     actions[sub] = command->setup(arguments.emplace_back(*sub));
   }
+  std::vector<std::string> words(argv + 1, argv + std::max(argc, 1));
+  const bool no_config = take_no_config(words);
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
-    root.parse(argc, argv);
+    root.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     const auto parsed = root.get_subcommands();
-    return answer(help_page(parsed.empty() ? root : *parsed.front()));
+    return answer(help_page(parsed.empty() ? root : *parsed.front(), text_style()));
   } catch (const CLI::CallForVersion& version) {
     return answer(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {
@@ -68,7 +80,14 @@ int run_command_line(int argc, char** argv, const Program& program) {
   }
   const auto chosen = root.get_subcommands();
   if (chosen.empty()) {
-    return failure({ErrorCode::bad_usage, "no command given; see foretrace --help"});
+    return answer(help_page(root, text_style()));
+  }
+  if (!no_config) {
+    if (const Status status = apply_defaults(root, *chosen.front(), defaults_path());
+        !status.ok()) {
+      static_cast<void>(failure(status.error()));
+      return bad_usage_code(root, program.commands);
+    }
   }
   return actions.at(chosen.front())();
 }

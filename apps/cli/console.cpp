@@ -2,8 +2,10 @@
 #include "apps/cli/console.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -36,7 +38,7 @@ void to_stderr(std::string_view text) noexcept {
   }
 }
 
-/// The length of a colour of ours (apps/report/style.h) at the start, on a terminal.
+/// The length of a colour of ours (TextStyle) at the start, on a terminal.
 std::size_t own_style(std::string_view at) {
   for (const std::string_view style : {"\033[1m", "\033[33m", "\033[0m"}) {
     if (at.starts_with(style)) {
@@ -85,8 +87,8 @@ constexpr auto bar_pace = std::chrono::milliseconds(100);
 constexpr std::uint64_t bar_width = 40;
 
 /// True once a bar was drawn and not removed.
-bool& bar_is_shown() {
-  static bool shown = false;
+std::atomic<bool>& bar_is_shown() {
+  static std::atomic<bool> shown = false;
   return shown;
 }
 
@@ -115,6 +117,11 @@ int answer(std::string_view text, ExitCode code) {
   errno = 0;
   if (write_all(stdout, printable(text)) && std::fflush(stdout) == 0) {
     return code;
+  }
+  if (errno == EPIPE) {
+    // The reader has seen enough (`| head`): end as every filter does, without a word.
+    static_cast<void>(std::signal(SIGPIPE, SIG_DFL));
+    static_cast<void>(std::raise(SIGPIPE));
   }
   return failure({ErrorCode::io, "standard output: " + reason(errno)});
 }
@@ -146,21 +153,25 @@ std::function<void(std::uint64_t, std::uint64_t)> progress_bar(const CommonOptio
       return;
     }
     next = now + bar_pace;
-    bar_is_shown() = true;
     if (size == 0) {
-      to_stderr(fmt::format("\r\033[K{}  {:.1f} MB", title, static_cast<double>(done) / 1e6));
+      show_progress(fmt::format("{}  {:.1f} MB", title, static_cast<double>(done) / 1e6));
     } else {
       const std::uint64_t filled = std::min(bar_width, bar_width * done / size);
-      to_stderr(fmt::format("\r\033[K{}  [{:=<{}}{: <{}}] {:3} %", title, "", filled, "",
-                            bar_width - filled, std::min<std::uint64_t>(100, 100 * done / size)));
+      show_progress(fmt::format("{}  [{:=<{}}{: <{}}] {:3} %", title, "", filled, "",
+                                bar_width - filled,
+                                std::min<std::uint64_t>(100, 100 * done / size)));
     }
   };
 }
 
+void show_progress(std::string_view line) {
+  bar_is_shown() = true;
+  to_stderr(fmt::format("\r\033[K{}", line));
+}
+
 void clear_progress() {
-  if (bar_is_shown()) {
+  if (bar_is_shown().exchange(false)) {
     to_stderr("\r\033[K");
-    bar_is_shown() = false;
   }
 }
 

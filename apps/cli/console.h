@@ -16,6 +16,9 @@ namespace foretrace::app {
 struct CommonOptions {
   bool json = false;
   bool quiet = false;
+  bool details = false;
+  bool csv = false;
+  std::string table;  ///< of --csv; empty: the main one
   std::string log_level = "warning";
 };
 
@@ -39,7 +42,9 @@ void tell(std::string_view message) noexcept;
 /// no terminal or the user wants quiet.
 [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_bar(
     const CommonOptions& options, std::string title);
-/// Removes the bar.
+/// A line on stderr in place of the one before.
+void show_progress(std::string_view line);
+/// Removes the bar or the line.
 void clear_progress();
 
 }  // namespace foretrace::app

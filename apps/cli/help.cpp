@@ -23,44 +23,14 @@ std::string full_name(const CLI::App& app) {
   return parent == nullptr ? app.get_name() : full_name(*parent) + " " + app.get_name();
 }
 
-std::string option_name(const CLI::Option& option) {
-  std::string name = option.get_name(option.get_positional(), true);
-  if (const std::size_t comma = name.find(','); comma != std::string::npos) {
-    name.insert(comma + 1, " ");
-  }
-  if (!option.get_positional() && !option.get_type_name().empty() &&
-      option.get_items_expected_max() > 0) {
-    name += " " + option.get_type_name();
-  }
-  return name;
-}
-
-std::string described(std::string_view name, std::string_view text) {
+std::string described(std::string_view name, std::string_view text,
+                      const report::TextStyle& style) {
   std::string head = fmt::format("  {:<{}}", name, name_width);
   if (name.size() + 1 > name_width) {
-    return fmt::format("  {}\n", name) + paragraph(std::string(name_width + 2, ' '), text);
+    return fmt::format("  {}\n", name) +
+           report::paragraph(std::string(name_width + 2, ' '), text, style.width);
   }
-  return paragraph(head, text);
-}
-
-std::vector<const CLI::Option*> options_of(const CLI::App& app, bool positional) {
-  return app.get_options([positional](const CLI::Option* option) {
-    return option->get_positional() == positional && !option->get_group().empty();
-  });
-}
-
-std::string usage(const CLI::App& app) {
-  std::string line = fmt::format("usage: {}", full_name(app));
-  if (!app.get_subcommands({}).empty()) {
-    line += " <command>";
-  }
-  line += " [options]";
-  for (const CLI::Option* const option : options_of(app, true)) {
-    const std::string_view dots = option->get_items_expected_max() > 1 ? "..." : "";
-    const std::string name = option->get_name(true) + std::string(dots);
-    line += option->get_required() ? " " + name : " [" + name + "]";
-  }
-  return line + "\n";
+  return report::paragraph(head, text, style.width);
 }
 
 std::string lower_first(std::string text) {
@@ -103,37 +73,71 @@ std::string nearest_command(const CLI::App& root, std::string_view wrong) {
 
 }  // namespace
 
-std::string help_page(const CLI::App& app) {
-  std::string page = usage(app) + "\n" + paragraph("", app.get_description());
+std::string option_name(const CLI::Option& option) {
+  std::string name = option.get_name(option.get_positional(), true);
+  if (const std::size_t comma = name.find(','); comma != std::string::npos) {
+    name.insert(comma + 1, " ");
+  }
+  if (!option.get_positional() && !option.get_type_name().empty() &&
+      option.get_items_expected_max() > 0) {
+    name += " " + option.get_type_name();
+  }
+  return name;
+}
+
+std::vector<const CLI::Option*> shown_options(const CLI::App& app, bool positional) {
+  return app.get_options([positional](const CLI::Option* option) {
+    return option->get_positional() == positional && !option->get_group().empty();
+  });
+}
+
+std::string usage_of(const CLI::App& app) {
+  std::string line = full_name(app);
+  if (!app.get_subcommands({}).empty()) {
+    line += " <command>";
+  }
+  line += " [options]";
+  for (const CLI::Option* const option : shown_options(app, true)) {
+    const std::string_view dots = option->get_items_expected_max() > 1 ? "..." : "";
+    const std::string name = option->get_name(true) + std::string(dots);
+    line += option->get_required() ? " " + name : " [" + name + "]";
+  }
+  return line;
+}
+
+std::string help_page(const CLI::App& app, const report::TextStyle& style) {
+  std::string page = "usage: " + usage_of(app) + "\n\n" +
+                     report::paragraph("", app.get_description(), style.width);
   const auto commands = app.get_subcommands({});
   if (!commands.empty()) {
-    page += "\ncommands:\n";
+    page += "\n" + style.strong("commands:") + "\n";
     for (const CLI::App* const command : commands) {
-      page += described(command->get_name(), command->get_description());
+      page += described(command->get_name(), command->get_description(), style);
     }
   }
   for (const bool positional : {true, false}) {
-    const auto options = options_of(app, positional);
+    const auto options = shown_options(app, positional);
     if (!options.empty()) {
-      page += positional ? "\narguments:\n" : "\noptions:\n";
+      page += "\n" + style.strong(positional ? "arguments:" : "options:") + "\n";
     }
     for (const CLI::Option* const option : options) {
-      page += described(option_name(*option), option->get_description());
+      page += described(option_name(*option), option->get_description(), style);
     }
   }
   return app.get_footer().empty() ? page : page + "\n" + app.get_footer();
 }
 
 void use_help_page(CLI::App& app) {
-  app.formatter(
-      std::make_shared<CLI::FormatterLambda>([](const CLI::App* shown, const std::string&,
-                                                CLI::AppFormatMode) { return help_page(*shown); }));
+  app.formatter(std::make_shared<CLI::FormatterLambda>(
+      [](const CLI::App* shown, const std::string&, CLI::AppFormatMode) {
+        return help_page(*shown, {});
+      }));
 }
 
 void add_examples(CLI::App& app, std::span<const Example> examples) {
   std::string text = examples.size() == 1 ? "example:\n" : "examples:\n";
   for (const Example& example : examples) {
-    text += fmt::format("  $ {}\n", example.command) + paragraph("      ", example.shows);
+    text += fmt::format("  $ {}\n", example.command) + report::paragraph("      ", example.shows);
   }
   app.footer(text);
 }

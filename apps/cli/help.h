@@ -5,8 +5,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "apps/cli/arguments.h"
+#include "apps/report/text.h"
 #include "sim/core/result.h"
 
 namespace CLI {
@@ -17,7 +19,13 @@ class ParseError;
 namespace foretrace::app {
 
 /// Layout of every --help page: usage, what it does, options, examples.
-[[nodiscard]] std::string help_page(const CLI::App& app);
+[[nodiscard]] std::string help_page(const CLI::App& app, const report::TextStyle& style);
+/// "foretrace simulate [options] TRACE...".
+[[nodiscard]] std::string usage_of(const CLI::App& app);
+/// Options that a page shows, the arguments without a name or the others.
+[[nodiscard]] std::vector<const CLI::Option*> shown_options(const CLI::App& app, bool positional);
+/// "-a, --apply WHATIF".
+[[nodiscard]] std::string option_name(const CLI::Option& option);
 /// Makes help_page the layout of this app and its later subcommands.
 void use_help_page(CLI::App& app);
 

@@ -20,18 +20,18 @@ void add_node_costs(Arguments& arguments, TraceOptions& options) {
     arguments.add_option(name, value, what).type_name("RATE");
   };
   rate("--compute-rate", options.compute_rate,
-       "what nodes without a duration compute with, such as '312 TFLOP/s'");
+       "for nodes without a duration: what they compute with, such as '312 TFLOP/s'");
   rate("--memory-bandwidth", options.memory_bandwidth,
-       "what nodes without a duration move bytes with, such as '2 TB/s'");
+       "for nodes without a duration: what they move bytes with, such as '2 TB/s'");
   rate("--network-bandwidth", options.network_bandwidth,
-       "what communication without a duration has, such as '50 GB/s'");
+       "for communication without a duration: such as '50 GB/s'");
 }
 
 }  // namespace
 
 void add_common(Arguments& arguments, CommonOptions& options) {
   arguments.add_flag("--json", options.json, "print one JSON document instead of text");
-  arguments.add_flag("-q,--quiet", options.quiet, "print the answer only, log errors only");
+  arguments.add_flag("-q,--quiet", options.quiet, "print the first line only, log errors only");
   constexpr std::array<std::string_view, 5> levels = {"debug", "info", "warning", "error", "off"};
   arguments
       .add_option("--log-level", options.log_level,
@@ -40,30 +40,40 @@ void add_common(Arguments& arguments, CommonOptions& options) {
       .one_of(levels);
 }
 
+void add_page(Arguments& arguments, CommonOptions& options) {
+  arguments.add_flag("--details", options.details, "print everything, not only what fits a screen");
+  arguments.add_flag("--csv", options.csv, "print the main table as CSV, figures as in --json");
+  arguments
+      .add_option("--table", options.table, "with --csv: another table; a wrong name lists them")
+      .type_name("NAME");
+}
+
 void add_trace(Arguments& arguments, TraceOptions& options) {
   arguments
-      .add_option(
-          "TRACE", options.paths,
-          "a recorded trace; or the ranks of a job: several, a folder, a .tar(.gz), a run.ftr.json")
+      .add_option("TRACE", options.paths,
+                  "a recorded trace (- is standard input); or the ranks of a job: several traces, "
+                  "a folder, a .tar(.gz), a run.ftr.json")
       .required();
   arguments.add_flag("--strict", options.strict,
                      "refuse a trace with any event that must be dropped");
   arguments.add_flag(
       "--no-recorded-latency", options.no_recorded_latency,
-      "use the trace's median launch latencies and gaps instead of each recorded one");
+      "use the median launch latency and gap of the trace instead of each recorded one");
+  arguments.add_flag("--without-one-off", options.without_one_off,
+                     "cut out long silences that do not come again: compilation, first use");
   add_node_costs(arguments, options);
 }
 
 void add_run(Arguments& arguments, TraceOptions& options) {
   arguments
       .add_option("--step", options.step,
-                  "which recorded step answers: its number, median (default) or all")
+                  "which step to report: its number, median (default) or all")
       .type_name("STEP");
   constexpr std::array<std::string_view, 2> engines = {"pull", "event"};
   arguments
       .add_option(
           "--engine", options.engine,
-          "pull (default): one pass in order; event: event queue, needed where order can change")
+          "pull (default): one pass in order; event: a queue of events, where order can change")
       .type_name("ENGINE")
       .one_of(engines);
 }
@@ -71,7 +81,7 @@ void add_run(Arguments& arguments, TraceOptions& options) {
 void add_budget(Arguments& arguments, BudgetOptions& options) {
   arguments
       .add_option("--memory-budget", options.size,
-                  "run within this much memory per device: '6 GiB', or '70 %' of what it needs")
+                  "run with this much memory per device: '6 GiB', or '70 %' of what it needs")
       .type_name("SIZE");
   arguments
       .add_option("--when-full", options.when_full,
@@ -115,9 +125,11 @@ driver::LoadOptions load_options(const std::string& path, const TraceOptions& tr
   driver::LoadOptions options;
   options.strict = trace.strict;
   options.build.constant_latency = trace.no_recorded_latency;
+  options.without_one_off = trace.without_one_off;
   const std::size_t slash = path.rfind('/');
   options.progress = progress_bar(
-      common, "reading " + shorten(path.substr(slash == std::string::npos ? 0 : slash + 1), 40));
+      common,
+      "reading " + report::shorten(path.substr(slash == std::string::npos ? 0 : slash + 1), 40));
   return options;
 }
 
@@ -153,7 +165,7 @@ Result<driver::Recording> load_trace(const TraceOptions& trace, const CommonOpti
     return costs.error();
   }
   const std::string title =
-      trace.paths.size() == 1 ? trace.paths.front() : plural(trace.paths.size(), "trace");
+      trace.paths.size() == 1 ? trace.paths.front() : report::plural(trace.paths.size(), "trace");
   driver::LoadOptions options = load_options(title, trace, common);
   options.build.node_costs = *costs;
   options.memory_graph = trace.memory_graph;
@@ -168,7 +180,7 @@ Result<driver::Recording> load_trace(const TraceOptions& trace, const CommonOpti
 Result<driver::Recording> load_ranks(std::span<const std::string> paths, const TraceOptions& trace,
                                      const CommonOptions& common) {
   Result<driver::Recording> recording =
-      driver::load_job(paths, load_options(plural(paths.size(), "trace"), trace, common));
+      driver::load_job(paths, load_options(report::plural(paths.size(), "trace"), trace, common));
   clear_progress();
   if (recording.ok()) {
     log_warnings(recording->report, recording->built.warnings);

@@ -18,11 +18,15 @@ namespace foretrace::app {
 /// --json, --quiet, --log-level.
 void add_common(Arguments& arguments, CommonOptions& options);
 
+/// --details, --csv, --table: of commands that answer with a page.
+void add_page(Arguments& arguments, CommonOptions& options);
+
 /// How a trace is read and which step answers.
 struct TraceOptions {
   std::vector<std::string> paths;
   bool strict = false;
   bool no_recorded_latency = false;
+  bool without_one_off = false;
   bool memory_graph = false;  ///< a timeline of memory will do: the command speaks of memory
   std::string step = "median";
   std::string engine = "pull";
@@ -30,7 +34,7 @@ struct TraceOptions {
   std::string memory_bandwidth;
   std::string network_bandwidth;
 };
-/// The arguments TRACE..., --strict, --no-recorded-latency.
+/// The arguments TRACE..., --strict, --no-recorded-latency, --without-one-off.
 void add_trace(Arguments& arguments, TraceOptions& options);
 /// --step and --engine.
 void add_run(Arguments& arguments, TraceOptions& options);

@@ -56,7 +56,7 @@ Status draw_pictures(const PictureOptions& options, std::string_view title,
     std::vector<svg::TimelineView> views;
     for (const PicturedRun& run : runs) {
       views.push_back({run.label,
-                       fmt::format("{}{}", time_text(run.run.answer.step_ns),
+                       fmt::format("{}{}", report::time_text(run.run.answer.step_ns),
                                    run.run.answer.is_span ? " in all" : " per step"),
                        run.graph, run.run.timeline, run.analysis.memory});
     }

@@ -53,8 +53,4 @@ Result<bool> write_budget_timeline(const std::string& path, std::span<const Budg
   return true;
 }
 
-std::string timeline_line(const std::string& path) {
-  return path.empty() ? "" : "\ntimeline written to " + path + "; open it at ui.perfetto.dev\n";
-}
-
 }  // namespace foretrace::app

@@ -29,7 +29,4 @@ struct BudgetView {
 [[nodiscard]] Result<bool> write_budget_timeline(const std::string& path,
                                                  std::span<const BudgetView> views);
 
-/// Says where it was written; empty if it was not.
-[[nodiscard]] std::string timeline_line(const std::string& path);
-
 }  // namespace foretrace::app

@@ -5,64 +5,58 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "apps/cli/answers.h"
+#include "apps/cli/busy.h"
 #include "apps/cli/help.h"
+#include "apps/cli/names.h"
 #include "apps/driver/answers/fit.h"
 #include "apps/driver/answers/max_batch.h"
-#include "apps/report/documents.h"
-#include "apps/report/report.h"
-#include "apps/report/report_answers.h"
-#include "apps/report/report_parts.h"
+#include "apps/report/pages.h"
+#include "sim/core/text.h"
 
 namespace foretrace::app {
 namespace {
 
 constexpr std::array<std::string_view, 2> orders = {"time", "memory"};
 
-driver::ResultParts parts_of(const WhatIfBase& base) {
+report::ResultAnswer answer_of(const WhatIfBase& base) {
   return {.recording = base.recording, .replay = base.replay, .baseline = base.analysis};
 }
 
-/// One of three forms: a document, the first line, a page.
-template <typename Headline, typename Page>
-int answer_as(const CommonOptions& common, const driver::ResultParts& parts, ExitCode code,
-              const Headline& headline, const Page& page) {
-  if (common.json) {
-    return answer(driver::text_of(driver::result_document(parts)), code);
-  }
-  return answer(with_doubt(common.quiet ? headline() + "\n" : page(), parts.replay), code);
+/// A size, or the memory of an accelerator by any of its names.
+Result<driver::MemoryTarget> parse_target(const std::string& text,
+                                          const std::optional<Accelerator>& accelerator) {
+  const bool is_size = !text.empty() && (is_digit(text.front()) || text.front() == '.');
+  const Result<std::string> name = is_size ? text : accelerator_named(text);
+  return name.ok() ? driver::parse_target(*name, accelerator) : name.error();
 }
 
 int answer_ranking(const Questions& questions, const CommonOptions& common,
                    const WhatIfBase& base) {
   const auto by = questions.by == "memory" ? driver::RankBy::memory : driver::RankBy::time;
-  const auto ranking = driver::rank_all(base.recording, base.replay, base.options, by);
+  const auto ranking = while_busy(common, "trying every what-if", [&] {
+    return driver::rank_all(base.recording, base.replay, base.options, by);
+  });
   if (!ranking.ok()) {
     return failure(ranking.error());
   }
-  driver::ResultParts parts = parts_of(base);
-  parts.ranking = &*ranking;
+  report::ResultAnswer result = answer_of(base);
+  result.ranking = &*ranking;
   if (!questions.pairs) {
-    return answer_as(
-        common, parts, ranking->rows.empty() ? exit_answer_is_no : exit_done,
-        [&] { return ranking_headline(base.replay, *ranking); },
-        [&] { return ranking_page(base.recording, base.replay, *ranking); });
+    return answer(report::result_page(result), common,
+                  ranking->rows.empty() ? exit_answer_is_no : exit_done);
   }
-  const auto pairs =
-      driver::rank_pairs(base.recording, base.replay, base.options, *ranking, questions.top);
+  const auto pairs = while_busy(common, "trying what-ifs two at a time", [&] {
+    return driver::rank_pairs(base.recording, base.replay, base.options, *ranking, questions.top);
+  });
   if (!pairs.ok()) {
     return failure(pairs.error());
   }
-  parts.pairs = &*pairs;
-  return answer_as(
-      common, parts, pairs->rows.empty() ? exit_answer_is_no : exit_done,
-      [&] { return pairs_headline(base.replay, *ranking, *pairs); },
-      [&] {
-        return pairs_page(base.recording, base.replay, *ranking, *pairs) +
-               (questions.rank_all ? "\n" + ranking_page(base.recording, base.replay, *ranking)
-                                   : std::string());
-      });
+  result.pairs = &*pairs;
+  result.rank_all = questions.rank_all;
+  return answer(report::result_page(result), common,
+                pairs->rows.empty() ? exit_answer_is_no : exit_done);
 }
 
 int answer_fit(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
@@ -71,7 +65,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   if (!accelerator.ok()) {
     return failure(accelerator.error());
   }
-  const auto target = driver::parse_target(questions.fit, *accelerator);
+  const auto target = parse_target(questions.fit, *accelerator);
   if (!target.ok()) {
     return failure(target.error());
   }
@@ -81,8 +75,9 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   if (!found.ok()) {
     return failure(found.error());
   }
-  driver::ResultParts parts = parts_of(base);
-  parts.fit = &*found;
+  report::ResultAnswer result = answer_of(base);
+  result.fit = &*found;
+  result.what_ifs = texts;
   // The set that is the answer, in full: as if it had been asked for with --apply.
   std::optional<driver::Prediction> prediction;
   std::optional<driver::Analysis> predicted;
@@ -99,13 +94,11 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
     }
     predicted = *std::move(analysis);
     driver::add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
-    parts.prediction = &*prediction;
-    parts.predicted = &*predicted;
+    result.prediction = &*prediction;
+    result.predicted = &*predicted;
   }
-  return answer_as(
-      common, parts, found->best || found->fits_now() ? exit_done : exit_answer_is_no,
-      [&] { return fit_headline(*found); },
-      [&] { return fit_page(base.recording, base.replay, *found, texts); });
+  return answer(report::result_page(result), common,
+                found->best || found->fits_now() ? exit_done : exit_answer_is_no);
 }
 
 Result<driver::MemoryTarget> batch_target(const Questions& questions, const WhatIfBase& base,
@@ -115,7 +108,7 @@ Result<driver::MemoryTarget> batch_target(const Questions& questions, const What
     return accelerator.error();
   }
   if (!questions.fit.empty()) {
-    return driver::parse_target(questions.fit, *accelerator);
+    return parse_target(questions.fit, *accelerator);
   }
   if (!*accelerator) {
     return Error{ErrorCode::bad_usage,
@@ -137,12 +130,10 @@ int answer_max_batch(const Questions& questions, const CommonOptions& common,
   if (!found.ok()) {
     return failure(found.error());
   }
-  driver::ResultParts parts = parts_of(base);
-  parts.max_batch = &*found;
-  return answer_as(
-      common, parts, found->max_batch > 0 ? exit_done : exit_answer_is_no,
-      [&] { return batch_headline(*found); },
-      [&] { return batch_page(base.recording, base.replay, *found); });
+  report::ResultAnswer result = answer_of(base);
+  result.max_batch = &*found;
+  return answer(report::result_page(result), common,
+                found->max_batch > 0 ? exit_done : exit_answer_is_no);
 }
 
 }  // namespace
@@ -150,24 +141,29 @@ int answer_max_batch(const Questions& questions, const CommonOptions& common,
 void add_questions(Arguments& arguments, Questions& questions) {
   arguments.add_flag(
       "--rank-all", questions.rank_all,
-      "try every what-if that applies, alone and with its defaults; largest gain first");
-  arguments.add_option("--by", questions.by, "rank by time or by memory: the peak of live bytes")
+      "try every what-if that applies, alone and with its defaults; the largest gain first");
+  arguments
+      .add_option("--by", questions.by,
+                  "rank by time (default) or by memory: the peak of live bytes")
       .type_name("ORDER")
       .one_of(orders);
   const Option pairs =
       arguments.add_flag("--pairs", questions.pairs,
-                         "try two of the best what-ifs together; says where gains do not add up");
-  arguments.add_option("--top", questions.top, "how many of the best what-ifs --pairs combines")
+                         "try the best what-ifs two at a time, and say where gains do not add up");
+  arguments
+      .add_option("--top", questions.top,
+                  "with --pairs: how many of the best what-ifs to combine (8)")
       .type_name("N")
       .in_range(2, 64)
       .needs(pairs);
   arguments
       .add_option("--fit", questions.fit,
-                  "find what-ifs that bring memory under SIZE at least time; a size such as 24GiB "
-                  "or the name of an accelerator")
+                  "find the what-ifs that bring memory under SIZE and cost the least time; SIZE is "
+                  "like 24GiB, or an accelerator")
       .type_name("SIZE");
-  arguments.add_flag("--max-batch", questions.max_batch,
-                     "find the largest batch that fits the accelerator's memory, or SIZE of --fit");
+  arguments.add_flag(
+      "--max-batch", questions.max_batch,
+      "find the largest batch that fits the accelerator's memory, or the SIZE of --fit");
 }
 
 Status check_questions(const Questions& questions, bool has_stack) {

@@ -2,6 +2,7 @@
 #include "apps/driver/analysis.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -118,6 +119,17 @@ std::optional<TaskGraph> without_rendezvous(const TaskGraph& graph) {
   return committed.ok() ? std::optional(std::move(committed->graph)) : std::nullopt;
 }
 
+std::int32_t rank_with_most(const TaskGraph& graph, const CriticalPath& path) {
+  std::map<std::int32_t, std::int64_t> by_rank;
+  for (std::size_t i = 0; i < path.shares.lane_ns.size(); ++i) {
+    by_rank[graph.context().lanes[i].rank] += path.shares.lane_ns[i];
+  }
+  const auto most =
+      std::max_element(by_rank.begin(), by_rank.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == by_rank.end() ? -1 : most->first;
+}
+
 /// The answers of variants of the graph; one that an engine refuses gives what it gave.
 std::vector<std::int64_t> answers_of(const TaskGraph& graph, std::span<const Weights> variants,
                                      const Run& run, const RunOptions& options) {
@@ -203,6 +215,7 @@ PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t group
   report.step_number = run.answer.is_span ? -1 : run.steps.numbers[step];
   report.rank = run.steps.ranks.empty() ? -1 : report.scope.rank;
   report.path = path_of(graph, run, report.scope);
+  report.held_by = report.rank < 0 ? -1 : rank_with_most(graph, report.path);
   GainOptions options;
   options.count = groups;
   options.measure = [&](std::span<const Weights> variants) {

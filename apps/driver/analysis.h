@@ -44,6 +44,7 @@ struct PathReport {
   StepScope scope;
   std::int64_t step_number = -1;  ///< -1: the whole span
   std::int32_t rank = -1;         ///< of a job: whose step it is; -1: one rank
+  std::int32_t held_by = -1;      ///< of a job: the rank that most of the path is on
   CriticalPath path;
   std::vector<PathGroup> groups;   ///< by name of kernel or call
   std::vector<PathGroup> regions;  ///< host time by named region of the trace

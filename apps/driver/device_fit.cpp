@@ -14,8 +14,9 @@ std::string gib(std::int64_t bytes) {
 }  // namespace
 
 std::string text_of_misfit(const DeviceFit& fit) {
-  return fmt::format("does not fit: needs {}, has {} ({})", gib(fit.target.needed_bytes(fit.need)),
-                     gib(fit.target.capacity_bytes), fit.target.name);
+  return fmt::format("does not fit: needs {}{}, has {} ({})", fit.need.is_least ? "at least " : "",
+                     gib(fit.target.needed_bytes(fit.need)), gib(fit.target.capacity_bytes),
+                     fit.target.name);
 }
 
 DeviceFit fit_of(const Recording& recording, const MemoryNeed& before,

@@ -75,6 +75,7 @@ GraphFacts facts_of(const trace::BuiltGraph& built) {
   if (Result<StepAnswer> answer = answer_of(facts.steps, {}); answer.ok()) {
     facts.answer = *answer;
   }
+  facts.steps_note = built.steps_note;
   facts.honesty = built.honesty;
   facts.warnings = built.warnings;
   add_lanes(graph, facts);

@@ -47,6 +47,7 @@ struct GraphFacts {
   std::uint64_t dependencies = 0;
   StepTimes steps;
   StepAnswer answer;
+  std::string steps_note;  ///< how steps were found where nothing marks them; else empty
   trace::Honesty honesty;
   std::vector<ThreadFacts> threads;
   std::vector<StreamFacts> streams;

@@ -66,6 +66,10 @@ void add_report(const trace::RankTrace& rank, trace::ImportReport& sum) {
 /// One trace with its graph.
 Result<Recording> recording_of(const std::string& path, trace::LoadedTrace trace,
                                const LoadOptions& options) {
+  std::vector<trace::Silence> one_off = trace::one_off_silences(trace.events);
+  if (options.without_one_off) {
+    trace::cut_out(one_off, trace.events);
+  }
   Result<trace::BuiltGraph> built = options.memory_graph && trace::is_memory_only(trace)
                                         ? trace::build_memory_graph(trace)
                                         : trace::build_graph(trace, options.build);
@@ -78,6 +82,8 @@ Result<Recording> recording_of(const std::string& path, trace::LoadedTrace trace
   }
   Recording recording{path, std::move(trace.events), std::move(trace.report), *std::move(built),
                       std::nullopt};
+  recording.one_off = std::move(one_off);
+  recording.without_one_off = options.without_one_off;
   add_accelerator(recording);
   return recording;
 }
@@ -85,6 +91,10 @@ Result<Recording> recording_of(const std::string& path, trace::LoadedTrace trace
 /// Several ranks with their joint graph.
 Result<Recording> recording_of_job(std::vector<trace::RankTrace>& ranks,
                                    const LoadOptions& options) {
+  if (options.without_one_off) {
+    return Error{ErrorCode::bad_usage,
+                 "--without-one-off: silences are cut out of the trace of one rank, expected one"};
+  }
   Result<trace::BuiltJob> built = trace::build_job(ranks, options.build);
   if (!built.ok()) {
     return built.error();

@@ -15,13 +15,15 @@
 #include "trace/ranks/job.h"
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
+#include "trace/table/silences.h"
 
 namespace foretrace::driver {
 
 struct LoadOptions {
   bool strict = false;  ///< any dropped event is an error
   trace::BuildOptions build;
-  bool memory_graph = false;  ///< a timeline of memory alone becomes a graph of tensors
+  bool memory_graph = false;     ///< a timeline of memory alone becomes a graph of tensors
+  bool without_one_off = false;  ///< one-off silences are cut out of the trace
   /// Called now and then with bytes read and the file's size (0 if unknown).
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
@@ -42,6 +44,8 @@ struct Recording {
   trace::BuiltGraph built;
   std::optional<Accelerator> accelerator;
   std::string accelerator_note{};  ///< not empty: no file has its name, this is a like product
+  std::vector<trace::Silence> one_off{};  ///< silences that do not come again; of one rank
+  bool without_one_off = false;           ///< they are cut out; their times are those recorded
   std::shared_ptr<const JobFacts> job{};  ///< null: one rank; else `events` has no rows
 
   [[nodiscard]] const TaskGraph& graph() const { return built.graph; }

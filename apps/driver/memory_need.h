@@ -22,11 +22,20 @@ struct MemoryNeed {
   std::int32_t device = 0;
   std::int64_t live_bytes = 0;  ///< peak of allocated blocks
   ReservedRange reserved{};
+  bool is_least = false;  ///< tensors follow from shapes: what those do not tell comes on top
 
   /// What a fresh process reserves, or less where the recorded one did with less. What a process
   /// caches beyond is given back before it runs out of memory.
   [[nodiscard]] std::int64_t reserved_bytes() const;
 };
+
+/// Of the kernels of a recording, the share in operators whose tensors are known; 1 where memory
+/// was recorded, and the least of the devices.
+[[nodiscard]] double memory_coverage(const trace::BuiltGraph& built);
+
+/// Refuses a recording without tensors, or whose shapes tell too little of what it holds; `what`
+/// asks for them.
+[[nodiscard]] Status check_tensors(const Recording& recording, std::string_view what);
 
 /// Predicts memory of changed runs; what does not change with them is computed once.
 class MemoryModel {
@@ -43,6 +52,7 @@ class MemoryModel {
   const Recording& recording_;
   std::vector<MemoryCurve> recorded_;
   std::vector<std::int64_t> fresh_bytes_;  // per recorded curve
+  bool is_least_ = false;
 };
 
 /// Memory that a run has to fit in.

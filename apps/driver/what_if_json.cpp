@@ -72,7 +72,9 @@ Result<WhatIfSpec> one_what_if(const json& object, const std::string& where,
       }
     } else {
       constexpr std::string_view known[] = {"optimization", "parameters", "schema"};
-      return wrong(where, here, fmt::format("unknown key{}", did_you_mean(key, known)));
+      return wrong(where, here,
+                   fmt::format("unknown key, expected optimization, parameters or schema{}",
+                               did_you_mean(key, known)));
     }
   }
   if (spec.name.empty()) {

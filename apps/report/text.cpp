@@ -7,19 +7,10 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::app {
+namespace foretrace::report {
 namespace {
 
-// Columns lie this far apart.
-constexpr std::size_t column_gap = 2;
-
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
-
-/// Characters on the terminal, as far as one code point is one column.
-std::size_t width_of(std::string_view text) {
-  return text.size() -
-         static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
-}
 
 /// Bytes of the first `width` characters.
 std::size_t bytes_of(std::string_view text, std::size_t width) {
@@ -59,18 +50,21 @@ void erase_all(std::string& text, std::string_view part) {
   }
 }
 
-std::string padded(const std::string& cell, std::size_t width, Table::Align align) {
-  const std::string space(width - std::min(width, width_of(cell)), ' ');
-  return align == Table::Align::left ? cell + space : space + cell;
-}
-
 }  // namespace
+
+std::size_t width_of(std::string_view text) {
+  return text.size() -
+         static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
+}
 
 std::string time_text(std::int64_t ns, std::int64_t scale_ns) {
   const double scale = std::abs(static_cast<double>(scale_ns));
   const auto value = static_cast<double>(ns);
   if (scale < 1e6) {
     return fmt::format("{:.1f} us", value / 1e3);
+  }
+  if (scale >= 1e11) {
+    return fmt::format("{:.1f} s", value / 1e9);
   }
   const int decimals = scale < 1e7 ? 3 : scale < 1e8 ? 2 : 1;
   return fmt::format("{:.{}f} ms", value / 1e6, decimals);
@@ -115,6 +109,13 @@ std::string bytes_text(std::int64_t bytes) {
                                       : fmt::format("{:.1f} GiB", mebibytes / 1024.0);
 }
 
+std::string signed_bytes_text(std::int64_t bytes) {
+  if (bytes == 0) {
+    return "same";
+  }
+  return (bytes < 0 ? "-" : "+") + bytes_text(bytes < 0 ? -bytes : bytes);
+}
+
 namespace {
 
 /// Both with their unit, or once if it is the same.
@@ -143,10 +144,7 @@ std::string factor_text(double factor) {
 }
 
 std::string shorten(std::string_view text, std::size_t width) {
-  std::string clean(text);
-  std::replace_if(
-      clean.begin(), clean.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; }, '?');
+  std::string clean = printable(text);
   const std::size_t length = width_of(clean);
   if (length <= width) {
     return clean;
@@ -184,7 +182,7 @@ std::string function_text(std::string_view name) {
   return text;
 }
 
-std::string paragraph(std::string_view first, std::string_view text) {
+std::string paragraph(std::string_view first, std::string_view text, std::size_t width) {
   std::string out(first);
   std::size_t column = width_of(first);
   const std::string indent(column, ' ');
@@ -197,7 +195,7 @@ std::string paragraph(std::string_view first, std::string_view text) {
     text.remove_prefix(start);
     const std::string_view word = text.substr(0, text.find_first_of(" \n"));
     text.remove_prefix(word.size());
-    if (!line_is_empty && column + 1 + width_of(word) > page_width) {
+    if (!line_is_empty && column + 1 + width_of(word) > width) {
       out += "\n" + indent;
       column = indent.size();
       line_is_empty = true;
@@ -213,36 +211,20 @@ std::string paragraph(std::string_view first, std::string_view text) {
   return out + "\n";
 }
 
-std::string Table::text(std::size_t indent) const {
-  std::vector<std::size_t> widths(columns_.size(), 0);
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], width_of(row[i]));
-    }
-  }
-  std::size_t total = indent + column_gap * (widths.size() - 1);
-  std::size_t widest = columns_.size();
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    total += widths[i];
-    if (columns_[i] == Align::left && (widest == columns_.size() || widths[i] > widths[widest])) {
-      widest = i;
-    }
-  }
-  if (total > page_width && widest < columns_.size()) {
-    const std::size_t excess = total - page_width;
-    widths[widest] = widths[widest] > excess + 8 ? widths[widest] - excess : 8;
-  }
-  std::string out;
-  for (const auto& row : rows_) {
-    std::string line(indent, ' ');
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i == 0 ? "" : std::string(column_gap, ' ');
-      line += padded(shorten(row[i], widths[i]), widths[i], columns_[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
+std::string printable(std::string_view text) {
+  std::string clean(text);
+  std::replace_if(
+      clean.begin(), clean.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; }, '?');
+  return clean;
 }
 
-}  // namespace foretrace::app
+std::string TextStyle::strong(std::string_view text) const {
+  return colour && !text.empty() ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
+}
+
+std::string TextStyle::warning(std::string_view text) const {
+  return colour && !text.empty() ? fmt::format("\033[33m{}\033[0m", text) : std::string(text);
+}
+
+}  // namespace foretrace::report

@@ -1,4 +1,4 @@
-// Typography of the program: numbers, shares, columns and paragraphs that fit 100 columns.
+// Typography of the program: numbers with their units, columns and paragraphs that fit the page.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,21 @@
 #include <string_view>
 #include <vector>
 
-namespace foretrace::app {
+namespace foretrace::report {
 
-/// No line of human output is wider.
+/// How wide a page is where nothing says otherwise.
 inline constexpr std::size_t page_width = 100;
+
+/// How a page of text looks.
+struct TextStyle {
+  std::size_t width = page_width;  ///< no line is wider, but for words that cannot be cut
+  bool colour = false;             ///< bold and colour, for a terminal that wants them
+  bool details = false;            ///< everything, not only what fits a screen
+
+  [[nodiscard]] std::string strong(std::string_view text) const;
+  /// What deserves a second look.
+  [[nodiscard]] std::string warning(std::string_view text) const;
+};
 
 /// A time with its unit; decimals follow `scale_ns`, so that the times of one page line up:
 /// "176.3 ms" beside 176 ms, "4.426 ms" beside 4 ms, "91.3 us" beside less than 1 ms.
@@ -25,6 +36,8 @@ inline constexpr std::size_t page_width = 100;
 [[nodiscard]] std::string plural(std::uint64_t count, std::string_view word);
 /// 34079637504 -> "31.7 GiB".
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
+/// "+1.2 GiB", "-512 B", "same".
+[[nodiscard]] std::string signed_bytes_text(std::int64_t bytes);
 /// "21.5 .. 24.9 GiB", "812.0 MiB .. 1.2 GiB".
 [[nodiscard]] std::string bytes_range_text(std::int64_t low, std::int64_t high);
 /// "33.1 .. 38.2 ms"
@@ -32,29 +45,18 @@ inline constexpr std::size_t page_width = 100;
                                           std::int64_t scale_ns);
 /// 0.667 -> "0.67x", 1.52 -> "1.52x".
 [[nodiscard]] std::string factor_text(double factor);
+/// Characters on the terminal, as far as one code point is one column.
+[[nodiscard]] std::size_t width_of(std::string_view text);
 /// At most `width` characters, the middle left out if it must be; control characters shown as '?'.
 [[nodiscard]] std::string shorten(std::string_view text, std::size_t width);
 /// The name of a device function without what every one of them has: return type, argument list,
 /// framework namespaces.
 [[nodiscard]] std::string function_text(std::string_view name);
 /// A paragraph whose first line starts with `first` and the others with as many spaces.
-[[nodiscard]] std::string paragraph(std::string_view first, std::string_view text);
+[[nodiscard]] std::string paragraph(std::string_view first, std::string_view text,
+                                    std::size_t width = page_width);
 
-/// Rows of cells in aligned columns.
-class Table {
- public:
-  enum class Align : std::uint8_t { left, right };
+/// Control characters shown as '?', so that no name from a trace can command a terminal.
+[[nodiscard]] std::string printable(std::string_view text);
 
-  explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// Every line starts with `indent` spaces; trailing spaces are cut. The widest left-aligned
-  /// column is shortened if a line would not fit the page.
-  [[nodiscard]] std::string text(std::size_t indent) const;
-
- private:
-  std::vector<Align> columns_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
-}  // namespace foretrace::app
+}  // namespace foretrace::report

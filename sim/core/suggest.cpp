@@ -66,7 +66,9 @@ std::string did_you_mean(std::string_view wrong, std::span<const std::string_vie
     const std::size_t distance = edit_distance(wrong, name);
     const std::size_t allowed = std::max<std::size_t>(1, std::max(wrong.size(), name.size()) / 3);
     const bool is_start = wrong.size() >= 3 && name.starts_with(wrong);
-    if (distance <= allowed || is_start) near.emplace_back(is_start ? 0 : distance, name);
+    // A name that was begun is meant before one that looks like it; nearly complete, it alone is.
+    const std::size_t rank = !is_start ? 1 + distance : distance == 1 ? 0 : 1;
+    if (distance <= allowed || is_start) near.emplace_back(rank, name);
   }
   if (near.empty()) return {};
   std::stable_sort(near.begin(), near.end(),

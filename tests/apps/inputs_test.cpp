@@ -153,9 +153,9 @@ TEST_CASE("inputs: of a side that was not recorded nothing is expected, not zero
        "args": {"device": 0, "stream": 7, "correlation": 1}},
       {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 6000, "dur": 5000,
        "args": {"device": 0, "stream": 7, "correlation": 2}}]})");
-  const Ran ran = run_program("simulate '" + kernels + "'");
+  const Ran ran = run_program("simulate '" + kernels + "' --details");
   REQUIRE(ran.code == 0);
-  const std::size_t row = ran.out.find("  device infinitely fast");
+  const std::size_t row = ran.out.find("  an infinitely fast device");
   REQUIRE(row != std::string::npos);
   const std::string line = ran.out.substr(row, ran.out.find('\n', row) - row);
   CHECK(line.find('%') == std::string::npos);

@@ -8,6 +8,7 @@
 #include "trace/annotate/host_phases.h"
 #include "trace/annotate/layers.h"
 #include "trace/annotate/regions.h"
+#include "trace/annotate/repeated_passes.h"
 #include "trace/annotate/steps.h"
 
 namespace foretrace::trace {
@@ -33,6 +34,11 @@ std::string_view to_string(PhaseEvidence evidence) {
 Annotation annotate_with(const EventTable& events, EvidenceSet use) {
   Attribution attribution = start_attribution(events, use);
   attribution.result.steps = find_steps(attribution);
+  if (attribution.result.steps.empty()) {
+    RepeatedPasses passes = find_repeated_passes(events);
+    attribution.result.steps = std::move(passes.steps);
+    attribution.result.steps_note = std::move(passes.note);
+  }
   attribute_host_phases(attribution);
   attribute_operators(attribution);
   if (use.has(PhaseEvidence::context)) attribute_by_context(attribution);

@@ -69,6 +69,7 @@ struct Annotation {
   std::vector<ModuleInfo> modules;
   std::vector<HostRegion> regions;  ///< top-level regions, sorted by (track, start)
   std::vector<StepWindow> steps;    ///< sorted by (rank, start)
+  std::string steps_note;           ///< how steps were found where nothing marks them; else empty
 };
 
 /// Attributes every event. Deterministic; never fails: what it cannot tell is unknown.

@@ -40,6 +40,7 @@ void OperatorCalls::collect_work() {
     work.uploads = work.uploads || uploads;
     work.downloads = work.downloads || downloads;
     work.computes = work.computes || !(uploads || downloads);
+    work.kernels += events_.kind[i] == EventKind::kernel ? 1 : 0;
   }
 }
 

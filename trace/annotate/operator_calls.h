@@ -1,6 +1,7 @@
 // Operators as calls: who called whom, and what each launches on a device itself.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct OwnWork {
   bool computes = false;   ///< kernels, sets, copies on the device
   bool uploads = false;    ///< copies from the host
   bool downloads = false;  ///< copies to the host
+  std::size_t kernels = 0;
 };
 
 class OperatorCalls {

@@ -76,6 +76,7 @@ struct BuiltGraph {
   std::vector<MeasuredStep> steps;
   /// Recorded start per task (after time 0), for comparison and views only; -1 where synthetic.
   std::vector<std::int64_t> recorded_start_ns{};
+  std::string steps_note{};  ///< how steps were found where nothing marks them; else empty
   std::vector<std::string> warnings{};
   /// What was recorded of the memory of each device; its tensors are those of the graph.
   std::vector<DeviceMemory> memory{};

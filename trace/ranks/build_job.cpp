@@ -161,6 +161,7 @@ class JobBuilder {
       return std::move(built).error();
     }
     job_.built = std::move(built).value();
+    job_.built.steps_note = prepared_.front()->annotation.steps_note;
     job_.built.memory = std::move(memory);
     job_.built.memory_note = rules::memory_note(job_.built.memory);
     job_.built.parameters = std::move(parameters);

@@ -22,7 +22,11 @@ Result<BuiltGraph> build_graph(const EventTable& events, const BuildOptions& opt
   }
   rules::describe_collectives(assembly);
   rules::connect(assembly);
-  return rules::emit(assembly);
+  Result<BuiltGraph> built = rules::emit(assembly);
+  if (built.ok()) {
+    built->steps_note = annotation.steps_note;
+  }
+  return built;
 }
 
 }  // namespace foretrace::trace

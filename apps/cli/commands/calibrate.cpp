@@ -8,18 +8,20 @@
 
 #include <fmt/format.h>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
-#include "apps/report/style.h"
+#include "apps/report/section.h"
 #include "apps/report/text.h"
+#include "apps/report/writers.h"
 #include "models/catalogue/cost_file.h"
 
 namespace foretrace::commands {
 namespace {
 
-using Align = app::Table::Align;
+using report::Value;
 
 struct Options {
   app::CommonOptions common;
@@ -28,54 +30,66 @@ struct Options {
   std::string output;
 };
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-std::string error_table(const Calibration& calibration) {
-  app::Table table({Align::left, Align::left, Align::left, Align::left, Align::right, Align::right,
-                    Align::right, Align::right, Align::right});
-  table.row(
-      {"accelerator", "operator", "dtype", "form", "rows", "mean", "median", "90 %", "roofline"});
+report::Section errors_section(const Calibration& calibration) {
+  report::Table table{.columns = {{"accelerator", "accelerator"},
+                                  {"operator", "operator"},
+                                  {"dtype", "dtype"},
+                                  {"form", "form"},
+                                  {"rows", "rows"},
+                                  {"mean", "mean"},
+                                  {"median", "median"},
+                                  {"p90", "90 %"},
+                                  {"roofline_mean", "roofline"}}};
   for (const CalibratedOperator& fitted : calibration.operators) {
     const OperatorFit& fit = fitted.chosen.fit;
     const ErrorSummary& error = fitted.chosen.held_back;
-    table.row({fitted.accelerator, std::string(to_string(fit.kind)),
-               std::string(to_string(fit.precision)), std::string(to_string(fit.form)),
-               app::count_text(error.rows), percent(error.mean), percent(error.median),
-               percent(error.p90), percent(fitted.roofline.held_back.mean)});
+    table.add({Value::words(fitted.accelerator), Value::words(to_string(fit.kind)),
+               Value::words(to_string(fit.precision)), Value::words(to_string(fit.form)),
+               Value::count(error.rows), Value::share(error.mean), Value::share(error.median),
+               Value::share(error.p90), Value::share(fitted.roofline.held_back.mean)});
   }
-  return table.text(2);
+  return {.key = "errors", .tables = {std::move(table)}};
 }
 
-std::string clock_lines(const Calibration& calibration) {
-  std::string text;
+report::Section clocks_section(const Calibration& calibration) {
+  report::Section section{.key = "clocks", .title = "clocks"};
   for (const CalibratedOperator& fitted : calibration.operators) {
     for (const SourceTerms& source : fitted.chosen.sources) {
       if (source.clock <= 1.0) continue;
-      text += app::paragraph(
-          "  ", fmt::format("{} on {}: {} measured at {:.2f} times the clock of the slowest source",
-                            to_string(fitted.chosen.fit.kind), fitted.accelerator, source.source,
-                            source.clock));
+      section.note(fmt::format(
+          "{} on {}: {} measured at {:.2f} times the clock of the slowest source",
+          to_string(fitted.chosen.fit.kind), fitted.accelerator, source.source, source.clock));
     }
   }
-  return text.empty() ? "" : "\nclocks\n" + text;
+  return section;
 }
 
-std::string page(const Calibration& calibration, std::size_t tables, const std::string& path) {
+report::Section left_out_section(const Calibration& calibration) {
+  report::Section section{.key = "left_out", .title = "left out"};
+  for (const UnusedRows& unused : calibration.unused) {
+    section.note(
+        fmt::format("{}: {}, {}", unused.what, report::plural(unused.rows, "row"), unused.reason));
+  }
+  return section;
+}
+
+report::Page page(const Calibration& calibration, std::size_t tables, const std::string& path) {
   std::size_t rows = 0;
   for (const CalibratedOperator& fitted : calibration.operators) {
     rows += fitted.chosen.held_back.rows;
   }
-  std::string text = app::strong("error on rows held back") +
-                     fmt::format(": {}, {}; every third is predicted by a fit to the others\n",
-                                 app::plural(tables, "table"), app::plural(rows, "row")) +
-                     error_table(calibration) + clock_lines(calibration);
-  if (!calibration.unused.empty()) text += "\nleft out\n";
-  for (const UnusedRows& unused : calibration.unused) {
-    text += app::paragraph("  ", fmt::format("{}: {}, {}", unused.what,
-                                             app::plural(unused.rows, "row"), unused.reason));
-  }
-  return text + (path.empty() ? "\nnothing written; -o FILE keeps the constants\n"
-                              : fmt::format("\nconstants written to {}\n", path));
+  report::Section errors = errors_section(calibration);
+  errors.headline = fmt::format(
+      "error on rows held back: {}, {}; every third is predicted by a fit "
+      "to the others",
+      report::plural(tables, "table"), report::plural(rows, "row"));
+  report::Section end{.key = "constants"};
+  end.notes.push_back({path.empty() ? "nothing written; -o FILE keeps the constants"
+                                    : "constants written to " + path,
+                       ""});
+  return {.sections = {std::move(errors), clocks_section(calibration),
+                       left_out_section(calibration), std::move(end)},
+          .main_table = "errors"};
 }
 
 // A plain name is a file of the config folder, where predictions look for it.
@@ -126,8 +140,11 @@ int run(const Options& options) {
     if (!written) return app::failure(written.error());
   }
   if (options.common.json) return app::answer(text);
-  if (options.common.quiet) return app::answer(error_table(*calibration));
-  return app::answer(page(*calibration, tables.size(), path));
+  if (options.common.quiet) {
+    return app::answer(report::text_of({.sections = {errors_section(*calibration)}},
+                                       app::text_style(options.common)));
+  }
+  return app::answer(page(*calibration, tables.size(), path), options.common);
 }
 
 std::function<int()> setup(app::Arguments& cli) {
@@ -136,11 +153,13 @@ std::function<int()> setup(app::Arguments& cli) {
                  "tables of measured operators (schema foretrace-truth/1)")
       .required();
   cli.add_option("--accelerator", options->accelerator,
-                 "where tables without devices were measured; of others, only its rows")
+                 "the accelerator that tables without a device were measured on; of other tables, "
+                 "only its rows")
       .type_name("NAME");
   cli.add_option("-o,--output", options->output,
-                 "where to write the constants: a .json file, or a name in configs/costs")
+                 "write the constants to a .json file, or under a name in configs/costs")
       .type_name("FILE");
+  app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb",
@@ -154,6 +173,8 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern const CommandInfo calibrate;
-const CommandInfo calibrate = {"calibrate", "fit costs of operators to measured tables", setup};
+const CommandInfo calibrate = {
+    "calibrate", "fit costs of operators to measured tables, with the error on rows held back",
+    setup};
 
 }  // namespace foretrace::commands

@@ -22,7 +22,9 @@ struct Options {
 };
 
 int run(const CLI::App& root, const Options& options) {
-  const app::Shell shell = options.shell == "zsh" ? app::Shell::zsh : app::Shell::bash;
+  const app::Shell shell = options.shell == "zsh"    ? app::Shell::zsh
+                           : options.shell == "fish" ? app::Shell::fish
+                                                     : app::Shell::bash;
   const std::string script = app::completion_script(root, shell);
   if (options.common.json) {
     const nlohmann::ordered_json document = {{"shell", options.shell}, {"script", script}};
@@ -33,11 +35,14 @@ int run(const CLI::App& root, const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  constexpr std::array<std::string_view, 2> shells = {"bash", "zsh"};
-  cli.add_option("SHELL", options->shell, "bash or zsh").required().one_of(shells);
+  constexpr std::array<std::string_view, 3> shells = {"bash", "zsh", "fish"};
+  cli.add_option("SHELL", options->shell, "bash, zsh or fish").required().one_of(shells);
   app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {{"source <(foretrace completion bash)",
-                                        "completes commands, options, what-ifs in this shell"}};
+  constexpr app::Example examples[] = {
+      {"source <(foretrace completion bash)",
+       "completes commands, options and what-ifs in this shell"},
+      {"foretrace completion fish > ~/.config/fish/completions/foretrace.fish",
+       "the same in every fish from now on"}};
   cli.add_examples(examples);
   return [options, &cli] { return run(cli.program(), *options); };
 }
@@ -45,7 +50,7 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern const CommandInfo completion;
-const CommandInfo completion = {"completion", "a script that completes names in bash or zsh",
-                                setup};
+const CommandInfo completion = {"completion",
+                                "print a script that completes names in bash, zsh or fish", setup};
 
 }  // namespace foretrace::commands

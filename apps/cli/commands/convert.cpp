@@ -5,12 +5,13 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
+#include "apps/report/section.h"
 #include "apps/report/text.h"
 #include "trace/formats/scrub.h"
 #include "trace/formats/writer.h"
@@ -18,7 +19,7 @@
 namespace foretrace::commands {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using report::Value;
 
 struct Options {
   app::CommonOptions common;
@@ -74,41 +75,33 @@ Result<Converted> convert(const Options& options) {
   return result;
 }
 
-std::string page(const Options& options, const Converted& result) {
-  std::string text = fmt::format("wrote {} ({}, {}, {:.2f} MB)\n", options.out, result.to,
-                                 app::plural(result.written.events, "entry"),
-                                 static_cast<double>(result.bytes) / 1e6);
-  if (options.common.quiet) {
-    return text;
-  }
+report::Page page(const Options& options, const Converted& result) {
+  report::Section section{
+      .key = "written",
+      .headline = fmt::format("wrote {} ({}, {}, {:.2f} MB)", options.out, result.to,
+                              report::plural(result.written.events, "entry"),
+                              static_cast<double>(result.bytes) / 1e6)};
+  section.datum("path", Value::words(options.out));
+  section.datum("format", Value::words(result.to));
+  section.datum("entries", Value::count(result.written.events));
+  section.datum("bytes", Value::count(result.bytes));
+  section.datum("left_out", Value::texts(result.written.left_out));
+  section.datum("frames_removed", Value::count(result.scrubbed.frames));
+  section.datum("texts_changed", Value::count(result.scrubbed.names));
   if (options.scrub) {
-    text += fmt::format("  scrubbed  {} removed, {} changed\n",
-                        app::plural(result.scrubbed.frames, "Python frame"),
-                        app::plural(result.scrubbed.names, "text"));
+    section.line("scrubbed", fmt::format("{} removed, {} changed",
+                                         report::plural(result.scrubbed.frames, "Python frame"),
+                                         report::plural(result.scrubbed.names, "text")));
   }
-  for (const std::string& what : result.written.left_out) {
-    text += app::paragraph("  left out  ", what);
-  }
-  return text;
+  for (const std::string& what : result.written.left_out) section.line("left out", what);
+  return {.sections = {std::move(section)}};
 }
 
 int run(const Options& options) {
   app::start_logging(options.common);
   const Result<Converted> result = convert(options);
-  if (!result.ok()) {
-    return app::failure(result.error());
-  }
-  if (options.common.json) {
-    const Json document = {{"path", options.out},
-                           {"format", result->to},
-                           {"entries", result->written.events},
-                           {"bytes", result->bytes},
-                           {"left_out", result->written.left_out},
-                           {"frames_removed", result->scrubbed.frames},
-                           {"texts_changed", result->scrubbed.names}};
-    return app::answer(document.dump(2) + "\n");
-  }
-  return app::answer(page(options, *result));
+  return result.ok() ? app::answer(page(options, *result), options.common)
+                     : app::failure(result.error());
 }
 
 std::function<int()> setup(app::Arguments& cli) {
@@ -117,7 +110,7 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("OUT", options->out, "the file to write; its name says the format").required();
   cli.add_option("--to", options->format, "the format, if the name does not say it");
   cli.add_flag("--scrub", options->scrub,
-               "leave out paths, host names and call stacks, for a trace to be shared");
+               "remove paths, host names and call stacks, so that the trace can be shared");
   cli.add_flag("--strict", options->trace.strict,
                "refuse a trace with any event that must be dropped");
   app::add_common(cli, options->common);
@@ -131,6 +124,6 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern const CommandInfo convert;
-const CommandInfo convert = {"convert", "writes a trace in another format", setup};
+const CommandInfo convert = {"convert", "write a trace in another format", setup};
 
 }  // namespace foretrace::commands

@@ -2,17 +2,14 @@
 #include <memory>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/predict.h"
-#include "apps/report/documents.h"
-#include "apps/report/report.h"
-#include "apps/report/report_parts.h"
+#include "apps/report/pages.h"
 
 namespace foretrace::commands {
 namespace {
@@ -37,24 +34,20 @@ int run(const Options& options) {
   if (!replay.ok()) {
     return app::failure(replay.error());
   }
-  const driver::PathReport report =
+  const driver::PathReport path =
       driver::path_report(recording->graph(), replay->run, options.top, *run_options);
-  if (options.common.json) {
-    return app::answer(driver::text_of(driver::path_document(*recording, *replay, report)));
-  }
-  return app::answer(app::with_doubt(options.common.quiet
-                                         ? app::path_headline(report) + "\n"
-                                         : app::path_page(*recording, *replay, report),
-                                     *replay));
+  return app::answer(report::critical_path_page({*recording, *replay, path}), options.common);
 }
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   app::add_trace(cli, options->trace);
   app::add_run(cli, options->trace);
-  cli.add_option("--top", options->top, "how many parts to list and to simulate without (10)")
+  cli.add_option("--top", options->top,
+                 "list this many parts, and simulate the step without each (10)")
       .type_name("N")
       .in_range(1, 1000);
+  app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace critical-path trace.json.gz",
@@ -68,6 +61,6 @@ std::function<int()> setup(app::Arguments& cli) {
 
 extern const CommandInfo critical_path;
 const CommandInfo critical_path = {
-    "critical-path", "what a step is spent on, and how much each part could give", setup};
+    "critical-path", "show what bounds a step, and how much each part could give", setup};
 
 }  // namespace foretrace::commands

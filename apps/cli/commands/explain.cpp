@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/catalogue.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
+#include "apps/cli/names.h"
 #include "apps/cli/options.h"
 #include "sim/core/params.h"
 
@@ -30,8 +32,13 @@ Result<Component> find(const std::string& name) {
     return all.error();
   }
   std::vector<std::string_view> names;
+  std::vector<std::string> meant = {name};
+  for (const Result<std::string>& word :
+       {app::optimization_named(name), app::accelerator_named(name)}) {
+    if (word.ok()) meant.push_back(*word);
+  }
   for (const Component& component : *all) {
-    if (component.name == name) {
+    if (std::find(meant.begin(), meant.end(), component.name) != meant.end()) {
       return component;
     }
     names.push_back(component.name);
@@ -55,13 +62,13 @@ int run(const Options& options) {
   if (options.common.quiet) {
     return app::answer(component->summary + "\n");
   }
-  const Result<std::string> text = app::explanation(*component);
+  const Result<std::string> text = app::explanation(*component, app::text_style());
   return text.ok() ? app::answer(*text) : app::failure(text.error());
 }
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("NAME", options->name, "an optimization, a policy, an accelerator or a reader")
+  cli.add_option("NAME", options->name, "a what-if, a policy, an accelerator, a reader or a writer")
       .required();
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
@@ -75,7 +82,8 @@ std::function<int()> setup(app::Arguments& cli) {
 
 extern const CommandInfo explain;
 const CommandInfo explain = {
-    "explain", "paper, assumptions and parameters of a what-if; figures and sources of a product",
+    "explain",
+    "explain a what-if (paper, assumptions, parameters), a policy, an accelerator or a format",
     setup};
 
 }  // namespace foretrace::commands

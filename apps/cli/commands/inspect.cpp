@@ -7,14 +7,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
-#include "apps/report/documents.h"
-#include "apps/report/report.h"
+#include "apps/report/pages.h"
 #include "trace/inputs/list_files.h"
 
 namespace foretrace::commands {
@@ -43,13 +41,8 @@ int run_communication(const Options& options) {
   }
   const driver::Communication communication =
       driver::communication_of(*recording, replay->run.timeline);
-  if (options.common.json) {
-    return app::answer(
-        driver::text_of(driver::communication_document(*recording, *replay, communication)));
-  }
-  return app::answer(options.common.quiet
-                         ? app::communication_headline(*recording, communication) + "\n"
-                         : app::communication_page(*recording, *replay, communication));
+  return app::answer(report::communication_page({*recording, *replay, communication}),
+                     options.common);
 }
 
 Result<std::vector<driver::Inspection>> inspect_all(const Options& options) {
@@ -96,42 +89,30 @@ int run(const Options& options) {
     app::log_warnings(found.report,
                       found.graph ? found.graph->warnings : std::vector<std::string>{});
   }
-  if (options.common.json) {
-    return app::answer(driver::text_of(driver::inspect_document(traces)));
-  }
-  std::string text;
-  for (const driver::Inspection& found : traces) {
-    text += text.empty() || options.common.quiet ? "" : "\n";
-    if (options.memory) {
-      text += options.common.quiet ? app::memory_headline(found) + "\n" : app::memory_page(found);
-      continue;
-    }
-    if (options.modules) {
-      text += options.common.quiet ? app::modules_headline(found) + "\n" : app::modules_page(found);
-      continue;
-    }
-    text += options.common.quiet ? app::inspect_headline(found) + "\n" : app::inspect_page(found);
-  }
-  return app::answer(text);
+  return app::answer(report::inspect_page(traces, {options.memory, options.modules}),
+                     options.common);
 }
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("TRACE", options->paths,
-                 "recorded traces, plain or .gz, a folder or a .tar(.gz) of them, a run.ftr.json")
+  cli.add_option(
+         "TRACE", options->paths,
+         "recorded traces, plain or .gz (- is standard input), a folder or a .tar(.gz) of them, "
+         "a run.ftr.json")
       .required();
   cli.add_flag("--strict", options->trace.strict,
                "refuse a trace with any event that must be dropped");
   cli.add_flag("--communication", options->communication,
                "take the traces as the ranks of one job: bytes, bandwidth, waiting, late ranks");
   cli.add_flag("--modules", options->modules,
-               "the stages of a step and the modules below them, repeated ones folded");
+               "the stages of a step and the modules below them; repeated modules are one line");
   const app::Option memory = cli.add_flag(
       "--memory", options->memory,
-      "who holds device memory at its peak, what the allocator reserves, where it fits");
+      "what holds device memory at the peak, what the allocator reserves, where it fits");
   cli.add_option("--allocator", options->allocator,
-                 "settings of the allocator, as in PYTORCH_CUDA_ALLOC_CONF")
+                 "with --memory: allocator settings, as in PYTORCH_CUDA_ALLOC_CONF")
       .needs(memory);
+  app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace inspect trace.json.gz", "steps, devices, damage, and where the device time goes"},
@@ -150,7 +131,7 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern const CommandInfo inspect;
-const CommandInfo inspect = {"inspect", "what is in a trace, and where its device time goes",
+const CommandInfo inspect = {"inspect", "show what is in a trace, and where its device time goes",
                              setup};
 
 }  // namespace foretrace::commands

@@ -6,12 +6,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/catalogue.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
-#include "apps/report/style.h"
+#include "apps/report/section.h"
 #include "apps/report/text.h"
 
 namespace foretrace::commands {
@@ -49,6 +50,37 @@ int print_json(const std::vector<Component>& found, bool kinds_only) {
   return app::answer(list.dump(2) + "\n");
 }
 
+report::Page table_page(const std::vector<Component>& found) {
+  report::Table table{.columns = {{"kind"}, {"name"}, {"summary"}}};
+  for (const Component& component : found) {
+    table.add({report::Value::words(component.kind), report::Value::words(component.name),
+               report::Value::words(component.summary)});
+  }
+  return {.sections = {{.key = "components", .tables = {std::move(table)}}},
+          .main_table = "components"};
+}
+
+/// One paragraph per name, below its kind.
+std::string text(const std::vector<Component>& found, const report::TextStyle& style) {
+  std::size_t width = 0;
+  for (const Component& component : found) width = std::max(width, component.name.size());
+  std::string text;
+  for (const app::Kind& kind : app::kinds()) {
+    std::string rows;
+    for (const Component& component : found) {
+      if (component.kind == kind.name) {
+        rows += report::paragraph(fmt::format("  {:<{}}  ", component.name, width),
+                                  component.summary, style.width);
+      }
+    }
+    if (!rows.empty()) {
+      text += (text.empty() ? "" : "\n") + style.strong(kind.name) +
+              fmt::format(": {}\n", kind.summary) + rows;
+    }
+  }
+  return text + "\nforetrace explain NAME tells all about one of them\n";
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   const Result<std::vector<Component>> found = app::components(options.kind);
@@ -58,36 +90,20 @@ int run(const Options& options) {
   if (options.common.json) {
     return print_json(*found, options.kind.empty());
   }
-  std::string text;
   if (options.common.quiet) {
-    for (const Component& component : *found) {
-      text += component.name + "\n";
-    }
-    return app::answer(text);
+    std::string names;
+    for (const Component& component : *found) names += component.name + "\n";
+    return app::answer(names);
   }
-  std::size_t width = 0;
-  for (const Component& component : *found) {
-    width = std::max(width, component.name.size());
-  }
-  for (const app::Kind& kind : app::kinds()) {
-    std::string rows;
-    for (const Component& component : *found) {
-      if (component.kind == kind.name) {
-        rows += app::paragraph(fmt::format("  {:<{}}  ", component.name, width), component.summary);
-      }
-    }
-    if (!rows.empty()) {
-      text += (text.empty() ? "" : "\n") + app::strong(kind.name) +
-              fmt::format(": {}\n", kind.summary) + rows;
-    }
-  }
-  return app::answer(text + "\nforetrace explain NAME tells all about one of them\n");
+  if (options.common.csv) return app::answer(table_page(*found), options.common);
+  return app::answer(text(*found, app::text_style(options.common)));
 }
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("KIND", options->kind,
                  "optimizations, policies, accelerators, readers or writers; all if left out");
+  cli.add_flag("--csv", options->common.csv, "print kind, name and summary as CSV");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace list optimizations", "what-ifs and what each does"},
@@ -99,7 +115,6 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern const CommandInfo list;
-const CommandInfo list = {"list", "names of what-ifs, policies, accelerators and trace formats",
-                          setup};
+const CommandInfo list = {"list", "list what-ifs, policies, accelerators and trace formats", setup};
 
 }  // namespace foretrace::commands

@@ -8,12 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
 #include "apps/cli/outputs.h"
 #include "apps/driver/what_if_spec.h"
+#include "apps/report/pages.h"
 #include "apps/report/schedule/schedule_report.h"
 
 namespace foretrace::commands {
@@ -98,9 +100,7 @@ int run(const Options& options) {
   if (const Status written = write_files(options, *schedule, runs->front()); !written) {
     return app::failure(written.error());
   }
-  if (options.common.json) return app::answer(app::schedule_document(*schedule, *runs));
-  return app::answer(options.common.quiet ? app::schedule_headline(*schedule, *runs)
-                                          : app::schedule_page(*schedule, *runs));
+  return app::answer(report::schedule_page({*schedule, *runs}), options.common);
 }
 
 std::function<int()> setup(app::Arguments& cli) {
@@ -114,6 +114,7 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("--timeline", options->timeline, "who ran where, for a trace viewer")
       .type_name("FILE");
   cli.add_option("--svg", options->picture, "the same as a picture").type_name("FILE");
+  app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace schedule examples/05_schedule/heterogeneous.json",

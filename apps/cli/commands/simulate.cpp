@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "apps/cli/answers.h"
+#include "apps/cli/busy.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
@@ -16,10 +16,7 @@
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
-#include "apps/report/documents.h"
-#include "apps/report/report.h"
-#include "apps/report/report_parts.h"
-#include "apps/report/report_scenario.h"
+#include "apps/report/pages.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
@@ -43,17 +40,13 @@ int run_in_budget(const Options& options, const driver::Recording& recording,
   if (!drawn.ok()) {
     return app::failure(drawn.error());
   }
-  if (options.common.json) {
-    return app::answer(driver::text_of(driver::result_document(
-                           {recording, replay, analysis, nullptr, nullptr, nullptr, &answer})),
-                       code);
-  }
   return app::answer(
-      app::with_doubt(options.common.quiet ? app::budget_headline(answer) + "\n"
-                                           : app::budget_page(recording, replay, answer) +
-                                                 app::timeline_line(*drawn ? options.timeline : ""),
-                      replay),
-      code);
+      report::result_page({.recording = recording,
+                           .replay = replay,
+                           .baseline = analysis,
+                           .baseline_budget = &answer,
+                           .timeline = *drawn ? std::string_view(options.timeline) : ""}),
+      options.common, code);
 }
 
 int run_scenario(const Options& options, const std::string& path) {
@@ -61,7 +54,8 @@ int run_scenario(const Options& options, const std::string& path) {
   if (!scenario.ok()) {
     return app::failure(scenario.error());
   }
-  const Result<driver::ScenarioAnswer> answer = driver::answer_scenario(*scenario);
+  const Result<driver::ScenarioAnswer> answer = app::while_busy(
+      options.common, "simulating the step", [&] { return driver::answer_scenario(*scenario); });
   if (!answer.ok()) {
     return app::failure(answer.error());
   }
@@ -69,14 +63,8 @@ int run_scenario(const Options& options, const std::string& path) {
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return app::failure(written.error());
   }
-  const app::ExitCode code = answer->fits ? app::exit_done : app::exit_answer_is_no;
-  if (options.common.json) {
-    return app::answer(driver::text_of(app::scenario_document(*scenario, *answer)), code);
-  }
-  return app::answer(options.common.quiet ? app::scenario_headline(*scenario, *answer)
-                                          : app::scenario_page(*scenario, *answer) +
-                                                app::timeline_line(options.timeline),
-                     code);
+  return app::answer(report::scenario_page({*scenario, *answer, options.timeline}), options.common,
+                     answer->fits ? app::exit_done : app::exit_answer_is_no);
 }
 
 int run(const Options& options) {
@@ -94,8 +82,7 @@ int run(const Options& options) {
   if (!run_options.ok()) {
     return app::failure(run_options.error());
   }
-  const Result<std::optional<driver::BudgetQuestion>> question =
-      app::budget_question(options.budget);
+  Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
   if (!question.ok()) {
     return app::failure(question.error());
   }
@@ -114,8 +101,14 @@ int run(const Options& options) {
   }
   driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   if (question->has_value()) {
-    const Result<driver::BudgetAnswer> answer =
-        driver::run_in_budget(recording->graph(), **question, *run_options);
+    const Status counted =
+        driver::count_overhead(*recording, replay->run.timeline, question->value());
+    if (!counted.ok()) {
+      return app::failure(counted.error());
+    }
+    const Result<driver::BudgetAnswer> answer = app::while_busy(
+        options.common, "running within the budget",
+        [&] { return driver::run_in_budget(recording->graph(), **question, *run_options); });
     return answer.ok() ? run_in_budget(options, *recording, *replay, *analysis, *answer)
                        : app::failure(answer.error());
   }
@@ -130,16 +123,13 @@ int run(const Options& options) {
   if (const Status drawn = app::draw_pictures(options.pictures, title, runs); !drawn.ok()) {
     return app::failure(drawn.error());
   }
-  if (options.common.json) {
-    return app::answer(driver::text_of(driver::result_document({*recording, *replay, *analysis})));
-  }
-  if (options.common.quiet) {
-    return app::answer(app::with_doubt(app::replay_headline(*replay) + "\n", *replay));
-  }
-  const bool all_steps = run_options->step.kind == driver::StepChoice::Kind::all;
   return app::answer(
-      app::with_doubt(app::replay_page(*recording, *replay, *analysis, all_steps), *replay) +
-      app::timeline_line(options.timeline));
+      report::result_page({.recording = *recording,
+                           .replay = *replay,
+                           .baseline = *analysis,
+                           .all_steps = run_options->step.kind == driver::StepChoice::Kind::all,
+                           .timeline = options.timeline}),
+      options.common);
 }
 
 std::function<int()> setup(app::Arguments& cli) {
@@ -149,6 +139,7 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_budget(cli, options->budget);
   app::add_timeline(cli, options->timeline);
   app::add_pictures(cli, options->pictures);
+  app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace simulate trace.json.gz",
@@ -169,7 +160,7 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern const CommandInfo simulate;
-const CommandInfo simulate = {"simulate", "replays a trace and says how close the simulation is",
+const CommandInfo simulate = {"simulate", "replay a trace, and say how close the simulation is",
                               setup};
 
 }  // namespace foretrace::commands

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
+#include "apps/cli/names.h"
 #include "apps/cli/options.h"
 #include "apps/cli/pictures.h"
 #include "apps/cli/timelines.h"
@@ -19,11 +20,7 @@
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/what_if_spec.h"
-#include "apps/report/documents.h"
-#include "apps/report/report.h"
-#include "apps/report/report_parts.h"
-#include "apps/report/style.h"
-#include "apps/report/text.h"
+#include "apps/report/pages.h"
 #include "models/catalogue/accelerator.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
@@ -55,8 +52,15 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   if (!specs.ok()) {
     return specs.error();
   }
+  if (const Status known = app::resolve_names(*specs); !known.ok()) {
+    return known.error();
+  }
   if (!options.accelerator.empty()) {
-    specs->push_back(driver::swap_to(options.accelerator));
+    Result<std::string> accelerator = app::accelerator_named(options.accelerator);
+    if (!accelerator.ok()) {
+      return std::move(accelerator).error().with_context("--accelerator");
+    }
+    specs->push_back(driver::swap_to(*accelerator));
   }
   if (const Status asked = app::check_questions(options.questions, !specs->empty()); !asked.ok()) {
     return asked.error();
@@ -96,6 +100,13 @@ Result<Start> start_of(const Options& options) {
     return analysis.error();
   }
   driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
+  if (question->has_value()) {
+    const Status counted =
+        driver::count_overhead(*recording, replay->run.timeline, question->value());
+    if (!counted.ok()) {
+      return counted.error();
+    }
+  }
   return Start{{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)},
                *std::move(question)};
 }
@@ -117,13 +128,6 @@ Result<std::optional<Budgets>> budgets_of(const Start& start,
     return predicted.error();
   }
   return std::optional(Budgets{*std::move(baseline), *std::move(predicted)});
-}
-
-std::string budget_text(const Budgets& budgets) {
-  return "\n" + app::strong("within the memory budget") + "\n" +
-         app::paragraph("  baseline  ", app::budget_headline(budgets.baseline)) +
-         app::paragraph("  predicted ", app::budget_headline(budgets.predicted)) +
-         app::budget_rows(budgets.predicted);
 }
 
 /// Both runs, within the budget if one is given. False if there is nothing to draw.
@@ -183,25 +187,16 @@ int predict(const Options& options, const Start& start, const std::vector<driver
   if (!drawn.ok()) {
     return app::failure(drawn.error());
   }
-  if (options.common.json) {
-    return app::answer(driver::text_of(driver::result_document(
-                           {base.recording, base.replay, base.analysis, &*prediction, &*predicted,
-                            nullptr, within == nullptr ? nullptr : &within->baseline,
-                            within == nullptr ? nullptr : &within->predicted})),
-                       code);
-  }
-  if (options.common.quiet) {
-    return app::answer(
-        app::with_doubt(app::prediction_headline(base.replay, *prediction) + "\n", base.replay) +
-            (within == nullptr ? "" : app::budget_headline(within->predicted) + "\n"),
-        code);
-  }
-  return app::answer(app::with_doubt(app::prediction_page({base.recording, base.replay,
-                                                           base.analysis, *prediction, *predicted}),
-                                     base.replay) +
-                         (within == nullptr ? "" : budget_text(*within)) +
-                         app::timeline_line(*drawn ? options.timeline : ""),
-                     code);
+  return app::answer(
+      report::result_page({.recording = base.recording,
+                           .replay = base.replay,
+                           .baseline = base.analysis,
+                           .prediction = &*prediction,
+                           .predicted = &*predicted,
+                           .baseline_budget = within == nullptr ? nullptr : &within->baseline,
+                           .predicted_budget = within == nullptr ? nullptr : &within->predicted,
+                           .timeline = *drawn ? std::string_view(options.timeline) : ""}),
+      options.common, code);
 }
 
 /// The what-ifs as they can be written again.
@@ -260,24 +255,25 @@ std::function<int()> setup(app::Arguments& cli) {
   options->trace.memory_graph = true;
   app::add_trace(cli, options->trace);
   cli.add_option("-a,--apply", options->apply,
-                 "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated, applied in order")
+                 "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated")
       .type_name("WHATIF")
       .single_values();
   cli.add_option("--accelerator", options->accelerator,
-                 "the same run on this product; foretrace list accelerators names them")
+                 "the same run on another accelerator; foretrace list accelerators names them")
       .type_name("NAME");
   cli.add_flag("--check", options->check,
-               "examine that in the changed graph everybody still waits for whom they waited for");
+               "check that all work of the changed graph still waits for what it waited for");
   app::add_questions(cli, options->questions);
   app::add_run(cli, options->trace);
   app::add_budget(cli, options->budget);
   app::add_timeline(cli, options->timeline);
   app::add_pictures(cli, options->pictures);
+  app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
       {"foretrace whatif trace.json.gz --apply mixed_precision --apply fused_optimizer",
-       "two at once, the second on top of the first"},
+       "two at once, each in its place"},
       {"foretrace whatif trace.json.gz --pairs", "which two go together, and which get in the way"},
       {"foretrace whatif trace.json.gz --fit 24GiB", "what to do so that it fits a smaller device"},
       {"foretrace whatif trace.json.gz --max-batch --apply activation_checkpointing",
@@ -292,6 +288,6 @@ std::function<int()> setup(app::Arguments& cli) {
 
 extern const CommandInfo what_if;
 const CommandInfo what_if = {
-    "whatif", "baseline beside prediction, what-ifs ranked by gain, what fits", setup};
+    "whatif", "predict what a change would do; rank changes by gain; find what fits", setup};
 
 }  // namespace foretrace::commands

@@ -121,7 +121,8 @@ class Fitter {
     if (const Status searched = search(limits); !searched.ok()) {
       return searched.error();
     }
-    return std::move(answer_);
+    const Status tried = try_all_policies();
+    return tried.ok() ? Result<FitAnswer>(std::move(answer_)) : tried.error();
   }
 
  private:
@@ -278,6 +279,25 @@ class Fitter {
     return ok_status();
   }
 
+  Status try_all_policies() {
+    WhatIfStack changed(recording_);
+    for (const WhatIf& what_if : in_order(stack_)) {
+      if (const Status pushed = changed.push(what_if); !pushed.ok()) {
+        return pushed;
+      }
+    }
+    const MemoryNeed& need = answer_.now.need;
+    BudgetQuestion question{.size = {.bytes = answer_.target.capacity_bytes},
+                            .choice = {.name = "fail"},
+                            .overhead_bytes = answer_.target.needed_bytes(need) - need.live_bytes};
+    Result<std::vector<BudgetTry>> tries = try_policies(changed.graph(), question, options_);
+    if (!tries.ok()) {
+      return tries.error();
+    }
+    answer_.policies = *std::move(tries);
+    return ok_status();
+  }
+
   Status search(SetLimits limits) {
     SetProblem problem;
     std::vector<const OptimizationInfo*> groups;
@@ -315,17 +335,6 @@ class Fitter {
 };
 
 }  // namespace
-
-Status check_tensors(const Recording& recording, std::string_view what) {
-  if (recording.graph().context().tensors.empty()) {
-    return Error{ErrorCode::missing_cost,
-                 fmt::format("{}: {} records neither device memory nor shapes of tensors, expected "
-                             "a trace recorded with "
-                             "profile_memory=True (or record_shapes=True)",
-                             what, recording.path)};
-  }
-  return ok_status();
-}
 
 std::vector<WhatIf> with_set(std::span<const WhatIf> stack, const FitAnswer& answer,
                              const FitSet& set) {

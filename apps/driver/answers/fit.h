@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/answers/progress.h"
 #include "apps/driver/answers/set_search.h"
 #include "apps/driver/load.h"
@@ -44,6 +45,9 @@ struct FitAnswer {
   std::optional<FitSet> best;      ///< nothing if no set fits, or if it fits now
   std::vector<FitSet> next;        ///< further ones that fit, shortest step first
   std::optional<FitSet> smallest;  ///< the least need of all
+  /// If it does not fit now: what happens without a what-if where tensors wait or leave instead, as
+  /// --memory-budget has it with the same size.
+  std::vector<BudgetTry> policies;
   std::size_t most_members = 0;
   std::size_t sets = 0;
   std::size_t trials = 0;
@@ -70,8 +74,5 @@ struct FitAnswer {
 /// The same as --apply takes it; `stack` is as the user wrote it.
 [[nodiscard]] std::vector<std::string> with_set(std::span<const std::string> stack,
                                                 const FitAnswer& answer, const FitSet& set);
-
-/// Refuses a recording without tensors; `what` asks for them.
-[[nodiscard]] Status check_tensors(const Recording& recording, std::string_view what);
 
 }  // namespace foretrace::driver

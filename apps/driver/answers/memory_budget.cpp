@@ -175,69 +175,21 @@ std::vector<MemoryBudget> unlimited(const TaskGraph& graph) {
   return budgets;
 }
 
-std::int64_t size_for(const BudgetSize& size, std::int64_t peak) {
-  return size.share == 0 ? size.bytes : std::llround(size.share * static_cast<double>(peak));
+std::int64_t size_for(const BudgetQuestion& question, std::int64_t peak) {
+  const BudgetSize& size = question.size;
+  return size.share == 0 ? std::max<std::int64_t>(1, size.bytes - question.overhead_bytes)
+                         : std::llround(size.share * static_cast<double>(peak));
 }
 
 }  // namespace
 
-Result<BudgetSize> parse_budget_size(std::string_view text) {
-  BudgetSize size;
-  if (text.ends_with('%')) {
-    std::string_view number = text.substr(0, text.size() - 1);
-    while (number.ends_with(' ')) number.remove_suffix(1);
-    const Result<double> percent = parse_quantity(number, ParamType::number);
-    if (!percent.ok() || !(*percent > 0 && *percent <= 1000)) {
-      return Error{ErrorCode::bad_usage,
-                   fmt::format("--memory-budget: got {}, expected a share of the peak from above 0 "
-                               "to 1000 %",
-                               in_quotes(text))};
-    }
-    size.share = *percent / 100;
-    return size;
+Result<std::vector<BudgetTry>> try_policies(const TaskGraph& graph, const BudgetQuestion& question,
+                                            const RunOptions& options) {
+  std::vector<MemoryBudget> budgets = unlimited(graph);
+  for (MemoryBudget& budget : budgets) {
+    budget.bytes = size_for(question, budget.bytes);
   }
-  Result<double> bytes = parse_quantity(text, ParamType::bytes);
-  if (!bytes.ok()) {
-    return std::move(bytes).error().with_context("--memory-budget");
-  }
-  if (!(*bytes >= 1 && *bytes <= 1e17)) {
-    return Error{
-        ErrorCode::bad_usage,
-        fmt::format("--memory-budget: got {}, expected from 1 B to 100 PB", in_quotes(text))};
-  }
-  size.bytes = std::llround(*bytes);
-  return size;
-}
-
-Result<WhenFullChoice> parse_when_full(std::string_view text) {
-  WhenFullChoice choice;
-  Result<WhatIfSpec> spec = parse_what_if(text);
-  if (!spec.ok()) {
-    return std::move(spec).error().with_context("--when-full");
-  }
-  choice.name = spec->name;
-  if (choice.name == "block" || choice.name == "fail") {
-    if (spec->parameters.empty()) return choice;
-    return Error{ErrorCode::bad_usage, fmt::format("--when-full: '{}' has no parameters, got '{}'",
-                                                   choice.name, spec->parameters.front().first)};
-  }
-  std::vector<std::string_view> names = {"block", "fail"};
-  for (const PolicyInfo* const policy : policies::all()) {
-    names.push_back(policy->name);
-    if (policy->name == choice.name) choice.policy = policy;
-  }
-  if (choice.policy == nullptr) {
-    return Error{ErrorCode::not_found,
-                 fmt::format("--when-full: unknown policy '{}', expected block, fail or one of "
-                             "foretrace list policies{}",
-                             choice.name, did_you_mean(choice.name, names))};
-  }
-  Result<ParamValues> values =
-      ParamValues::parse(choice.name, choice.policy->params, spec->parameters);
-  if (!values.ok()) return values.error();
-  choice.parameters = values->texts();
-  choice.values = *std::move(values);
-  return choice;
+  return try_others(with_copy_lanes(graph, budgets), budgets, question.choice, options);
 }
 
 Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuestion& question,
@@ -262,11 +214,13 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
                       .is_span = free_times->step.is_span};
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     const MemoryUse& use = before->execution->memory[i];
-    budgets[i].bytes = size_for(question.size, use.peak_bytes);
+    budgets[i].bytes = size_for(question, use.peak_bytes);
     answer.is_needed = answer.is_needed || use.peak_bytes > budgets[i].bytes;
+    const std::int64_t overhead = question.size.share == 0 ? question.overhead_bytes : 0;
     answer.devices.push_back({.rank = use.rank,
                               .device = use.device,
-                              .budget_bytes = budgets[i].bytes,
+                              .budget_bytes = budgets[i].bytes + overhead,
+                              .overhead_bytes = overhead,
                               .base_bytes = use.base_bytes,
                               .assumed_bytes = assumed_bytes(graph, use),
                               .free_peak_bytes = use.peak_bytes});

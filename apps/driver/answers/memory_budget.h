@@ -34,7 +34,8 @@ struct WhenFullChoice {
 struct BudgetDevice {
   std::int32_t rank = 0;
   std::int32_t device = 0;
-  std::int64_t budget_bytes = 0;
+  std::int64_t budget_bytes = 0;     ///< as asked for
+  std::int64_t overhead_bytes = 0;   ///< of it, see BudgetQuestion; the rest is for live blocks
   std::int64_t base_bytes = 0;       ///< there before the window
   std::int64_t assumed_bytes = 0;    ///< of what the device holds, estimated from shapes
   std::int64_t free_peak_bytes = 0;  ///< without a budget
@@ -88,7 +89,20 @@ struct BudgetAnswer {
 struct BudgetQuestion {
   BudgetSize size;
   WhenFullChoice choice;
+  /// Of a size in bytes, what is not for live blocks: see count_overhead. The budget is the rest.
+  std::int64_t overhead_bytes = 0;
 };
+/// Counts what --fit counts: of a size in bytes, the context of the driver and what the allocator
+/// reserves beyond live blocks. Refuses what --fit refuses.
+[[nodiscard]] Status count_overhead(const Recording& recording, const Timeline& timeline,
+                                    BudgetQuestion& question);
+/// What blocking and every policy, with defaults, would make of the run, but for the choice that is
+/// asked about: those that fit first, shortest step first. Policies that refuse the trace are left
+/// out. The size is one in bytes.
+[[nodiscard]] Result<std::vector<BudgetTry>> try_policies(const TaskGraph& graph,
+                                                          const BudgetQuestion& question,
+                                                          const RunOptions& options);
+
 /// Runs the event-driven engine with a budget on every device that holds tensors. Errors:
 /// unsupported without recorded memory.
 [[nodiscard]] Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded,

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -155,6 +157,8 @@ Result<Scenario> complete_scenario(Scenario scenario) {
 
 bool is_scenario_file(const std::string& path) {
   // The schema stands at the beginning; a trace of gigabytes is not read for this.
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return false;  // what a pipe gave is gone
   std::ifstream file(path, std::ios::binary);
   std::string head(std::size_t{64} << 10U, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));

@@ -1,8 +1,7 @@
-// What is told about runs of the scheduling simulator: a page, a document, files.
+// Files about a run of the scheduling simulator, and a picture of it.
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,16 +9,6 @@
 #include "sim/core/result.h"
 
 namespace foretrace::app {
-
-/// A table of all policies, best mean completion time first.
-[[nodiscard]] std::string schedule_page(const scheduling::Schedule& schedule,
-                                        std::span<const scheduling::ScheduleRun> runs);
-/// The first line of the page.
-[[nodiscard]] std::string schedule_headline(const scheduling::Schedule& schedule,
-                                            std::span<const scheduling::ScheduleRun> runs);
-/// Schema foretrace.schedule_result/1.
-[[nodiscard]] std::string schedule_document(const scheduling::Schedule& schedule,
-                                            std::span<const scheduling::ScheduleRun> runs);
 
 using Sink = std::function<bool(std::string_view)>;
 /// One line per event: CSV.

@@ -110,7 +110,7 @@ class MemoryDrawing {
     for (const MemoryPanel& one : panels) {
       panel(one);
       description += (description.empty() ? "" : "; ") + one.title + ": peak " +
-                     app::bytes_text(one.curve.peak_bytes);
+                     report::bytes_text(one.curve.peak_bytes);
     }
     if (panels.size() == 1) {
       title = panels.front().title;
@@ -121,8 +121,8 @@ class MemoryDrawing {
  private:
   void panel(const MemoryPanel& panel) {
     canvas_.heading(16, y_ + 28, fitted(panel.title, 640), "title",
-                    fmt::format("peak {} at {}", app::bytes_text(panel.curve.peak_bytes),
-                                app::time_text(panel.curve.peak_at_ns)));
+                    fmt::format("peak {} at {}", report::bytes_text(panel.curve.peak_bytes),
+                                report::time_text(panel.curve.peak_at_ns)));
     y_ += 40;
     const std::vector<Bytes> columns = columns_of(panel, span_ns_);
     legend(columns);

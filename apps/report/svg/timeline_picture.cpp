@@ -148,7 +148,8 @@ class TimelineDrawing {
       any = true;
       const Box box{x_of(i, begin), y_, x_of(i, end) - x_of(i, begin), 18};
       canvas_.rect(box, "step");
-      const std::string text = fmt::format("step {}: {}", step.number, app::time_text(end - begin));
+      const std::string text =
+          fmt::format("step {}: {}", step.number, report::time_text(end - begin));
       if (text_width(text) + 8 < box.width) {
         canvas_.text(box.x + 6, y_ + 13, text, "label");
       }
@@ -163,7 +164,7 @@ class TimelineDrawing {
         continue;
       }
       canvas_.text(rows_left - 10, y_ + 16, "live memory", "end");
-      canvas_.text(rows_left - 10, y_ + 32, "peak " + app::bytes_text(curve.peak_bytes), "end");
+      canvas_.text(rows_left - 10, y_ + 32, "peak " + report::bytes_text(curve.peak_bytes), "end");
       memory_area(i, curve, top);
       y_ += memory_height + row_gap;
       break;  // the first device; the page of inspect --memory shows all
@@ -226,8 +227,8 @@ class TimelineDrawing {
     }
     canvas_.rect({x, top, rows_right - x, y_ - top - row_gap}, "hatch");
     const std::string text =
-        fmt::format("-{} in {}", app::time_text(rest),
-                    shown_[i].steps == 0 ? "all" : app::plural(shown_[i].steps, "step"));
+        fmt::format("-{} in {}", report::time_text(rest),
+                    shown_[i].steps == 0 ? "all" : report::plural(shown_[i].steps, "step"));
     if (text_width(text) + 12 < rows_right - x) {
       canvas_.text((x + rows_right) / 2, (top + y_) / 2, text, "saved");
     }

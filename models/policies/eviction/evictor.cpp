@@ -37,6 +37,9 @@ Evictor::Evictor(const TaskGraph& graph, const EvictorOptions& options)
   leaving_.assign(tensors.size(), none<TaskId>);
   arriving_.assign(tensors.size(), none<TaskId>);
   busy_.assign(tensors.size(), false);
+  is_movable_.assign(tensors.size(), false);
+  is_present_.assign(tensors.size(), false);
+  born_in_.resize(graph.size());
   run_pinned_.assign(uses_.runs().size(), false);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto tensor = make_id<TensorId>(i);
@@ -45,7 +48,12 @@ Evictor::Evictor(const TaskGraph& graph, const EvictorOptions& options)
         making.runs.empty() || !making.is_use_known || !(can_remake(tensor) || can_copy())) {
       continue;
     }
-    movable_.push_back(tensor);
+    is_movable_[i] = true;
+    if (tensors[i].allocated_in == none<TaskId>) {
+      note_present(tensor);
+    } else {
+      born_in_[index(tensors[i].allocated_in)].push_back(tensor);
+    }
   }
   std::int64_t sum = 0;
   std::vector<std::int64_t> segments;
@@ -173,13 +181,15 @@ bool Evictor::may_leave(TensorId tensor, const Simulation& simulation) const {
 TensorId Evictor::choose(std::int32_t device, std::int32_t rank, Simulation& simulation) {
   TensorId best = none<TensorId>;
   double least = 0;
-  for (const TensorId tensor : movable_) {
+  drop_gone(simulation);
+  for (const TensorId tensor : present_) {
     if (!may_leave(tensor, simulation) || place_of(tensor) != std::pair(rank, device)) continue;
     if (!can_remake(tensor) && !on_host_[index(tensor)] && !can_copy_now(tensor, simulation)) {
       continue;
     }
     const double value = score(tensor, simulation);
-    if (best != none<TensorId> && value >= least) continue;
+    const bool is_less = value < least || (value == least && tensor < best);
+    if (best != none<TensorId> && !is_less) continue;
     best = tensor;
     least = value;
   }
@@ -259,6 +269,7 @@ bool Evictor::may_start(TaskId task, Simulation& simulation) {
 
 void Evictor::on_start(TaskId task, Simulation& simulation) {
   if (index(task) >= graph_.size()) return;
+  for (const TensorId tensor : born_in_[index(task)]) note_present(tensor);
   const std::uint32_t run = uses_.run_of(task);
   if (run == TensorUses::no_run) return;
   const OperatorRun& found = uses_.runs()[run];

@@ -81,6 +81,9 @@ class Evictor : public MemoryPolicy {
   [[nodiscard]] bool may_leave(TensorId tensor, const Simulation& simulation) const;
   [[nodiscard]] bool can_copy() const { return options_.bandwidth > 0; }
   [[nodiscard]] bool is_born(TensorId tensor, const Simulation& simulation) const;
+  /// The tensor is among those that may leave.
+  void note_present(TensorId tensor);
+  void drop_gone(const Simulation& simulation);
   [[nodiscard]] TensorId choose(std::int32_t device, std::int32_t rank, Simulation& simulation);
   /// Evicts on that device until so much is free. What copies will free counts as later.
   Freed free_up(std::int64_t missing, std::pair<std::int32_t, std::int32_t> place, TaskId task,
@@ -118,7 +121,10 @@ class Evictor : public MemoryPolicy {
   const TaskGraph& graph_;
   EvictorOptions options_;
   TensorUses uses_;
-  std::vector<TensorId> movable_;               // by id
+  std::vector<bool> is_movable_;                // per tensor
+  std::vector<TensorId> present_;               // movable, born, and not yet known to be gone
+  std::vector<bool> is_present_;                // per tensor
+  std::vector<std::vector<TensorId>> born_in_;  // per task: movable tensors
   std::vector<std::int64_t> accessed_ns_;       // per tensor
   std::vector<std::uint32_t> pins_;             // per tensor
   std::vector<bool> on_host_;                   // per tensor: a copy of it is there

@@ -140,6 +140,7 @@ void Evictor::fetch_ahead(TaskId task, Simulation& simulation) {
     } else if (!simulation.is_resident(tensor) &&
                simulation.room_bytes(tensor) - demand_until_use(tensor) >= bytes_of(tensor) &&
                simulation.restore(tensor)) {
+      note_present(tensor);
       copy_in(tensor, task, simulation);
     }
   }

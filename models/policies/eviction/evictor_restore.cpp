@@ -7,10 +7,28 @@
 namespace foretrace::editing {
 namespace {
 
-// A policy that repeats the whole run this often will not get through.
-constexpr std::size_t most_repeats = 30;
+// A policy that repeats the whole run this often is no answer even where it gets through: the paper
+// of DTR ends its curves at twice the work.
+constexpr std::size_t most_repeats = 10;
 
 }  // namespace
+
+void Evictor::note_present(TensorId tensor) {
+  if (is_movable_[index(tensor)] && !is_present_[index(tensor)]) {
+    is_present_[index(tensor)] = true;
+    present_.push_back(tensor);
+  }
+}
+
+// What is on the device is a small part of what a run ever allocates: a search looks at it alone.
+// What was evicted, or is gone for good, is noted again when it comes back.
+void Evictor::drop_gone(const Simulation& simulation) {
+  std::erase_if(present_, [&](TensorId tensor) {
+    const bool stays = simulation.is_resident(tensor) || !is_born(tensor, simulation);
+    is_present_[index(tensor)] = stays;
+    return !stays;
+  });
+}
 
 bool Evictor::find_room(TensorId tensor, std::int64_t more, TaskId task, Simulation& simulation) {
   const std::int64_t missing = bytes_of(tensor) + more - simulation.room_bytes(tensor);
@@ -36,6 +54,7 @@ bool Evictor::find_room(TensorId tensor, std::int64_t more, TaskId task, Simulat
 bool Evictor::bring_back(TensorId tensor, TaskId task, Simulation& simulation) {
   if (on_host_[index(tensor)]) {
     if (!find_room(tensor, 0, task, simulation) || !simulation.restore(tensor)) return false;
+    note_present(tensor);
     copy_in(tensor, task, simulation);
     return true;
   }
@@ -70,6 +89,7 @@ bool Evictor::remake(TensorId tensor, TaskId task, Simulation& simulation) {
             simulation.restore(tensor);
   }
   if (ready) {
+    note_present(tensor);
     for (const std::uint32_t run : making.runs) {
       const OperatorRun& found = uses_.runs()[run];
       if (simulation.has_started(found.launches.back())) repeat(found, task, simulation);

@@ -154,6 +154,7 @@ void EventRun::append_columns(const AppendedTask& appended) {
   open_.push_back(0);
   stage_.push_back(Stage::waiting);
   first_extra_.push_back(0);
+  extra_latest_ns_.push_back(never_ns);
   first_waiter_.push_back(0);
 }
 

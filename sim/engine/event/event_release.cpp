@@ -20,8 +20,11 @@ bool EventRun::honours(std::size_t task, std::size_t slot) const {
   return !(call_time_ && is_stream(graph_.columns().lane[task]));
 }
 
-std::int64_t EventRun::extra_release_ns(TaskId task) const {
-  std::int64_t latest = never_ns;
+// Points do not move once they are known: what they allow is worked out once, and then kept. A
+// policy that puts task after task in front of one would otherwise ask for all of them every time.
+std::int64_t EventRun::extra_release_ns(TaskId task) {
+  std::int64_t& latest = extra_latest_ns_[index(task)];
+  FORETRACE_CHECK(open_[index(task)] == 0);
   for (std::uint32_t at = first_extra_[index(task)]; at != 0; at = extras_[at - 1].next) {
     const Dependency& d = extras_[at - 1].dependency;
     const std::int64_t source = points()[index(d.source)];
@@ -31,10 +34,11 @@ std::int64_t EventRun::extra_release_ns(TaskId task) const {
     const std::int64_t share = share_of(d.fraction, duration_ns(task_of(d.source)));
     latest = std::max(latest, add_ns(add_ns(source, d.lag_ns), share));
   }
+  first_extra_[index(task)] = 0;
   return latest;
 }
 
-std::int64_t EventRun::release_ns(TaskId task) const {
+std::int64_t EventRun::release_ns(TaskId task) {
   std::int64_t latest = std::max<std::int64_t>(0, extra_release_ns(task));
   const bool ordered = lanes_[index(lane_id(task))].ordered;
   if (ordered) {

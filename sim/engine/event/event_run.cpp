@@ -22,6 +22,7 @@ EventRun::EventRun(const TaskGraph& graph, const EventDrivenOptions& options)
       open_(graph.size(), 0),
       stage_(graph.size(), Stage::waiting),
       first_extra_(graph.size(), 0),
+      extra_latest_ns_(graph.size(), never_ns),
       first_waiter_(graph.size(), 0),
       memory_(graph, options.budgets) {
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {

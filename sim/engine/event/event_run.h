@@ -74,8 +74,8 @@ class EventRun final : public Simulation {
 
   // event_release.cpp: when a task may start, and what becomes known with every point
   [[nodiscard]] bool honours(std::size_t task, std::size_t slot) const;
-  [[nodiscard]] std::int64_t release_ns(TaskId task) const;
-  [[nodiscard]] std::int64_t extra_release_ns(TaskId task) const;
+  [[nodiscard]] std::int64_t release_ns(TaskId task);
+  [[nodiscard]] std::int64_t extra_release_ns(TaskId task);
   void close_edges(TaskId source, Point point);
   void close_overflow(TaskId source, Point point, TaskId task, std::size_t nth);
   void close(TaskId task);
@@ -145,7 +145,8 @@ class EventRun final : public Simulation {
   std::vector<std::uint32_t> dirty_lanes_;
   std::vector<std::uint32_t> open_;
   std::vector<Stage> stage_;
-  std::vector<std::uint32_t> first_extra_;  ///< per task: index + 1
+  std::vector<std::uint32_t> first_extra_;     ///< per task: index + 1
+  std::vector<std::int64_t> extra_latest_ns_;  ///< per task: what those taken off its list allow
   std::vector<Extra> extras_;
   std::vector<std::uint32_t> first_waiter_;  ///< per task: index + 1
   std::vector<Waiter> waiters_;

@@ -118,7 +118,8 @@ class ViewWriter {
     }
     tracks_.resize(lanes.size());
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      if (!used[i] || lanes[i].kind == LaneKind::origin) {
+      // Lanes of no rank hold what joins the ranks of a job: nobody ran it.
+      if (!used[i] || lanes[i].kind == LaneKind::origin || lanes[i].rank < 0) {
         continue;
       }
       tracks_[i] = {process_of(lanes[i]), i + 2};
@@ -249,6 +250,26 @@ class ViewWriter {
         name.empty() ? "generic_work" : colour_of(graph_.phase(task)));
   }
 
+  [[nodiscard]] std::int64_t reached_ns(const Link& dependency) const {
+    return timeline_.points[index(dependency.source)] + dependency.lag_ns;
+  }
+
+  /// The task itself, or, of a join between ranks, the task that came to it last.
+  [[nodiscard]] TaskId shown_source(TaskId task) const {
+    if (has_track(task)) {
+      return task;
+    }
+    TaskId last = task;
+    std::int64_t latest = -1;
+    for (const Link& dependency : sources(graph_, task)) {
+      if (reached_ns(dependency) > latest && has_track(task_of(dependency.source))) {
+        latest = reached_ns(dependency);
+        last = task_of(dependency.source);
+      }
+    }
+    return last;
+  }
+
   void write_arrows(TaskId task) {
     if (!has_track(task)) {
       return;
@@ -257,9 +278,9 @@ class ViewWriter {
       if (never_drawn(dependency.kind)) {
         continue;
       }
-      const TaskId source = task_of(dependency.source);
-      const std::int64_t reached = timeline_.points[index(dependency.source)] + dependency.lag_ns;
-      const bool decided = reached >= timeline_.start_ns(task) && dependency.fraction == 0.0F;
+      const TaskId source = shown_source(task_of(dependency.source));
+      const bool decided =
+          reached_ns(dependency) >= timeline_.start_ns(task) && dependency.fraction == 0.0F;
       if (has_track(source) && layout_.slice_of(source) != layout_.slice_of(task) &&
           (decided || always_drawn(dependency.kind))) {
         write_arrow(source, task, dependency.kind);

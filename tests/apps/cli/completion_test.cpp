@@ -69,6 +69,7 @@ TEST_CASE("bash completes commands, options and components") {
   CHECK(bash("foretrace explain mixed_p") == Words{"mixed_precision"});
   CHECK(bash("foretrace simulate t.json --engine e") == Words{"event"});
   CHECK(bash("foretrace completion z") == Words{"zsh"});
+  CHECK(bash("foretrace help sim") == Words{"simulate"});
 }
 
 TEST_CASE("bash completes a what-if, then its parameters, behind its own word breaks") {
@@ -89,6 +90,24 @@ TEST_CASE("zsh completes the same") {
   CHECK(zsh("foretrace whatif t.json --apply", "mixed_precision:dt") ==
         Words{"mixed_precision:dtype="});
   CHECK(zsh("foretrace simulate", "") == Words{"FILES"});
+}
+
+TEST_CASE("fish completes the same") {
+  // NOLINTNEXTLINE(cert-env33-c,concurrency-mt-unsafe)
+  if (std::system("command -v fish >/dev/null 2>&1") != 0) {
+    MESSAGE("SKIPPED: no fish");
+    return;
+  }
+  const auto fish = [](const std::string& line) {
+    return run_in("fish", "complete -C '" + line + "' | string replace -r '\\t.*' ''");
+  };
+  CHECK(fish("foretrace sim") == Words{"simulate"});
+  CHECK(fish("foretrace simulate t.json --tim") == Words{"--timeline"});
+  CHECK(fish("foretrace whatif t.json --accelerator h100_s") == Words{"h100_sxm", "h100_sxm_96gb"});
+  CHECK(fish("foretrace whatif t.json --apply mixed_p") == Words{"mixed_precision"});
+  CHECK(fish("foretrace whatif t.json --apply scale:fac") == Words{"scale:factor="});
+  CHECK(fish("foretrace help sim") == Words{"simulate"});
+  CHECK(offers(fish("foretrace simulate README"), "README.md"));
 }
 
 }  // namespace

@@ -84,5 +84,25 @@ TEST_CASE("memory need: an unchanged run reserves what was recorded, whichever e
   CHECK(analysis.reserved.at(0).expected_bytes == std::int64_t{1} << 30);
 }
 
+TEST_CASE("memory need: shapes that tell little are refused, and what they tell is the least") {
+  Recording recording = two_threads();
+  CHECK(memory_coverage(recording.built) == 1);
+  trace::DeviceMemory& memory = recording.built.memory.front();
+  memory.known_share = 0.3;  // recorded memory needs no shapes
+  CHECK(memory_coverage(recording.built) == 1);
+  CHECK(check_tensors(recording, "--fit").ok());
+  memory.is_from_shapes = true;
+  const Status refused = check_tensors(recording, "--fit");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("shapes tell what 30 % of its kernels make") !=
+        std::string::npos);
+  memory.known_share = 0.55;
+  CHECK(check_tensors(recording, "--fit").ok());
+  const Timeline timeline = simulate(recording.graph());
+  const auto need = MemoryModel(recording, timeline).need(recording.graph(), timeline);
+  REQUIRE(need);
+  CHECK(need->is_least);
+}
+
 }  // namespace
 }  // namespace foretrace::driver

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::app {
+namespace foretrace::report {
 namespace {
 
 TEST_CASE("times of one page have the decimals of its scale") {
@@ -11,6 +11,7 @@ TEST_CASE("times of one page have the decimals of its scale") {
   CHECK(time_text(50'581'044) == "50.58 ms");
   CHECK(time_text(91'300) == "91.3 us");
   CHECK(time_text(40'000, 176'000'000) == "0.0 ms");
+  CHECK(time_text(3'358'542'500'000) == "3358.5 s");
 }
 
 TEST_CASE("small shares keep two decimals, zero has no sign") {
@@ -61,15 +62,13 @@ TEST_CASE("a paragraph hangs below its first word and stays on the page") {
   CHECK(text == "  - " + std::string(60, 'a') + "\n    " + std::string(50, 'b') + "\n");
 }
 
-TEST_CASE("columns line up and the widest gives way on a narrow page") {
-  Table table({Table::Align::left, Table::Align::right});
-  table.row({"a", "1"});
-  table.row({std::string(200, 'x'), "20"});
-  const std::string text = table.text(2);
-  // 100 columns: 2 indent, 94 name, 2 gap, 2 number; of the name (94 - 3) * 3 / 5 = 54 in front.
-  CHECK(text.substr(0, text.find('\n')) == "  a" + std::string(96, ' ') + "1");
-  CHECK(text.find(std::string(54, 'x') + "...") != std::string::npos);
+TEST_CASE("bold and warnings are for terminals that want them") {
+  const TextStyle plain;
+  const TextStyle coloured{.colour = true};
+  CHECK(plain.strong("a") == "a");
+  CHECK(coloured.strong("a") == "\033[1ma\033[0m");
+  CHECK(coloured.warning("a") == "\033[33ma\033[0m");
 }
 
 }  // namespace
-}  // namespace foretrace::app
+}  // namespace foretrace::report

@@ -49,10 +49,12 @@ std::string scratch_file(const std::string& name) {
 Ran run_program(const std::string& arguments) {
   const std::string out = scratch_file("stdout");
   const std::string err = scratch_file("stderr");
+  // A folder of our own for the user's defaults: whoever runs the tests may have some.
   const std::string line = "cd '" FORETRACE_SOURCE_DIR
                            "' && export FORETRACE_CONFIGS='" FORETRACE_SOURCE_DIR
-                           "/configs' && { '" FORETRACE_PROGRAM "' " +
-                           arguments + "\n} >'" + out + "' 2>'" + err + "' </dev/null";
+                           "/configs' XDG_CONFIG_HOME='" +
+                           scratch_file("config") + "' && { '" FORETRACE_PROGRAM "' " + arguments +
+                           "\n} >'" + out + "' 2>'" + err + "' </dev/null";
   // NOLINTNEXTLINE(cert-env33-c,concurrency-mt-unsafe): the shell is what a user types into
   const int status = std::system(line.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, text_of(out), text_of(err)};

@@ -43,6 +43,8 @@ class Walk {
     link_passes();
     if (lacks_links()) return {};
     for (const EventId event : calls_.in_order_of_return()) visit(event);
+    found_.kernels = static_cast<std::size_t>(
+        std::count(events_.kind.begin(), events_.kind.end(), EventKind::kernel));
     emit();
     return std::move(found_);
   }
@@ -142,8 +144,10 @@ class Walk {
   void perform(EventId event, const OwnWork& work) {
     ++call_;
     const OperatorArguments& arguments = arguments_.of(event);
+    if (communicates(events_.name_of(event))) found_.known_kernels += work.kernels;
     if (arguments.tensors.empty() || communicates(events_.name_of(event))) return;
     ++found_.operators;
+    found_.known_kernels += work.kernels;
     const EventId node =
         calls_.nearest(event, [&](EventId e) { return links_.source[index(e)] != none<EventId>; });
     const EventId forward = node == none<EventId> ? node : links_.source[index(node)];
@@ -224,6 +228,7 @@ class Walk {
     if (!fits || (!is_convolution && find_argument(event, shape, nullptr))) return;
     add(shape, maker, calls_.work_of(maker)->device);
     --found_.unknown;
+    found_.known_kernels += calls_.work_of(maker)->kernels;
     --unknown_[events_.name_of(maker)];
   }
 
@@ -269,6 +274,7 @@ class Walk {
     }
     if (!results) {
       ++found_.unknown;
+      found_.known_kernels -= work.kernels;
       ++unknown_[call.name];
       unsettled_ = event;
     }

@@ -15,8 +15,10 @@ struct ShapeTensors {
   /// As a recording of memory would have them, with made-up addresses and without totals. Sorted by
   /// time.
   std::vector<MemoryEvent> memory;
-  std::size_t operators = 0;  ///< that launch device work and have shapes recorded
-  std::size_t unknown = 0;    ///< of these, what they make is not known
+  std::size_t operators = 0;      ///< that launch device work and have shapes recorded
+  std::size_t unknown = 0;        ///< of these, what they make is not known
+  std::size_t kernels = 0;        ///< of the trace
+  std::size_t known_kernels = 0;  ///< of these, in operators of which it is known what they make
   std::vector<std::pair<std::string, std::size_t>> unknown_names;  ///< most frequent first
 };
 

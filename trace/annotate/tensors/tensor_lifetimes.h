@@ -53,6 +53,9 @@ struct DeviceMemory {
   bool is_from_shapes = false;
   std::size_t operators = 0;
   std::size_t unknown_results = 0;
+  /// Of the kernels of the trace: those in operators of which it is known what they make. What the
+  /// others hold is missing.
+  double known_share = 1;
   std::vector<std::string> unknown_names{};  ///< the most frequent of them
 };
 

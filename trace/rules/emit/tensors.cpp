@@ -79,6 +79,9 @@ class Tensors {
       device.is_from_shapes = true;
       device.operators = shapes.operators;
       device.unknown_results = shapes.unknown;
+      device.known_share = shapes.kernels == 0 ? 1
+                                               : static_cast<double>(shapes.known_kernels) /
+                                                     static_cast<double>(shapes.kernels);
       for (const auto& [name, count] : shapes.unknown_names) {
         if (device.unknown_names.size() < most_named) device.unknown_names.push_back(name);
       }

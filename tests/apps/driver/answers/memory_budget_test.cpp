@@ -1,8 +1,12 @@
 #include "apps/driver/answers/memory_budget.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
+#include "apps/driver/answers/fit.h"
 #include "apps/driver/load.h"
+#include "apps/driver/memory_need.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/apps/driver/answers/answers_support.h"
@@ -38,6 +42,56 @@ TEST_CASE("memory budget: what fits takes as long as without a budget") {
   REQUIRE(answer.devices.size() == 1);
   CHECK(answer.devices[0].free_peak_bytes == 32 << 20);
   CHECK(answer.devices[0].base_bytes == 16 << 20);
+}
+
+TEST_CASE("memory budget: a size is counted as --fit counts it") {
+  BudgetQuestion question{*parse_budget_size("1 GiB"), *parse_when_full("dtr")};
+  const auto replayed = replay(chain());
+  REQUIRE(replayed.ok());
+  const Timeline& timeline = replayed->run.timeline;
+  REQUIRE(count_overhead(chain(), timeline, question).ok());
+  const auto need = MemoryModel(chain(), timeline).need(chain().graph(), timeline);
+  const auto target = parse_target("1 GiB", chain().accelerator);
+  REQUIRE(need);
+  REQUIRE(target.ok());
+  CHECK(question.overhead_bytes == target->needed_bytes(*need) - need->live_bytes);
+  CHECK(question.overhead_bytes > std::int64_t{300} << 20);  // a context at least
+
+  // One map less than there are, beside the overhead.
+  question.size.bytes = question.overhead_bytes + (28 << 20);
+  const auto answer = run_in_budget(chain().graph(), question, {});
+  REQUIRE(answer.ok());
+  CHECK(answer->fits);
+  CHECK(answer->counts.recomputed_kernels == 2);
+  CHECK(answer->devices[0].budget_bytes == question.size.bytes);
+  CHECK(answer->devices[0].peak_bytes == 28 << 20);
+  // The context alone is more than this.
+  question.size.bytes = 64 << 20;
+  const auto tight = run_in_budget(chain().graph(), question, {});
+  REQUIRE(tight.ok());
+  CHECK_FALSE(tight->fits);
+}
+
+TEST_CASE("memory budget: --fit tries what --when-full tries, with the same figures") {
+  const test::Loaded run =
+      test::loaded(FORETRACE_SOURCE_DIR "/tests/golden/simulate_in_a_memory_budget/trace.json");
+  BudgetQuestion question{*parse_budget_size("1 GiB"), *parse_when_full("dtr")};
+  REQUIRE(count_overhead(run.recording, run.replay.run.timeline, question).ok());
+  question.size.bytes = question.overhead_bytes + (28 << 20);
+  auto target = parse_target("1 GiB", run.recording.accelerator);
+  REQUIRE(target.ok());
+  target->capacity_bytes = question.size.bytes;
+  const auto fit = fit_memory(run.recording, run.replay, {}, *target, {}, {.most_members = 1});
+  REQUIRE_MESSAGE(fit.ok(), fit.error().message);
+  CHECK_FALSE(fit->fits_now());
+  CHECK(fit->policies.size() == policies::all().size() + 1);  // waiting is the other
+  const auto budget = run_in_budget(run.recording.graph(), question, {});
+  REQUIRE(budget.ok());
+  const auto dtr = std::find_if(fit->policies.begin(), fit->policies.end(),
+                                [](const BudgetTry& tried) { return tried.name == "dtr"; });
+  REQUIRE(dtr != fit->policies.end());
+  CHECK(dtr->fits);
+  CHECK(dtr->step_ns == budget->step_after_ns);
 }
 
 TEST_CASE("memory budget: a share is of the peak of the run without a budget") {

@@ -168,11 +168,14 @@ TEST_CASE("shape tensors: unknown operators are counted; what reads their result
   Run run;
   run.op("my::kernel", 0, "[[32, 8]]", 1);
   run.op("my::other", 10, "[[32, 32]]", 1);
+  run.launch(run.main(), 30);  // a kernel of no operator
   const ShapeTensors found = run.tensors();
   CHECK(found.operators == 2);
   CHECK(found.unknown == 1);
   REQUIRE(found.unknown_names.size() == 1);
   CHECK(found.unknown_names[0].first == "my::other");
+  CHECK(found.kernels == 3);
+  CHECK(found.known_kernels == 1);
   CHECK(text_of(found) == "0 +4096, 19 -4096");
 }
 

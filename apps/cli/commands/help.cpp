@@ -1,0 +1,61 @@
+// foretrace help: the pages of --help, and the manual page.
+#include "apps/cli/help.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "apps/cli/answers.h"
+#include "apps/cli/command.h"
+#include "apps/cli/console.h"
+#include "apps/cli/man_page.h"
+#include "sim/core/params.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  std::string command;
+  bool man = false;
+};
+
+int run(const CLI::App& root, const Options& options) {
+  if (options.man) {
+    return app::answer(app::man_page(root, FORETRACE_VERSION));
+  }
+  if (options.command.empty()) {
+    return app::answer(app::help_page(root, app::text_style()));
+  }
+  std::vector<std::string> names;
+  for (const CLI::App* const command : root.get_subcommands({})) {
+    if (command->get_name() == options.command) {
+      return app::answer(app::help_page(*command, app::text_style()));
+    }
+    names.push_back(command->get_name());
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return app::failure(
+      {ErrorCode::bad_usage, fmt::format("help: unknown command '{}'{}; see foretrace --help",
+                                         options.command, did_you_mean(options.command, views))});
+}
+
+std::function<int()> setup(app::Arguments& cli) {
+  const auto options = std::make_shared<Options>();
+  cli.add_option("COMMAND", options->command, "the command to explain; all of them if left out");
+  cli.add_flag("--man", options->man, "print the manual page of the whole program");
+  constexpr app::Example examples[] = {
+      {"foretrace help simulate", "what foretrace simulate --help prints"},
+      {"foretrace help --man | man -l -", "the manual page"}};
+  cli.add_examples(examples);
+  return [options, &cli] { return run(cli.program(), *options); };
+}
+
+}  // namespace
+
+extern const CommandInfo help;
+const CommandInfo help = {"help", "show how a command is used, or the manual page", setup};
+
+}  // namespace foretrace::commands

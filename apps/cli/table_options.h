@@ -1,0 +1,22 @@
+// validate --tables: which tables of published and measured figures are predicted.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/cli/arguments.h"
+#include "apps/driver/validate/tables/tables.h"
+
+namespace foretrace::app {
+
+struct TableOptions {
+  std::string folder;
+  std::vector<std::string> only;
+  std::string inputs;
+};
+
+/// --tables, --only, --inputs.
+void add_tables(Arguments& cli, TableOptions& options);
+[[nodiscard]] driver::TablesOptions tables_options(const TableOptions& options);
+
+}  // namespace foretrace::app

@@ -1,0 +1,138 @@
+// The pages that commands print. A page is a list of sections (pages/*.cpp), each built from what
+// the driver computed by one file of sections/.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/driver/analysis.h"
+#include "apps/driver/answers/communication.h"
+#include "apps/driver/answers/fit.h"
+#include "apps/driver/answers/max_batch.h"
+#include "apps/driver/answers/memory_budget.h"
+#include "apps/driver/answers/ranking.h"
+#include "apps/driver/inspect.h"
+#include "apps/driver/load.h"
+#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/scheduler/schedule.h"
+#include "apps/driver/validate/claims.h"
+#include "apps/driver/validate/formats.h"
+#include "apps/driver/validate/tables/tables.h"
+#include "apps/driver/validate/validate_jobs.h"
+#include "apps/driver/validate/validation.h"
+#include "apps/report/section.h"
+
+namespace foretrace::report {
+
+/// Builds sections of a page from what it is about; none where that has nothing of the kind.
+template <typename Answer>
+using Builder = Sections(const Answer&);
+
+/// Sections in the order of a page, then the others of a document, which only it shows.
+template <typename Answer>
+[[nodiscard]] Sections build(std::span<Builder<Answer>* const> shown,
+                             std::span<Builder<Answer>* const> document, const Answer& answer) {
+  Sections sections;
+  for (Builder<Answer>* const builder : shown) {
+    std::ranges::move(builder(answer), std::back_inserter(sections));
+  }
+  for (Builder<Answer>* const builder : document) {
+    if (std::ranges::find(shown, builder) != shown.end()) continue;
+    for (Section& section : builder(answer)) {
+      section.show = Show::never;
+      sections.push_back(std::move(section));
+    }
+  }
+  return sections;
+}
+
+/// Says in the first line of the page that its answer is doubtful, and why below; nothing if there
+/// is no doubt.
+void say_doubts(const std::vector<driver::Doubt>& doubts, Page& page);
+
+/// What `simulate` and `whatif` answer; pointers may be null.
+struct ResultAnswer {
+  const driver::Recording& recording;
+  const driver::Replay& replay;
+  const driver::Analysis& baseline;  ///< of the replay
+  const driver::Prediction* prediction = nullptr;
+  const driver::Analysis* predicted = nullptr;  ///< of the prediction
+  const driver::Ranking* ranking = nullptr;
+  const driver::BudgetAnswer* baseline_budget = nullptr;   ///< of the replay
+  const driver::BudgetAnswer* predicted_budget = nullptr;  ///< of the prediction
+  const driver::PairRanking* pairs = nullptr;
+  const driver::FitAnswer* fit = nullptr;
+  const driver::BatchAnswer* max_batch = nullptr;
+  std::span<const std::string> what_ifs{};  ///< as --apply takes them
+  bool all_steps = false;                   ///< every step beside its simulation
+  bool rank_all = false;                    ///< the ranking is asked for beside pairs
+  std::string_view timeline{};              ///< where it was written; empty: nowhere
+};
+/// foretrace.result/1. The question that was asked comes first: the last pointer that is not null.
+[[nodiscard]] Page result_page(const ResultAnswer& answer);
+
+/// What `simulate` answers to a scenario.
+struct ScenarioPart {
+  const driver::Scenario& scenario;
+  const driver::ScenarioAnswer& answer;
+  std::string_view timeline{};  ///< where it was written; empty: nowhere
+};
+/// foretrace.result/1.
+[[nodiscard]] Page scenario_page(const ScenarioPart& part);
+
+struct PathAnswer {
+  const driver::Recording& recording;
+  const driver::Replay& replay;
+  const driver::PathReport& report;
+};
+/// foretrace.critical-path/1.
+[[nodiscard]] Page critical_path_page(const PathAnswer& answer);
+
+struct CommunicationAnswer {
+  const driver::Recording& recording;
+  const driver::Replay& replay;
+  const driver::Communication& communication;
+};
+/// foretrace.communication/1.
+[[nodiscard]] Page communication_page(const CommunicationAnswer& answer);
+
+/// What `inspect` was asked for besides; with none of them, everything in brief.
+struct InspectQuestion {
+  bool memory = false;
+  bool modules = false;
+};
+/// One trace, as `inspect` shows it.
+struct InspectAnswer {
+  const driver::Inspection& found;
+  const InspectQuestion& question;
+};
+/// foretrace.inspect/1: one part per trace.
+[[nodiscard]] Page inspect_page(std::span<const driver::Inspection> traces,
+                                const InspectQuestion& question);
+
+struct ValidationAnswer {
+  const driver::ReplayTable& replays;
+  const std::vector<driver::PairRow>& pairs;
+};
+/// foretrace.validation/1.
+[[nodiscard]] Page validation_page(const ValidationAnswer& answer);
+[[nodiscard]] Page jobs_page(const std::vector<driver::JobRow>& jobs);
+[[nodiscard]] Page claims_page(const std::vector<driver::ClaimRow>& claims);
+/// foretrace.tables/1.
+[[nodiscard]] Page tables_page(const driver::TablesReport& tables);
+/// foretrace.formats/1.
+[[nodiscard]] Page formats_page(const std::vector<driver::FormatRow>& rows);
+
+struct ScheduleAnswer {
+  const scheduling::Schedule& schedule;
+  std::span<const scheduling::ScheduleRun> runs;
+};
+/// foretrace.schedule_result/1.
+[[nodiscard]] Page schedule_page(const ScheduleAnswer& answer);
+
+}  // namespace foretrace::report

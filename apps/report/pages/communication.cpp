@@ -1,0 +1,24 @@
+// The page of `inspect --communication`: foretrace.communication/1.
+#include <array>
+
+#include "apps/report/pages.h"
+
+namespace foretrace::report {
+
+namespace sections {
+Builder<CommunicationAnswer> communication_context, communication_costs, communication_ranks,
+    communication_stalls;
+}
+
+Page communication_page(const CommunicationAnswer& answer) {
+  using namespace sections;
+  constexpr std::array list = {communication_context, communication_costs, communication_ranks,
+                               communication_stalls};
+  return {.schema = "foretrace.communication/1",
+          .document_keys = {"input", "import", "measured", "collectives", "matched",
+                            "communicators", "rows", "ranks", "stalls", "honesty", "warnings"},
+          .sections = build<CommunicationAnswer>(list, {}, answer),
+          .main_table = "collectives"};
+}
+
+}  // namespace foretrace::report

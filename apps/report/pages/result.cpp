@@ -1,0 +1,74 @@
+// The pages of `simulate` and `whatif`: foretrace.result/1. To add a section, build it in
+// sections/, declare it here, and put it into the lists of the pages that show it.
+#include <array>
+
+#include "apps/report/pages.h"
+
+namespace foretrace::report {
+
+namespace sections {
+Builder<ResultAnswer> recording, replay, replay_row, replay_page, all_steps, prediction, breakdown,
+    memory, applied, honesty, trust, ranks, rank_rows, flags, graph, budget, budget_page, ranking,
+    pairs, fit, max_batch, timeline;
+}
+
+namespace {
+
+using namespace sections;
+using List = std::span<Builder<ResultAnswer>* const>;
+
+/// What every document has, whatever was asked, as far as it is known.
+constexpr std::array document = {recording, replay, prediction, breakdown, memory, budget, applied,
+                                 ranking,   pairs,  fit,        max_batch, ranks,  graph,  honesty};
+
+constexpr std::array replay_list = {recording, replay_page, graph,     memory, rank_rows,
+                                    flags,     all_steps,   breakdown, trust,  timeline};
+constexpr std::array budget_list = {recording, replay_row, flags, budget_page, timeline};
+constexpr std::array prediction_list = {recording, replay_row, prediction, graph,       flags,
+                                        breakdown, memory,     applied,    budget_page, timeline};
+constexpr std::array ranking_list = {recording, replay_row, flags, ranking};
+constexpr std::array pairs_list = {recording, replay_row, flags, pairs};
+constexpr std::array both_rankings_list = {recording, replay_row, flags, pairs, ranking};
+constexpr std::array fit_list = {recording, replay_row, flags, fit};
+constexpr std::array batch_list = {recording, replay_row, flags, max_batch};
+
+struct Shown {
+  List list;
+  std::string main_table;
+};
+
+Shown shown_of(const ResultAnswer& answer) {
+  if (answer.max_batch != nullptr) return {batch_list, "batches"};
+  if (answer.fit != nullptr) return {fit_list, "singles"};
+  if (answer.pairs != nullptr)
+    return {answer.rank_all ? List(both_rankings_list) : pairs_list, "pairs"};
+  if (answer.ranking != nullptr) return {ranking_list, "ranking"};
+  if (answer.prediction != nullptr) return {prediction_list, "comparison"};
+  if (answer.baseline_budget != nullptr) return {budget_list, ""};
+  return {replay_list, answer.all_steps ? "steps" : "breakdown"};
+}
+
+}  // namespace
+
+Page result_page(const ResultAnswer& answer) {
+  const Shown shown = shown_of(answer);
+  Page page{
+      .schema = "foretrace.result/1",
+      .document_keys = {"input", "import", "measured", "baseline", "predicted", "speedup",
+                        "applied", "ranking", "pairs", "fit", "max_batch", "ranks", "communicators",
+                        "tasks", "dependencies", "honesty", "memory_rests_on", "warnings"},
+      .sections = build<ResultAnswer>(shown.list, document, answer),
+      .main_table = shown.main_table};
+  bool is_first = true;
+  for (Section& section : page.sections) {
+    // Of two rankings the first is the answer.
+    if (section.key == "ranking" && !is_first) {
+      section.title = std::exchange(section.headline, {});
+    }
+    is_first = is_first && section.headline.empty();
+  }
+  say_doubts(answer.replay.doubts, page);
+  return page;
+}
+
+}  // namespace foretrace::report

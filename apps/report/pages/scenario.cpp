@@ -1,0 +1,24 @@
+// The page of `simulate` of a scenario: foretrace.result/1.
+#include <array>
+
+#include "apps/report/pages.h"
+
+namespace foretrace::report {
+
+namespace sections {
+Builder<ScenarioPart> scenario_context, scenario_step, scenario_breakdowns, scenario_memory,
+    scenario_facts;
+}
+
+Page scenario_page(const ScenarioPart& part) {
+  using namespace sections;
+  constexpr std::array list = {scenario_context, scenario_step, scenario_breakdowns,
+                               scenario_memory, scenario_facts};
+  return {.schema = "foretrace.result/1",
+          .document_keys = {"input", "import", "measured", "baseline", "predicted", "scenario",
+                            "tasks", "dependencies", "honesty", "warnings"},
+          .sections = build<ScenarioPart>(list, {}, part),
+          .main_table = "stages"};
+}
+
+}  // namespace foretrace::report

@@ -1,0 +1,49 @@
+// The pages of `validate`: foretrace.validation/1, foretrace.tables/1 and foretrace.formats/1.
+#include <array>
+
+#include "apps/report/pages.h"
+
+namespace foretrace::report {
+
+namespace sections {
+Builder<ValidationAnswer> validated_replays, validated_pairs;
+Builder<std::vector<driver::JobRow>> replayed_jobs;
+Builder<std::vector<driver::ClaimRow>> predicted_claims;
+Builder<std::vector<driver::FormatRow>> read_files;
+Builder<driver::TablesReport> measured_tables;
+}  // namespace sections
+
+Page validation_page(const ValidationAnswer& answer) {
+  constexpr std::array list = {sections::validated_replays, sections::validated_pairs};
+  return {.schema = "foretrace.validation/1",
+          .document_keys = {"replays", "left_out", "pairs", "coverage", "range_constants"},
+          .sections = build<ValidationAnswer>(list, {}, answer),
+          .main_table = "replays"};
+}
+
+Page jobs_page(const std::vector<driver::JobRow>& jobs) {
+  return {.schema = "foretrace.validation/1",
+          .sections = sections::replayed_jobs(jobs),
+          .main_table = "jobs"};
+}
+
+Page claims_page(const std::vector<driver::ClaimRow>& claims) {
+  return {.schema = "foretrace.validation/1",
+          .sections = sections::predicted_claims(claims),
+          .main_table = "claims"};
+}
+
+Page tables_page(const driver::TablesReport& tables) {
+  return {.schema = "foretrace.tables/1",
+          .document_keys = {"tables", "unknown", "broken"},
+          .sections = sections::measured_tables(tables),
+          .main_table = "tables"};
+}
+
+Page formats_page(const std::vector<driver::FormatRow>& rows) {
+  return {.schema = "foretrace.formats/1",
+          .sections = sections::read_files(rows),
+          .main_table = "files"};
+}
+
+}  // namespace foretrace::report

@@ -1,0 +1,71 @@
+// What was applied: parameters, what changed, what it assumes.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "apps/report/pages.h"
+#include "apps/report/sections/parts.h"
+#include "apps/report/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+using driver::Applied;
+
+std::string parameters_text(const Applied& applied) {
+  std::string text;
+  for (const auto& [name, value] : applied.parameters) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+  }
+  return text;
+}
+
+Section stack_section(const std::vector<Applied>& stack) {
+  Section section{.key = "applied_what_ifs", .title = "applied"};
+  for (const Applied& applied : stack) {
+    const std::string changed = fmt::format(": {} changed", plural(applied.tasks_changed, "task"));
+    section.notes.push_back({changed, "  ", Show::always, std::string(applied.optimization->name)});
+    if (const std::string parameters = parameters_text(applied); !parameters.empty()) {
+      section.notes.push_back({parameters, "    with ", Show::details});
+    }
+    for (std::size_t i = 0; i < applied.notes.size(); ++i) {
+      section.notes.push_back({applied.notes[i], "    ", i == 0 ? Show::always : Show::details});
+    }
+  }
+  return section;
+}
+
+/// Each what-if's assumptions once.
+Section stack_assumptions(const std::vector<Applied>& stack) {
+  Section section{.key = "assumptions", .title = "assumes", .show = Show::details};
+  std::vector<const OptimizationInfo*> seen;
+  for (const Applied& applied : stack) {
+    if (std::find(seen.begin(), seen.end(), applied.optimization) != seen.end()) continue;
+    seen.push_back(applied.optimization);
+    for (const std::string_view assumption : applied.optimization->assumptions) {
+      section.notes.push_back({std::string(assumption), "  - "});
+    }
+  }
+  return section;
+}
+
+}  // namespace
+
+Sections applied(const ResultAnswer& answer) {
+  if (answer.prediction == nullptr) {
+    return {};
+  }
+  const std::vector<Applied>& stack = answer.prediction->applied;
+  Section document{.key = "applied", .show = Show::never};
+  Table table{.key = "applied",
+              .columns = {{"name"}, {"parameters"}, {"tasks_changed"}, {"assumptions"}, {"notes"}}};
+  for (const Applied& applied : stack) {
+    table.add({Value::words(applied.optimization->name), texts_by_name(applied.parameters),
+               Value::count(applied.tasks_changed), Value::texts(applied.optimization->assumptions),
+               Value::texts(applied.notes)});
+  }
+  document.tables.push_back(std::move(table));
+  return {std::move(document), stack_section(stack), stack_assumptions(stack)};
+}
+
+}  // namespace foretrace::report::sections

@@ -1,0 +1,131 @@
+// Where a step goes: device, host, communication; alone, or before and after a change.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "apps/report/pages.h"
+#include "apps/report/sections/parts.h"
+#include "apps/report/sections/words.h"
+#include "apps/report/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+using driver::Analysis;
+
+/// Exclusive parts that sum to the step.
+struct Part {
+  std::string_view key;
+  std::string_view title;
+  std::int64_t Breakdown::*time_ns;
+};
+constexpr std::array<Part, 6> parts = {
+    {{"compute_ns", "device computes", &Breakdown::compute_ns},
+     {"memory_copy_ns", "device copies", &Breakdown::memory_copy_ns},
+     {"communication_exposed_ns", "exposed communication", &Breakdown::communication_exposed_ns},
+     {"communication_waiting_ns", "waiting for late ranks", &Breakdown::communication_waiting_ns},
+     {"host_bound_ns", "device waits for the host", &Breakdown::host_bound_ns},
+     {"idle_ns", "latencies and gaps", &Breakdown::idle_ns}}};
+
+/// What documents say of one run.
+Sections analysis_sections(const std::string& run, const Analysis& analysis) {
+  Section breakdown{.key = run + "_breakdown", .path = run + "/breakdown", .show = Show::never};
+  for (const Part& part : parts) {
+    breakdown.datum(std::string(part.key), Value::time(analysis.breakdown.*part.time_ns));
+  }
+  Section rest{.key = run + "_rest", .path = run, .show = Show::never};
+  rest.datum("communication_overlapped_ns",
+             Value::time(analysis.breakdown.communication_overlapped_ns));
+  rest.datum("free",
+             Value::object({{"communication_transfer_ns", Value::time(analysis.free_transfers_ns)},
+                            {"communication_waiting_ns", Value::time(analysis.free_waiting_ns)}}));
+  rest.datum("provenance", by_name<Provenance>(analysis.provenance,
+                                               [](double share) { return Value::share(share); }));
+  return {std::move(breakdown), std::move(rest)};
+}
+
+/// Of the recording: time and share of each part.
+Section breakdown_of_one(const ResultAnswer& answer) {
+  const driver::StepAnswer& step = answer.replay.run.answer;
+  const Analysis& analysis = answer.baseline;
+  Section section{.key = "breakdown",
+                  .title = fmt::format("where the {} goes", step_word(step)),
+                  .scale_ns = step.step_ns};
+  Table table{.columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
+  for (const Part& part : parts) {
+    const std::int64_t time = analysis.breakdown.*part.time_ns;
+    if (part.time_ns == &Breakdown::communication_waiting_ns && time == 0 &&
+        !analysis.free_waiting_ns && analysis.breakdown.communication_exposed_ns > 0) {
+      // Collectives that were matched with no other rank's hold it.
+      table.rows.push_back({.cells = {Value::words(part.title), Value::none("unknown"),
+                                      Value::none("in the above")}});
+      continue;
+    }
+    table.rows.push_back({.cells = {Value::words(part.title), Value::time(time),
+                                    Value::share(share_of(time, step.step_ns))},
+                          .show = time == 0 ? Show::never : Show::always});
+  }
+  section.tables.push_back(std::move(table));
+  if (analysis.free_transfers_ns) {
+    section.note(
+        fmt::format("communication hidden behind computation: {}; if collectives took no time, the "
+                    "{} would be {} shorter",
+                    time_text(analysis.breakdown.communication_overlapped_ns, step.step_ns),
+                    step_word(step), time_text(*analysis.free_transfers_ns, step.step_ns)));
+  }
+  if (analysis.free_waiting_ns) {
+    section.note(fmt::format("if no rank waited for a later one, the {} would be {} shorter",
+                             step_word(step), time_text(*analysis.free_waiting_ns, step.step_ns)));
+  }
+  return section;
+}
+
+/// Of a recording and its prediction, side by side.
+Section breakdown_of_both(const ResultAnswer& answer) {
+  const driver::StepAnswer& before = answer.replay.run.answer;
+  const driver::StepAnswer& after = answer.prediction->run.answer;
+  Section section{.key = "comparison", .scale_ns = before.step_ns};
+  Table table{
+      .columns = {
+          {"part"}, {"now_ns", "now"}, {"predicted_ns", "predicted"}, {"change", "change"}}};
+  const auto row = [](std::string_view title, std::int64_t then, std::int64_t now, Show show) {
+    return Row{.cells = {Value::words(title), Value::time(then), Value::time(now),
+                         Value::change(change_of(now, then))},
+               .show = show};
+  };
+  Row whole = row(step_word(before), before.step_ns, after.step_ns, Show::always);
+  for (const Part& part : parts) {
+    const std::int64_t then = answer.baseline.breakdown.*part.time_ns;
+    const std::int64_t now = answer.predicted->breakdown.*part.time_ns;
+    whole.below.push_back(
+        row(part.title, then, now, then == 0 && now == 0 ? Show::never : Show::always));
+  }
+  table.rows.push_back(std::move(whole));
+  if (!before.is_span) {
+    table.rows.push_back(row("host period", before.host_ns, after.host_ns, Show::details));
+    if (before.device_ns >= 0 && after.device_ns >= 0) {
+      table.rows.push_back(row("device period", before.device_ns, after.device_ns, Show::details));
+    }
+    table.rows.push_back(row("whole span", answer.replay.run.steps.span_ns,
+                             answer.prediction->run.steps.span_ns, Show::details));
+  }
+  section.tables.push_back(std::move(table));
+  return section;
+}
+
+}  // namespace
+
+Sections breakdown(const ResultAnswer& answer) {
+  Sections sections = analysis_sections("baseline", answer.baseline);
+  if (answer.predicted == nullptr) {
+    sections.push_back(breakdown_of_one(answer));
+    return sections;
+  }
+  for (Section& section : analysis_sections("predicted", *answer.predicted)) {
+    sections.push_back(std::move(section));
+  }
+  sections.push_back(breakdown_of_both(answer));
+  return sections;
+}
+
+}  // namespace foretrace::report::sections

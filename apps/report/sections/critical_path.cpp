@@ -1,0 +1,172 @@
+// The critical path of a step: what bounds it, and how much each part could give.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "apps/report/pages.h"
+#include "apps/report/sections/parts.h"
+#include "apps/report/sections/words.h"
+#include "apps/report/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+using driver::PathReport;
+
+/// A share of the path in words.
+struct Held {
+  std::string_view by;
+  std::string_view key;
+  std::int64_t time_ns = 0;
+};
+
+std::vector<Held> held_by(const PathShares& shares) {
+  return {{"host work", "host_ns", shares.host_ns},
+          {"device work", "device_ns", shares.device_ns},
+          {"network transfers", "network_ns", shares.network_ns},
+          {"gaps between device operations", "gap_ns", shares.gap_ns},
+          {"latencies", "latency_ns", shares.latency_ns},
+          {"policy or contention", "unexplained_ns", shares.unexplained_ns}};
+}
+
+/// What held the path, most first.
+std::vector<Held> sorted_held_by(const PathShares& shares) {
+  std::vector<Held> held = held_by(shares);
+  std::stable_sort(held.begin(), held.end(),
+                   [](const Held& a, const Held& b) { return a.time_ns > b.time_ns; });
+  return held;
+}
+
+std::string path_headline(const PathReport& report) {
+  const Held most = sorted_held_by(report.path.shares).front();
+  const std::int64_t total = report.path.total_ns;
+  const std::string where = report.held_by < 0 || report.held_by == report.rank
+                                ? std::string()
+                                : fmt::format(", most of it on rank {}", report.held_by);
+  return fmt::format("critical path of {}{}: {}, {} of it {}{}",
+                     report.step_number < 0 ? std::string("the whole span")
+                                            : fmt::format("step {}", report.step_number),
+                     report.rank < 0 ? std::string() : fmt::format(" of rank {}", report.rank),
+                     time_text(total), percent_text(share_of(most.time_ns, total)), most.by, where);
+}
+
+Table shares_table(const PathReport& report) {
+  Table table{.title = "bound by",
+              .columns = {{"by"}, {"on_path_ns", "on path"}, {"share", "share"}}};
+  for (const Held& held : sorted_held_by(report.path.shares)) {
+    table.rows.push_back({.cells = {Value::words(held.by), Value::time(held.time_ns),
+                                    Value::share(share_of(held.time_ns, report.path.total_ns))},
+                          .show = held.time_ns == 0 ? Show::never : Show::always});
+  }
+  return table;
+}
+
+Table groups_table(std::string key, std::string title, const std::vector<PathGroup>& groups,
+                   std::int64_t total) {
+  Table table{.key = std::move(key),
+              .title = std::move(title),
+              .columns = {{"name"},
+                          {"part", "", Show::never},
+                          {"on_path_ns", "on path"},
+                          {"", "share"},
+                          {"pieces", "pieces"},
+                          {"tasks", "", Show::never},
+                          {"gain_ns", "could give"}},
+              .brief = 6};
+  for (const PathGroup& group : groups) {
+    const bool is_function = group.part == PathPart::duration;
+    const std::string shown = group.label.empty() ? "outside every region"
+                              : is_function       ? function_text(group.label)
+                                                  : group.label;
+    table.rows.push_back(
+        {.cells = {Value::words(group.label).as(shown), Value::words(to_string(group.part)),
+                   Value::time(group.on_path_ns), Value::share(share_of(group.on_path_ns, total)),
+                   Value::count(group.pieces), Value::count(group.tasks),
+                   Value::time(group.gain_ns)}});
+  }
+  return table;
+}
+
+Table pieces_table(const TaskGraph& graph, const CriticalPath& path) {
+  Table table{.key = "pieces",
+              .columns = {{"task"},
+                          {"name"},
+                          {"kind"},
+                          {"phase"},
+                          {"layer"},
+                          {"part"},
+                          {"waits_for"},
+                          {"begin_ns"},
+                          {"duration_ns"}},
+              .show = Show::never};
+  for (const PathPiece& piece : path.pieces) {
+    const std::string_view layer =
+        graph.names()[graph.context().layers[index(graph.layer(piece.task))].name];
+    table.add({Value::plain(index(piece.task)), Value::words(graph.name(piece.task)),
+               Value::words(to_string(graph.kind(piece.task))),
+               Value::words(to_string(graph.phase(piece.task))), Value::words(layer),
+               Value::words(to_string(piece.part)), Value::words(to_string(piece.cause)),
+               Value::time(piece.begin_ns), Value::time(piece.duration_ns)});
+  }
+  return table;
+}
+
+const auto as_time = [](std::int64_t ns) { return Value::time(ns); };
+
+}  // namespace
+
+Sections path_context(const PathAnswer& answer) {
+  const driver::Recording& recording = answer.recording;
+  return {input_section(recording.path, recording.events.info),
+          steps_section("baseline", answer.replay.run.steps, answer.replay.run.answer),
+          trace_section(recording),
+          replay_section(answer.replay),
+          flags_section(recording.built),
+          honesty_section("honesty", recording.built.honesty, &answer.replay)};
+}
+
+Sections path_shares(const PathAnswer& answer) {
+  const PathReport& report = answer.report;
+  const CriticalPath& path = report.path;
+  Section section{.key = "bound_by", .headline = path_headline(report), .scale_ns = path.total_ns};
+  section.line("path", plural(path.pieces.size(), "piece"), Show::details);
+  section.datum("step", Value::known(report.step_number));
+  section.datum("rank", Value::known(report.rank));
+  section.datum("held_by_rank", Value::known(report.held_by));
+  section.datum("begin_ns", Value::time(report.scope.begin_ns));
+  section.datum("total_ns", Value::time(path.total_ns));
+  Value::Object shares;
+  for (const Held& held : held_by(path.shares)) {
+    shares.push_back({std::string(held.key), Value::time(held.time_ns)});
+  }
+  section.datum("shares", Value::object(std::move(shares)));
+  section.datum("provenance_ns", by_name<Provenance>(path.shares.provenance_ns, as_time));
+  section.datum("kinds_ns", by_name<TaskKind>(path.shares.kind_ns, as_time));
+  section.datum("latencies_ns", by_name<DependencyKind>(path.shares.cause_ns, as_time));
+  section.tables.push_back(shares_table(report));
+  return {std::move(section)};
+}
+
+Sections path_groups(const PathAnswer& answer) {
+  const PathReport& report = answer.report;
+  const std::int64_t total = report.path.total_ns;
+  Section names{.key = "by_name", .scale_ns = total};
+  names.tables.push_back(groups_table("groups", "by name", report.groups, total));
+  names.note(
+      "could give: how much shorter the step would be, simulated, if all of that kind took no "
+      "time; another path then takes over, so gains do not add up");
+  Section regions{.key = "by_region", .scale_ns = total, .show = Show::details};
+  regions.tables.push_back(
+      groups_table("host_regions", "host time by region", report.regions, total));
+  Section layers{.key = "by_layer", .scale_ns = total, .show = Show::details};
+  layers.tables.push_back(groups_table("layers", "by layer", report.layers, total));
+  return {std::move(names), std::move(regions), std::move(layers)};
+}
+
+Sections path_pieces(const PathAnswer& answer) {
+  Section section{.key = "pieces", .show = Show::never};
+  section.tables.push_back(pieces_table(answer.recording.graph(), answer.report.path));
+  return {std::move(section)};
+}
+
+}  // namespace foretrace::report::sections

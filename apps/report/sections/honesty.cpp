@@ -1,0 +1,140 @@
+// What the graph does not explain, what it rests on, and how it reacts to other speeds.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "apps/report/pages.h"
+#include "apps/report/sections/parts.h"
+#include "apps/report/sections/words.h"
+#include "apps/report/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+using trace::Honesty;
+
+Row counter(std::string_view title, std::int64_t time_ns, Value count, const Honesty& honesty) {
+  return {.cells = {Value::words(title), Value::time(time_ns),
+                    Value::share(share_of(time_ns, honesty.span_ns)), std::move(count)}};
+}
+
+Section unexplained_section(const Honesty& honesty) {
+  const std::vector<Column> columns = {
+      {"what"}, {"time_ns", "time"}, {"share", "of span"}, {"count", "count"}};
+  Table open{.title = "not explained by the graph", .columns = columns};
+  open.rows = {counter("device work that started late", honesty.unexplained_device_ns,
+                       Value::count(honesty.unexplained_device_count), honesty),
+               counter("launches that took long", honesty.unexplained_launch_ns,
+                       Value::count(honesty.unexplained_launch_count), honesty)};
+  const auto add = [&](Table& table, std::string_view title, std::int64_t time_ns, Value count) {
+    if (time_ns > 0) table.rows.push_back(counter(title, time_ns, std::move(count), honesty));
+  };
+  add(open, "device busy with unrecorded work at first", honesty.initial_backlog_ns, {});
+  add(open, "first use of kernels (module loading)", honesty.first_use_ns, {});
+  add(open, "work of the profiler itself, which stays in the times", honesty.profiler_ns, {});
+  add(open, "device graphs: work that was not recorded", honesty.unrecorded_device_ns,
+      Value::count(honesty.unrecorded_device_count));
+  Table taken{.title = "taken out of recorded times", .columns = columns};
+  add(taken, "launches blocked by a full queue", honesty.queue_blocked_ns,
+      Value::count(honesty.queue_blocked_count));
+  std::string origins;
+  for (std::size_t i = 0; i < honesty.edges_by_origin.size(); ++i) {
+    if (honesty.edges_by_origin[i] > 0) {
+      origins += fmt::format("{}{} {}", origins.empty() ? "" : ", ",
+                             count_text(honesty.edges_by_origin[i]), trace::edge_origin_names[i]);
+    }
+  }
+  Section section{.key = "unexplained",
+                  .tables = {std::move(open), std::move(taken)},
+                  .scale_ns = honesty.span_ns,
+                  .show = Show::details};
+  section.note(fmt::format("dependencies between streams: {}; contradicted by the trace: {}",
+                           origins.empty() ? "none" : origins,
+                           count_text(honesty.contradicted_edges)));
+  section.note(fmt::format(
+      "hand-overs between threads: {}; operations from before the window: {}; absolute times kept: "
+      "{}",
+      count_text(honesty.hand_overs), count_text(honesty.pre_window_operations),
+      count_text(honesty.absolute_pins)));
+  return section;
+}
+
+/// A simulated span beside what the events say of it, where they say anything.
+Row reaction(std::string_view title, std::int64_t simulated, std::int64_t expected,
+             std::string_view what) {
+  Row row{.cells = {Value::words(title), Value::time(simulated)}};
+  if (expected > 0) {
+    row.cells.push_back(Value::time(expected));
+    row.cells.push_back(Value::change(change_of(simulated, expected)));
+    row.cells.push_back(Value::words(what));
+  } else if (!what.empty()) {
+    row.cells.push_back(Value::none());  // that side was not recorded
+  }
+  return row;
+}
+
+Section reactions_section(const Honesty& honesty, const driver::Reactions& reactions) {
+  const std::int64_t scale = honesty.span_ns > 0
+                                 ? honesty.span_ns
+                                 : std::max({reactions.device_x0_ns, reactions.host_x0_ns,
+                                             reactions.device_half_ns, reactions.device_double_ns});
+  // Without recorded times there is nothing to expect anything from.
+  const bool timed = honesty.span_ns > 0;
+  Table table{.title = "reacts to",
+              .columns = {{"what"},
+                          {"span_ns", "span"},
+                          {"expected_ns", "expected"},
+                          {"error", "error"},
+                          {"", ""}}};
+  table.rows = {
+      reaction("an infinitely fast device", reactions.device_x0_ns,
+               timed ? honesty.host_only_ns : 0, "against the host alone, from the events"),
+      reaction("an infinitely fast host", reactions.host_x0_ns, timed ? honesty.device_busy_ns : 0,
+               "against the busy device, from the events"),
+      reaction("a device twice as fast", reactions.device_half_ns, 0, ""),
+      reaction("a device half as fast", reactions.device_double_ns, 0, "")};
+  return {
+      .key = "reactions", .tables = {std::move(table)}, .scale_ns = scale, .show = Show::details};
+}
+
+/// The same in three lines.
+Section trust_section(const Honesty& honesty, const driver::Reactions& reactions) {
+  Section section{.key = "trust", .title = "how far the graph can be trusted", .show = Show::brief};
+  if (honesty.span_ns == 0) {
+    section.note("the trace has no recorded times to check it against");
+    return section;
+  }
+  section.line(
+      "unexplained",
+      fmt::format("device work that started late: {} of the span; launches that took long: {}",
+                  percent_text(share_of(honesty.unexplained_device_ns, honesty.span_ns)),
+                  percent_text(share_of(honesty.unexplained_launch_ns, honesty.span_ns))));
+  if (honesty.host_only_ns > 0) {
+    section.line(
+        "fast device",
+        fmt::format("if the device took no time: the span is {} off what the host alone takes",
+                    change_text(reactions.device_x0_ns, honesty.host_only_ns)));
+  }
+  if (honesty.device_busy_ns > 0) {
+    section.line(
+        "fast host",
+        fmt::format("if the host took no time: the span is {} off the busy time of the device",
+                    change_text(reactions.host_x0_ns, honesty.device_busy_ns)));
+  }
+  return section;
+}
+
+}  // namespace
+
+Sections honesty(const ResultAnswer& answer) {
+  const Honesty& honesty = answer.recording.built.honesty;
+  return {honesty_section("honesty", honesty, &answer.replay)};
+}
+
+Sections trust(const ResultAnswer& answer) {
+  const Honesty& honesty = answer.recording.built.honesty;
+  return {trust_section(honesty, answer.replay.reactions), unexplained_section(honesty),
+          reactions_section(honesty, answer.replay.reactions)};
+}
+
+}  // namespace foretrace::report::sections

@@ -1,0 +1,146 @@
+// Device memory of a run: the peak of what is allocated, and what the allocator reserves.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "apps/report/pages.h"
+#include "apps/report/sections/parts.h"
+#include "apps/report/sections/words.h"
+#include "apps/report/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+using driver::Analysis;
+
+/// What documents say of one run, by "rank/device".
+Section memory_section(const std::string& run, const Analysis& analysis) {
+  Section section{.key = run + "_memory", .path = run, .show = Show::never};
+  Value::Object devices;
+  for (std::size_t i = 0; i < analysis.memory.size(); ++i) {
+    const MemoryCurve& curve = analysis.memory[i];
+    const bool known = i < analysis.reserved.size();
+    const driver::ReservedRange range = known ? analysis.reserved[i] : driver::ReservedRange{};
+    const auto reserved = [known](std::int64_t bytes) {
+      return Value::known_bytes(known ? bytes : -1);
+    };
+    devices.push_back({std::to_string(curve.rank) + "/" + std::to_string(curve.device),
+                       Value::object({{"allocated_peak_bytes", Value::bytes(curve.peak_bytes)},
+                                      {"allocated_before_bytes", Value::bytes(curve.base_bytes)},
+                                      {"reserved_expected_bytes", reserved(range.expected_bytes)},
+                                      {"reserved_low_bytes", reserved(range.low_bytes)},
+                                      {"reserved_high_bytes", reserved(range.high_bytes)},
+                                      {"reserved_recorded_bytes", reserved(range.recorded_bytes)},
+                                      {"peak_at_ns", Value::time(curve.peak_at_ns)},
+                                      {"at_peak_bytes", by_name<TensorCategory>(
+                                                            curve.at_peak, [](std::int64_t bytes) {
+                                                              return Value::bytes(bytes);
+                                                            })}})});
+  }
+  section.datum("memory", Value::object(std::move(devices)));
+  return section;
+}
+
+std::string device_name(const Analysis& analysis, std::size_t i) {
+  const bool one_rank =
+      std::all_of(analysis.memory.begin(), analysis.memory.end(),
+                  [&](const MemoryCurve& curve) { return curve.rank == analysis.memory[0].rank; });
+  const MemoryCurve& curve = analysis.memory[i];
+  return one_rank ? fmt::format("device {}", curve.device)
+                  : fmt::format("rank {}, device {}", curve.rank, curve.device);
+}
+
+/// "672.6 MiB allocated at the peak, 800.0 MiB reserved (672.6 to 800.0 MiB)".
+std::string memory_device_text(const Analysis& analysis, std::size_t i) {
+  std::string text = analysis.memory.size() == 1 ? "" : device_name(analysis, i) + ": ";
+  text += fmt::format("{} allocated at the peak", bytes_text(analysis.memory[i].peak_bytes));
+  if (i < analysis.reserved.size()) {
+    const driver::ReservedRange& range = analysis.reserved[i];
+    text += fmt::format(", {} reserved (between {} and {})", bytes_text(range.expected_bytes),
+                        bytes_text(range.low_bytes), bytes_text(range.high_bytes));
+  }
+  return text;
+}
+
+// The short page shows so many rows of a job's devices.
+constexpr std::size_t most_memory_rows = 4;
+
+/// The device with the highest peak in brief, every device in the details.
+Section memory_of_one(const ResultAnswer& answer) {
+  const Analysis& analysis = answer.baseline;
+  Section section{.key = "memory"};
+  if (analysis.memory.empty()) return section;
+  const auto fullest = std::max_element(
+      analysis.memory.begin(), analysis.memory.end(),
+      [](const MemoryCurve& a, const MemoryCurve& b) { return a.peak_bytes < b.peak_bytes; });
+  section.line(
+      "memory",
+      memory_device_text(analysis, static_cast<std::size_t>(fullest - analysis.memory.begin())),
+      Show::brief);
+  for (std::size_t i = 0; i < analysis.memory.size(); ++i) {
+    const MemoryCurve& curve = analysis.memory[i];
+    std::string text =
+        memory_device_text(analysis, i) +
+        fmt::format("; {} allocated before the trace began", bytes_text(curve.base_bytes));
+    if (i < analysis.reserved.size() && analysis.reserved[i].recorded_bytes >= 0) {
+      text += fmt::format(", {} reserved in the recording",
+                          bytes_text(analysis.reserved[i].recorded_bytes));
+    }
+    section.line("memory", text, Show::details);
+  }
+  return section;
+}
+
+Row bytes_row(std::string title, std::int64_t then, std::int64_t now, Show show) {
+  return {.cells = {Value::words(title), Value::bytes(then), Value::bytes(now),
+                    Value::bytes_change(now - then)},
+          .show = then == 0 && now == 0 ? Show::never : show};
+}
+
+/// Before and after a change: the peak in one line, its categories in the details.
+Section memory_of_both(const ResultAnswer& answer) {
+  const Analysis& before = answer.baseline;
+  const Analysis& after = *answer.predicted;
+  Section section{.key = "memory", .title = "device memory"};
+  if (before.memory.size() != after.memory.size()) {
+    return section;
+  }
+  Table table{.columns = {{"part"},
+                          {"now_bytes", "now"},
+                          {"predicted_bytes", "predicted"},
+                          {"change_bytes", "change"}},
+              .brief = most_memory_rows};
+  for (std::size_t i = 0; i < before.memory.size(); ++i) {
+    const std::string name =
+        before.memory.size() == 1 ? std::string() : device_name(before, i) + ": ";
+    Row row = bytes_row(name + "allocated at the peak", before.memory[i].peak_bytes,
+                        after.memory[i].peak_bytes, Show::always);
+    for (std::size_t c = 0; c < tensor_category_count; ++c) {
+      row.below.push_back(
+          bytes_row(fmt::format("of it {}", to_string(static_cast<TensorCategory>(c))),
+                    before.memory[i].at_peak[c], after.memory[i].at_peak[c], Show::details));
+    }
+    table.rows.push_back(std::move(row));
+    if (i < before.reserved.size() && i < after.reserved.size()) {
+      table.rows.push_back(bytes_row(name + "reserved", before.reserved[i].expected_bytes,
+                                     after.reserved[i].expected_bytes, Show::always));
+    }
+  }
+  section.tables.push_back(std::move(table));
+  return section;
+}
+
+}  // namespace
+
+Sections memory(const ResultAnswer& answer) {
+  Sections sections = {memory_section("baseline", answer.baseline)};
+  if (answer.predicted == nullptr) {
+    sections.push_back(memory_of_one(answer));
+    return sections;
+  }
+  sections.push_back(memory_section("predicted", *answer.predicted));
+  sections.push_back(memory_of_both(answer));
+  return sections;
+}
+
+}  // namespace foretrace::report::sections

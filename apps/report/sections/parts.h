@@ -1,0 +1,51 @@
+// Parts that the documents of several commands have in common.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/driver/analysis.h"
+#include "apps/driver/load.h"
+#include "apps/driver/memory_need.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/steps.h"
+#include "apps/report/section.h"
+#include "sim/engine/path/critical_path.h"
+#include "trace/graph/built_graph.h"
+#include "trace/table/events.h"
+#include "trace/table/import_report.h"
+
+namespace foretrace::report {
+
+/// Path, format, rank, devices; for documents.
+[[nodiscard]] Section input_section(const std::string& path, const trace::TraceInfo& info);
+/// Events, dropped, repaired, reasons, warnings; for documents.
+[[nodiscard]] Section import_section(const trace::ImportReport& report);
+/// step_ns, host and device period and the times of every step; for documents.
+[[nodiscard]] Section steps_section(std::string path, const driver::StepTimes& times,
+                                    const driver::StepAnswer& answer);
+/// Honesty counters, for documents; reactions and doubts are left out if there is no replay.
+[[nodiscard]] Section honesty_section(std::string path, const trace::Honesty& honesty,
+                                      const driver::Replay* replay);
+
+/// Live peak and reserved bytes of the device that needs most; null where no tensor is recorded.
+[[nodiscard]] Value need_value(const std::optional<driver::MemoryNeed>& need);
+/// Size of a memory and what the driver takes of it.
+[[nodiscard]] Value target_value(const driver::MemoryTarget& target);
+/// Name to text.
+[[nodiscard]] Value texts_by_name(const std::vector<std::pair<std::string, std::string>>& texts);
+
+/// Names with their value, where it is not 0, in the order of an enum.
+template <typename Enum, typename Values, typename ToValue>
+[[nodiscard]] Value by_name(const Values& values, const ToValue& to_value) {
+  Value::Object members;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] != typename Values::value_type{}) {
+      members.push_back({std::string(to_string(static_cast<Enum>(i))), to_value(values[i])});
+    }
+  }
+  return Value::object(std::move(members));
+}
+
+}  // namespace foretrace::report

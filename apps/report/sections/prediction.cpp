@@ -1,0 +1,146 @@
+// The predicted step beside the simulated recording.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "apps/report/pages.h"
+#include "apps/report/sections/parts.h"
+#include "apps/report/sections/words.h"
+#include "apps/report/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+double speedup_of(std::int64_t before, std::int64_t after) {
+  return static_cast<double>(before) / static_cast<double>(std::max<std::int64_t>(1, after));
+}
+
+std::string throughput_text(const driver::Throughput& throughput) {
+  const std::string ratio = factor_text(throughput.ratio);
+  return throughput.now ? fmt::format(", {:.4g} -> {:.4g} samples/s ({})", *throughput.now,
+                                      *throughput.predicted, ratio)
+                        : fmt::format(", samples/s {}", ratio);
+}
+
+/// The step that is predicted, whether or not it has room.
+std::string step_line(const ResultAnswer& answer) {
+  const std::int64_t before = answer.replay.run.answer.step_ns;
+  const driver::Prediction& prediction = *answer.prediction;
+  const std::int64_t after = prediction.run.answer.step_ns;
+  std::string line = fmt::format(
+      "{} {} now, {} predicted ({}, {})", step_word(answer.replay.run.answer), time_text(before),
+      time_text(after, before), change_text(after, before), factor_text(speedup_of(before, after)));
+  if (prediction.throughput) {
+    line += throughput_text(*prediction.throughput);
+  }
+  if (prediction.low_ns != prediction.high_ns) {
+    line += fmt::format(", between {} and {}", time_text(prediction.low_ns, before),
+                        time_text(prediction.high_ns, before));
+  }
+  return line;
+}
+
+/// What a side of the range is made of, each part as a share of the step.
+std::string side_text(const driver::RangeSide& side) {
+  struct Part {
+    std::string_view name;
+    double size;
+  };
+  const Part parts_of_side[] = {{"what-if", side.recipe},
+                                {"host", side.host},
+                                {"communication", side.communication},
+                                {"size of the change", side.change},
+                                {"scatter of steps", side.scatter},
+                                {"accelerator", side.device},
+                                {"replay", side.rest}};
+  std::string text;
+  for (const Part& part : parts_of_side) {
+    if (part.size < 0.0005) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", part.name,
+                        percent_text(std::expm1(part.size)));
+  }
+  if (side.doubt != 1) {
+    text += fmt::format("; all {} because the graph is doubtful", factor_text(side.doubt));
+  }
+  return text;
+}
+
+Value side_value(const driver::RangeSide& side) {
+  return Value::object({{"recipe", Value::plain(side.recipe)},
+                        {"host", Value::plain(side.host)},
+                        {"communication", Value::plain(side.communication)},
+                        {"change", Value::plain(side.change)},
+                        {"scatter", Value::plain(side.scatter)},
+                        {"device", Value::plain(side.device)},
+                        {"rest", Value::plain(side.rest)},
+                        {"doubt", Value::plain(side.doubt)},
+                        {"total", Value::plain(side.total())}});
+}
+
+Value throughput_value(const driver::Throughput& throughput) {
+  const auto rate = [](const std::optional<double>& value) {
+    return value ? Value::plain(*value) : Value::none();
+  };
+  return Value::object({{"samples", Value::plain(throughput.samples)},
+                        {"ratio", Value::plain(throughput.ratio)},
+                        {"samples_per_second_now", rate(throughput.now)},
+                        {"samples_per_second_predicted", rate(throughput.predicted)}});
+}
+
+Value fit_value(const driver::DeviceFit& fit) {
+  return Value::object({{"accelerator", Value::words(fit.target.name)},
+                        {"capacity_bytes", Value::bytes(fit.target.capacity_bytes)},
+                        {"needed_bytes", Value::bytes(fit.target.needed_bytes(fit.need))},
+                        {"fits", Value::flag(fit.fits)}});
+}
+
+/// The step with its range, for documents.
+Section predicted_steps(const driver::Prediction& prediction) {
+  Section steps = steps_section("predicted", prediction.run.steps, prediction.run.answer);
+  steps.datum("low_ns", Value::time(prediction.low_ns));
+  steps.datum("high_ns", Value::time(prediction.high_ns));
+  steps.datum("range",
+              Value::object({{"declared_low_ns", Value::time(prediction.declared_low_ns)},
+                             {"declared_high_ns", Value::time(prediction.declared_high_ns)},
+                             {"faster", side_value(prediction.faster)},
+                             {"slower", side_value(prediction.slower)}}));
+  if (prediction.throughput) steps.datum("throughput", throughput_value(*prediction.throughput));
+  if (prediction.fit) steps.datum("device_memory", fit_value(*prediction.fit));
+  return steps;
+}
+
+std::string noise_text(const ResultAnswer& answer) {
+  const driver::Replay& replay = answer.replay;
+  const double change = change_of(answer.prediction->run.answer.step_ns, replay.run.answer.step_ns);
+  return replay.scatter > 0 && std::abs(change) <= replay.scatter
+             ? fmt::format("within the {} by which the recorded steps scatter: noise",
+                           percent_text(replay.scatter))
+             : std::string();
+}
+
+}  // namespace
+
+Sections prediction(const ResultAnswer& answer) {
+  if (answer.prediction == nullptr) {
+    return {};
+  }
+  const driver::Prediction& prediction = *answer.prediction;
+  const bool has_room = !prediction.fit || prediction.fit->fits;
+  Section section{
+      .key = "prediction",
+      .headline = has_room ? step_line(answer) : driver::text_of_misfit(*prediction.fit),
+      .remark = noise_text(answer)};
+  if (!has_room) section.line("if it did", step_line(answer));
+  if (answer.predicted != nullptr) {
+    section.line("rests on",
+                 provenance_text(*answer.predicted) + " of the predicted critical path");
+  }
+  section.line("faster by", side_text(prediction.faster), Show::details);
+  section.line("slower by", side_text(prediction.slower), Show::details);
+  section.datum("speedup", Value::factor(speedup_of(answer.replay.run.answer.step_ns,
+                                                    prediction.run.answer.step_ns)));
+  return {std::move(section), predicted_steps(prediction)};
+}
+
+}  // namespace foretrace::report::sections

@@ -1,0 +1,200 @@
+// What-ifs tried one by one, ordered by what they give.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/report/pages.h"
+#include "apps/report/sections/parts.h"
+#include "apps/report/sections/words.h"
+#include "apps/report/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+using driver::RankBy;
+using driver::Ranked;
+using driver::Ranking;
+using driver::Unranked;
+
+// On the short page; --details shows all.
+constexpr std::size_t most_ranking_rows = 12;
+
+// Less is 0.0 % on the page.
+constexpr double least_scatter = 0.0005;
+
+std::string ranking_headline(const ResultAnswer& answer) {
+  const Ranking& ranking = *answer.ranking;
+  const driver::StepAnswer& step = answer.replay.run.answer;
+  const std::int64_t before = step.step_ns;
+  if (ranking.rows.empty()) {
+    return fmt::format("none of {} applies to this trace",
+                       plural(ranking.left_out.size(), "what-if"));
+  }
+  const Ranked& best = ranking.rows.front();
+  if (ranking.by == RankBy::memory) {
+    return fmt::format("best of {} by memory: {}, live peak {} -> {} ({}), {} {}",
+                       ranking.rows.size(), best.optimization->name,
+                       bytes_text(ranking.memory->live_bytes), bytes_text(best.memory->live_bytes),
+                       signed_bytes_text(best.memory->live_bytes - ranking.memory->live_bytes),
+                       step_word(step), change_text(best.step_ns, before));
+  }
+  return fmt::format("best of {}: {}, {} {} -> {} ({}, {}{})", ranking.rows.size(),
+                     best.optimization->name, step_word(step), time_text(before),
+                     time_text(best.step_ns, before), change_text(best.step_ns, before),
+                     factor_text(best.speedup), best.samples == 1 ? "" : " per sample");
+}
+
+/// What puts a row into perspective.
+std::string remark_of(const Ranked& row) {
+  if (row.samples != 1) {
+    return fmt::format("{} samples: {} per sample", factor_text(row.samples),
+                       factor_text(row.speedup));
+  }
+  return row.is_noise ? "noise" : "";
+}
+
+/// Where each column stands depends on what the ranking is by.
+Table ranking_rows(const ResultAnswer& answer) {
+  const Ranking& ranking = *answer.ranking;
+  const std::int64_t before = answer.replay.run.answer.step_ns;
+  const bool by_memory = ranking.by == RankBy::memory;
+  const bool has_memory = ranking.memory.has_value();
+  Table table{.key = "rows",
+              .name = "ranking",
+              .title = "what-if",
+              .columns = {{"name"},
+                          {"step_ns", "", Show::never},
+                          {"low_ns", "", Show::never},
+                          {"high_ns", "", Show::never},
+                          {"speedup", "", Show::never},
+                          {"samples", "", Show::never},
+                          {"noise", "", Show::never},
+                          {"memory", "", Show::never}},
+              .brief = most_ranking_rows};
+  const std::vector<Column> time_columns = {{"", "step"}, {"", "change"}, {"", "range"}};
+  const std::vector<Column> memory_columns = {{"", "live peak"}, {"", "change"}, {"", "reserved"}};
+  const auto append = [&](const std::vector<Column>& columns, std::size_t count) {
+    table.columns.insert(table.columns.end(), columns.begin(),
+                         columns.begin() + static_cast<std::ptrdiff_t>(count));
+  };
+  if (by_memory) append(memory_columns, 3);
+  append(time_columns, by_memory ? 2 : 3);
+  if (has_memory && !by_memory) append(memory_columns, 2);
+  table.columns.push_back({"", ""});
+  for (const Ranked& row : ranking.rows) {
+    std::vector<Value> cells = {Value::words(row.optimization->name),
+                                Value::time(row.step_ns),
+                                Value::time(row.low_ns),
+                                Value::time(row.high_ns),
+                                Value::factor(row.speedup),
+                                Value::plain(row.samples),
+                                Value::flag(row.is_noise),
+                                need_value(row.memory)};
+    const auto add_memory = [&](bool with_reserved) {
+      cells.push_back(Value::bytes(row.memory->live_bytes));
+      cells.push_back(Value::bytes_change(row.memory->live_bytes - ranking.memory->live_bytes));
+      if (with_reserved) {
+        cells.push_back(Value::words(
+            bytes_range_text(row.memory->reserved.low_bytes, row.memory->reserved.high_bytes)));
+      }
+    };
+    if (by_memory) add_memory(true);
+    cells.push_back(Value::time(row.step_ns));
+    cells.push_back(Value::change(change_of(row.step_ns, before)));
+    if (!by_memory) {
+      cells.push_back(Value::words(time_range_text(row.low_ns, row.high_ns, before)));
+    }
+    if (has_memory && !by_memory) add_memory(false);
+    cells.push_back(Value::words(remark_of(row)));
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+std::vector<std::string_view> names_of(const Ranking& ranking, Unranked::Cause cause) {
+  std::vector<std::string_view> list;
+  for (const Unranked& unranked : ranking.left_out) {
+    if (unranked.cause == cause) list.push_back(unranked.name);
+  }
+  return list;
+}
+
+/// Names in a paragraph for causes that everybody knows; errors with their text.
+Section left_out_section(const Ranking& ranking) {
+  Section section{.key = "not_ranked", .title = "not in the ranking", .show = Show::details};
+  if (const auto list = names_of(ranking, Unranked::Cause::needs_parameter); !list.empty()) {
+    section.note(
+        fmt::format("need a parameter (foretrace explain NAME): {}", fmt::join(list, ", ")));
+  }
+  if (const auto list = names_of(ranking, Unranked::Cause::finds_nothing); !list.empty()) {
+    section.note(fmt::format("find nothing to change here (--apply NAME says why): {}",
+                             fmt::join(list, ", ")));
+  }
+  for (const Unranked& unranked : ranking.left_out) {
+    if (unranked.cause == Unranked::Cause::error ||
+        unranked.cause == Unranked::Cause::does_not_fit) {
+      section.notes.push_back({unranked.reason, fmt::format("  {}: ", unranked.name)});
+    }
+  }
+  return section;
+}
+
+/// "27 not ranked: 20 need a parameter, 7 find nothing to change (--details)".
+std::string not_ranked_text(const Ranking& ranking) {
+  if (ranking.left_out.empty()) return {};
+  std::string text = fmt::format("{} not ranked: {} need a parameter, {} find nothing to change",
+                                 ranking.left_out.size(),
+                                 names_of(ranking, Unranked::Cause::needs_parameter).size(),
+                                 names_of(ranking, Unranked::Cause::finds_nothing).size());
+  if (const auto errors = names_of(ranking, Unranked::Cause::error).size(); errors > 0) {
+    text += fmt::format(", {} failed", errors);
+  }
+  if (const auto large = names_of(ranking, Unranked::Cause::does_not_fit).size(); large > 0) {
+    text += fmt::format(", {} no longer fit the device", large);
+  }
+  return text + " (--details)";
+}
+
+std::string recorded_memory(const Ranking& ranking) {
+  const driver::ReservedRange& reserved = ranking.memory->reserved;
+  return fmt::format("{} live at the peak, {} to {} reserved, on device {}",
+                     bytes_text(ranking.memory->live_bytes), bytes_text(reserved.low_bytes),
+                     bytes_text(reserved.high_bytes), ranking.memory->device);
+}
+
+}  // namespace
+
+Sections ranking(const ResultAnswer& answer) {
+  if (answer.ranking == nullptr) {
+    return {};
+  }
+  const Ranking& ranking = *answer.ranking;
+  Section section{.key = "ranking",
+                  .path = "ranking",
+                  .headline = ranking_headline(answer),
+                  .scale_ns = answer.replay.run.answer.step_ns};
+  section.datum("by", Value::words(ranking.by == RankBy::memory ? "memory" : "time"));
+  section.datum("memory", need_value(ranking.memory));
+  if (ranking.memory) {
+    section.line("memory", recorded_memory(ranking));
+  }
+  Value::List left_out;
+  for (const Unranked& unranked : ranking.left_out) {
+    left_out.push_back(Value::object(
+        {{"name", Value::words(unranked.name)}, {"reason", Value::words(unranked.reason)}}));
+  }
+  section.tables.push_back(ranking_rows(answer));
+  section.datum("left_out", Value::list(std::move(left_out)));
+  if (!ranking.rows.empty()) {
+    section.note(answer.replay.scatter < least_scatter
+                     ? std::string("each alone, with its default parameters")
+                     : fmt::format("each alone, with its default parameters; noise: within the {} "
+                                   "by which the recorded steps scatter",
+                                   percent_text(answer.replay.scatter)));
+  }
+  if (const std::string text = not_ranked_text(ranking); !text.empty()) {
+    section.notes.push_back({text, "  ", Show::brief});
+  }
+  return {std::move(section), left_out_section(ranking)};
+}
+
+}  // namespace foretrace::report::sections

@@ -1,0 +1,154 @@
+#include "apps/report/sections/words.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "apps/report/text.h"
+#include "sim/core/text.h"
+
+namespace foretrace::report {
+namespace {
+
+/// Of a file or a folder, as a page shows it.
+std::string name_of(std::string_view path) {
+  return path == "-" ? std::string("standard input") : shorten(file_name_of(path), 60);
+}
+
+/// What a trace holds, in a few words.
+std::string held_text(const driver::Inspection& found) {
+  if (found.memory) {
+    return fmt::format("memory peak {} at {}", bytes_text(found.memory->peak_bytes),
+                       time_text(found.memory->peak_at_ns));
+  }
+  if (found.nodes && (!found.graph || found.graph->answer.step_ns == 0)) {
+    const std::string nodes = plural(found.nodes->nodes, "node");
+    return found.graph                       ? nodes + ", no recorded starts to measure a span from"
+           : found.nodes->with_duration == 0 ? nodes + ", no durations"
+                                             : nodes + ", nothing to simulate";
+  }
+  if (!found.graph) {
+    return plural(found.report.events, "event") + ", nothing to simulate";
+  }
+  const driver::GraphFacts& facts = *found.graph;
+  if (facts.answer.is_span) {
+    return fmt::format("span {} measured, no steps recorded", time_text(facts.answer.step_ns));
+  }
+  const auto [fastest, slowest] =
+      std::minmax_element(facts.steps.host_ns.begin(), facts.steps.host_ns.end());
+  if (facts.steps.host_ns.size() == 1) {
+    return fmt::format("step {} measured, the only one", time_text(facts.answer.step_ns));
+  }
+  return fmt::format("step {} measured, {} from {} to {}", time_text(facts.answer.step_ns),
+                     plural(facts.steps.host_ns.size(), "step"),
+                     time_text(*fastest, facts.answer.step_ns),
+                     time_text(*slowest, facts.answer.step_ns));
+}
+
+}  // namespace
+
+double share_of(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+double change_of(std::int64_t after, std::int64_t before) {
+  return share_of(after - before, before);
+}
+
+std::string change_text(std::int64_t after, std::int64_t before) {
+  return signed_percent_text(change_of(after, before));
+}
+
+std::string trace_text(const driver::Recording& recording) {
+  const trace::ImportReport& report = recording.report;
+  const std::string name = name_of(recording.path);
+  std::string text = recording.job == nullptr
+                         ? fmt::format("{}, {}", name, plural(report.events, "event"))
+                         : fmt::format("{} ({}), {}", plural(recording.job->ranks.size(), "rank"),
+                                       name, plural(report.events, "event"));
+  if (report.dropped() > 0) {
+    text += fmt::format(", {} dropped", count_text(report.dropped()));
+  }
+  if (!recording.accelerator_note.empty()) {
+    return text + "; " + recording.accelerator_note;
+  }
+  return text + ", " +
+         (recording.accelerator ? recording.accelerator->product : "accelerator not known");
+}
+
+std::string_view step_word(const driver::StepAnswer& answer) {
+  return answer.is_span ? "span" : "step";
+}
+
+std::string replay_text(const driver::Replay& replay) {
+  const std::int64_t measured = replay.measured_answer.step_ns;
+  if (measured == 0) {
+    return fmt::format("{} {} simulated, the trace has no recorded times to compare with",
+                       step_word(replay.run.answer), time_text(replay.run.answer.step_ns));
+  }
+  return fmt::format("{} {} measured, {} simulated ({})", step_word(replay.measured_answer),
+                     time_text(measured), time_text(replay.run.answer.step_ns, measured),
+                     signed_percent_text(replay.error));
+}
+
+std::string provenance_text(const driver::Analysis& analysis) {
+  std::string text;
+  for (std::size_t i = 0; i < analysis.provenance.size(); ++i) {
+    if (analysis.provenance[i] != 0) {
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(static_cast<Provenance>(i)),
+                      percent_text(analysis.provenance[i]));
+    }
+  }
+  return text;
+}
+
+std::string target_text(const driver::MemoryTarget& target) {
+  return target.name.empty()
+             ? bytes_text(target.capacity_bytes)
+             : fmt::format("{} of {}", bytes_text(target.capacity_bytes), target.name);
+}
+
+std::string comparison_text(const driver::MemoryTarget& target) {
+  return fmt::format(
+      "what a fresh process reserves (or the recorded one, if that is less) and {} of driver "
+      "context, against {}; the range goes from live tensors and {} of context to all that the "
+      "recorded process had cached",
+      bytes_text(target.context_high_bytes), target_text(target),
+      bytes_text(target.context_low_bytes));
+}
+
+std::string need_range_text(const driver::MemoryTarget& target, const driver::MemoryNeed& need) {
+  return bytes_range_text(target.low_bytes(need), target.high_bytes(need));
+}
+
+std::string inspect_headline(const driver::Inspection& found) {
+  constexpr std::size_t least_name = 24;
+  const std::string text = held_text(found);
+  const std::size_t room = page_width - std::min(page_width, text.size() + 2);
+  return shorten(name_of(found.path), std::max(least_name, room)) + ": " + text;
+}
+
+Section trace_section(const driver::Recording& recording) {
+  Section section{.key = "trace"};
+  section.line("trace", trace_text(recording));
+  return section;
+}
+
+Section replay_section(const driver::Replay& replay) {
+  Section section{.key = "replay_row"};
+  section.line("replay", replay_text(replay));
+  return section;
+}
+
+Section flags_section(const trace::BuiltGraph& built) {
+  Section section{.key = "flags"};
+  section.line("tensors", built.memory_note.substr(0, built.memory_note.find(", ")), Show::brief);
+  section.line("tensors", built.memory_note, Show::details);
+  for (const std::string& flag : built.honesty.flags) {
+    section.facts.push_back({{}, "flag", Value::words(flag), Show::always, true});
+  }
+  return section;
+}
+
+}  // namespace foretrace::report

@@ -1,0 +1,51 @@
+// Figures and phrases that several sections share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "apps/driver/analysis.h"
+#include "apps/driver/inspect.h"
+#include "apps/driver/load.h"
+#include "apps/driver/memory_need.h"
+#include "apps/driver/predict.h"
+#include "apps/report/section.h"
+
+namespace foretrace::report {
+
+/// part / whole; 0 if there is no whole.
+[[nodiscard]] double share_of(std::int64_t part, std::int64_t whole);
+/// after / before - 1; 0 if there was nothing.
+[[nodiscard]] double change_of(std::int64_t after, std::int64_t before);
+/// "-60.1 %".
+[[nodiscard]] std::string change_text(std::int64_t after, std::int64_t before);
+
+/// "name.json.gz, 75,718 events, NVIDIA A100".
+[[nodiscard]] std::string trace_text(const driver::Recording& recording);
+/// "span" or "step".
+[[nodiscard]] std::string_view step_word(const driver::StepAnswer& answer);
+/// "step 50.93 ms measured, 50.93 ms simulated (0.00 %)".
+[[nodiscard]] std::string replay_text(const driver::Replay& replay);
+/// "measured 84.1 %, scaled 15.9 %".
+[[nodiscard]] std::string provenance_text(const driver::Analysis& analysis);
+
+/// "24.0 GiB" or "24.0 GiB of rtx_4090".
+[[nodiscard]] std::string target_text(const driver::MemoryTarget& target);
+/// What is compared with the size, and the range beside it.
+[[nodiscard]] std::string comparison_text(const driver::MemoryTarget& target);
+/// "21.5 .. 24.9 GiB".
+[[nodiscard]] std::string need_range_text(const driver::MemoryTarget& target,
+                                          const driver::MemoryNeed& need);
+
+/// "name.json.gz: step 50.93 ms measured, 6 steps from 50.71 to 51.12 ms".
+[[nodiscard]] std::string inspect_headline(const driver::Inspection& found);
+
+/// The trace, as a row.
+[[nodiscard]] Section trace_section(const driver::Recording& recording);
+/// How close the replay is, as a row.
+[[nodiscard]] Section replay_section(const driver::Replay& replay);
+/// What tensors rest on, and what deserves a second look, as rows.
+[[nodiscard]] Section flags_section(const trace::BuiltGraph& built);
+
+}  // namespace foretrace::report

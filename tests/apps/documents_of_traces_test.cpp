@@ -1,0 +1,129 @@
+// Every document that commands make of a trace, of every real trace that is there, against the
+// schemas that are shipped. In one process: a program per document would read each trace ten times.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/driver/analysis.h"
+#include "apps/driver/answers/communication.h"
+#include "apps/driver/inspect.h"
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/what_if_spec.h"
+#include "apps/report/pages.h"
+#include "apps/report/writers.h"
+#include "models/catalogue/accelerator.h"
+#include "tests/apps/support/json_schema.h"
+
+namespace foretrace::test {
+namespace {
+
+using nlohmann::json;
+
+class Documents {
+ public:
+  void check(const std::string& schema, const report::Page& page) {
+    const json document = json::parse(report::json_of(page));
+    for (const std::string& violation : violations(read_schema(schema), document)) {
+      FAIL_CHECK(schema << violation);
+    }
+    ++checked_;
+    // The other formats must come through as well: names of any bytes, tables of any shape.
+    CHECK_FALSE(report::text_of(page).empty());
+    CHECK_FALSE(report::text_of(page, {.details = true}).empty());
+    CHECK_FALSE(report::markdown_of(page).empty());
+    const Result<std::string> table = report::csv_of(page);
+    if (!table.ok()) CHECK(table.error().code == ErrorCode::no_match);  // a page without a table
+  }
+  [[nodiscard]] std::size_t checked() const { return checked_; }
+
+ private:
+  std::size_t checked_ = 0;
+};
+
+void check_inspection(const std::string& path, Documents& documents) {
+  const auto traces = driver::inspect(path, {}, {.asked = true, .settings = {}});
+  if (!traces.ok()) return;  // refused, which other tests are about
+  documents.check("inspect-1.json",
+                  report::inspect_page(*traces, {.memory = true, .modules = true}));
+}
+
+void check_recording(const driver::Recording& recording, Documents& documents) {
+  const auto replay = driver::replay(recording);
+  if (!replay.ok()) return;
+  auto analysis = driver::analyse(recording.graph(), replay->run);
+  REQUIRE(analysis.ok());
+  driver::add_reserved(recording, replay->run.timeline, recording.graph(), *analysis);
+  documents.check(
+      "result-1.json",
+      report::result_page(
+          {.recording = recording, .replay = *replay, .baseline = *analysis, .all_steps = true}));
+  const driver::PathReport path = driver::path_report(recording.graph(), replay->run, 5);
+  documents.check("critical-path-1.json", report::critical_path_page({recording, *replay, path}));
+  if (recording.job != nullptr) {
+    const auto communication = driver::communication_of(recording, replay->run.timeline);
+    documents.check("communication-1.json",
+                    report::communication_page({recording, *replay, communication}));
+  }
+  const auto stack = driver::stack_of({"scale:select='resource=device',factor=0.5"});
+  const auto prediction = driver::predict(recording, *stack);
+  if (!prediction.ok()) return;  // no device work
+  auto predicted = driver::analyse(prediction->graph, prediction->run);
+  REQUIRE(predicted.ok());
+  driver::add_reserved(recording, replay->run.timeline, prediction->graph, *predicted);
+  documents.check("result-1.json", report::result_page({.recording = recording,
+                                                        .replay = *replay,
+                                                        .baseline = *analysis,
+                                                        .prediction = &*prediction,
+                                                        .predicted = &*predicted}));
+}
+
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST_CASE("documents of every real trace follow their schemas") {
+  const std::string folder = FORETRACE_SHARED_DIR "/traces";
+  if (!std::filesystem::exists(folder)) {
+    MESSAGE("SKIPPED: no " << folder);
+    return;
+  }
+  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  Documents documents;
+  for (const std::string& path : files_below(folder)) {
+    CAPTURE(path);
+    check_inspection(path, documents);
+    driver::LoadOptions options;
+    options.memory_graph = true;
+    const auto recording = driver::load(path, options);
+    if (recording.ok()) check_recording(*recording, documents);
+  }
+  CHECK(documents.checked() > 300);
+}
+
+TEST_CASE("documents of the fixtures of every format follow their schemas") {
+  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  Documents documents;
+  for (const std::string& path : files_below(FORETRACE_SOURCE_DIR "/tests/fixtures")) {
+    CAPTURE(path);
+    check_inspection(path, documents);
+    const auto recording = driver::load(path, {});
+    if (recording.ok()) check_recording(*recording, documents);
+  }
+  const auto job = driver::load(FORETRACE_SOURCE_DIR "/tests/fixtures/job");
+  REQUIRE(job.ok());
+  check_recording(*job, documents);
+  CHECK(documents.checked() > 30);
+}
+
+}  // namespace
+}  // namespace foretrace::test
