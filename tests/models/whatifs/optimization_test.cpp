@@ -21,7 +21,7 @@ TEST_CASE("optimizations: their stages are not those of a pipeline, and one file
   const auto nothing = [](const foretrace::TaskGraph&) {
     return foretrace::Result<foretrace::Change>(foretrace::Change{});
   };
-  const foretrace::Stage stage{"nothing", nothing};
+  const foretrace::EditStage stage{"nothing", nothing};
   CHECK(stage.name == "nothing");
   CHECK(OptimizationInfo{}.stage == foretrace::ApplyStage::kernels);
 }
