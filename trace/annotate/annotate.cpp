@@ -34,17 +34,18 @@ std::string_view to_string(PhaseEvidence evidence) {
 Annotation annotate_with(const EventTable& events, EvidenceSet use) {
   Attribution attribution = start_attribution(events, use);
   attribution.result.steps = find_steps(attribution);
-  if (attribution.result.steps.empty()) {
-    RepeatedPasses passes = find_repeated_passes(events);
-    attribution.result.steps = std::move(passes.steps);
-    attribution.result.steps_note = std::move(passes.note);
-  }
   attribute_host_phases(attribution);
   attribute_operators(attribution);
   if (use.has(PhaseEvidence::context)) attribute_by_context(attribution);
   attribute_layers(attribution);
   attribute_device(attribution);
   attribution.result.regions = find_regions(attribution);
+  // After the phases: equal passes may begin anywhere, so they are no evidence of what comes first.
+  if (attribution.result.steps.empty()) {
+    RepeatedPasses passes = find_repeated_passes(events);
+    attribution.result.steps = std::move(passes.steps);
+    attribution.result.steps_note = std::move(passes.note);
+  }
   return std::move(attribution.result);
 }
 

@@ -46,7 +46,8 @@ struct Honesty {
   std::uint64_t unexplained_launch_count = 0;
   std::int64_t queue_blocked_ns = 0;
   std::uint64_t queue_blocked_count = 0;
-  std::int64_t profiler_ns = 0;  ///< the profiler's own work on these threads; it stays in the times
+  std::int64_t profiler_ns =
+      0;  ///< the profiler's own work on these threads; it stays in the times
   std::array<std::uint64_t, 6> edges_by_origin{};  ///< see edge_origin_names
   std::uint64_t contradicted_edges = 0;
   std::uint64_t hand_overs = 0;

@@ -73,7 +73,8 @@ TEST_CASE("errors in a JSON file have its name and the JSON pointer") {
   CHECK(message("7") ==
         "f.json: /: got number, expected an object with \"optimization\" and \"parameters\"");
   CHECK(message(R"({"optimisation": "a"})") ==
-        "f.json: /optimisation: unknown key (did you mean 'optimization'?)");
+        "f.json: /optimisation: unknown key, expected optimization, parameters or schema (did you "
+        "mean 'optimization'?)");
   CHECK(message(R"([{"parameters": {"a": []}, "optimization": "x"}])") ==
         "f.json: /0/parameters/a: got array, expected text, a number or true/false");
   CHECK(message(R"({"apply": [{}]})") == "f.json: /apply/0/optimization: is missing");

@@ -46,9 +46,9 @@ class TensorPool {
   [[nodiscard]] SeenTensor& operator[](Index i) { return tensors_[i]; }
   [[nodiscard]] std::span<SeenTensor> all() { return tensors_; }
 
-  /// Of the tensors with as many elements of this type (the sizes may be those of a view) the newest
-  /// that nobody has read, else the newest. Tensors that the call took already or made itself are
-  /// left out.
+  /// Of the tensors with as many elements of this type (the sizes may be those of a view) the
+  /// newest that nobody has read, else the newest. Tensors that the call took already or made
+  /// itself are left out.
   [[nodiscard]] std::optional<Index> find(const Query& query) const;
   /// The same among a few.
   [[nodiscard]] std::optional<Index> find_in(std::span<const Index> some, const Query& query) const;
