@@ -19,4 +19,4 @@ if [ -t 1 ]; then
   quiet=
   export NINJA_STATUS="building $preset: %f of %t, %e s  "
 fi
-cmake --build --preset "$preset" ${*:+--target "$@"} ${quiet:+-- --quiet}
+cmake --build --preset "$preset" ${1:+--target "$@"} ${quiet:+-- --quiet}

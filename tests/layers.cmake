@@ -111,7 +111,7 @@ set(fences
   "cupti.h|^(trace/collect/cupti/|tests/trace/collect/cupti/)|CUPTI stays in the thin part of the collector"
   "boost/graph|^(sim/graph/boost_adaptor.h|tests/)|Boost.Graph stays behind its adaptor"
   "spdlog/|^apps/|only the program logs"
-  "CLI/|^apps/cli/(arguments|command_line|completion|help)\\.cpp$|it takes seconds to compile: commands use apps/cli/arguments.h"
+  "CLI/|^apps/cli/(arguments|command_line|completion|defaults|help|man_page)\\.cpp$|it takes seconds to compile: commands use apps/cli/arguments.h"
   "coin/|^apps/driver/scheduler/solver/|linear programs are solved behind one header"
   "iostream|^(apps/|tests/|examples/)|libraries do not print")
 

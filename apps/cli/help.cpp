@@ -127,6 +127,16 @@ std::string help_page(const CLI::App& app, const report::TextStyle& style) {
   return app.get_footer().empty() ? page : page + "\n" + app.get_footer();
 }
 
+Result<std::string> help_page_of(const CLI::App& root, std::string_view command,
+                                 const report::TextStyle& style) {
+  for (const CLI::App* const known : root.get_subcommands({})) {
+    if (known->get_name() == command) return help_page(*known, style);
+  }
+  return Error{ErrorCode::bad_usage,
+               fmt::format("help: unknown command '{}'{}; see foretrace --help", command,
+                           nearest_command(root, command))};
+}
+
 void use_help_page(CLI::App& app) {
   app.formatter(std::make_shared<CLI::FormatterLambda>(
       [](const CLI::App* shown, const std::string&, CLI::AppFormatMode) {

@@ -20,6 +20,9 @@ namespace foretrace::app {
 
 /// Layout of every --help page: usage, what it does, options, examples.
 [[nodiscard]] std::string help_page(const CLI::App& app, const report::TextStyle& style);
+/// The page of the command that is called so; the error names the nearest one.
+[[nodiscard]] Result<std::string> help_page_of(const CLI::App& root, std::string_view command,
+                                               const report::TextStyle& style);
 /// "foretrace simulate [options] TRACE...".
 [[nodiscard]] std::string usage_of(const CLI::App& app);
 /// Options that a page shows, the arguments without a name or the others.

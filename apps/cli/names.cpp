@@ -127,8 +127,8 @@ Result<std::string> accelerator_named(std::string_view word) {
   const std::vector<std::string>& found = called.empty() ? beginnings : called;
   if (found.size() == 1) return found.front();
   if (!found.empty()) {
-    return Error{ErrorCode::not_found, fmt::format("accelerator '{}' may be {}; name one of them",
-                                                   word, fmt::join(found, " or "))};
+    return Error{ErrorCode::not_found, fmt::format("accelerator '{}' may be any of {}; name one",
+                                                   word, fmt::join(found, ", "))};
   }
   return std::string(word);
 }

@@ -63,8 +63,8 @@ std::string time_text(std::int64_t ns, std::int64_t scale_ns) {
   if (scale < 1e6) {
     return fmt::format("{:.1f} us", value / 1e3);
   }
-  if (scale >= 1e11) {
-    return fmt::format("{:.1f} s", value / 1e9);
+  if (scale >= 1e10) {
+    return fmt::format("{:.{}f} s", value / 1e9, scale < 1e11 ? 2 : 1);
   }
   const int decimals = scale < 1e7 ? 3 : scale < 1e8 ? 2 : 1;
   return fmt::format("{:.{}f} ms", value / 1e6, decimals);

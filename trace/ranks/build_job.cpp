@@ -153,6 +153,7 @@ class JobBuilder {
         parameters = std::move(tensors.parameters);
       }
     }
+    std::string steps_note = prepared_.front()->annotation.steps_note;
     emitters_.clear();
     prepared_.clear();
     Result<BuiltGraph> built = rules::finish_graph(std::move(builder_), std::move(recorded_),
@@ -161,7 +162,7 @@ class JobBuilder {
       return std::move(built).error();
     }
     job_.built = std::move(built).value();
-    job_.built.steps_note = prepared_.front()->annotation.steps_note;
+    job_.built.steps_note = std::move(steps_note);
     job_.built.memory = std::move(memory);
     job_.built.memory_note = rules::memory_note(job_.built.memory);
     job_.built.parameters = std::move(parameters);

@@ -3,16 +3,11 @@
 
 #include <memory>
 #include <string>
-#include <vector>
-
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "apps/cli/answers.h"
 #include "apps/cli/command.h"
 #include "apps/cli/console.h"
 #include "apps/cli/man_page.h"
-#include "sim/core/params.h"
 
 namespace foretrace::commands {
 namespace {
@@ -29,17 +24,8 @@ int run(const CLI::App& root, const Options& options) {
   if (options.command.empty()) {
     return app::answer(app::help_page(root, app::text_style()));
   }
-  std::vector<std::string> names;
-  for (const CLI::App* const command : root.get_subcommands({})) {
-    if (command->get_name() == options.command) {
-      return app::answer(app::help_page(*command, app::text_style()));
-    }
-    names.push_back(command->get_name());
-  }
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  return app::failure(
-      {ErrorCode::bad_usage, fmt::format("help: unknown command '{}'{}; see foretrace --help",
-                                         options.command, did_you_mean(options.command, views))});
+  const Result<std::string> page = app::help_page_of(root, options.command, app::text_style());
+  return page.ok() ? app::answer(*page) : app::failure(page.error());
 }
 
 std::function<int()> setup(app::Arguments& cli) {

@@ -8,9 +8,9 @@
 namespace foretrace::report {
 
 void say_doubts(const std::vector<driver::Doubt>& doubts, Page& page) {
-  const auto answer = std::find_if(page.sections.begin(), page.sections.end(), [](const Section& s) {
-    return s.show != Show::never && !s.headline.empty();
-  });
+  const auto answer =
+      std::find_if(page.sections.begin(), page.sections.end(),
+                   [](const Section& s) { return s.show != Show::never && !s.headline.empty(); });
   if (doubts.empty() || answer == page.sections.end()) return;
   answer->doubt = doubts.front().brief;
   std::string reasons;

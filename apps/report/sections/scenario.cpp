@@ -115,7 +115,7 @@ Section stage_memory(const ScenarioPart& part) {
     const bool is_middle = stages.size() > most_stages && i >= first_stages &&
                            i + last_stages < stages.size() && i != answer.fullest_stage;
     table.rows.push_back(
-        {.cells = {Value::plain(i).as(fmt::format("stage {}", i)), bytes(m.weights),
+        {.cells = {Value::words(std::to_string(i)).as(fmt::format("stage {}", i)), bytes(m.weights),
                    bytes(m.gradients), bytes(m.optimizer), bytes(m.activations), bytes(m.working),
                    bytes(m.buffers), bytes(m.total())},
          .show = is_middle ? Show::details : Show::always});

@@ -12,6 +12,7 @@ TEST_CASE("times of one page have the decimals of its scale") {
   CHECK(time_text(91'300) == "91.3 us");
   CHECK(time_text(40'000, 176'000'000) == "0.0 ms");
   CHECK(time_text(3'358'542'500'000) == "3358.5 s");
+  CHECK(time_text(13'336'300'000) == "13.34 s");
 }
 
 TEST_CASE("small shares keep two decimals, zero has no sign") {
