@@ -6,6 +6,19 @@
 
 namespace foretrace::editing {
 
+namespace {
+
+// A kernel may stand behind what the host does after its launch: devices have an order of their
+// own. A call that is added there would come after host tasks that wait for its copy.
+bool stands_late(const TaskGraph& graph, TaskId call, TaskId kernel) {
+  for (std::size_t t = index(call) + 1; t < index(kernel); ++t) {
+    if (is_host(graph.kind(make_id<TaskId>(t)))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::int64_t CopyEngine::copy_ns(double bytes) const {
   // A transfer takes some microseconds to set up, whatever it moves: as the shortest kernel.
   const double ns = shortest_kernel_ns(KernelClass::copy) + bytes / bandwidth_ * 1e9;
@@ -54,7 +67,8 @@ TaskId CopyEngine::copy(const Request& request) {
   device.work = edit.add_work(out ? "offload to host" : "prefetch to device", TaskKind::copy);
   device.kind = TaskKind::copy;
   device.duration_ns = copy_ns(request.bytes);
-  const TaskId anchor = request.place == Place::before ? call : request.anchor;
+  const bool late = !on_host && stands_late(graph, call, request.anchor);
+  const TaskId anchor = request.place == Place::before || late ? call : request.anchor;
   const Launched put =
       edit.insert(Editor::NewPair{how, device, usual_->latency_ns}, anchor, request.place);
   editor_.remember(put);

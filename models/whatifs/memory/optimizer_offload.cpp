@@ -17,6 +17,7 @@
 
 #include "models/editing/copies/copy_engine.h"
 #include "models/editing/copies/host_link.h"
+#include "models/editing/kernels/host_wait.h"
 #include "models/editing/kernels/update_phase.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/whatifs/optimization.h"
@@ -152,6 +153,8 @@ class Offload {
                         .after = made});
       if (out != none<TaskId>) last_out = out;
     }
+    editing::forget_later_work(editor_.edit(), editor_.own_call(update.front()),
+                               pass.backward.back());
     update_on_host(update.front(), last_out, next);
     for (const TaskId kernel : update) editor_.remove(kernel, SegmentOf::take);
     ++offloaded_;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "models/editing/kernels/host_wait.h"
 #include "models/editing/kernels/update_phase.h"
 
 namespace foretrace::editing {
@@ -59,6 +60,7 @@ void insert_one(KernelEditor& editor, TaskId first, const Cost& cost,
   spec.phase = Phase::update;
   spec.step = editor.graph().step(call);
   spec.provenance = Provenance::assumed;
+  forget_later_work(editor.edit(), call, first);
   const TaskId readback = editor.edit().insert(spec, call, Place::before);
   editor.edit().depend(readback, unscale, DependencyKind::synchronization);
 }

@@ -16,7 +16,7 @@ using foretrace::ParamInfo;
 using foretrace::ParamType;
 using foretrace::ParamValues;
 
-// Both headers are installed and name something of a stage.
+// Both headers name something of a stage.
 TEST_CASE("optimizations: their stages are not those of a pipeline, and one file may use both") {
   const auto nothing = [](const foretrace::TaskGraph&) {
     return foretrace::Result<foretrace::Change>(foretrace::Change{});

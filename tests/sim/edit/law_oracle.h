@@ -109,6 +109,10 @@ class LawOracle {
         edges_(edges_of(before)),
         group_(before.size(), nullptr),
         removed_(before.size(), false) {
+    for (const DependencyRemoval& taken : change.removed_dependencies) {
+      if (taken.kind == DependencyKind::capacity) taken_.emplace_back(taken.task, taken.source);
+    }
+    std::sort(taken_.begin(), taken_.end());
     for (const Removal& removal : change.removed) removed_[index(removal.task)] = true;
     for (const StandIn& group : change.stand_ins) {
       for (const TaskId member : group.members) group_[index(member)] = &group;
@@ -151,6 +155,11 @@ class LawOracle {
   /// Orders that are made anew for new work, or were meant to go.
   [[nodiscard]] bool is_kept(const Edge& edge, TaskId task) const {
     if (edge.kind == DependencyKind::launch || edge.kind == DependencyKind::queue) return false;
+    // That a shared device did one before the other is timing, which a what-if may say is gone.
+    if (edge.kind == DependencyKind::capacity &&
+        std::binary_search(taken_.begin(), taken_.end(), std::pair(task, task_of(edge.source)))) {
+      return false;
+    }
     return !(lost(task) && edge.kind == DependencyKind::synchronization &&
              is_host(before_.kind(task)));
   }
@@ -243,6 +252,7 @@ class LawOracle {
   std::vector<std::vector<Edge>> edges_;
   std::vector<const StandIn*> group_;
   std::vector<bool> removed_;
+  std::vector<std::pair<TaskId, TaskId>> taken_;  ///< orders of a shared device that went
   mutable Examined examined_;
 };
 

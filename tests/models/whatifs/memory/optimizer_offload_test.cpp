@@ -1,3 +1,4 @@
+#include "tests/models/text_run.h"
 #include "tests/models/toy_run.h"
 
 namespace foretrace::optimizations {
@@ -60,4 +61,20 @@ TEST_CASE("optimizer_offload: declines without an update") {
   const auto declined = apply_to(run.build(), optimizer_offload, {{"parameters", "10"}});
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
+}
+
+TEST_CASE("optimizer_offload: the host waits for gradients that were seen behind later work") {
+  // The gradient shares the device with work of another stream that is launched after the update.
+  // Once the thread waits for the gradient, that work comes behind it.
+  const auto run = foretrace::test::text_run(
+      "h:l1(5000) s:gemm1(30000)<l1 h:l2(5000) h:u3(5000) h:l4(5000) s2:relu4(30000)<l4 "
+      "s:dgemm2(30000)<l2<^relu4:capacity s:mul3(30000)<u3 h:end(0)~*");
+  const auto offloaded =
+      foretrace::test::after(run, optimizer_offload, {{"parameters", "1000000"}, {"chunks", "1"}});
+  const auto timeline = foretrace::simulate(offloaded.graph);
+  const auto end_ns = [&](const char* name) {
+    return timeline.end_ns(foretrace::test::task(offloaded, name));
+  };
+  CHECK(end_ns("dgemm2") == 65000);  // right behind gemm1, 5 + 30 + 30 us
+  CHECK(end_ns("relu4") > end_ns("optimizer_update_on_the_CPU"));
 }
