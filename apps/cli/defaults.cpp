@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
+#include <filesystem>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/core/config.h"
 #include "sim/core/params.h"
 
 namespace foretrace::app {
@@ -34,10 +36,17 @@ class DefaultsFile {
 
   /// Null if there is no file.
   [[nodiscard]] Result<Json> read() const {
-    std::ifstream file(path_);
-    if (!file) return Json(nullptr);
+    std::error_code missing;
+    if (!std::filesystem::exists(path_, missing)) return Json(nullptr);
+    const Result<std::string> text = read_config_text(path_);
+    if (!text.ok()) return text.error();
+    // Bounds the nesting, which the other parser does not.
+    if (const auto bounded = parse_config(*text); !bounded.ok()) {
+      return Error{ErrorCode::bad_config,
+                   fmt::format("{}: not JSON: {}", path_, bounded.error().message)};
+    }
     try {
-      Json document = Json::parse(file, nullptr, true, true);
+      Json document = Json::parse(*text, nullptr, true, true);
       if (!document.is_object()) return wrong("/", "expected an object");
       return document;
     } catch (const Json::exception& error) {

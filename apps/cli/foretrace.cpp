@@ -15,18 +15,26 @@ namespace foretrace::app {
 namespace {
 
 /// Tells the models where configs lie: the environment, the installed share, the source tree.
-void find_configs() {
+/// False, with a word, if the environment names what is no folder.
+bool find_configs() {
   namespace fs = std::filesystem;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): read once, before any thread
   if (const char* const given = std::getenv("FORETRACE_CONFIGS"); given != nullptr && *given != 0) {
+    std::error_code missing;
+    if (!fs::is_directory(given, missing)) {
+      tell(std::string("FORETRACE_CONFIGS: ") + given +
+           " is no folder, expected that of the configs");
+      return false;
+    }
     set_config_directory(given);
-    return;
+    return true;
   }
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const fs::path shared = program.parent_path().parent_path() / "share/foretrace/configs";
   set_config_directory(!error && fs::is_directory(shared, error) ? shared.string()
                                                                  : FORETRACE_SOURCE_CONFIGS);
+  return true;
 }
 
 }  // namespace
@@ -37,7 +45,7 @@ int main(int argc, char** argv) {
   hold_standard_streams();
   ignore_write_signals();
   try {
-    find_configs();
+    if (!find_configs()) return exit_bad_input;
     return run_command_line(argc, argv,
                             {.version = FORETRACE_VERSION, .commands = foretrace::commands::all()});
   } catch (const std::bad_alloc&) {

@@ -51,17 +51,6 @@ std::string_view reason_of_late_work(const trace::Honesty& honesty) {
   return "no recorded reason: another program may share the device";
 }
 
-/// Counters of a job are sums over its ranks, its span is that of all.
-std::int64_t ranks_of(const TaskGraph& graph) {
-  std::set<std::int32_t> ranks;
-  for (const Lane& lane : graph.context().lanes) {
-    if (lane.rank >= 0) {
-      ranks.insert(lane.rank);
-    }
-  }
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(ranks.size()));
-}
-
 void add_unexplained(const trace::Honesty& honesty, std::int64_t ranks,
                      std::vector<Doubt>& doubts) {
   const std::int64_t device = honesty.unexplained_device_ns / ranks;
@@ -117,6 +106,16 @@ void add_deafness(const trace::Honesty& honesty, const Reactions& reactions,
 }
 
 }  // namespace
+
+std::int64_t ranks_of(const TaskGraph& graph) {
+  std::set<std::int32_t> ranks;
+  for (const Lane& lane : graph.context().lanes) {
+    if (lane.rank >= 0) {
+      ranks.insert(lane.rank);
+    }
+  }
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(ranks.size()));
+}
 
 Reactions reactions_of(const TaskGraph& graph) {
   const std::array<Weights, 4> variants = {scale_device(graph, 0.0), scale_device(graph, 0.5),

@@ -20,6 +20,9 @@ struct Reactions {
 };
 [[nodiscard]] Reactions reactions_of(const TaskGraph& graph);
 
+/// How many ranks are in a graph. Counters of a job are sums over them, its span is that of all.
+[[nodiscard]] std::int64_t ranks_of(const TaskGraph& graph);
+
 /// One reason: in few words for a first line, and in full.
 struct Doubt {
   std::string brief;

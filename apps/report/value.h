@@ -39,7 +39,7 @@ struct Value {
 
   Unit unit = Unit::none;
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers, List, Object>
-      held{};
+      held;  // without {}, for which clang 14 has to know Member here
   std::string shown{};  ///< what pages write instead; empty: the value with its unit
 
   /// The same value, in other words on pages.
@@ -62,9 +62,7 @@ struct Value {
   [[nodiscard]] static Value bytes_change(std::int64_t bytes);
   [[nodiscard]] static Value count(std::uint64_t count);
   template <std::integral Number>
-  [[nodiscard]] static Value plain(Number number) {
-    return {Unit::plain, static_cast<std::int64_t>(number)};
-  }
+  [[nodiscard]] static Value plain(Number number);
   [[nodiscard]] static Value plain(double number);
   /// Null below 0: ids and sizes that were not recorded.
   [[nodiscard]] static Value known(std::int64_t number);
@@ -87,6 +85,11 @@ struct Member {
   std::string key;
   Value value;
 };
+
+template <std::integral Number>
+Value Value::plain(Number number) {
+  return {Unit::plain, static_cast<std::int64_t>(number)};
+}
 
 template <typename Texts>
 Value Value::texts(const Texts& texts) {

@@ -141,8 +141,7 @@ class Preparation {
 
   [[nodiscard]] Error not_one_job(std::size_t one, std::size_t other, std::string_view why) const {
     return {ErrorCode::bad_usage,
-            fmt::format("{}: has no common collectives with {}, and {}; compare them with "
-                        "'compare'",
+            fmt::format("{}: has no common collectives with {}, and {}; ask about each by itself",
                         ranks_[one].path, ranks_[other].path, why)};
   }
 

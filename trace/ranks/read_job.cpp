@@ -73,8 +73,9 @@ Result<std::vector<Traces>> read_lists(const std::vector<Content>& contents,
     }
   }
   return read_all<Traces>(files.size(), options, [&](std::size_t i, const ReadOptions& reading) {
-    const auto& [listing, file] = files[i];
-    return or_out_of_memory(file->path, [&] { return read_listed(*listing, *file, reading); });
+    const Listing& listing = *files[i].first;
+    const ListedFile& file = *files[i].second;
+    return or_out_of_memory(file.path, [&] { return read_listed(listing, file, reading); });
   });
 }
 

@@ -1,4 +1,5 @@
 // foretrace whatif: baseline beside prediction, what-ifs ranked by their gain, what fits.
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -54,6 +55,15 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   }
   if (const Status known = app::resolve_names(*specs); !known.ok()) {
     return known.error();
+  }
+  for (auto spec = specs->begin(); spec != specs->end(); ++spec) {
+    const auto same = [&](const driver::WhatIfSpec& other) {
+      return other.name == spec->name && other.parameters == spec->parameters;
+    };
+    if (std::any_of(specs->begin(), spec, same)) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("whatif: --apply: {} is given twice, expected it once", spec->name)};
+    }
   }
   if (!options.accelerator.empty()) {
     Result<std::string> accelerator = app::accelerator_named(options.accelerator);
@@ -236,6 +246,12 @@ int run(const Options& options) {
   if (options.questions.any() && !options.timeline.empty()) {
     return app::failure(
         {ErrorCode::bad_usage, "whatif: --timeline shows one prediction, give it with --apply"});
+  }
+  if (options.questions.any() &&
+      !(options.pictures.timeline.empty() && options.pictures.memory.empty())) {
+    return app::failure(
+        {ErrorCode::bad_usage,
+         "whatif: --svg and --memory-svg show one prediction, give them with --apply"});
   }
   if (options.questions.any() && !options.budget.size.empty()) {
     return app::failure({ErrorCode::bad_usage,

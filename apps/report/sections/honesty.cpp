@@ -13,21 +13,26 @@ namespace {
 
 using trace::Honesty;
 
-Row counter(std::string_view title, std::int64_t time_ns, Value count, const Honesty& honesty) {
-  return {.cells = {Value::words(title), Value::time(time_ns),
-                    Value::share(share_of(time_ns, honesty.span_ns)), std::move(count)}};
+/// The time of all ranks together, which their counters are shares of.
+std::int64_t recorded_ns(const ResultAnswer& answer) {
+  return answer.recording.built.honesty.span_ns * driver::ranks_of(answer.recording.graph());
 }
 
-Section unexplained_section(const Honesty& honesty) {
+Row counter(std::string_view title, std::int64_t time_ns, Value count, std::int64_t whole_ns) {
+  return {.cells = {Value::words(title), Value::time(time_ns),
+                    Value::share(share_of(time_ns, whole_ns)), std::move(count)}};
+}
+
+Section unexplained_section(const Honesty& honesty, std::int64_t whole_ns) {
   const std::vector<Column> columns = {
       {"what"}, {"time_ns", "time"}, {"share", "of span"}, {"count", "count"}};
   Table open{.title = "not explained by the graph", .columns = columns};
   open.rows = {counter("device work that started late", honesty.unexplained_device_ns,
-                       Value::count(honesty.unexplained_device_count), honesty),
+                       Value::count(honesty.unexplained_device_count), whole_ns),
                counter("launches that took long", honesty.unexplained_launch_ns,
-                       Value::count(honesty.unexplained_launch_count), honesty)};
+                       Value::count(honesty.unexplained_launch_count), whole_ns)};
   const auto add = [&](Table& table, std::string_view title, std::int64_t time_ns, Value count) {
-    if (time_ns > 0) table.rows.push_back(counter(title, time_ns, std::move(count), honesty));
+    if (time_ns > 0) table.rows.push_back(counter(title, time_ns, std::move(count), whole_ns));
   };
   add(open, "device busy with unrecorded work at first", honesty.initial_backlog_ns, {});
   add(open, "first use of kernels (module loading)", honesty.first_use_ns, {});
@@ -98,7 +103,8 @@ Section reactions_section(const Honesty& honesty, const driver::Reactions& react
 }
 
 /// The same in three lines.
-Section trust_section(const Honesty& honesty, const driver::Reactions& reactions) {
+Section trust_section(const Honesty& honesty, const driver::Reactions& reactions,
+                      std::int64_t whole_ns) {
   Section section{.key = "trust", .title = "how far the graph can be trusted", .show = Show::brief};
   if (honesty.span_ns == 0) {
     section.note("the trace has no recorded times to check it against");
@@ -107,8 +113,8 @@ Section trust_section(const Honesty& honesty, const driver::Reactions& reactions
   section.line(
       "unexplained",
       fmt::format("device work that started late: {} of the span; launches that took long: {}",
-                  percent_text(share_of(honesty.unexplained_device_ns, honesty.span_ns)),
-                  percent_text(share_of(honesty.unexplained_launch_ns, honesty.span_ns))));
+                  percent_text(share_of(honesty.unexplained_device_ns, whole_ns)),
+                  percent_text(share_of(honesty.unexplained_launch_ns, whole_ns))));
   if (honesty.host_only_ns > 0) {
     section.line(
         "fast device",
@@ -133,7 +139,9 @@ Sections honesty(const ResultAnswer& answer) {
 
 Sections trust(const ResultAnswer& answer) {
   const Honesty& honesty = answer.recording.built.honesty;
-  return {trust_section(honesty, answer.replay.reactions), unexplained_section(honesty),
+  const std::int64_t whole_ns = recorded_ns(answer);
+  return {trust_section(honesty, answer.replay.reactions, whole_ns),
+          unexplained_section(honesty, whole_ns),
           reactions_section(honesty, answer.replay.reactions)};
 }
 
