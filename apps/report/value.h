@@ -39,7 +39,7 @@ struct Value {
 
   Unit unit = Unit::none;
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers, List, Object>
-      held;  // without {}, for which clang 14 has to know Member here
+      held;             // without {}, for which clang 14 has to know Member here
   std::string shown{};  ///< what pages write instead; empty: the value with its unit
 
   /// The same value, in other words on pages.
