@@ -43,18 +43,25 @@ Option Option::one_of(std::span<const std::string_view> words) const {
   return *this;
 }
 
-Option Option::single_values() const {
-  option_->allow_extra_args(false);
-  return *this;
+namespace {
+
+/// A script whose variable is not set must not believe that it was heard.
+std::string some_value(const std::string& given) {
+  return given.empty() ? "got nothing, expected a value" : "";
 }
 
+}  // namespace
+
 Option Arguments::add_option(const std::string& names, std::string& value, const std::string& doc) {
-  return Option(*command_->add_option(names, value, doc));
+  return Option(*command_->add_option(names, value, doc)->check(some_value));
 }
 
 Option Arguments::add_option(const std::string& names, std::vector<std::string>& values,
                              const std::string& doc) {
-  return Option(*command_->add_option(names, values, doc));
+  CLI::Option* const option = command_->add_option(names, values, doc)->check(some_value);
+  // "--policy fifo run.json" names one policy and one run.
+  if (names.starts_with('-')) option->allow_extra_args(false);
+  return Option(*option);
 }
 
 Option Arguments::add_option(const std::string& names, std::size_t& value, const std::string& doc) {

@@ -29,8 +29,6 @@ class Option {
   Option in_range(std::size_t least, std::size_t most) const;
   /// Refuses other words; the message names the nearest one.
   Option one_of(std::span<const std::string_view> words) const;
-  /// One value each time the option is given; what follows is an argument of its own.
-  Option single_values() const;
 
  private:
   CLI::Option* option_;
@@ -44,7 +42,7 @@ struct Example {
 
 /// The options and positional arguments of one command. Values are written when the line is parsed,
 /// so they must live until then. Names are "--top", "-o,--output", or "TRACE" for a positional
-/// argument.
+/// argument. An option takes one value each time it is given, and none that is empty.
 class Arguments {
  public:
   explicit Arguments(CLI::App& command) : command_(&command) {}

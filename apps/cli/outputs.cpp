@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apps/cli/defaults.h"
 #include "trace/inputs/read_input.h"
 #include "trace/io/output_file.h"
 
@@ -85,7 +86,31 @@ Status check_output(const std::string& output, std::span<const std::string> inpu
       }
     }
   }
+  if (Status status = check_not_read(output, defaults_path()); !status.ok()) {
+    return status;
+  }
   return trace::check_writable(output);
+}
+
+Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs) {
+  std::error_code failed;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (Status status = check_output(outputs[i], inputs); !status.ok()) {
+      return status;
+    }
+    for (std::size_t other = 0; other < i && !outputs[i].empty(); ++other) {
+      // Devices and pipes take what several write.
+      const bool is_one =
+          fs::weakly_canonical(outputs[i], failed) == fs::weakly_canonical(outputs[other], failed);
+      if (is_one && (!fs::exists(outputs[i], failed) || fs::is_regular_file(outputs[i], failed))) {
+        return Error{ErrorCode::bad_usage,
+                     fmt::format("cannot write '{}': another output has the same name, expected "
+                                 "one file for each",
+                                 outputs[i])};
+      }
+    }
+  }
+  return ok_status();
 }
 
 std::vector<std::string> files_of_what_ifs(std::span<const std::string> what_ifs) {

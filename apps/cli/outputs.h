@@ -20,8 +20,12 @@ using FillFile = std::function<Status(const std::function<bool(std::string_view)
 
 /// Ask before the work. Errors: the output cannot be written, or is one of the inputs, by whatever
 /// name: a link, a file in a folder that is read, a recording of a list that is read, the file on
-/// standard input ("-"). An empty output is none.
+/// standard input ("-"), the options that the user has settled. An empty output is none.
 [[nodiscard]] Status check_output(const std::string& output, std::span<const std::string> inputs);
+
+/// The same of several outputs, which may not be one file either.
+[[nodiscard]] Status check_outputs(std::span<const std::string> outputs,
+                                   std::span<const std::string> inputs);
 
 /// Refuses an output that is the same file as this input, by whatever name.
 [[nodiscard]] Status check_not_read(const std::string& output, const std::string& input);

@@ -7,7 +7,7 @@ namespace foretrace::app {
 void add_tables(Arguments& cli, TableOptions& options) {
   cli.add_option("--tables", options.folder,
                  "folder with tables of measured figures (foretrace-truth/1): predict their rows");
-  cli.add_option("--only", options.only, "ids of tables, separated by commas").single_values();
+  cli.add_option("--only", options.only, "ids of tables, separated by commas");
   cli.add_option("--inputs", options.inputs,
                  "folder with tables that others need; they are read and not scored");
 }

@@ -211,6 +211,25 @@ Result<WhatIf> check_what_if(const WhatIfSpec& spec) {
   return WhatIf{*found, *std::move(values)};
 }
 
+namespace {
+
+/// The selections that a what-if was given, which say what it acts on.
+std::vector<std::string> selections_of(const WhatIf& what_if) {
+  std::vector<std::string> selections;
+  for (const ParamInfo& row : what_if.optimization->params) {
+    if (row.type == ParamType::selection) {
+      selections.push_back(what_if.parameters.text(row));
+    }
+  }
+  return selections;
+}
+
+bool acts_on_the_same(const WhatIf& a, const WhatIf& b) {
+  return a.optimization == b.optimization && selections_of(a) == selections_of(b);
+}
+
+}  // namespace
+
 Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
   std::vector<WhatIf> stack;
   stack.reserve(specs.size());
@@ -218,6 +237,11 @@ Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
     Result<WhatIf> what_if = check_what_if(spec);
     if (!what_if.ok()) {
       return what_if.error();
+    }
+    const auto same = [&](const WhatIf& earlier) { return acts_on_the_same(earlier, *what_if); };
+    if (std::any_of(stack.begin(), stack.end(), same)) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("{}: is applied twice to the same, expected it once", spec.name)};
     }
     stack.push_back(*std::move(what_if));
   }

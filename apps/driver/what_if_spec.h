@@ -50,6 +50,7 @@ struct WhatIf {
   ParamValues parameters;
 };
 [[nodiscard]] Result<WhatIf> check_what_if(const WhatIfSpec& spec);
+/// Errors: also a what-if that is applied twice to the same tasks; its effect is one-off.
 [[nodiscard]] Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs);
 /// In the order in which they are applied, whatever order they were given in: by stage, then by
 /// name; several of one name stay in the order given.

@@ -102,6 +102,12 @@ Status check_job(const Job& job) {
   if (Status status = check_plan(job.plan, *job.model); !status.ok()) {
     return Error{status.error().code, "/parallelism/" + status.error().message};
   }
+  if (job.plan.shard_size > 0 && job.plan.copies() % job.plan.shard_size != 0) {
+    return refuse(
+        "/parallelism/shard_size",
+        fmt::format("got {}, expected a divisor of the {} ranks that hold the same layers",
+                    job.plan.shard_size, job.plan.copies()));
+  }
   if (Status status = check_machine(job); !status.ok()) return status;
   if (Status status = check_batch(job); !status.ok()) return status;
   const std::uint64_t positions = std::uint64_t{job.plan.pipeline} * job.chunks;

@@ -1,6 +1,8 @@
 // foretrace schedule: simulates jobs on a cluster under one or several scheduling policies.
 #include "apps/driver/scheduler/schedule.h"
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -69,20 +71,20 @@ Status write_files(const Options& options, const scheduling::Schedule& schedule,
   });
 }
 
-Status check_files(const Options& options, std::size_t policies) {
-  const std::string inputs[] = {options.path};
-  for (const std::string* file :
-       {&options.events, &options.jobs, &options.timeline, &options.picture}) {
-    if (file->empty()) continue;
-    if (policies != 1) {
-      return Error{ErrorCode::bad_usage,
-                   fmt::format("schedule: --events, --jobs, --timeline and --svg tell of one "
-                               "policy, got {}; name one with --policy",
-                               policies)};
-    }
-    if (const Status fine = app::check_output(*file, inputs); !fine) return fine.error();
+/// Files tell of one policy, and are none of those that the run was read from.
+Status check_files(const Options& options, const scheduling::Schedule& schedule) {
+  const std::array outputs = {options.events, options.jobs, options.timeline, options.picture};
+  const bool writes = std::any_of(outputs.begin(), outputs.end(),
+                                  [](const std::string& output) { return !output.empty(); });
+  if (writes && schedule.policies.size() != 1) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("schedule: --events, --jobs, --timeline and --svg tell of one "
+                             "policy, got {}; name one with --policy",
+                             schedule.policies.size())};
   }
-  return ok_status();
+  std::vector<std::string> inputs = schedule.files;
+  inputs.push_back(options.path);
+  return app::check_outputs(outputs, inputs);
 }
 
 int run(const Options& options) {
@@ -92,7 +94,7 @@ int run(const Options& options) {
   if (const Status fine = replace_policies(options, *schedule); !fine) {
     return app::failure(fine.error());
   }
-  if (const Status fine = check_files(options, schedule->policies.size()); !fine) {
+  if (const Status fine = check_files(options, *schedule); !fine) {
     return app::failure(fine.error());
   }
   const auto runs = scheduling::run_schedule(*schedule);

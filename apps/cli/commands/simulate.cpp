@@ -3,6 +3,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "apps/cli/answers.h"
 #include "apps/cli/busy.h"
@@ -49,10 +53,47 @@ int run_in_budget(const Options& options, const driver::Recording& recording,
       options.common, code);
 }
 
+std::array<std::string, 3> outputs_of(const Options& options) {
+  return {options.timeline, options.pictures.timeline, options.pictures.memory};
+}
+
+/// What is asked of a recording cannot be asked of a job that was never recorded.
+Status check_scenario_options(const Options& options) {
+  const app::TraceOptions none;
+  const app::TraceOptions& trace = options.trace;
+  const std::pair<bool, std::string_view> given[] = {
+      {trace.strict, "--strict"},
+      {trace.no_recorded_latency, "--no-recorded-latency"},
+      {trace.without_one_off, "--without-one-off"},
+      {trace.step != none.step, "--step"},
+      {trace.engine != none.engine, "--engine"},
+      {!trace.compute_rate.empty(), "--compute-rate"},
+      {!trace.memory_bandwidth.empty(), "--memory-bandwidth"},
+      {!trace.network_bandwidth.empty(), "--network-bandwidth"},
+      {!options.budget.size.empty(), "--memory-budget"},
+      {!options.budget.when_full.empty(), "--when-full"},
+      {!options.pictures.timeline.empty(), "--svg"},
+      {!options.pictures.memory.empty(), "--memory-svg"}};
+  for (const auto& [is_given, name] : given) {
+    if (is_given) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("simulate: {} is about a recording; a scenario has none", name)};
+    }
+  }
+  return ok_status();
+}
+
 int run_scenario(const Options& options, const std::string& path) {
+  if (const Status asked = check_scenario_options(options); !asked.ok()) {
+    return app::failure(asked.error());
+  }
   const Result<driver::Scenario> scenario = driver::read_scenario(path);
   if (!scenario.ok()) {
     return app::failure(scenario.error());
+  }
+  if (const Status status = app::check_outputs(outputs_of(options), scenario->files);
+      !status.ok()) {
+    return app::failure(status.error());
   }
   const Result<driver::ScenarioAnswer> answer = app::while_busy(
       options.common, "simulating the step", [&] { return driver::answer_scenario(*scenario); });
@@ -69,11 +110,9 @@ int run_scenario(const Options& options, const std::string& path) {
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  for (const std::string& output :
-       {options.timeline, options.pictures.timeline, options.pictures.memory}) {
-    if (const Status status = app::check_output(output, options.trace.paths); !status.ok()) {
-      return app::failure(status.error());
-    }
+  if (const Status status = app::check_outputs(outputs_of(options), options.trace.paths);
+      !status.ok()) {
+    return app::failure(status.error());
   }
   if (options.trace.paths.size() == 1 && driver::is_scenario_file(options.trace.paths.front())) {
     return run_scenario(options, options.trace.paths.front());

@@ -1,8 +1,8 @@
 // foretrace whatif: baseline beside prediction, what-ifs ranked by their gain, what fits.
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,15 +55,6 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   }
   if (const Status known = app::resolve_names(*specs); !known.ok()) {
     return known.error();
-  }
-  for (auto spec = specs->begin(); spec != specs->end(); ++spec) {
-    const auto same = [&](const driver::WhatIfSpec& other) {
-      return other.name == spec->name && other.parameters == spec->parameters;
-    };
-    if (std::any_of(specs->begin(), spec, same)) {
-      return Error{ErrorCode::bad_usage,
-                   fmt::format("whatif: --apply: {} is given twice, expected it once", spec->name)};
-    }
   }
   if (!options.accelerator.empty()) {
     Result<std::string> accelerator = app::accelerator_named(options.accelerator);
@@ -224,14 +215,22 @@ Status check_outputs(const Options& options) {
   inputs.insert(inputs.end(), options.trace.paths.begin(), options.trace.paths.end());
   if (!options.accelerator.empty()) {
     inputs.push_back(config_directory() + "/accelerators/" + options.accelerator + ".json");
+    inputs.push_back(options.accelerator);
   }
-  for (const std::string& output :
-       {options.timeline, options.pictures.timeline, options.pictures.memory}) {
-    if (Status status = app::check_output(output, inputs); !status.ok()) {
-      return status;
+  return app::check_outputs(
+      std::array{options.timeline, options.pictures.timeline, options.pictures.memory}, inputs);
+}
+
+/// The files that parameters name, which are known once what-ifs are read.
+Status check_outputs(const Options& options, std::span<const driver::WhatIf> stack) {
+  std::vector<std::string> inputs;
+  for (const driver::WhatIf& what_if : stack) {
+    for (const ParamInfo& row : what_if.optimization->params) {
+      if (row.type == ParamType::text) inputs.push_back(what_if.parameters.text(row));
     }
   }
-  return ok_status();
+  return app::check_outputs(
+      std::array{options.timeline, options.pictures.timeline, options.pictures.memory}, inputs);
 }
 
 int run(const Options& options) {
@@ -242,6 +241,9 @@ int run(const Options& options) {
   const Result<std::vector<driver::WhatIf>> stack = stack_of(options);
   if (!stack.ok()) {
     return app::failure(stack.error());
+  }
+  if (const Status status = check_outputs(options, *stack); !status.ok()) {
+    return app::failure(status.error());
   }
   if (options.questions.any() && !options.timeline.empty()) {
     return app::failure(
@@ -272,8 +274,7 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_trace(cli, options->trace);
   cli.add_option("-a,--apply", options->apply,
                  "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated")
-      .type_name("WHATIF")
-      .single_values();
+      .type_name("WHATIF");
   cli.add_option("--accelerator", options->accelerator,
                  "the same run on another accelerator; foretrace list accelerators names them")
       .type_name("NAME");

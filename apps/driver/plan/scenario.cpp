@@ -27,10 +27,12 @@ constexpr std::array<std::string_view, 5> precision_names = {"fp32", "tf32", "fp
 
 /// Looks a name up; what it finds wrong is a mistake at this key.
 template <typename Value, typename Find>
-std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view key, Find find) {
+std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view key, Find find,
+                                       std::vector<std::string>& files) {
   std::string name;
   fields.text(key, name);
   if (name.empty()) return nullptr;
+  if (name.find('/') != std::string::npos || name.ends_with(".json")) files.push_back(name);
   auto found = find(name);
   if (!found.ok()) {
     fields.mistake(key, found.error().message);
@@ -43,7 +45,7 @@ void read_workload(ConfigFields& fields, Scenario& scenario) {
   const ConfigValue* object = fields.object("workload");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("workload"));
-  scenario.model = looked_up<ModelSpec>(inner, "model", find_model);
+  scenario.model = looked_up<ModelSpec>(inner, "model", find_model, scenario.files);
   const double usual = scenario.model != nullptr ? scenario.model->transformer.positions : 2048;
   Job& job = scenario.job;
   job.length = optional_count(inner, "sequence", most_tokens, static_cast<std::uint32_t>(usual));
@@ -105,8 +107,8 @@ Result<Scenario> scenario_from(const ConfigValue& root, const std::string& path)
   scenario.path = path;
   ConfigFields fields(root, path);
   read_workload(fields, scenario);
-  scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster);
-  scenario.framework = looked_up<Framework>(fields, "framework", find_framework);
+  scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, scenario.files);
+  scenario.framework = looked_up<Framework>(fields, "framework", find_framework, scenario.files);
   scenario.job.precisions =
       *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
   read_parallelism(fields, scenario.job.plan);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/networks/cluster.h"
 #include "models/program/framework.h"
@@ -17,6 +18,7 @@ namespace foretrace::driver {
 /// A job with all that it points to.
 struct Scenario {
   std::string path;
+  std::vector<std::string> files;  ///< of what it names by a file: a model, a cluster, a framework
   std::shared_ptr<const ModelSpec> model;
   std::shared_ptr<const Cluster> cluster;
   std::shared_ptr<const Framework> framework;

@@ -25,6 +25,7 @@ struct Choice {
 
 struct Schedule {
   std::string path;
+  std::vector<std::string> files;  ///< tables that it names
   Cluster cluster;
   Workload workload;
   std::unique_ptr<ThroughputTable> throughput;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/driver/scheduler/sources/cells.h"
 #include "apps/driver/scheduler/sources/job_table.h"
@@ -54,14 +57,16 @@ void read_kinds(ConfigFields& fields, const Section& section, Cluster& cluster) 
     std::string name;
     kind.text("name", name);
     const KindId id = kind_of(cluster, name);
-    kind.optional_quantity("price_per_hour", ParamType::number, cluster.kinds[id].price_per_hour);
+    double& price = cluster.kinds[id].price_per_hour;
+    kind.optional_quantity("price_per_hour", ParamType::number, price);
+    if (price < 0) kind.mistake("price_per_hour", fmt::format("got {}, expected 0 or more", price));
     fields.take(kind.finish());
   }
 }
 
 // Cells of a table given in place or by file, under our names of columns.
-Result<Cells> table_of(const ConfigValue& value, const Section& section,
-                       const std::string& pointer) {
+Result<Cells> table_of(const ConfigValue& value, const Section& section, const std::string& pointer,
+                       std::vector<std::string>& files) {
   ConfigFields fields(value, section.file, pointer);
   std::string file;
   fields.optional_text("file", file);
@@ -78,19 +83,20 @@ Result<Cells> table_of(const ConfigValue& value, const Section& section,
     }
   }
   if (const Status fine = fields.finish(); !fine) return fine.error();
-  return read_cells(path_in(section, file), names);
+  files.push_back(path_in(section, file));
+  return read_cells(files.back(), names);
 }
 
 // One table, or a list of them.
 template <typename Use>
-Status each_table(const Section& section, Use use) {
+Status each_table(const Section& section, std::vector<std::string>& files, Use use) {
   if (section.value->kind != ConfigKind::list) {
-    auto cells = table_of(*section.value, section, section.pointer);
+    auto cells = table_of(*section.value, section, section.pointer, files);
     return cells ? use(*cells) : Status(std::move(cells).error());
   }
   for (std::size_t i = 0; i < section.value->items.size(); ++i) {
     auto cells =
-        table_of(section.value->items[i], section, fmt::format("{}/{}", section.pointer, i));
+        table_of(section.value->items[i], section, fmt::format("{}/{}", section.pointer, i), files);
     if (!cells) return std::move(cells).error();
     if (Status used = use(*cells); !used) return used;
   }
@@ -102,12 +108,22 @@ Status each_table(const Section& section, Use use) {
 Status read_cluster(const Section& section, Cluster& cluster) {
   ConfigFields fields(*section.value, section.file, section.pointer);
   read_kinds(fields, section, cluster);
+  // Where kinds are listed, those are all.
+  std::vector<std::string> listed;
+  for (std::size_t i = 0; i < cluster.kinds.size(); ++i) {
+    listed.push_back(cluster.kinds[make_id<KindId>(i)].name);
+  }
+  const std::vector<std::string_view> known(listed.begin(), listed.end());
   const ConfigValue* nodes = fields.objects("nodes");
   for (std::size_t i = 0; nodes != nullptr && i < nodes->items.size(); ++i) {
     ConfigFields node(nodes->items[i], section.file,
                       fmt::format("{}/nodes/{}", section.pointer, i));
     std::string kind;
     node.text("kind", kind);
+    if (!known.empty() && std::find(known.begin(), known.end(), kind) == known.end()) {
+      node.mistake("kind", fmt::format("got '{}', expected one of {}{}", kind,
+                                       fmt::join(known, ", "), did_you_mean(kind, known)));
+    }
     Node read;
     read.kind = kind_of(cluster, kind);
     read.gpus = static_cast<std::int32_t>(whole_number(node, "gpus", 1, {0, most_gpus_per_node}));
@@ -129,7 +145,7 @@ Status read_cluster(const Section& section, Cluster& cluster) {
 }
 
 Status read_throughput(const Section& section, Schedule& schedule) {
-  return each_table(section, [&](const Cells& cells) {
+  return each_table(section, schedule.files, [&](const Cells& cells) {
     return add_rates(cells, schedule.cluster, schedule.workload, *schedule.throughput);
   });
 }
@@ -146,7 +162,7 @@ Status read_jobs(const Section& section, Schedule& schedule) {
                            .folder = section.folder},
                           schedule);
   }
-  return each_table(section, [&](const Cells& cells) {
+  return each_table(section, schedule.files, [&](const Cells& cells) {
     return add_jobs(cells, schedule.cluster, schedule.workload, *schedule.throughput);
   });
 }

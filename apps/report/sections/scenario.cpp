@@ -41,6 +41,12 @@ std::string plan_text(const Job& job) {
 
 std::string scenario_headline(const ScenarioPart& part) {
   const ScenarioAnswer& answer = part.answer;
+  if (!answer.fits) {
+    return fmt::format("does not fit: stage {} needs {}, a device has {}; {} per step if it did",
+                       answer.fullest_stage, bytes_text(std::llround(answer.fullest().total())),
+                       bytes_text(part.scenario.cluster->accelerator.memory_bytes),
+                       time_text(answer.step_ns));
+  }
   return fmt::format("{} per step ({}), MFU {}, {} tokens/s on {} x {}", time_text(answer.step_ns),
                      time_range_text(answer.range.low_ns, answer.range.high_ns, answer.step_ns),
                      percent_text(answer.flops_utilization),

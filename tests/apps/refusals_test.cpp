@@ -1,0 +1,128 @@
+// What a user would lose, or believe to have got, is refused before the work.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/apps/support/program.h"
+
+namespace foretrace::test {
+namespace {
+
+const std::string demo = demo_trace;
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// A copy of a file of the project, with one text replaced by another.
+std::string copy_of(const std::string& original, const std::string& name,
+                    const std::string& from = "", const std::string& to = "") {
+  std::string text = text_of(FORETRACE_SOURCE_DIR "/" + original);
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  const std::string path = scratch_file(name);
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+/// One line, exit code 2.
+std::string refusal_of(const std::string& arguments) {
+  const Ran ran = run_program(arguments);
+  CAPTURE(arguments);
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  return ran.err;
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+constexpr const char* scenario = "configs/scenarios/gpt3_175b_selene.json";
+constexpr const char* jobs = "examples/05_schedule/heterogeneous.json";
+
+}  // namespace
+
+TEST_CASE("refused: outputs that are files which the inputs name") {
+  const std::string cluster = copy_of("configs/clusters/selene.json", "cl.json");
+  const std::string own =
+      copy_of(scenario, "own.json", "\"cluster\": \"selene\"", "\"cluster\": \"" + cluster + "\"");
+  REQUIRE(run_program("simulate -q " + own).code == 0);
+  const std::string before = text_of(cluster);
+  CHECK(holds(refusal_of("simulate -q " + own + " --timeline " + cluster), "it is read too"));
+  CHECK(text_of(cluster) == before);
+
+  const std::string rates = copy_of("examples/05_schedule/rates.csv", "rates.csv");
+  const std::string run = copy_of(jobs, "run.json");
+  REQUIRE(run_program("schedule -q --policy fifo " + run).code == 0);
+  const std::string old_rates = text_of(rates);
+  for (const char* const option : {"--jobs ", "--events ", "--svg ", "--timeline "}) {
+    CHECK(holds(refusal_of("schedule -q --policy fifo " + run + " " + option + rates),
+                "it is read too"));
+  }
+  CHECK(text_of(rates) == old_rates);
+
+  const std::string device = copy_of("configs/accelerators/h100_sxm.json", "device.json");
+  REQUIRE(run_program("whatif -q " + demo + " --accelerator " + device).code == 0);
+  CHECK(holds(refusal_of("whatif -q " + demo + " --accelerator " + device + " --svg " + device),
+              "it is read too"));
+  CHECK(holds(refusal_of("whatif -q " + demo + " --apply accelerator_swap:to=" + device +
+                         " --svg " + device),
+              "it is read too"));
+}
+
+TEST_CASE("refused: two outputs of one name, and names that are empty") {
+  const std::string one = scratch_file("one.x");
+  CHECK(holds(refusal_of("simulate " + demo + " --timeline " + one + " --svg " + one),
+              "another output has the same name"));
+  CHECK(holds(refusal_of("simulate " + demo + " --svg ''"), "--svg: got nothing"));
+  CHECK(holds(refusal_of("simulate " + demo + " --memory-budget ''"), "got nothing"));
+  CHECK(run_program("simulate -q " + demo + " --timeline /dev/null --svg /dev/null").code == 0);
+}
+
+TEST_CASE("refused: options of recordings for a scenario, which has none") {
+  for (const char* const option :
+       {"--strict", "--step 5", "--engine event", "--memory-budget '1 GiB'", "--svg x.svg",
+        "--without-one-off", "--compute-rate '1 TFLOP/s'"}) {
+    CHECK(holds(refusal_of(std::string("simulate ") + scenario + " " + option),
+                "is about a recording; a scenario has none"));
+  }
+}
+
+TEST_CASE("refused: a what-if twice for the same tasks, not for others") {
+  for (const char* const twice : {" -a mixed_precision -a mixed_precision:dtype=fp16",
+                                  " -a data_loader_workers:workers=4"
+                                  " -a data_loader_workers:workers=8"}) {
+    CHECK(holds(refusal_of("whatif " + demo + twice), "is applied twice to the same"));
+  }
+  CHECK(run_program("whatif -q " + demo + " -a \"scale:select='phase=forward',factor=0.5\"" +
+                    " -a \"scale:select='phase=backward',factor=0.5\"")
+            .code == 0);
+}
+
+TEST_CASE("refused: shards over more ranks than hold the layers, kinds that are not listed") {
+  const std::string sharded =
+      copy_of(scenario, "sharded.json", "\"tensor\": 8",
+              "\"tensor\": 8, \"sharding\": \"parameters\", \"shard_size\": 16");
+  CHECK(holds(refusal_of("simulate " + sharded), "/parallelism/shard_size: got 16"));
+  copy_of("examples/05_schedule/rates.csv", "rates.csv");
+  const std::string misspelt = copy_of(jobs, "kinds.json", "\"count\": 4, \"kind\": \"new\"",
+                                       "\"count\": 4, \"kind\": \"nww\"");
+  CHECK(holds(refusal_of("schedule " + misspelt), "/cluster/nodes/0/kind: got 'nww'"));
+  CHECK(holds(refusal_of("schedule " + misspelt), "did you mean 'new'?"));
+}
+
+TEST_CASE("a scenario that does not fit says so first") {
+  const std::string large = copy_of(scenario, "large.json", "\"micro\": 1", "\"micro\": 8");
+  const Ran ran = run_program("simulate -q " + large);
+  CHECK(ran.code == 1);
+  CHECK(ran.out.starts_with("does not fit: stage 0 needs "));
+}
+
+}  // namespace foretrace::test
