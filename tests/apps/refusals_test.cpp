@@ -118,6 +118,15 @@ TEST_CASE("refused: shards over more ranks than hold the layers, kinds that are 
   CHECK(holds(refusal_of("schedule " + misspelt), "did you mean 'new'?"));
 }
 
+TEST_CASE("refused: a budget that the driver alone takes, in its own figures") {
+  const Ran ran = run_program(
+      "simulate -q examples/traces/demo_generated_cnn_memory.json.gz"
+      " --memory-budget '100 MiB'");
+  CHECK(ran.code == 1);
+  CHECK(ran.out.empty());
+  CHECK(holds(ran.err, "--memory-budget: 100.0 MiB do not fit: "));
+}
+
 TEST_CASE("a scenario that does not fit says so first") {
   const std::string large = copy_of(scenario, "large.json", "\"micro\": 1", "\"micro\": 8");
   const Ran ran = run_program("simulate -q " + large);

@@ -83,6 +83,13 @@ Status count_overhead(const Recording& recording, const Timeline& timeline,
     const ContextBytes context =
         context_bytes_of(recording.accelerator ? recording.accelerator->name : std::string());
     question.overhead_bytes = context.high + need->reserved_bytes() - need->live_bytes;
+    if (question.size.bytes <= question.overhead_bytes) {
+      const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+      return Error{ErrorCode::no_match,
+                   fmt::format("--memory-budget: {:.1f} MiB do not fit: {:.1f} MiB go to the "
+                               "driver's context and to what is reserved beyond live blocks",
+                               mib(question.size.bytes), mib(question.overhead_bytes))};
+    }
   }
   return ok_status();
 }

@@ -240,6 +240,7 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
       if (const Status found = find_enough(graph, budgets, answer); !found.ok()) {
         return found.error();
       }
+      answer.enough_bytes += answer.devices.front().overhead_bytes;
     }
     return answer;
   }

@@ -93,7 +93,7 @@ struct BudgetQuestion {
   std::int64_t overhead_bytes = 0;
 };
 /// Counts what --fit counts: of a size in bytes, the context of the driver and what the allocator
-/// reserves beyond live blocks. Refuses what --fit refuses.
+/// reserves beyond live blocks. Refuses what --fit refuses, and a size that these alone exceed.
 [[nodiscard]] Status count_overhead(const Recording& recording, const Timeline& timeline,
                                     BudgetQuestion& question);
 /// What blocking and every policy, with defaults, would make of the run, but for the choice that is

@@ -20,10 +20,12 @@ std::string budget_size_text(const BudgetAnswer& answer) {
   const auto [low, high] = std::minmax_element(
       answer.devices.begin(), answer.devices.end(),
       [](const auto& a, const auto& b) { return a.budget_bytes < b.budget_bytes; });
+  // A share is one of live blocks; a size is one of the whole device.
+  const std::string_view of_what = high->overhead_bytes > 0 ? "" : " of live tensors";
   return low->budget_bytes == high->budget_bytes
-             ? bytes_text(low->budget_bytes)
-             : fmt::format("{} to {}", bytes_text(low->budget_bytes),
-                           bytes_text(high->budget_bytes));
+             ? fmt::format("{}{}", bytes_text(low->budget_bytes), of_what)
+             : fmt::format("{} to {}{}", bytes_text(low->budget_bytes),
+                           bytes_text(high->budget_bytes), of_what);
 }
 
 std::string budget_step_text(const BudgetAnswer& answer, std::int64_t step_ns) {

@@ -132,6 +132,23 @@ TEST_CASE("memory budget: where nothing helps a budget is found that does") {
   CHECK(answer.enough_bytes < 29 << 20);
 }
 
+TEST_CASE("memory budget: a size counts what the driver takes, and what is named as enough is") {
+  const std::int64_t overhead = 100 << 20;
+  const auto within = [&](std::int64_t bytes) {
+    auto choice = parse_when_full("dtr");
+    REQUIRE(choice.ok());
+    auto answer =
+        run_in_budget(chain().graph(), {{.bytes = bytes}, *std::move(choice), overhead}, {});
+    REQUIRE(answer.ok());
+    return *std::move(answer);
+  };
+  const BudgetAnswer little = within(overhead + (22 << 20));
+  REQUIRE(!little.fits);
+  CHECK(little.devices[0].budget_bytes == overhead + (22 << 20));
+  CHECK(little.enough_bytes > overhead + (27 << 20));
+  CHECK(within(little.enough_bytes).fits);
+}
+
 TEST_CASE("memory budget: what the command line cannot mean is refused in one line") {
   CHECK(parse_budget_size("6").error().message.find("without a unit") != std::string::npos);
   CHECK(!parse_budget_size("0 %").ok());
