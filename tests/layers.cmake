@@ -16,7 +16,7 @@ set(table
   "sim/engine/pull               | sim/core sim/graph sim/result sim/engine/release"
   "sim/engine/event              | sim/core sim/graph sim/graph/commit sim/result sim/engine/release sim/engine/memory sim/engine/contention"
   "sim/engine/path               | sim/core sim/graph sim/result sim/engine/release sim/engine/pull"
-  "sim/engine                    | sim/*"
+  "sim/engine                    | sim/core sim/graph sim/result sim/engine/release sim/engine/memory sim/engine/contention sim/engine/pull sim/engine/event sim/engine/path"
 
   "trace/io                      | sim/core"
   "trace/table                   | sim/core trace/io"
@@ -91,7 +91,6 @@ set(table
   "apps/driver/scheduler/simulation | sim/core apps/driver/scheduler/model apps/driver/scheduler/placements apps/driver/scheduler/policies"
   "apps/driver/scheduler/sources | sim/core apps/driver/scheduler/model"
   "apps/driver/scheduler         | sim/core apps/driver apps/driver/scheduler/model apps/driver/scheduler/placements apps/driver/scheduler/policies apps/driver/scheduler/simulation apps/driver/scheduler/sources"
-  "apps/driver/scheduler/tables  | sim/core apps/driver/scheduler apps/driver/scheduler/model apps/driver/scheduler/placements apps/driver/scheduler/policies apps/driver/scheduler/simulation apps/driver/scheduler/sources"
   "apps/report                   | sim/* trace/* models/* apps/driver/*"
   "apps/report/svg               | sim/* trace/annotate apps/report"
   "apps/report/sections          | sim/* trace/* models/* apps/driver/* apps/report"
@@ -186,7 +185,8 @@ foreach(file IN LISTS files)
   endforeach()
   if(file MATCHES "^(models|apps|examples)/")
     set(parts "removed|stand_ins|inserted|new_dependencies|new_waits|removed_dependencies|moved|reordered|new_lanes")
-    file(STRINGS ${ROOT}/${file} lines REGEX "[.](${parts})[.](push_back|emplace_back|insert|resize)")
+    file(STRINGS ${ROOT}/${file} lines REGEX
+      "([.]|->)(${parts})([.](push_back|emplace_back|insert|assign|append|clear|resize)| = )")
     foreach(line IN LISTS lines)
       complain("${file}: ${line}, but only the Editor of sim/edit changes who is there and who waits for whom")
     endforeach()

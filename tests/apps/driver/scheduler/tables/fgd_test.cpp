@@ -1,4 +1,4 @@
-#include "apps/driver/scheduler/tables/fgd.h"
+#include "tests/apps/support/studies/fgd.h"
 
 #include <cmath>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "apps/driver/scheduler/tables/gavel.h"
+#include "tests/apps/support/studies/gavel.h"
 
 #include <cmath>
 #include <filesystem>

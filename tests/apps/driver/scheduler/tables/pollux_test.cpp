@@ -1,4 +1,4 @@
-#include "apps/driver/scheduler/tables/pollux.h"
+#include "tests/apps/support/studies/pollux.h"
 
 #include <cmath>
 #include <filesystem>

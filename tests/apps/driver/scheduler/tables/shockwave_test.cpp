@@ -1,4 +1,4 @@
-#include "apps/driver/scheduler/tables/shockwave.h"
+#include "tests/apps/support/studies/shockwave.h"
 
 #include <cmath>
 #include <filesystem>

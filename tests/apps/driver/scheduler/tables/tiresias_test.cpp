@@ -1,4 +1,4 @@
-#include "apps/driver/scheduler/tables/tiresias.h"
+#include "tests/apps/support/studies/tiresias.h"
 
 #include <cmath>
 #include <filesystem>

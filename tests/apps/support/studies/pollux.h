@@ -1,8 +1,8 @@
 // Predicts the tables of Pollux' artefact: completion times of its jobs under Tiresias.
 #pragma once
 
-#include "apps/driver/scheduler/tables/truth.h"
 #include "sim/core/result.h"
+#include "tests/apps/support/studies/truth.h"
 
 namespace foretrace::scheduling {
 

@@ -1,8 +1,8 @@
 // Predicts the tables of the Tiresias simulator: when each job of a list ends under each policy.
 #pragma once
 
-#include "apps/driver/scheduler/tables/truth.h"
 #include "sim/core/result.h"
+#include "tests/apps/support/studies/truth.h"
 
 namespace foretrace::scheduling {
 

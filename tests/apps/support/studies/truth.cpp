@@ -1,4 +1,4 @@
-#include "apps/driver/scheduler/tables/truth.h"
+#include "tests/apps/support/studies/truth.h"
 
 #include <algorithm>
 #include <charconv>

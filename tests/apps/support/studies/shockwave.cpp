@@ -1,4 +1,4 @@
-#include "apps/driver/scheduler/tables/shockwave.h"
+#include "tests/apps/support/studies/shockwave.h"
 
 #include <algorithm>
 #include <array>
@@ -52,17 +52,13 @@ struct Trace {
   std::vector<std::size_t> rows;  ///< of the table, by job
 };
 
-std::int64_t whole_number(const Truth& table, std::size_t row, std::string_view column) {
-  return std::llround(table.number(row, column).value_or(0));
-}
-
 using TypeKey = std::tuple<std::string, std::int64_t, std::int64_t>;  // model, batch, accelerators
 
 std::map<TypeKey, TypeId> read_rates(const Truth& rates, Trace& trace) {
   std::map<TypeKey, TypeId> types;
   for (std::size_t row = 0; row < rates.rows(); ++row) {
-    const TypeKey key{rates.text(row, "model"), whole_number(rates, row, "batch"),
-                      whole_number(rates, row, "gpus")};
+    const TypeKey key{rates.text(row, "model"), rates.whole_number(row, "batch"),
+                      rates.whole_number(row, "gpus")};
     const auto& [model, batch, gpus] = key;
     const TypeId type = trace.workload.types.push_back(
         {.name = fmt::format("{} (batch {})", model, batch), .model = model, .batch = batch});
@@ -100,8 +96,8 @@ Status read_trace(const ShockwaveInputs& inputs, Trace& trace) {
   }
   const std::map<TypeKey, TypeId> types = read_rates(*inputs.rates, trace);
   for (std::size_t row = 0; row < jobs.rows(); ++row) {
-    const TypeKey key{jobs.text(row, "model"), whole_number(jobs, row, "batch"),
-                      whole_number(jobs, row, "gpus")};
+    const TypeKey key{jobs.text(row, "model"), jobs.whole_number(row, "batch"),
+                      jobs.whole_number(row, "gpus")};
     const auto type = types.find(key);
     if (type == types.end()) {
       return Error{
@@ -220,42 +216,6 @@ Result<TruthScore> score_shockwave_results(const Truth& table, const ShockwaveIn
     for (const auto& [column, predicted] : done.at(name)) {
       const auto measured = table.number(row, column);
       if (measured) score.points.push_back({row, std::string(column), predicted, *measured});
-    }
-  }
-  return score;
-}
-
-Result<TruthScore> score_shockwave_jobs(const Truth& table, const ShockwaveInputs& inputs) {
-  Trace trace;
-  if (const Status fine = read_trace(inputs, trace); !fine) return fine.error();
-  TruthScore score;
-  std::map<std::string_view, Outcome> done;
-  for (const std::string& column : table.columns()) {
-    const std::size_t cut = column.rfind('_');
-    const std::string_view kind =
-        cut == std::string::npos ? "" : std::string_view(column).substr(cut);
-    if (kind != "_simulation" && kind != "_physical") continue;
-    const Alias* alias = alias_of(std::string_view(column).substr(0, cut));
-    if (alias == nullptr || alias->scheduler.empty()) {
-      for (std::size_t row = 0; row < table.rows(); ++row) {
-        score.skipped.push_back(
-            {row, column,
-             std::string(alias == nullptr ? "this policy is not known" : alias->why_not)});
-      }
-      continue;
-    }
-    if (!done.contains(alias->published)) {
-      auto outcome = run_policy(trace, *alias, table);
-      if (!outcome) return outcome.error();
-      done.emplace(alias->published, std::move(*outcome));
-    }
-    const Outcome& outcome = done.at(alias->published);
-    for (std::size_t i = 0; i < trace.rows.size(); ++i) {
-      const auto id = make_id<JobId>(i);
-      const auto measured = table.number(trace.rows[i], column);
-      const double jct_s =
-          static_cast<double>(outcome.jobs[id].end_ns - trace.workload.jobs[id].arrival_ns) / 1e9;
-      if (measured) score.points.push_back({trace.rows[i], column, jct_s, *measured});
     }
   }
   return score;

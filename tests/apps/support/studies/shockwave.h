@@ -3,8 +3,8 @@
 #pragma once
 
 #include "apps/driver/scheduler/sources/batch_rules.h"
-#include "apps/driver/scheduler/tables/truth.h"
 #include "sim/core/result.h"
+#include "tests/apps/support/studies/truth.h"
 
 namespace foretrace::scheduling {
 
@@ -20,9 +20,5 @@ struct ShockwaveInputs {
 /// predicted by the same run.
 [[nodiscard]] Result<TruthScore> score_shockwave_results(const Truth& table,
                                                          const ShockwaveInputs& inputs);
-
-/// Per job: columns <policy>_simulation and <policy>_physical.
-[[nodiscard]] Result<TruthScore> score_shockwave_jobs(const Truth& table,
-                                                      const ShockwaveInputs& inputs);
 
 }  // namespace foretrace::scheduling

@@ -1,8 +1,8 @@
 // Predicts the curves of Gavel: mean completion time against the rate of arrivals, per policy.
 #pragma once
 
-#include "apps/driver/scheduler/tables/truth.h"
 #include "sim/core/result.h"
+#include "tests/apps/support/studies/truth.h"
 
 namespace foretrace::scheduling {
 

@@ -1,4 +1,4 @@
-#include "apps/driver/scheduler/tables/pollux.h"
+#include "tests/apps/support/studies/pollux.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,13 +20,9 @@ namespace {
 // app, accelerators, batch: what a job of the artefact is.
 using Recipe = std::tuple<std::string, std::int64_t, std::int64_t>;
 
-std::int64_t whole_number(const Truth& table, std::size_t row, std::string_view column) {
-  return std::llround(table.number(row, column).value_or(0));
-}
-
 Recipe recipe_of(const Truth& table, std::size_t row) {
-  return {table.text(row, "app"), whole_number(table, row, "gpus"),
-          whole_number(table, row, "batch")};
+  return {table.text(row, "app"), table.whole_number(row, "gpus"),
+          table.whole_number(row, "batch")};
 }
 
 struct Recipes {

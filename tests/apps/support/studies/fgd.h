@@ -1,8 +1,8 @@
 // Predicts the table of FGD's study: how much of a cluster is allocated when demand has come.
 #pragma once
 
-#include "apps/driver/scheduler/tables/truth.h"
 #include "sim/core/result.h"
+#include "tests/apps/support/studies/truth.h"
 
 namespace foretrace::scheduling {
 

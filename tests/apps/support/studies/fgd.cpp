@@ -1,4 +1,4 @@
-#include "apps/driver/scheduler/tables/fgd.h"
+#include "tests/apps/support/studies/fgd.h"
 
 #include <algorithm>
 #include <array>
@@ -33,10 +33,6 @@ constexpr std::uint64_t first_seed = 42;
 // Demand goes on until this share of capacity was asked for.
 constexpr double most_demand = 1.3;
 
-std::int64_t whole_number(const Truth& table, std::size_t row, std::string_view column) {
-  return std::llround(table.number(row, column).value_or(0));
-}
-
 Cluster read_cluster(const Truth& nodes) {
   Cluster cluster;
   std::map<std::string, KindId> kinds;
@@ -45,10 +41,10 @@ Cluster read_cluster(const Truth& nodes) {
     if (!kinds.contains(model)) kinds[model] = cluster.kinds.push_back({.name = model});
     const Node node{.kind = kinds[model],
                     .gpus = static_cast<std::int32_t>(std::min<std::int64_t>(
-                        whole_number(nodes, row, "gpus"), most_gpus_per_node)),
-                    .cpu_milli = whole_number(nodes, row, "cpu_milli"),
-                    .memory_mib = whole_number(nodes, row, "mem_MiB")};
-    for (std::int64_t i = 0; i < whole_number(nodes, row, "count"); ++i) {
+                        nodes.whole_number(row, "gpus"), most_gpus_per_node)),
+                    .cpu_milli = nodes.whole_number(row, "cpu_milli"),
+                    .memory_mib = nodes.whole_number(row, "mem_MiB")};
+    for (std::int64_t i = 0; i < nodes.whole_number(row, "count"); ++i) {
       cluster.nodes.push_back(node);
     }
   }
@@ -73,13 +69,13 @@ std::vector<KindId> kinds_in(const Cluster& cluster, const std::string& spec) {
 std::vector<Request> read_requests(const Truth& pods, const Cluster& cluster) {
   std::vector<Request> requests;
   for (std::size_t row = 0; row < pods.rows(); ++row) {
-    Request request{.gpus = static_cast<std::int32_t>(whole_number(pods, row, "num_gpu")),
-                    .milli = static_cast<std::int32_t>(whole_number(pods, row, "gpu_milli")),
-                    .cpu_milli = whole_number(pods, row, "cpu_milli"),
-                    .memory_mib = whole_number(pods, row, "mem_MiB"),
+    Request request{.gpus = static_cast<std::int32_t>(pods.whole_number(row, "num_gpu")),
+                    .milli = static_cast<std::int32_t>(pods.whole_number(row, "gpu_milli")),
+                    .cpu_milli = pods.whole_number(row, "cpu_milli"),
+                    .memory_mib = pods.whole_number(row, "mem_MiB"),
                     .kinds = kinds_in(cluster, pods.text(row, "gpu_spec"))};
     if (request.gpus != 1 || request.milli <= 0) request.milli = whole;
-    const std::int64_t count = whole_number(pods, row, "count");
+    const std::int64_t count = pods.whole_number(row, "count");
     requests.insert(requests.end(), static_cast<std::size_t>(std::max<std::int64_t>(0, count)),
                     request);
   }

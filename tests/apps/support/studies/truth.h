@@ -2,6 +2,7 @@
 // of it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,6 +27,10 @@ class Truth {
   [[nodiscard]] bool has(std::string_view column) const { return find(column) >= 0; }
   /// None: no such column, or the cell is null or no number.
   [[nodiscard]] std::optional<double> number(std::size_t row, std::string_view column) const;
+  /// To the nearest; 0 where number() gives none.
+  [[nodiscard]] std::int64_t whole_number(std::size_t row, std::string_view column) const {
+    return std::llround(number(row, column).value_or(0));
+  }
   /// Empty: no such column, or the cell is null. Numbers as written.
   [[nodiscard]] std::string text(std::size_t row, std::string_view column) const;
   /// A cell that is a list of numbers.
