@@ -2,20 +2,24 @@
 #include "apps/cli/catalogue.h"
 
 #include <algorithm>
+#include <functional>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/command.h"
+#include "apps/cli/accelerator_page.h"
 #include "apps/driver/scheduler/placements/placement.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "apps/driver/what_if_spec.h"
-#include "apps/report/grid.h"
 #include "apps/report/text.h"
 #include "models/catalogue/accelerator.h"
+#include "models/networks/cluster.h"
 #include "models/policies/eviction/policy.h"
+#include "models/program/framework.h"
 #include "models/whatifs/optimization.h"
+#include "models/workloads/model_spec.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
 #include "trace/formats/reader.h"
@@ -27,14 +31,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using scheduling::PlacementInfo;
 using scheduling::SchedulerInfo;
-
-constexpr std::string_view optimizations_kind = "optimizations";
-constexpr std::string_view policies_kind = "policies";
-constexpr std::string_view schedulers_kind = "schedulers";
-constexpr std::string_view placements_kind = "placements";
-constexpr std::string_view accelerators_kind = "accelerators";
-constexpr std::string_view readers_kind = "readers";
-constexpr std::string_view writers_kind = "writers";
 
 // Headings of an explanation stand in a column of this width.
 constexpr std::size_t heading_width = 12;
@@ -148,7 +144,7 @@ std::string combination_text(const Info& info, std::size_t width) {
   return text;
 }
 
-/// Of an optimization or a policy; `use` is the command that takes it.
+/// Of an optimization or a policy; `use` is the command that takes it, empty of a placement.
 template <typename Info>
 std::string recipe_text(const Info& info, std::string_view use, const report::TextStyle& style) {
   std::string required;
@@ -167,125 +163,10 @@ std::string recipe_text(const Info& info, std::string_view use, const report::Te
          parameter_rows(info.params, width) + (info.params.empty() ? "" : "\n") +
          report::paragraph(heading("calibrate"), info.calibrate, width) +
          combination_text(info, width) + "\n" +
-         fmt::format("{}$ foretrace {} {}{}\n", heading("try"), use, info.name, required);
-}
-
-std::string rate_text(double rate, double unit, std::string_view name) {
-  return rate > 0 ? fmt::format("{:.4g} {}", rate / unit, name) : std::string("unknown");
-}
-
-/// Figure, value and source key of an accelerator.
-struct Figure {
-  std::string name;
-  std::string value;
-};
-
-std::vector<Figure> figures_of(const Accelerator& accelerator) {
-  std::vector<Figure> figures = {
-      {"memory", report::bytes_text(accelerator.memory_bytes)},
-      {"memory bandwidth", rate_text(accelerator.memory_bandwidth, 1e12, "TB/s")},
-      {"multiprocessors", fmt::format("{}", accelerator.multiprocessors)},
-      {"vector fp32", rate_text(accelerator.vector_fp32_flops, 1e12, "TFLOP/s")}};
-  for (std::size_t i = 1; i < precision_count; ++i) {
-    if (accelerator.peak_flops[i] > 0) {
-      figures.push_back({std::string(to_string(static_cast<Precision>(i))),
-                         rate_text(accelerator.peak_flops[i], 1e12, "TFLOP/s")});
-    }
-  }
-  figures.push_back({"links, one direction", rate_text(accelerator.link_bandwidth, 1e9, "GB/s")});
-  figures.push_back({"launch latency", report::time_text(accelerator.launch_latency_ns)});
-  figures.push_back({"gap between kernels", report::time_text(accelerator.kernel_gap_ns)});
-  if (accelerator.shortest_kernel_ns > 0) {
-    figures.push_back(
-        {"start and end of a kernel", report::time_text(accelerator.shortest_kernel_ns)});
-  }
-  const SustainedClock& clock = accelerator.sustained_clock;
-  if (clock.low < clock.high) {
-    figures.push_back({"sustained clock", fmt::format("{:.2f} ({:.2f} to {:.2f})", clock.typical,
-                                                      clock.low, clock.high)});
-  }
-  figures.push_back({"launch queue", accelerator.queue_depth == 0
-                                         ? std::string("no limit")
-                                         : report::plural(accelerator.queue_depth, "entry")});
-  return figures;
-}
-
-std::string accelerator_text(const Accelerator& accelerator, const report::TextStyle& style) {
-  report::Grid table({report::Grid::Align::left, report::Grid::Align::right});
-  for (const Figure& figure : figures_of(accelerator)) {
-    table.row({figure.name, figure.value});
-  }
-  std::string out = fmt::format("{}: {}\n\n", accelerator.name, accelerator.product);
-  out += table.text(2, style) + "\nPeak rates are dense. Sources:\n";
-  for (const auto& [key, source] : accelerator.sources) {
-    out += report::paragraph(fmt::format("  {}: ", key), source, style.width);
-  }
-  return out;
-}
-
-Json accelerator_json(const Accelerator& accelerator) {
-  Json peaks = Json::object();
-  for (std::size_t i = 1; i < precision_count; ++i) {
-    if (accelerator.peak_flops[i] > 0) {
-      peaks[std::string(to_string(static_cast<Precision>(i)))] = accelerator.peak_flops[i];
-    }
-  }
-  Json sources = Json::object();
-  for (const auto& [key, source] : accelerator.sources) {
-    sources[key] = source;
-  }
-  return {{"name", accelerator.name},
-          {"summary", accelerator.product},
-          {"trace_names", accelerator.trace_names},
-          {"peak_flops", std::move(peaks)},
-          {"vector_fp32_flops", accelerator.vector_fp32_flops},
-          {"memory_bandwidth", accelerator.memory_bandwidth},
-          {"memory_bytes", accelerator.memory_bytes},
-          {"multiprocessors", accelerator.multiprocessors},
-          {"link_bandwidth", accelerator.link_bandwidth},
-          {"launch_latency_ns", accelerator.launch_latency_ns},
-          {"kernel_gap_ns", accelerator.kernel_gap_ns},
-          {"shortest_kernel_ns", accelerator.shortest_kernel_ns},
-          {"sustained_clock",
-           {{"typical", accelerator.sustained_clock.typical},
-            {"low", accelerator.sustained_clock.low},
-            {"high", accelerator.sustained_clock.high}}},
-          {"queue_depth", accelerator.queue_depth},
-          {"sources", std::move(sources)}};
-}
-
-void add_kind(std::string_view kind, std::vector<Component>& found) {
-  if (kind == optimizations_kind) {
-    for (const OptimizationInfo* const info : optimizations::all()) {
-      found.push_back({kind, std::string(info->name), std::string(info->summary)});
-    }
-  } else if (kind == policies_kind) {
-    for (const PolicyInfo* const info : policies::all()) {
-      found.push_back({kind, std::string(info->name), std::string(info->summary)});
-    }
-  } else if (kind == schedulers_kind) {
-    for (const SchedulerInfo* const info : schedulers::all()) {
-      found.push_back({kind, std::string(info->name), std::string(info->summary)});
-    }
-  } else if (kind == placements_kind) {
-    for (const PlacementInfo* const info : placements::all()) {
-      found.push_back({kind, std::string(info->name), std::string(info->summary)});
-    }
-  } else if (kind == accelerators_kind) {
-    for (const std::string& name : accelerator_names()) {
-      const Result<Accelerator> accelerator = find_accelerator(name);
-      found.push_back(
-          {kind, name, accelerator.ok() ? accelerator->product : accelerator.error().message});
-    }
-  } else if (kind == writers_kind) {
-    for (const trace::WriterInfo* const writer : trace::writers::all()) {
-      found.push_back({kind, std::string(writer->name), std::string(writer->summary)});
-    }
-  } else {
-    for (const trace::ReaderInfo* const reader : trace::readers::all()) {
-      found.push_back({kind, std::string(reader->name), std::string(reader->summary)});
-    }
-  }
+         (use.empty()
+              ? fmt::format("{}\"placement\": \"{}\" in a schedule file\n", heading("try"),
+                            info.name)
+              : fmt::format("{}$ foretrace {} {}{}\n", heading("try"), use, info.name, required));
 }
 
 /// The one of this name.
@@ -306,17 +187,148 @@ std::string format_text(const Info& format, std::string_view use, const report::
          fmt::format("\n{}: {}\n", use, format.suffixes);
 }
 
+/// All that is asked of one kind of component.
+struct Family {
+  Kind kind;
+  std::function<void(std::vector<Component>&)> add;
+  std::function<Result<Json>(const std::string& name)> json;
+  std::function<Result<std::string>(const std::string& name, const report::TextStyle&)> text;
+};
+
+/// Components that are found at build time.
+template <typename Info, typename ToJson, typename ToText>
+Family built_in(Kind kind, std::span<const Info* const> all, ToJson to_json, ToText to_text) {
+  return {kind,
+          [kind, all](std::vector<Component>& found) {
+            for (const Info* const info : all) {
+              found.push_back({kind.name, std::string(info->name), std::string(info->summary)});
+            }
+          },
+          [all, to_json](const std::string& name) { return to_json(called(name, all)); },
+          [all, to_text](const std::string& name, const report::TextStyle& style) {
+            return to_text(called(name, all), style);
+          }};
+}
+
+/// Components with a recipe; `use` is the command that takes one.
+template <typename Info>
+Family recipes(Kind kind, std::span<const Info* const> all, std::string_view use) {
+  return built_in(kind, all, recipe_json<Info>,
+                  [use](const Info& info, const report::TextStyle& style) {
+                    return recipe_text(info, use, style);
+                  });
+}
+
+template <typename Info>
+Family formats(Kind kind, std::span<const Info* const> all, std::string_view use) {
+  return built_in(kind, all, format_json<Info>,
+                  [use](const Info& info, const report::TextStyle& style) {
+                    return format_text(info, use, style);
+                  });
+}
+
+/// Files of a folder of configs; `for_people` is the field that says in words what one is. A
+/// mistake in a file stands where that would.
+template <typename Value>
+Family files(Kind kind, std::vector<std::string> (*names)(),
+             Result<Value> (*find)(std::string_view), std::string Value::*for_people,
+             std::string_view use) {
+  const auto path_of = [kind](const std::string& name) {
+    return fmt::format("{}/{}/{}.json", config_directory(), kind.name, name);
+  };
+  return {kind,
+          [=](std::vector<Component>& found) {
+            for (std::string& name : names()) {
+              const Result<Value> value = find(name);
+              found.push_back(
+                  {kind.name, name, value.ok() ? *value.*for_people : value.error().message});
+            }
+          },
+          [=](const std::string& name) -> Result<Json> {
+            const Result<Value> value = find(name);
+            if (!value.ok()) return value.error();
+            return Json{{"name", name}, {"summary", *value.*for_people}, {"file", path_of(name)}};
+          },
+          [=](const std::string& name, const report::TextStyle& style) -> Result<std::string> {
+            const Result<Value> value = find(name);
+            if (!value.ok()) return value.error();
+            return report::paragraph(name + ": ", *value.*for_people, style.width) +
+                   fmt::format(
+                       "\nits figures and their sources: {}\n"
+                       "in a scenario: \"{}\": \"{}\"\n",
+                       path_of(name), use, name);
+          }};
+}
+
+Family accelerators() {
+  Family family = files({"accelerators", "products that whatif --accelerator takes"},
+                        accelerator_names, find_accelerator, &Accelerator::product, "");
+  family.json = [](const std::string& name) -> Result<Json> {
+    const Result<Accelerator> accelerator = find_accelerator(name);
+    return accelerator.ok() ? Result<Json>(accelerator_json(*accelerator)) : accelerator.error();
+  };
+  family.text = [](const std::string& name, const report::TextStyle& style) -> Result<std::string> {
+    const Result<Accelerator> accelerator = find_accelerator(name);
+    return accelerator.ok() ? Result<std::string>(accelerator_text(*accelerator, style))
+                            : accelerator.error();
+  };
+  return family;
+}
+
+/// Readers of formats; some of which can be written, too.
+Family readers() {
+  Family family =
+      formats<trace::ReaderInfo>({"readers", "trace formats, recognized by their content"},
+                                 trace::readers::all(), "usual names");
+  family.text = [read = family.text](const std::string& name, const report::TextStyle& style) {
+    Result<std::string> text = read(name, style);
+    for (const trace::WriterInfo* const writer : trace::writers::all()) {
+      if (writer->name == name) {
+        *text += fmt::format("convert writes it to names that end in: {}\n", writer->suffixes);
+      }
+    }
+    return text;
+  };
+  return family;
+}
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> all = {
+      recipes<OptimizationInfo>({"optimizations", "what-ifs that whatif --apply takes"},
+                                optimizations::all(), "whatif TRACE --apply"),
+      recipes<PolicyInfo>(
+          {"policies", "what --when-full takes: how a run stays within a --memory-budget"},
+          policies::all(), "simulate TRACE --memory-budget '80 %' --when-full"),
+      recipes<SchedulerInfo>(
+          {"schedulers", "policies that schedule takes: who runs next on a cluster"},
+          schedulers::all(), "schedule RUN.json --policy"),
+      recipes<PlacementInfo>(
+          {"placements", "placements of a schedule file: which accelerators a job gets"},
+          placements::all(), ""),
+      accelerators(),
+      files({"clusters", "clusters of a scenario, from configs/clusters"}, cluster_names,
+            find_cluster, &Cluster::machine, "cluster"),
+      files({"models", "models of a scenario, from configs/models"}, model_names, find_model,
+            &ModelSpec::product, "model"),
+      files({"frameworks", "training frameworks of a scenario, from configs/frameworks"},
+            framework_names, find_framework, &Framework::product, "framework"),
+      readers(),
+      formats<trace::WriterInfo>(
+          {"writers", "trace formats that convert writes, chosen by the name of the file or --to"},
+          trace::writers::all(), "written to names that end in")};
+  return all;
+}
+
+const Family& family_of(const Component& component) {
+  return *std::find_if(families().begin(), families().end(),
+                       [&](const Family& family) { return family.kind.name == component.kind; });
+}
+
 }  // namespace
 
-const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all = {
-      {optimizations_kind, "what-ifs that whatif --apply takes"},
-      {policies_kind, "what --when-full takes: how a run stays within a --memory-budget"},
-      {schedulers_kind, "policies that schedule takes: who runs next on a cluster"},
-      {placements_kind, "placements of a schedule file: which accelerators a job gets"},
-      {accelerators_kind, "products that whatif --accelerator takes, from configs/accelerators"},
-      {readers_kind, "trace formats, recognized by their content"},
-      {writers_kind, "trace formats that convert writes, chosen by the name of the file or --to"}};
+std::vector<Kind> kinds() {
+  std::vector<Kind> all;
+  for (const Family& family : families()) all.push_back(family.kind);
   return all;
 }
 
@@ -324,11 +336,11 @@ Result<std::vector<Component>> components(std::string_view kind) {
   std::vector<std::string_view> names;
   std::vector<Component> found;
   bool known = kind.empty();
-  for (const Kind& candidate : kinds()) {
-    names.push_back(candidate.name);
-    if (kind.empty() || candidate.name == kind) {
+  for (const Family& family : families()) {
+    names.push_back(family.kind.name);
+    if (kind.empty() || family.kind.name == kind) {
       known = true;
-      add_kind(candidate.name, found);
+      family.add(found);
     }
   }
   if (!known) {
@@ -340,60 +352,11 @@ Result<std::vector<Component>> components(std::string_view kind) {
 }
 
 Result<Json> describe(const Component& component) {
-  if (component.kind == optimizations_kind) {
-    return recipe_json(**driver::find_optimization(component.name));
-  }
-  if (component.kind == policies_kind) {
-    return recipe_json(called(component.name, policies::all()));
-  }
-  if (component.kind == schedulers_kind) {
-    return recipe_json(called(component.name, schedulers::all()));
-  }
-  if (component.kind == placements_kind) {
-    return recipe_json(called(component.name, placements::all()));
-  }
-  if (component.kind == accelerators_kind) {
-    const Result<Accelerator> accelerator = find_accelerator(component.name);
-    return accelerator.ok() ? Result<Json>(accelerator_json(*accelerator)) : accelerator.error();
-  }
-  if (component.kind == writers_kind) {
-    return format_json(called(component.name, trace::writers::all()));
-  }
-  return format_json(called(component.name, trace::readers::all()));
+  return family_of(component).json(component.name);
 }
 
 Result<std::string> explanation(const Component& component, const report::TextStyle& style) {
-  if (component.kind == optimizations_kind) {
-    return recipe_text(**driver::find_optimization(component.name), "whatif TRACE --apply", style);
-  }
-  if (component.kind == policies_kind) {
-    return recipe_text(called(component.name, policies::all()),
-                       "simulate TRACE --memory-budget '80 %' --when-full", style);
-  }
-  if (component.kind == schedulers_kind) {
-    return recipe_text(called(component.name, schedulers::all()), "schedule RUN.json --policy",
-                       style);
-  }
-  if (component.kind == placements_kind) {
-    return recipe_text(called(component.name, placements::all()), "list placements #", style);
-  }
-  if (component.kind == accelerators_kind) {
-    const Result<Accelerator> accelerator = find_accelerator(component.name);
-    return accelerator.ok() ? Result<std::string>(accelerator_text(*accelerator, style))
-                            : accelerator.error();
-  }
-  if (component.kind == writers_kind) {
-    return format_text(called(component.name, trace::writers::all()),
-                       "written to names that end in", style);
-  }
-  std::string text =
-      format_text(called(component.name, trace::readers::all()), "usual names", style);
-  for (const trace::WriterInfo* const writer : trace::writers::all()) {
-    if (writer->name == component.name) {
-      text += fmt::format("convert writes it to names that end in: {}\n", writer->suffixes);
-    }
-  }
-  return text;
+  return family_of(component).text(component.name, style);
 }
 
 }  // namespace foretrace::app

@@ -17,7 +17,7 @@ struct Kind {
   std::string_view name;     ///< "optimizations"
   std::string_view summary;  ///< what takes them
 };
-[[nodiscard]] const std::vector<Kind>& kinds();
+[[nodiscard]] std::vector<Kind> kinds();
 
 struct Component {
   std::string_view kind;

@@ -101,8 +101,11 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("KIND", options->kind,
-                 "optimizations, policies, accelerators, readers or writers; all if left out");
+  std::string kinds;
+  for (const app::Kind& kind : app::kinds()) {
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", kind.name);
+  }
+  cli.add_option("KIND", options->kind, kinds + "; all if left out");
   cli.add_flag("--csv", options->common.csv, "print kind, name and summary as CSV");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
@@ -115,6 +118,8 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern const CommandInfo list;
-const CommandInfo list = {"list", "list what-ifs, policies, accelerators and trace formats", setup};
+const CommandInfo list = {
+    "list", "list what has a name: what-ifs, policies, accelerators, clusters, models, formats",
+    setup};
 
 }  // namespace foretrace::commands
