@@ -118,6 +118,14 @@ TEST_CASE("refused: shards over more ranks than hold the layers, kinds that are 
   CHECK(holds(refusal_of("schedule " + misspelt), "did you mean 'new'?"));
 }
 
+TEST_CASE("refused: scenarios and schedules where a trace belongs, by name") {
+  for (const char* const command : {"inspect ", "whatif --rank-all ", "critical-path "}) {
+    CHECK(holds(refusal_of(std::string(command) + scenario),
+                "holds foretrace.scenario/1, expected a trace (simulate takes it)"));
+  }
+  CHECK(holds(refusal_of(std::string("simulate ") + jobs), "(schedule takes it)"));
+}
+
 TEST_CASE("refused: a budget that the driver alone takes, in its own figures") {
   const Ran ran = run_program(
       "simulate -q examples/traces/demo_generated_cnn_memory.json.gz"

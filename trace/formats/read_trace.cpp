@@ -1,4 +1,5 @@
 // Finds the reader of a file by its content and runs it.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -60,6 +61,23 @@ std::string hint_of_name(std::string_view path) {
   return {};
 }
 
+// "foretrace.scenario/1" of what the program itself reads or writes beside traces; else empty.
+std::string_view own_schema(std::string_view prefix) {
+  constexpr std::string_view key = "\"schema\"";
+  std::string_view rest = prefix.substr(0, std::size_t{4} << 10U);
+  const std::size_t at = rest.find(key);
+  if (at == std::string_view::npos) {
+    return {};
+  }
+  rest.remove_prefix(at + key.size());
+  rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(" \t\r\n:")));
+  if (!rest.starts_with("\"foretrace.")) {
+    return {};
+  }
+  rest.remove_prefix(1);
+  return rest.substr(0, rest.find('"'));
+}
+
 Error unknown_format(const std::string& path, std::string_view prefix, std::string_view trouble) {
   std::string what = detail::describe_format(prefix);
   if (prefix.empty() && !trouble.empty()) {
@@ -89,6 +107,13 @@ Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options) {
     auto prefix = file.start(prefix_bytes);
     if (!prefix) {
       return std::move(prefix).error();
+    }
+    if (const std::string_view own = own_schema(*prefix); !own.empty()) {
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: holds {}, expected a trace{}", path, own,
+                               own.starts_with("foretrace.scenario/")   ? " (simulate takes it)"
+                               : own.starts_with("foretrace.schedule/") ? " (schedule takes it)"
+                                                                        : "")};
     }
     const Choice choice = choose(*prefix);
     const bool unsure = choice.confidence == Confidence::maybe;
