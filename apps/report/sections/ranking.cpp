@@ -37,12 +37,13 @@ std::string ranking_headline(const ResultAnswer& answer) {
                        signed_bytes_text(best.memory->live_bytes - ranking.memory->live_bytes),
                        step_word(step), change_text(best.step_ns, before));
   }
-  const std::string_view nothing = best.speedup <= 1 ? "nothing here gains time; " : "";
+  constexpr double least = 1.00005;  // what the page shows as 1.00x and 0.00 %
+  const std::string_view nothing = best.speedup < least ? "nothing here gains time; " : "";
   return fmt::format("{}best of {}: {}, {} {} -> {} ({}, {}{}{})", nothing, ranking.rows.size(),
                      best.optimization->name, step_word(step), time_text(before),
                      time_text(best.step_ns, before), change_text(best.step_ns, before),
                      factor_text(best.speedup), best.samples == 1 ? "" : " per sample",
-                     best.is_noise && best.speedup > 1 ? ", within noise" : "");
+                     best.is_noise && best.speedup >= least ? ", within noise" : "");
 }
 
 /// What puts a row into perspective.

@@ -39,10 +39,15 @@ std::string held_text(const driver::Inspection& found) {
   if (facts.steps.host_ns.size() == 1) {
     return fmt::format("step {} measured, the only one", time_text(facts.answer.step_ns));
   }
-  return fmt::format("step {} measured, {} from {} to {}", time_text(facts.answer.step_ns),
-                     plural(facts.steps.host_ns.size(), "step"),
-                     time_text(*fastest, facts.answer.step_ns),
-                     time_text(*slowest, facts.answer.step_ns));
+  const std::string range = fmt::format("{} to {}", time_text(*fastest, facts.answer.step_ns),
+                                        time_text(*slowest, facts.answer.step_ns));
+  const std::string steps = plural(facts.steps.host_ns.size(), "step");
+  const std::string step = time_text(facts.answer.step_ns);
+  // The range is of the host; where the device limits, the step is no member of it.
+  return facts.answer.device_limits()
+             ? fmt::format("step {} measured ({}), host {} in {}", step,
+                           to_string(facts.answer.limit), range, steps)
+             : fmt::format("step {} measured, {} from {}", step, steps, range);
 }
 
 }  // namespace

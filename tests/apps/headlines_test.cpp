@@ -1,0 +1,56 @@
+// First lines on real recordings: no figure beside one that contradicts it.
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/apps/support/program.h"
+
+namespace foretrace::test {
+namespace {
+
+/// Empty where the recording is not there.
+std::string answer_of(const std::string& command, const std::string& recording) {
+  const std::string path = FORETRACE_SHARED_DIR "/traces/" + recording;
+  if (!std::filesystem::exists(path)) {
+    MESSAGE("skipped: no " << path);
+    return {};
+  }
+  const Ran ran = run_program(command + " " + path);
+  CHECK(ran.code == 0);
+  REQUIRE_FALSE(ran.out.empty());
+  return ran.out;
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("inspect: a step that the device limits is no member of the host's range") {
+  const std::string page = answer_of("inspect -q", "tracelens/resnet_act_ckpt_mi300x.json.gz");
+  if (page.empty()) return;
+  CHECK(
+      holds(page, "step 18.98 ms measured (device period), host 15.89 ms to 16.80 ms in 3 steps"));
+}
+
+TEST_CASE("rank-all: what gains nothing is not announced as a gain, and noise is called so") {
+  const std::string none =
+      answer_of("whatif --rank-all -q", "tracelens/sglang_qwen3_8b_decode.json.gz");
+  if (none.empty()) return;
+  CHECK(none.starts_with("nothing here gains time; best of "));
+  const std::string noise =
+      answer_of("whatif --rank-all -q", "torchrec_dlrm_v100x4/fp32_a2a_rank0.json.gz");
+  CHECK(holds(noise, ", within noise)"));
+}
+
+TEST_CASE("simulate: the page and its doubt say one share of unexplained time for a job") {
+  const std::string page = answer_of("simulate", "megatron_tp8_a100");
+  if (page.empty()) return;
+  // 8 ranks of 652 ms: 268 ms of launches that took long are 5.1 % of them all.
+  CHECK(holds(page, "launches are held up on the host (5.1 %"));
+  CHECK(holds(page, "launches that took long: 5.1 %"));
+}
+
+}  // namespace foretrace::test
