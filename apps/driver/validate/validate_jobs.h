@@ -39,6 +39,15 @@ struct JobRow {
   std::string failure;  ///< not empty: why there is no replay
 };
 
+/// A job of configs/validation/jobs.json.
+struct KnownJob {
+  std::string id;
+  std::string what;
+  std::vector<std::string> inputs;  ///< with the folder
+  bool is_there = false;            ///< all of them
+};
+[[nodiscard]] Result<std::vector<KnownJob>> known_jobs(const std::string& folder);
+
 /// Replays every job of configs/validation/jobs.json whose traces are below the folder.
 [[nodiscard]] Result<std::vector<JobRow>> job_table(const std::string& folder);
 
