@@ -10,6 +10,7 @@
 
 #include "apps/cli/answers.h"
 #include "apps/cli/command.h"
+#include "apps/cli/configs.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/names.h"
@@ -214,7 +215,7 @@ Status check_outputs(const Options& options) {
   std::vector<std::string> inputs = app::files_of_what_ifs(options.apply);
   inputs.insert(inputs.end(), options.trace.paths.begin(), options.trace.paths.end());
   if (!options.accelerator.empty()) {
-    inputs.push_back(config_directory() + "/accelerators/" + options.accelerator + ".json");
+    inputs.push_back(app::config_directory() + "/accelerators/" + options.accelerator + ".json");
     inputs.push_back(options.accelerator);
   }
   return app::check_outputs(
