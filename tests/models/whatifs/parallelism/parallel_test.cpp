@@ -59,7 +59,7 @@ TaskGraph training_step() {
   const LaneId main = run.stream();
   run.use_stream(
       run.builder().add_lane({.kind = LaneKind::stream, .device = 0, .number = 9, .name = {}}));
-  const TaskId beside = run.kernel({.duration_ns = 3000 * us, .phase = Phase::forward});
+  const TaskId beside = run.kernel({.duration_ns = 3000 * us, .phase = Phase::data_loading});
   run.use_stream(main);
   const TaskId held =
       run.kernel({gemm, 2000 * us, "aten::mm", "[[64,512],[512,1024]]", Phase::backward});
