@@ -333,15 +333,15 @@ std::string plan_text(const Job& job) {
 
 std::string short_plan_text(const Job& job) {
   const ParallelPlan& plan = job.plan;
-  std::string text = fmt::format("data {}", plan.data);
+  std::string text = fmt::format("dp {}", plan.data);
   const auto add = [&text](std::string_view name, std::uint32_t size) {
     if (size > 1) text += fmt::format(" {} {}", name, size);
   };
-  add("tensor", plan.tensor);
-  add("pipeline", plan.pipeline);
+  add("tp", plan.tensor);
+  add("pp", plan.pipeline);
   if (job.chunks > 1) text += fmt::format("x{}", job.chunks);
-  add("context", plan.context);
-  add("expert", plan.expert);
+  add("cp", plan.context);
+  add("ep", plan.expert);
   if (plan.sharding != Sharding::none) {
     text += fmt::format(" zero {}", static_cast<int>(plan.sharding));
   }

@@ -62,7 +62,7 @@ struct PlanAnswer {
 
 /// "data 2, tensor 8 with sequence, pipeline 4 in 2 chunks".
 [[nodiscard]] std::string plan_text(const Job& job);
-/// The same for a narrow column: "data 2 tensor 8 pipeline 4x2 zero 1".
+/// The same for a narrow column: "dp 2 tp 8 pp 4x2 zero 1".
 [[nodiscard]] std::string short_plan_text(const Job& job);
 
 }  // namespace foretrace::driver

@@ -103,7 +103,9 @@ Sections plan_best(const PlansPart& part) {
   } else {
     section.scale_ns = answer.best.front().step_ns;
     section.note(
-        "one per grid of ranks; pipeline 8x6: 8 stages of 6 chunks each (interleaved); zero 1 "
+        "one per grid of ranks; dp, tp, pp, cp, ep: data, tensor, pipeline, context and expert "
+        "parallel; pp 8x6: 8 stages of 6 chunks each (interleaved); zero 1 divides optimizer "
+        "states, zero 3 parameters, too"); zero 1 "
         "divides "
         "optimizer states, 3 parameters too");
   }
