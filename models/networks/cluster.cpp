@@ -116,8 +116,9 @@ Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root
   read_network(fields, cluster.network);
   read_curves(fields, cluster.curves);
   fields.optional_quantity("price_per_hour", ParamType::number, cluster.price_per_hour);
-  constexpr std::array<std::string_view, 6> no_figures = {"schema",     "machine", "accelerator",
-                                                          "generation", "curves",  "sources"};
+  fields.optional_boolean("usual", cluster.is_usual);
+  constexpr std::array<std::string_view, 7> no_figures = {
+      "schema", "machine", "accelerator", "generation", "usual", "curves", "sources"};
   cluster.sources = read_sources(fields, root, no_figures);
   if (cluster.nodes > 1 && cluster.network.nics == 0) {
     fields.mistake("network",

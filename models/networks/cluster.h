@@ -86,6 +86,7 @@ struct Cluster {
   double host_link_bandwidth = 0;  ///< B/s between an accelerator and its host
   std::vector<MeasuredCurve> curves;
   double price_per_hour = 0;  ///< of one accelerator; 0: not stated
+  bool is_usual = false;      ///< the machine that is meant where only its accelerator is known
   FigureSources sources;
 
   [[nodiscard]] std::uint32_t accelerators() const { return nodes * node_accelerators; }
