@@ -119,7 +119,8 @@ const AblatedTrace* AblatedRule::most_moved() const {
   return most;
 }
 
-Result<std::vector<AblatedRule>> ablation_table(const std::string& folder,
+Result<std::vector<AblatedRule>> ablation_table(const CataloguePtr& catalogue,
+                                                const std::string& folder,
                                                 const std::string& rule) {
   const Result<std::vector<const Rule*>> rules = rules_called(rule);
   if (!rules.ok()) {
@@ -129,10 +130,12 @@ Result<std::vector<AblatedRule>> ablation_table(const std::string& folder,
   if (!files.ok()) {
     return files.error();
   }
+  LoadOptions loading;
+  loading.catalogue = catalogue;
   std::vector<AblatedRule> table;
   for (const Rule* const one : *rules) table.push_back({one->name, one->doc, {}});
   for (const std::string& file : *files) {
-    Result<Recording> recording = load(fmt::format("{}/{}", folder, file));
+    Result<Recording> recording = load(fmt::format("{}/{}", folder, file), loading);
     if (!recording.ok() || recording->job != nullptr || !has_device_work(recording->events) ||
         !has_host_calls(recording->events)) {
       continue;

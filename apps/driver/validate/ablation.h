@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/driver/validate/validation.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {
@@ -45,7 +46,8 @@ struct AblatedRule {
 
 /// Replays every recording below a folder without the rule, or, for `all`, without each rule that
 /// can be left out in turn. Errors: no such rule, or one that the others rest on.
-[[nodiscard]] Result<std::vector<AblatedRule>> ablation_table(const std::string& folder,
+[[nodiscard]] Result<std::vector<AblatedRule>> ablation_table(const CataloguePtr& catalogue,
+                                                              const std::string& folder,
                                                               const std::string& rule);
 
 }  // namespace foretrace::driver

@@ -74,8 +74,8 @@ void add_collectives(const Recording& recording, const Communication& communicat
   }
 }
 
-Status fill(const std::vector<std::string>& inputs, JobRow& row) {
-  Result<Recording> recording = load_job(inputs);
+Status fill(const CataloguePtr& catalogue, const std::vector<std::string>& inputs, JobRow& row) {
+  Result<Recording> recording = load_job(inputs, {.catalogue = catalogue});
   if (!recording) {
     return std::move(recording).error();
   }
@@ -83,7 +83,7 @@ Status fill(const std::vector<std::string>& inputs, JobRow& row) {
   if (!replayed) {
     return std::move(replayed).error();
   }
-  LoadOptions constant;
+  LoadOptions constant{.catalogue = catalogue};
   constant.build.constant_latency = true;
   Result<Recording> again = load_job(inputs, constant);
   if (!again) {
@@ -106,8 +106,8 @@ Status fill(const std::vector<std::string>& inputs, JobRow& row) {
 
 }  // namespace
 
-Result<std::vector<KnownJob>> known_jobs(const std::string& folder) {
-  const std::string path = config_directory() + "/validation/jobs.json";
+Result<std::vector<KnownJob>> known_jobs(const Catalogue& catalogue, const std::string& folder) {
+  const std::string path = catalogue.directory() + "/validation/jobs.json";
   std::ifstream file(path);
   const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
   if (document.is_discarded() || !document.contains("jobs") || !document["jobs"].is_array()) {
@@ -127,8 +127,8 @@ Result<std::vector<KnownJob>> known_jobs(const std::string& folder) {
   return jobs;
 }
 
-Result<std::vector<JobRow>> job_table(const std::string& folder) {
-  const Result<std::vector<KnownJob>> jobs = known_jobs(folder);
+Result<std::vector<JobRow>> job_table(const CataloguePtr& catalogue, const std::string& folder) {
+  const Result<std::vector<KnownJob>> jobs = known_jobs(*catalogue, folder);
   if (!jobs) {
     return jobs.error();
   }
@@ -139,7 +139,7 @@ Result<std::vector<JobRow>> job_table(const std::string& folder) {
     row.what = job.what;
     if (!job.is_there) {
       row.failure = "recordings not found";
-    } else if (Status done = fill(job.inputs, row); !done) {
+    } else if (Status done = fill(catalogue, job.inputs, row); !done) {
       row.failure = done.error().message;
     }
     rows.push_back(std::move(row));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 #include "trace/assemble/build_graph.h"
 
@@ -46,9 +47,11 @@ struct KnownJob {
   std::vector<std::string> inputs;  ///< with the folder
   bool is_there = false;            ///< all of them
 };
-[[nodiscard]] Result<std::vector<KnownJob>> known_jobs(const std::string& folder);
+[[nodiscard]] Result<std::vector<KnownJob>> known_jobs(const Catalogue& catalogue,
+                                                       const std::string& folder);
 
 /// Replays every job of configs/validation/jobs.json whose traces are below the folder.
-[[nodiscard]] Result<std::vector<JobRow>> job_table(const std::string& folder);
+[[nodiscard]] Result<std::vector<JobRow>> job_table(const CataloguePtr& catalogue,
+                                                    const std::string& folder);
 
 }  // namespace foretrace::driver

@@ -13,7 +13,6 @@
 #include "apps/driver/validate/folders.h"
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/what_if_stack.h"
-#include "models/catalogue/accelerator.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::driver {
@@ -22,9 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The example that ships with a what-if, or its defaults.
-Result<WhatIfSpec> example_of(const OptimizationInfo& info) {
+Result<WhatIfSpec> example_of(const Catalogue& catalogue, const OptimizationInfo& info) {
   std::error_code failed;
-  const fs::path folder = fs::path(config_directory()) / "optimizations";
+  const fs::path folder = fs::path(catalogue.directory()) / "optimizations";
   for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
        at.increment(failed)) {
     if (at->path().stem() != info.name) continue;
@@ -42,10 +41,10 @@ struct Example {
   ExampleRow row;
 };
 
-Result<std::vector<Example>> all_examples() {
+Result<std::vector<Example>> all_examples(const Catalogue& catalogue) {
   std::vector<Example> examples;
   for (const OptimizationInfo* const info : optimizations::all()) {
-    const Result<WhatIfSpec> spec = example_of(*info);
+    const Result<WhatIfSpec> spec = example_of(catalogue, *info);
     if (!spec.ok()) {
       return spec.error();
     }
@@ -144,8 +143,8 @@ std::string ExampleRow::usual_refusal() const {
              : fmt::format("{} x {}", usual->second.first, *usual->second.second);
 }
 
-Result<ExampleTable> example_table(const std::string& folder) {
-  Result<std::vector<Example>> examples = all_examples();
+Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::string& folder) {
+  Result<std::vector<Example>> examples = all_examples(*catalogue);
   if (!examples.ok()) {
     return examples.error();
   }
@@ -153,13 +152,15 @@ Result<ExampleTable> example_table(const std::string& folder) {
   if (!files.ok()) {
     return files.error();
   }
-  const Result<std::vector<KnownJob>> jobs = known_jobs(folder);
+  const Result<std::vector<KnownJob>> jobs = known_jobs(*catalogue, folder);
   if (!jobs.ok()) {
     return jobs.error();
   }
+  LoadOptions loading;
+  loading.catalogue = catalogue;
   ExampleTable table;
   for (const std::string& file : *files) {
-    Result<Recording> recording = load(fmt::format("{}/{}", folder, file));
+    Result<Recording> recording = load(fmt::format("{}/{}", folder, file), loading);
     if (!recording.ok() || recording->job != nullptr || !has_device_work(recording->events) ||
         !has_host_calls(recording->events)) {
       continue;
@@ -169,7 +170,7 @@ Result<ExampleTable> example_table(const std::string& folder) {
   }
   for (const KnownJob& job : *jobs) {
     if (!job.is_there) continue;
-    Result<Recording> recording = load_job(job.inputs);
+    Result<Recording> recording = load_job(job.inputs, loading);
     if (!recording.ok()) continue;
     recording->path = job.id;
     table.recordings += try_all(*recording, *examples) ? 1 : 0;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/catalogue/catalogue.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/result.h"
 
@@ -47,6 +48,7 @@ struct ExampleTable {
 
 /// Applies every what-if, with the settings of its file in configs/optimizations or its defaults,
 /// to every recording below a folder with device work and host calls, and to every known job.
-[[nodiscard]] Result<ExampleTable> example_table(const std::string& folder);
+[[nodiscard]] Result<ExampleTable> example_table(const CataloguePtr& catalogue,
+                                                 const std::string& folder);
 
 }  // namespace foretrace::driver

@@ -4,13 +4,15 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/configs.h"
+
 namespace foretrace::driver {
 namespace {
 
 const std::string folder = FORETRACE_SOURCE_DIR "/examples/traces";
 
 TEST_CASE("ablation: without synchronizations a replay differs, and the means tell by how much") {
-  const auto table = ablation_table(folder, "synchronization");
+  const auto table = ablation_table(test::shipped(), folder, "synchronization");
   REQUIRE_MESSAGE(table.ok(), table.error().message);
   REQUIRE(table->size() == 1);
   const AblatedRule& rule = table->front();
@@ -22,13 +24,13 @@ TEST_CASE("ablation: without synchronizations a replay differs, and the means te
 }
 
 TEST_CASE("ablation: each rule in turn, and what cannot be left out is an error") {
-  const auto all = ablation_table(folder, "all");
+  const auto all = ablation_table(test::shipped(), folder, "all");
   REQUIRE(all.ok());
   CHECK(all->size() > 10);
-  const auto unknown = ablation_table(folder, "synchronisation");
+  const auto unknown = ablation_table(test::shipped(), folder, "synchronisation");
   REQUIRE_FALSE(unknown.ok());
   CHECK(unknown.error().message.find("synchronization") != std::string::npos);
-  CHECK_FALSE(ablation_table(folder, "threads").ok());
+  CHECK_FALSE(ablation_table(test::shipped(), folder, "threads").ok());
 }
 
 }  // namespace

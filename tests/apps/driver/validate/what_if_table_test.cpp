@@ -5,14 +5,13 @@
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/accelerator.h"
+#include "tests/configs.h"
 
 namespace foretrace::driver {
 namespace {
 
 TEST_CASE("what-if table: every what-if on every recording answers or says why not") {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  const auto table = example_table(FORETRACE_SOURCE_DIR "/examples/traces");
+  const auto table = example_table(test::shipped(), FORETRACE_SOURCE_DIR "/examples/traces");
   REQUIRE_MESSAGE(table.ok(), table.error().message);
   CHECK(table->rows.size() == optimizations::all().size());
   CHECK(table->recordings > 0);
