@@ -10,10 +10,10 @@
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/scheduler/sources/batch_rules.h"
 #include "apps/driver/scheduler/sources/cells.h"
-#include "models/catalogue/accelerator.h"
 #include "models/networks/cluster.h"
 #include "models/program/framework.h"
 #include "models/workloads/model_spec.h"
+#include "tests/configs.h"
 
 namespace {
 
@@ -33,7 +33,7 @@ bool check(const Result<T>& result) {
 }
 
 void try_scenario(std::string_view text) {
-  auto scenario = driver::parse_scenario(text, "fuzz.json");
+  auto scenario = driver::parse_scenario(*test::shipped(), text, "fuzz.json");
   if (check(scenario)) {
     check(driver::complete_scenario(*std::move(scenario)));
   }
@@ -49,13 +49,12 @@ void try_schedule(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are text here
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 5) {
     case 0: try_scenario(text); break;
     case 1: try_schedule(text); break;
-    case 2: check(parse_cluster(text, "fuzz.json")); break;
+    case 2: check(parse_cluster(*test::shipped(), text, "fuzz.json")); break;
     case 3: check(parse_model(text, "fuzz.json")); break;
     default: check(parse_framework(text, "fuzz.json")); break;
   }
