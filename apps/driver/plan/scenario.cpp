@@ -27,25 +27,27 @@ constexpr std::array<std::string_view, 5> precision_names = {"fp32", "tf32", "fp
 
 /// Looks a name up; what it finds wrong is a mistake at this key.
 template <typename Value, typename Find>
-std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view key, Find find,
-                                       std::vector<std::string>& files) {
+std::shared_ptr<const Value> looked_up(
+    ConfigFields& fields, std::string_view key, Find find, std::vector<std::string>& files,
+    std::map<std::string, std::shared_ptr<const Value>, std::less<>>& known) {
   std::string name;
   fields.text(key, name);
   if (name.empty()) return nullptr;
   if (name.find('/') != std::string::npos || name.ends_with(".json")) files.push_back(name);
+  if (const auto before = known.find(name); before != known.end()) return before->second;
   auto found = find(name);
   if (!found.ok()) {
     fields.mistake(key, found.error().message);
     return nullptr;
   }
-  return std::make_shared<const Value>(std::move(*found));
+  return known.emplace(name, std::make_shared<const Value>(std::move(*found))).first->second;
 }
 
-void read_workload(ConfigFields& fields, Scenario& scenario) {
+void read_workload(ConfigFields& fields, ScenarioParts& parts, Scenario& scenario) {
   const ConfigValue* object = fields.object("workload");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("workload"));
-  scenario.model = looked_up<ModelSpec>(inner, "model", find_model, scenario.files);
+  scenario.model = looked_up(inner, "model", find_model, scenario.files, parts.models);
   const double usual = scenario.model != nullptr ? scenario.model->transformer.positions : 2048;
   Job& job = scenario.job;
   job.length = optional_count(inner, "sequence", most_tokens, static_cast<std::uint32_t>(usual));
@@ -103,12 +105,25 @@ void read_batch(ConfigFields& fields, Job& job) {
 }
 
 Result<Scenario> scenario_from(const ConfigValue& root, const std::string& path) {
+  ScenarioParts parts;
+  auto scenario = scenario_of(root, path, parts);
+  if (!scenario.ok()) return scenario;
+  auto complete = complete_scenario(std::move(*scenario));
+  if (!complete.ok()) return std::move(complete).error().with_context(path);
+  return complete;
+}
+
+}  // namespace
+
+Result<Scenario> scenario_of(const ConfigValue& document, const std::string& where,
+                             ScenarioParts& parts) {
   Scenario scenario;
-  scenario.path = path;
-  ConfigFields fields(root, path);
-  read_workload(fields, scenario);
-  scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, scenario.files);
-  scenario.framework = looked_up<Framework>(fields, "framework", find_framework, scenario.files);
+  scenario.path = where;
+  ConfigFields fields(document, where);
+  read_workload(fields, parts, scenario);
+  scenario.cluster = looked_up(fields, "cluster", find_cluster, scenario.files, parts.clusters);
+  scenario.framework =
+      looked_up(fields, "framework", find_framework, scenario.files, parts.frameworks);
   scenario.job.precisions =
       *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
   read_parallelism(fields, scenario.job.plan);
@@ -117,12 +132,8 @@ Result<Scenario> scenario_from(const ConfigValue& root, const std::string& path)
   scenario.job.recompute =
       static_cast<Recompute>(optional_word(fields, "recompute", recomputes, 0));
   if (auto status = fields.finish(); !status) return std::move(status).error();
-  auto complete = complete_scenario(std::move(scenario));
-  if (!complete.ok()) return std::move(complete).error().with_context(path);
-  return complete;
+  return scenario;
 }
-
-}  // namespace
 
 Result<Precisions> precisions_of(std::string_view name) {
   if (name == "fp32") return Precisions{Precision::fp32, false};

@@ -1,6 +1,7 @@
 // Scenario: a model, how it is spread, the framework and the cluster, read from one JSON file.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,6 +34,17 @@ inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
 /// Errors read "<file>: /pointer: what, got X, expected Y" with the nearest valid name.
 [[nodiscard]] Result<Scenario> read_scenario(const std::string& path);
 [[nodiscard]] Result<Scenario> parse_scenario(std::string_view text, const std::string& where);
+
+/// What scenarios name, each read once: for many scenarios in a row. Not thread-safe.
+struct ScenarioParts {
+  std::map<std::string, std::shared_ptr<const ModelSpec>, std::less<>> models{};
+  std::map<std::string, std::shared_ptr<const Cluster>, std::less<>> clusters{};
+  std::map<std::string, std::shared_ptr<const Framework>, std::less<>> frameworks{};
+};
+/// The scenario of a document that is parsed already, before complete_scenario(): mistakes of the
+/// file, not of the plan.
+[[nodiscard]] Result<Scenario> scenario_of(const ConfigValue& document, const std::string& where,
+                                           ScenarioParts& parts);
 
 /// Vocabulary padded and pointers set: what a table reader calls after it filled in the parts.
 [[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);

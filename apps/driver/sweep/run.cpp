@@ -1,0 +1,229 @@
+#include "apps/driver/sweep/run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/driver/sweep/judge.h"
+#include "apps/driver/sweep/reuse.h"
+#include "apps/driver/sweep/store.h"
+#include "sim/core/parallel.h"
+
+namespace foretrace::sweeping {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A bit per point is kept.
+constexpr std::uint64_t most_points = std::uint64_t{1} << 32U;
+constexpr std::size_t most_threads = 1024;
+// A worker takes as many points as it computes in this time: little is lost when it is cut off.
+constexpr double piece_seconds = 0.25;
+constexpr std::uint64_t largest_piece = 1024;
+// Rows are committed together: so many, or what there is after so long.
+constexpr std::size_t rows_per_commit = 8192;
+constexpr double seconds_per_commit = 0.5;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Hands out points, takes results, writes them.
+class SweepRunner {
+ public:
+  SweepRunner(const Sweep& sweep, const Evaluation& evaluation, const SweepSettings& settings,
+              Store& store)
+      : sweep_(sweep),
+        evaluation_(evaluation),
+        settings_(settings),
+        store_(store),
+        is_there_(sweep.space.size()),
+        judge_(sweep) {
+    summary_.points = sweep.space.size();
+  }
+
+  Status see_store() {
+    return store_.for_each_number([&](std::uint64_t point) {
+      if (point < is_there_.size()) {
+        is_there_[point] = true;
+        ++summary_.found;
+      }
+    });
+  }
+
+  Result<SweepRun> run() {
+    start_ = last_commit_ = Clock::now();
+    const std::size_t wanted = settings_.threads != 0
+                                   ? settings_.threads
+                                   : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+    const std::size_t threads = std::min(wanted, most_threads);
+    for_each_index(
+        threads, [&](std::size_t) { work(); }, threads);
+    write(true);
+    if (problem_) return *problem_;
+    summary_.seconds = seconds_since(start_);
+    if (Status status = store_.finish(); !status.ok()) return std::move(status).error();
+    return summary_;
+  }
+
+ private:
+  void work() {
+    const std::unique_ptr<PointEvaluator> evaluator = evaluation_.evaluator();
+    Judge judge(sweep_);
+    std::vector<PointResult> piece;
+    std::uint64_t size = 4;
+    while (!has_stopped_) {
+      piece.clear();
+      if (!take(size, judge, piece)) return;
+      const Clock::time_point before = Clock::now();
+      evaluator->evaluate(piece);
+      const double took = std::max(seconds_since(before), 1e-6);
+      if (!piece.empty()) {
+        const double fitting = static_cast<double>(piece.size()) * piece_seconds / took;
+        size = static_cast<std::uint64_t>(
+            std::clamp(fitting, 1.0, static_cast<double>(std::min(2 * size, largest_piece))));
+      }
+      {
+        const std::lock_guard<std::mutex> lock(pending_mutex_);
+        std::move(piece.begin(), piece.end(), std::back_inserter(pending_));
+      }
+      write(false);
+    }
+  }
+
+  /// The next points that are wanted and not there; false once there are no more.
+  bool take(std::uint64_t size, Judge& judge, std::vector<PointResult>& piece) {
+    const std::lock_guard<std::mutex> lock(take_mutex_);
+    while (piece.size() < size && next_ < summary_.points) {
+      const std::uint64_t point = next_++;
+      if (is_there_[point]) continue;
+      PointResult one{.point = point};
+      one.where.resize(sweep_.axes().size());
+      sweep_.space.at(point, one.where);
+      if (judge.is_wanted(one.where)) {
+        piece.push_back(std::move(one));
+      } else {
+        ++summary_.unwanted;
+      }
+    }
+    return !piece.empty();
+  }
+
+  void write(bool is_last) {
+    std::unique_lock<std::mutex> store_lock(store_mutex_, std::defer_lock);
+    if (is_last) {
+      store_lock.lock();
+    } else if (!store_lock.try_lock()) {
+      return;  // another thread is writing, and will see what came in meanwhile next time
+    }
+    {
+      const std::lock_guard<std::mutex> lock(pending_mutex_);
+      const bool is_due = is_last || pending_.size() >= rows_per_commit ||
+                          seconds_since(last_commit_) >= seconds_per_commit;
+      if (!is_due) return;
+      std::swap(pending_, writing_);
+    }
+    if (!writing_.empty() && !problem_) {
+      if (Status status = store_.add(writing_); !status.ok()) {
+        problem_ = status.error();
+        has_stopped_ = true;
+      }
+    }
+    last_commit_ = Clock::now();
+    if (!problem_) {
+      summary_.computed += writing_.size();
+      tell(writing_);
+    }
+    writing_.clear();
+  }
+
+  void tell(std::span<const PointResult> rows) {
+    if (!settings_.progress) return;
+    for (const PointResult& row : rows) {
+      if (!judge_.is_feasible(row)) continue;
+      const double cost = judge_.cost(row, 0);
+      if (std::isfinite(cost) && (!best_ || cost < *best_)) best_ = cost;
+    }
+    SweepProgress now;
+    now.points = summary_.points;
+    {
+      const std::lock_guard<std::mutex> lock(take_mutex_);
+      now.done = summary_.found + summary_.computed + summary_.unwanted;
+    }
+    now.per_second = static_cast<double>(summary_.computed) / std::max(seconds_since(start_), 1e-3);
+    now.seconds_left = static_cast<double>(now.points - std::min(now.done, now.points)) /
+                       std::max(now.per_second, 1e-9);
+    if (best_) now.best = sweep_.objectives.front().is_maximized ? -*best_ : *best_;
+    settings_.progress(now);
+  }
+
+  const Sweep& sweep_;
+  const Evaluation& evaluation_;
+  const SweepSettings& settings_;
+  Store& store_;
+  SweepRun summary_;
+  Clock::time_point start_{};
+
+  std::mutex take_mutex_;
+  std::vector<bool> is_there_;
+  std::uint64_t next_ = 0;
+
+  std::mutex pending_mutex_;
+  std::vector<PointResult> pending_;
+
+  std::mutex store_mutex_;  // of all below
+  std::vector<PointResult> writing_;
+  Clock::time_point last_commit_{};
+  std::optional<Error> problem_;
+  std::atomic<bool> has_stopped_ = false;
+  Judge judge_;
+  std::optional<double> best_;
+};
+
+}  // namespace
+
+Result<SweepRun> run_sweep(const Sweep& sweep, const std::string& folder,
+                           const SweepSettings& settings) {
+  if (sweep.space.size() > most_points) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: {} points, expected at most 2^32; the method \"random\" draws "
+                             "from spaces of any size",
+                             sweep.path, sweep.space.size())};
+  }
+  auto store = Store::open(folder);
+  if (!store.ok()) return std::move(store).error();
+  auto evaluation = prepare(sweep);
+  if (!evaluation.ok()) return std::move(evaluation).error();
+  const StoreFacts facts{.sweep = sweep.text,
+                         .path = sweep.path,
+                         .folder = sweep.folder,
+                         .inputs = (*evaluation)->inputs(),
+                         .version = settings.version};
+  SweepRun before;
+  if (store->is_empty() || settings.fresh) {
+    if (Status status = store->reset(sweep, facts, {}); !status.ok()) {
+      return std::move(status).error();
+    }
+  } else {
+    auto reuse = reuse_store(sweep, facts, *store);
+    if (!reuse.ok()) return std::move(reuse).error();
+    before.old_rows = reuse->old_rows;
+    before.reused = reuse->reused;
+  }
+  SweepRunner runner(sweep, **evaluation, settings, *store);
+  if (Status status = runner.see_store(); !status.ok()) return std::move(status).error();
+  auto run = runner.run();
+  if (!run.ok()) return run;
+  run->old_rows = before.old_rows;
+  run->reused = before.reused;
+  return run;
+}
+
+}  // namespace foretrace::sweeping
