@@ -142,6 +142,7 @@ struct SweepAnswer {
   const sweeping::Sweep& sweep;
   sweeping::SweepCounts counts;
   std::vector<sweeping::SelectedPoint> points;
+  std::vector<sweeping::FailureCount> failures;  ///< the most frequent reasons
   const sweeping::SweepRun* run = nullptr;  ///< null: the store was only looked at
 };
 /// foretrace.sweep_result/1.

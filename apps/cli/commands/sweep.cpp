@@ -22,6 +22,7 @@ namespace foretrace::commands {
 namespace {
 
 constexpr std::size_t usual_rows = 20;
+constexpr std::size_t most_reasons = 3;
 constexpr std::size_t most_rows = 1'000'000;
 
 struct Options {
@@ -113,7 +114,10 @@ int show(const Options& options, const std::string& folder, const sweeping::Swee
   if (!counts.ok()) return app::failure(counts.error());
   const auto code =
       counts->feasible > 0 || counts->rows == 0 ? app::exit_done : app::exit_answer_is_no;
-  const report::SweepAnswer answer{stored->sweep, *counts, std::move(points), run};
+  auto failures = stored->store.reasons(most_reasons);
+  if (!failures.ok()) return app::failure(failures.error());
+  const report::SweepAnswer answer{stored->sweep, *counts, std::move(points), std::move(*failures),
+                                   run};
   return app::answer(report::sweep_page(answer), options.common, code);
 }
 

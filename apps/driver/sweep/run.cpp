@@ -26,7 +26,8 @@ constexpr std::uint64_t most_points = std::uint64_t{1} << 32U;
 constexpr std::size_t most_threads = 1024;
 // A worker takes as many points as it computes in this time: little is lost when it is cut off.
 constexpr double piece_seconds = 0.25;
-constexpr std::uint64_t largest_piece = 1024;
+constexpr std::size_t largest_piece = 1024;
+constexpr std::uint64_t longest_stretch = 1U << 16U;
 // Rows are committed together: so many, or what there is after so long.
 constexpr std::size_t rows_per_commit = 8192;
 constexpr double seconds_per_commit = 0.5;
@@ -69,6 +70,7 @@ class SweepRunner {
     write(true);
     if (problem_) return *problem_;
     summary_.seconds = seconds_since(start_);
+    summary_.unwanted = unwanted_;
     if (Status status = store_.finish(); !status.ok()) return std::move(status).error();
     return summary_;
   }
@@ -77,43 +79,52 @@ class SweepRunner {
   void work() {
     const std::unique_ptr<PointEvaluator> evaluator = evaluation_.evaluator();
     Judge judge(sweep_);
-    std::vector<PointResult> piece;
-    std::uint64_t size = 4;
+    std::vector<PointResult> wanted;
+    std::uint64_t stretch = 4;  // numbers to look at in one go
+    std::size_t piece = 4;      // points to compute in one go
     while (!has_stopped_) {
-      piece.clear();
-      if (!take(size, judge, piece)) return;
-      const Clock::time_point before = Clock::now();
-      evaluator->evaluate(piece);
-      const double took = std::max(seconds_since(before), 1e-6);
-      if (!piece.empty()) {
-        const double fitting = static_cast<double>(piece.size()) * piece_seconds / took;
-        size = static_cast<std::uint64_t>(
-            std::clamp(fitting, 1.0, static_cast<double>(std::min(2 * size, largest_piece))));
+      const std::uint64_t first = next_.fetch_add(stretch);
+      if (first >= summary_.points) return;
+      collect(first, std::min(first + stretch, summary_.points), judge, wanted);
+      stretch = wanted.size() < piece ? std::min(2 * stretch, longest_stretch) : stretch;
+      for (std::size_t at = 0; at < wanted.size() && !has_stopped_;) {
+        const std::span<PointResult> some =
+            std::span(wanted).subspan(at, std::min(piece, wanted.size() - at));
+        at += some.size();
+        const Clock::time_point before = Clock::now();
+        evaluator->evaluate(some);
+        const double fitting = static_cast<double>(some.size()) * piece_seconds /
+                               std::max(seconds_since(before), 1e-6);
+        piece = static_cast<std::size_t>(
+            std::clamp(fitting, 1.0, static_cast<double>(std::min(2 * piece, largest_piece))));
+        stretch = std::min<std::uint64_t>(stretch, std::max<std::uint64_t>(4 * piece, 64));
+        {
+          const std::lock_guard<std::mutex> lock(pending_mutex_);
+          std::move(some.begin(), some.end(), std::back_inserter(pending_));
+        }
+        write(false);
       }
-      {
-        const std::lock_guard<std::mutex> lock(pending_mutex_);
-        std::move(piece.begin(), piece.end(), std::back_inserter(pending_));
-      }
-      write(false);
     }
   }
 
-  /// The next points that are wanted and not there; false once there are no more.
-  bool take(std::uint64_t size, Judge& judge, std::vector<PointResult>& piece) {
-    const std::lock_guard<std::mutex> lock(take_mutex_);
-    while (piece.size() < size && next_ < summary_.points) {
-      const std::uint64_t point = next_++;
+  /// Points of a stretch that are wanted and not there.
+  void collect(std::uint64_t first, std::uint64_t last, Judge& judge,
+               std::vector<PointResult>& wanted) {
+    wanted.clear();
+    std::uint64_t unwanted = 0;
+    std::vector<double> where(sweep_.axes().size());
+    for (std::uint64_t point = first; point < last; ++point) {
       if (is_there_[point]) continue;
-      PointResult one{.point = point};
-      one.where.resize(sweep_.axes().size());
-      sweep_.space.at(point, one.where);
-      if (judge.is_wanted(one.where)) {
-        piece.push_back(std::move(one));
-      } else {
-        ++summary_.unwanted;
+      sweep_.space.at(point, where);
+      if (!judge.is_wanted(where)) {
+        ++unwanted;
+        continue;
       }
+      PointResult one{.point = point};
+      one.where = where;
+      wanted.push_back(std::move(one));
     }
-    return !piece.empty();
+    unwanted_ += unwanted;
   }
 
   void write(bool is_last) {
@@ -153,10 +164,7 @@ class SweepRunner {
     }
     SweepProgress now;
     now.points = summary_.points;
-    {
-      const std::lock_guard<std::mutex> lock(take_mutex_);
-      now.done = summary_.found + summary_.computed + summary_.unwanted;
-    }
+    now.done = summary_.found + summary_.computed + unwanted_;
     now.per_second = static_cast<double>(summary_.computed) / std::max(seconds_since(start_), 1e-3);
     now.seconds_left = static_cast<double>(now.points - std::min(now.done, now.points)) /
                        std::max(now.per_second, 1e-9);
@@ -171,9 +179,9 @@ class SweepRunner {
   SweepRun summary_;
   Clock::time_point start_{};
 
-  std::mutex take_mutex_;
   std::vector<bool> is_there_;
-  std::uint64_t next_ = 0;
+  std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<std::uint64_t> unwanted_ = 0;
 
   std::mutex pending_mutex_;
   std::vector<PointResult> pending_;

@@ -250,16 +250,14 @@ Result<StoreFacts> Store::facts() const {
     const std::string name = select->text(0);
     std::string value = select->text(1);
     if (name == "schema") is_ours = value == store_schema;
-    if (name == "sweep")
-      facts.sweep = std::move(value);
-    else if (name == "path")
-      facts.path = std::move(value);
-    else if (name == "folder")
-      facts.folder = std::move(value);
-    else if (name == "inputs")
-      facts.inputs = std::move(value);
-    else if (name == "version")
-      facts.version = std::move(value);
+    const std::pair<std::string_view, std::string*> members[] = {{"sweep", &facts.sweep},
+                                                                 {"path", &facts.path},
+                                                                 {"folder", &facts.folder},
+                                                                 {"inputs", &facts.inputs},
+                                                                 {"version", &facts.version}};
+    for (const auto& [member, text] : members) {
+      if (name == member) *text = value;
+    }
   }
   if (!is_ours) return something_else();
   return facts;
@@ -333,6 +331,21 @@ Status Store::for_each_number(const std::function<void(std::uint64_t)>& visit) c
     if (!row.ok()) return row.error();
     if (!*row) return ok_status();
     visit(static_cast<std::uint64_t>(select->whole(0)));
+  }
+}
+
+Result<std::vector<FailureCount>> Store::reasons(std::size_t most) const {
+  auto select = database_->prepare(
+      "SELECT text, count(*) AS points FROM points JOIN reasons USING(reason) GROUP BY reason "
+      "ORDER BY points DESC, text LIMIT ?");
+  if (!select.ok()) return std::move(select).error();
+  select->bind(1, static_cast<std::int64_t>(most));
+  std::vector<FailureCount> reasons;
+  while (true) {
+    const auto row = select->step();
+    if (!row.ok()) return row.error();
+    if (!*row) return reasons;
+    reasons.push_back({select->text(0), static_cast<std::uint64_t>(select->whole(1))});
   }
 }
 

@@ -24,6 +24,11 @@ struct StoreFacts {
   std::string version;
 };
 
+struct FailureCount {
+  std::string reason;
+  std::uint64_t points = 0;
+};
+
 /// SQLite behind a few calls.
 class Database;
 
@@ -52,6 +57,8 @@ class Store {
                                 const std::function<Status(const PointResult&)>& visit) const;
   /// Numbers of points that are there, ascending.
   [[nodiscard]] Status for_each_number(const std::function<void(std::uint64_t)>& visit) const;
+  /// Why points failed and how many did: the most frequent reasons.
+  [[nodiscard]] Result<std::vector<FailureCount>> reasons(std::size_t most) const;
   /// Moves what was written into the one file; what a reader sees stays the same.
   [[nodiscard]] Status finish();
 

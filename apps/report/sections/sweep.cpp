@@ -87,13 +87,73 @@ std::string run_text(const sweeping::SweepRun& run) {
   return text;
 }
 
+/// An axis value as documents have it.
+Value axis_value(const sweeping::Axis& axis, double where) {
+  const ConfigValue value = Space::value_of(axis, where);
+  const std::string text = Space::text_of(axis, where);
+  switch (value.kind) {
+    case ConfigValue::Kind::null: return Value::none("none");
+    case ConfigValue::Kind::boolean: return Value::flag(value.text == "true").as(text);
+    case ConfigValue::Kind::number: {
+      const double number = std::strtod(value.text.c_str(), nullptr);
+      const bool is_whole = value.text.find_first_of(".eE") == std::string::npos;
+      return (is_whole ? Value::plain(std::llround(number)) : Value::plain(number)).as(text);
+    }
+    case ConfigValue::Kind::text:
+    case ConfigValue::Kind::list:
+    case ConfigValue::Kind::object: break;
+  }
+  return Value::words(text);
+}
+
+/// Axes that stand at one value in all of these points.
+std::vector<bool> equal_axes(const SweepAnswer& answer) {
+  std::vector<bool> is_equal(answer.sweep.axes().size(), answer.points.size() > 1);
+  for (const SelectedPoint& point : answer.points) {
+    for (std::size_t i = 0; i < is_equal.size(); ++i) {
+      if (point.result.where[i] != answer.points.front().result.where[i]) is_equal[i] = false;
+    }
+  }
+  return is_equal;
+}
+
+/// Metrics of the objectives come first; the others follow in detail only, where there are many.
+std::vector<std::size_t> metrics_in_order(const Sweep& sweep, std::size_t& asked) {
+  std::vector<std::size_t> order;
+  const std::size_t first = sweep.axes().size();
+  const auto add = [&](std::size_t metric) {
+    if (std::find(order.begin(), order.end(), metric) == order.end()) order.push_back(metric);
+  };
+  for (const Objective& objective : sweep.objectives) {
+    for (const std::size_t name : objective.value.uses()) {
+      if (name >= first) add(name - first);
+    }
+  }
+  add(0);
+  asked = order.size();
+  for (std::size_t i = 0; i < sweep.metrics.size(); ++i) add(i);
+  return order;
+}
+
 Table points_table(const SweepAnswer& answer) {
   const Sweep& sweep = answer.sweep;
   Table table{.key = "points", .name = "points", .title = "point"};
   table.columns.push_back({"id"});
-  for (const auto& axis : sweep.axes()) table.columns.push_back({axis.name, axis.name});
-  for (const MetricInfo& metric : sweep.metrics) {
-    table.columns.push_back({std::string(metric.name), std::string(metric.name)});
+  const std::vector<bool> is_equal = equal_axes(answer);
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < sweep.axes().size(); ++i) {
+    const std::string& name = sweep.axes()[i].name;
+    table.columns.push_back({name, name, is_equal[i] ? Show::details : Show::always});
+    shown += is_equal[i] ? 0 : 1;
+  }
+  std::size_t asked = 0;
+  const std::vector<std::size_t> order = metrics_in_order(sweep, asked);
+  constexpr std::size_t most_columns = 9;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const MetricInfo& metric = sweep.metrics[order[i]];
+    const bool has_room = i < asked || shown + i < most_columns;
+    table.columns.push_back({std::string(metric.name), std::string(metric.name),
+                             has_room ? Show::always : Show::details});
   }
   const bool has_reasons =
       std::any_of(answer.points.begin(), answer.points.end(),
@@ -103,11 +163,11 @@ Table points_table(const SweepAnswer& answer) {
   for (const SelectedPoint& point : answer.points) {
     std::vector<Value> cells{Value::plain(point.result.point)};
     for (std::size_t i = 0; i < sweep.axes().size(); ++i) {
-      cells.push_back(Value::words(Space::text_of(sweep.axes()[i], point.result.where[i])));
+      cells.push_back(axis_value(sweep.axes()[i], point.result.where[i]));
     }
-    for (std::size_t i = 0; i < sweep.metrics.size(); ++i) {
-      cells.push_back(i < point.result.metrics.size()
-                          ? value_of(sweep.metrics[i], point.result.metrics[i])
+    for (const std::size_t metric : order) {
+      cells.push_back(metric < point.result.metrics.size()
+                          ? value_of(sweep.metrics[metric], point.result.metrics[metric])
                           : Value::none());
     }
     cells.push_back(Value::flag(point.is_feasible));
@@ -117,10 +177,23 @@ Table points_table(const SweepAnswer& answer) {
   return table;
 }
 
+/// "sequence true, recompute selective" of axes that the table leaves out.
+std::string equal_text(const SweepAnswer& answer) {
+  const std::vector<bool> is_equal = equal_axes(answer);
+  std::string text;
+  for (std::size_t i = 0; i < is_equal.size(); ++i) {
+    if (!is_equal[i]) continue;
+    const auto& axis = answer.sweep.axes()[i];
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name,
+                        Space::text_of(axis, answer.points.front().result.where[i]));
+  }
+  return text;
+}
+
 }  // namespace
 
 Sections swept_points(const SweepAnswer& answer) {
-  Section section{.key = "points", .path = ".", .headline = sweep_headline(answer)};
+  Section section{.key = "points", .headline = sweep_headline(answer)};
   section.datum("sweep", Value::words(answer.sweep.path));
   std::string objectives;
   for (const Objective& objective : answer.sweep.objectives) {
@@ -138,6 +211,14 @@ Sections swept_points(const SweepAnswer& answer) {
     section.datum("reused", Value::count(answer.run->reused));
     section.datum("excluded", Value::count(answer.run->unwanted));
   }
+  section.line("in all shown", equal_text(answer), Show::brief);
+  Value::List reasons;
+  for (const sweeping::FailureCount& failure : answer.failures) {
+    section.note(fmt::format("{} failed: {}", count_text(failure.points), failure.reason));
+    reasons.push_back(Value::object(
+        {{"reason", Value::words(failure.reason)}, {"points", Value::count(failure.points)}}));
+  }
+  section.datum("failures", Value::list(std::move(reasons)));
   section.tables.push_back(points_table(answer));
   return {section};
 }
