@@ -10,6 +10,7 @@
 
 #include "apps/cli/answers.h"
 #include "apps/cli/command.h"
+#include "apps/cli/configs.h"
 #include "apps/cli/console.h"
 #include "apps/cli/options.h"
 #include "apps/driver/sweep/run.h"
@@ -131,8 +132,12 @@ int run(const Options& options) {
   if (const auto question = question_of(options, *sweep, false); !question.ok()) {
     return app::failure(question.error());
   }
-  sweeping::SweepSettings settings{
-      .threads = options.jobs, .fresh = options.fresh, .version = FORETRACE_VERSION};
+  const Result<CataloguePtr> known = app::catalogue();
+  if (!known.ok()) return app::failure(known.error());
+  sweeping::SweepSettings settings{.catalogue = *known,
+                                   .threads = options.jobs,
+                                   .fresh = options.fresh,
+                                   .version = FORETRACE_VERSION};
   const auto bar = app::progress_bar(options.common, "");
   if (bar) {
     settings.progress = [&](const sweeping::SweepProgress& now) {

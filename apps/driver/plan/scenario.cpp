@@ -25,17 +25,25 @@ constexpr std::array<std::string_view, 4> recomputes = {"none", "selective", "fu
 constexpr std::array<std::string_view, 3> passes = {"training", "prefill", "decode"};
 constexpr std::array<std::string_view, 5> precision_names = {"fp32", "tf32", "fp16", "bf16", "fp8"};
 
+/// Where names of a scenario are looked up, and which of them were files.
+struct Names {
+  const Catalogue& catalogue;
+  std::vector<std::string>& files;
+};
+
+template <typename Value>
+using Finder = Result<Value> (*)(const Catalogue& catalogue, std::string_view name);
 /// Looks a name up; what it finds wrong is a mistake at this key.
-template <typename Value, typename Find>
-std::shared_ptr<const Value> looked_up(
-    ConfigFields& fields, std::string_view key, Find find, std::vector<std::string>& files,
-    std::map<std::string, std::shared_ptr<const Value>, std::less<>>& known) {
+template <typename Value>
+std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view key,
+                                       Finder<Value> find, const Names& names,
+                                       NamedParts<Value>& known) {
   std::string name;
   fields.text(key, name);
   if (name.empty()) return nullptr;
-  if (name.find('/') != std::string::npos || name.ends_with(".json")) files.push_back(name);
+  if (name.find('/') != std::string::npos || name.ends_with(".json")) names.files.push_back(name);
   if (const auto before = known.find(name); before != known.end()) return before->second;
-  auto found = find(name);
+  auto found = find(names.catalogue, name);
   if (!found.ok()) {
     fields.mistake(key, found.error().message);
     return nullptr;
@@ -43,11 +51,12 @@ std::shared_ptr<const Value> looked_up(
   return known.emplace(name, std::make_shared<const Value>(std::move(*found))).first->second;
 }
 
-void read_workload(ConfigFields& fields, ScenarioParts& parts, Scenario& scenario) {
+void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& parts,
+                   Scenario& scenario) {
   const ConfigValue* object = fields.object("workload");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("workload"));
-  scenario.model = looked_up(inner, "model", find_model, scenario.files, parts.models);
+  scenario.model = looked_up<ModelSpec>(inner, "model", find_model, names, parts.models);
   const double usual = scenario.model != nullptr ? scenario.model->transformer.positions : 2048;
   Job& job = scenario.job;
   job.length = optional_count(inner, "sequence", most_tokens, static_cast<std::uint32_t>(usual));
@@ -104,9 +113,10 @@ void read_batch(ConfigFields& fields, Job& job) {
   fields.take(inner.finish());
 }
 
-Result<Scenario> scenario_from(const ConfigValue& root, const std::string& path) {
+Result<Scenario> scenario_from(const Catalogue& catalogue, const ConfigValue& root,
+                               const std::string& path) {
   ScenarioParts parts;
-  auto scenario = scenario_of(root, path, parts);
+  auto scenario = scenario_of(catalogue, root, path, parts);
   if (!scenario.ok()) return scenario;
   auto complete = complete_scenario(std::move(*scenario));
   if (!complete.ok()) return std::move(complete).error().with_context(path);
@@ -115,15 +125,16 @@ Result<Scenario> scenario_from(const ConfigValue& root, const std::string& path)
 
 }  // namespace
 
-Result<Scenario> scenario_of(const ConfigValue& document, const std::string& where,
-                             ScenarioParts& parts) {
+Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& document,
+                             const std::string& where, ScenarioParts& parts) {
   Scenario scenario;
+  const Names names{catalogue, scenario.files};
   scenario.path = where;
   ConfigFields fields(document, where);
-  read_workload(fields, parts, scenario);
-  scenario.cluster = looked_up(fields, "cluster", find_cluster, scenario.files, parts.clusters);
+  read_workload(fields, names, parts, scenario);
+  scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, names, parts.clusters);
   scenario.framework =
-      looked_up(fields, "framework", find_framework, scenario.files, parts.frameworks);
+      looked_up<Framework>(fields, "framework", find_framework, names, parts.frameworks);
   scenario.job.precisions =
       *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
   read_parallelism(fields, scenario.job.plan);
@@ -181,16 +192,17 @@ bool is_scenario_file(const std::string& path) {
          head.find("traceEvents") == std::string::npos;
 }
 
-Result<Scenario> parse_scenario(std::string_view text, const std::string& where) {
+Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view text,
+                                const std::string& where) {
   auto root = parse_config_document(text, where, scenario_schema);
   if (!root) return std::move(root).error();
-  return scenario_from(*root, where);
+  return scenario_from(catalogue, *root, where);
 }
 
-Result<Scenario> read_scenario(const std::string& path) {
+Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path) {
   auto root = read_config(path, scenario_schema);
   if (!root) return std::move(root).error();
-  return scenario_from(*root, path);
+  return scenario_from(catalogue, *root, path);
 }
 
 }  // namespace foretrace::driver

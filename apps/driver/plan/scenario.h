@@ -32,19 +32,22 @@ inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
 [[nodiscard]] bool is_scenario_file(const std::string& path);
 
 /// Errors read "<file>: /pointer: what, got X, expected Y" with the nearest valid name.
-[[nodiscard]] Result<Scenario> read_scenario(const std::string& path);
-[[nodiscard]] Result<Scenario> parse_scenario(std::string_view text, const std::string& where);
+[[nodiscard]] Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path);
+[[nodiscard]] Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view text,
+                                              const std::string& where);
 
+template <typename Part>
+using NamedParts = std::map<std::string, std::shared_ptr<const Part>, std::less<>>;
 /// What scenarios name, each read once: for many scenarios in a row. Not thread-safe.
 struct ScenarioParts {
-  std::map<std::string, std::shared_ptr<const ModelSpec>, std::less<>> models{};
-  std::map<std::string, std::shared_ptr<const Cluster>, std::less<>> clusters{};
-  std::map<std::string, std::shared_ptr<const Framework>, std::less<>> frameworks{};
+  NamedParts<ModelSpec> models{};
+  NamedParts<Cluster> clusters{};
+  NamedParts<Framework> frameworks{};
 };
 /// The scenario of a document that is parsed already, before complete_scenario(): mistakes of the
 /// file, not of the plan.
-[[nodiscard]] Result<Scenario> scenario_of(const ConfigValue& document, const std::string& where,
-                                           ScenarioParts& parts);
+[[nodiscard]] Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& document,
+                                           const std::string& where, ScenarioParts& parts);
 
 /// Vocabulary padded and pointers set: what a table reader calls after it filled in the parts.
 [[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -86,8 +87,10 @@ Status try_values(const Sweep& sweep, const std::function<Status(const ConfigVal
   return ok_status();
 }
 
-Result<std::unique_ptr<const Evaluation>> prepare(const Sweep& sweep) {
-  return sweep.subject == Subject::trace ? prepare_traces(sweep) : prepare_scenarios(sweep);
+Result<std::unique_ptr<const Evaluation>> prepare(const Sweep& sweep, CataloguePtr catalogue) {
+  if (catalogue == nullptr) catalogue = std::make_shared<const Catalogue>();
+  return sweep.subject == Subject::trace ? prepare_traces(sweep, std::move(catalogue))
+                                         : prepare_scenarios(sweep, std::move(catalogue));
 }
 
 }  // namespace foretrace::sweeping

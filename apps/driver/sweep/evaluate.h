@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/driver/sweep/sweep.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::sweeping {
@@ -50,9 +51,12 @@ class Evaluation {
 
 /// Reads what the points need, and tries every value of every axis: what can only be a mistake in
 /// the file is an error here and not a reason of points. The sweep must outlive the result.
-[[nodiscard]] Result<std::unique_ptr<const Evaluation>> prepare(const Sweep& sweep);
-[[nodiscard]] Result<std::unique_ptr<const Evaluation>> prepare_traces(const Sweep& sweep);
-[[nodiscard]] Result<std::unique_ptr<const Evaluation>> prepare_scenarios(const Sweep& sweep);
+[[nodiscard]] Result<std::unique_ptr<const Evaluation>> prepare(const Sweep& sweep,
+                                                                CataloguePtr catalogue);
+[[nodiscard]] Result<std::unique_ptr<const Evaluation>> prepare_traces(const Sweep& sweep,
+                                                                       CataloguePtr catalogue);
+[[nodiscard]] Result<std::unique_ptr<const Evaluation>> prepare_scenarios(const Sweep& sweep,
+                                                                          CataloguePtr catalogue);
 
 /// The documents with one axis at one of its values and all others at their first; calls
 /// `check(document)` and puts file and pointer before its error.

@@ -38,7 +38,8 @@ void resolve_files(const std::string& folder, ConfigValue& document) {
 
 class ScenarioEvaluator final : public PointEvaluator {
  public:
-  explicit ScenarioEvaluator(const Sweep& sweep) : sweep_(sweep) {}
+  ScenarioEvaluator(const Sweep& sweep, const Catalogue& catalogue)
+      : sweep_(sweep), catalogue_(catalogue) {}
 
   void evaluate(std::span<PointResult> points) override {
     for (PointResult& point : points) {
@@ -52,7 +53,7 @@ class ScenarioEvaluator final : public PointEvaluator {
   Status evaluate_one(PointResult& point) {
     ConfigValue document = sweep_.document_at(point.where);
     resolve_files(sweep_.folder, document);
-    auto read = driver::scenario_of(document, "scenario", parts_);
+    auto read = driver::scenario_of(catalogue_, document, "scenario", parts_);
     if (!read.ok()) return std::move(read).error();
     known_model_ = read->model.get();
     auto scenario = driver::complete_scenario(std::move(*read));
@@ -114,6 +115,7 @@ class ScenarioEvaluator final : public PointEvaluator {
   using FlopsKey = std::tuple<const ModelSpec*, const Framework*, double, double, bool>;
 
   const Sweep& sweep_;
+  const Catalogue& catalogue_;
   driver::ScenarioParts parts_;
   const ModelSpec* known_model_ = nullptr;
   std::map<FlopsKey, double> flops_;
@@ -121,7 +123,8 @@ class ScenarioEvaluator final : public PointEvaluator {
 
 class ScenarioEvaluation final : public Evaluation {
  public:
-  explicit ScenarioEvaluation(const Sweep& sweep) : sweep_(sweep) {}
+  ScenarioEvaluation(const Sweep& sweep, CataloguePtr catalogue)
+      : sweep_(sweep), catalogue_(std::move(catalogue)) {}
 
   /// Every value of every axis can be read: what a plan makes of it is another matter.
   Status check() {
@@ -130,18 +133,13 @@ class ScenarioEvaluation final : public Evaluation {
     const Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
       ConfigValue resolved = document;
       resolve_files(sweep_.folder, resolved);
-      auto read = driver::scenario_of(resolved, "scenario", parts);
+      auto read = driver::scenario_of(*catalogue_, resolved, "scenario", parts);
       if (!read.ok()) return std::move(read).error();
       files.insert(files.end(), read->files.begin(), read->files.end());
       return ok_status();
     });
     if (!tried.ok()) return tried.error();
-    for (const std::string_view folder :
-         {"accelerators", "clusters", "models", "frameworks", "costs"}) {
-      for (const std::string& name : config_names(folder)) {
-        if (const auto path = config_path(folder, folder, name); path.ok()) files.push_back(*path);
-      }
-    }
+    add_configs(files);
     std::sort(files.begin(), files.end());
     files.erase(std::unique(files.begin(), files.end()), files.end());
     Digest digest;
@@ -152,18 +150,31 @@ class ScenarioEvaluation final : public Evaluation {
     return ok_status();
   }
 
+  /// Any config may be one that a point names.
+  void add_configs(std::vector<std::string>& files) const {
+    const std::string& directory = catalogue_->directory();
+    for (const std::string_view folder :
+         {"accelerators", "clusters", "models", "frameworks", "costs"}) {
+      for (const std::string& name : config_names(directory, folder)) {
+        files.push_back(config_file(directory, folder, name));
+      }
+    }
+  }
+
   std::unique_ptr<PointEvaluator> evaluator() const override {
-    return std::make_unique<ScenarioEvaluator>(sweep_);
+    return std::make_unique<ScenarioEvaluator>(sweep_, *catalogue_);
   }
 
  private:
   const Sweep& sweep_;
+  CataloguePtr catalogue_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<const Evaluation>> prepare_scenarios(const Sweep& sweep) {
-  auto evaluation = std::make_unique<ScenarioEvaluation>(sweep);
+Result<std::unique_ptr<const Evaluation>> prepare_scenarios(const Sweep& sweep,
+                                                            CataloguePtr catalogue) {
+  auto evaluation = std::make_unique<ScenarioEvaluation>(sweep, std::move(catalogue));
   if (Status status = evaluation->check(); !status.ok()) return std::move(status).error();
   return std::unique_ptr<const Evaluation>(std::move(evaluation));
 }

@@ -272,7 +272,8 @@ class TraceEvaluator final : public PointEvaluator {
 
 class TraceEvaluation final : public Evaluation {
  public:
-  explicit TraceEvaluation(const Sweep& sweep) : sweep_(sweep) {}
+  TraceEvaluation(const Sweep& sweep, CataloguePtr catalogue)
+      : sweep_(sweep), catalogue_(std::move(catalogue)) {}
 
   Status load() {
     Digest digest;
@@ -285,7 +286,7 @@ class TraceEvaluation final : public Evaluation {
       auto question = read_question(document, sweep_.folder);
       if (!question.ok()) return std::move(question).error();
       if (sources_.count(question->traces) > 0) return ok_status();
-      auto recording = driver::load_inputs(question->traces);
+      auto recording = driver::load_inputs(question->traces, {.catalogue = catalogue_});
       if (!recording.ok()) return std::move(recording).error();
       auto replay = driver::replay(*recording, question->options);
       if (!replay.ok()) return std::move(replay).error();
@@ -312,13 +313,15 @@ class TraceEvaluation final : public Evaluation {
 
  private:
   const Sweep& sweep_;
+  CataloguePtr catalogue_;
   Sources sources_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<const Evaluation>> prepare_traces(const Sweep& sweep) {
-  auto evaluation = std::make_unique<TraceEvaluation>(sweep);
+Result<std::unique_ptr<const Evaluation>> prepare_traces(const Sweep& sweep,
+                                                         CataloguePtr catalogue) {
+  auto evaluation = std::make_unique<TraceEvaluation>(sweep, std::move(catalogue));
   if (Status status = evaluation->load(); !status.ok()) return std::move(status).error();
   return std::unique_ptr<const Evaluation>(std::move(evaluation));
 }

@@ -207,7 +207,7 @@ Result<SweepRun> run_sweep(const Sweep& sweep, const std::string& folder,
   }
   auto store = Store::open(folder);
   if (!store.ok()) return std::move(store).error();
-  auto evaluation = prepare(sweep);
+  auto evaluation = prepare(sweep, settings.catalogue);
   if (!evaluation.ok()) return std::move(evaluation).error();
   const StoreFacts facts{.sweep = sweep.text,
                          .path = sweep.path,

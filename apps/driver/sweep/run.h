@@ -22,9 +22,10 @@ struct SweepProgress {
 };
 
 struct SweepSettings {
-  std::size_t threads = 0;                               ///< 0: as many as the machine has
-  bool fresh = false;                                    ///< forget what is there
-  std::string version;                                   ///< of the program
+  CataloguePtr catalogue{};  ///< null: no accelerator and no cluster is known by name
+  std::size_t threads = 0;   ///< 0: as many as the machine has
+  bool fresh = false;        ///< forget what is there
+  std::string version;       ///< of the program
   std::function<void(const SweepProgress&)> progress{};  ///< by one thread at a time
 };
 

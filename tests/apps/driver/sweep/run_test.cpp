@@ -9,6 +9,7 @@
 
 #include "apps/driver/sweep/select.h"
 #include "tests/apps/support/program.h"
+#include "tests/configs.h"
 
 namespace foretrace::sweeping {
 namespace {
@@ -35,7 +36,8 @@ Sweep sweep_of(const std::string& text) {
 Result<SweepRun> run_into(const std::string& folder, const std::string& text,
                           std::size_t threads = 2, const std::string& version = "1") {
   const Sweep sweep = sweep_of(text);
-  return run_sweep(sweep, folder, {.threads = threads, .version = version});
+  return run_sweep(sweep, folder,
+                   {.catalogue = test::shipped(), .threads = threads, .version = version});
 }
 
 struct Rows {
