@@ -99,6 +99,7 @@ set(table
   "apps/report/sections          | sim/* trace/* models/* apps/driver/* apps/report"
   "apps/report/pages             | apps/report"
   "apps/report/schedule          | sim/core apps/driver/scheduler apps/driver/scheduler/* apps/report apps/report/svg"
+  "apps/python                   | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli"
   "tests                         | sim/* trace/* models/* apps/* tests/*"
