@@ -21,6 +21,8 @@
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scheduler/schedule.h"
+#include "apps/driver/sweep/run.h"
+#include "apps/driver/sweep/select.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
 #include "apps/driver/validate/tables/tables.h"
@@ -144,5 +146,16 @@ struct ScheduleAnswer {
 };
 /// foretrace.schedule_result/1.
 [[nodiscard]] Page schedule_page(const ScheduleAnswer& answer);
+
+/// Points of a sweep that are asked for, and how many there are.
+struct SweepAnswer {
+  const sweeping::Sweep& sweep;
+  sweeping::SweepCounts counts;
+  std::vector<sweeping::SelectedPoint> points;
+  std::vector<sweeping::FailureCount> failures;  ///< the most frequent reasons
+  const sweeping::SweepRun* run = nullptr;  ///< null: the store was only looked at
+};
+/// foretrace.sweep_result/1.
+[[nodiscard]] Page sweep_page(const SweepAnswer& answer);
 
 }  // namespace foretrace::report
