@@ -23,11 +23,13 @@
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/select.h"
+#include "apps/driver/validate/ablation.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
 #include "apps/driver/validate/tables/tables.h"
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/validate/validation.h"
+#include "apps/driver/validate/what_if_table.h"
 #include "apps/report/section.h"
 
 namespace foretrace::report {
@@ -134,6 +136,8 @@ struct ValidationAnswer {
 /// foretrace.validation/1.
 [[nodiscard]] Page validation_page(const ValidationAnswer& answer);
 [[nodiscard]] Page jobs_page(const std::vector<driver::JobRow>& jobs);
+[[nodiscard]] Page ablation_page(const std::vector<driver::AblatedRule>& rules);
+[[nodiscard]] Page examples_page(const driver::ExampleTable& examples);
 [[nodiscard]] Page claims_page(const std::vector<driver::ClaimRow>& claims);
 /// foretrace.tables/1.
 [[nodiscard]] Page tables_page(const driver::TablesReport& tables);
