@@ -80,6 +80,7 @@ set(table
   "models/program                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules"
 
   "apps/driver                   | sim/* trace/* models/*"
+  "apps/driver/compare           | sim/* models/catalogue apps/driver"
   "apps/driver/answers           | sim/* trace/* models/* apps/driver"
   "apps/driver/plan              | sim/* models/* apps/driver"
   "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/plan"
