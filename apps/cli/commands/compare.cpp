@@ -14,7 +14,6 @@
 #include "apps/cli/options.h"
 #include "apps/driver/predict.h"
 #include "apps/report/pages.h"
-#include "sim/core/text.h"
 
 namespace foretrace::commands {
 namespace {
@@ -29,13 +28,6 @@ struct Options {
 struct Side {
   driver::Recording recording;
   driver::Replay replay;
-
-  [[nodiscard]] driver::ComparedRun compared() const {
-    std::optional<std::int64_t> measured;
-    if (replay.measured_answer.step_ns > 0) measured = replay.measured_answer.step_ns;
-    return {std::string(file_name_of(recording.path)), recording.graph(), replay.run, measured,
-            replay.scatter};
-  }
 };
 
 Result<Side> load_side(const Options& options, std::vector<std::string> paths,
@@ -86,7 +78,8 @@ int run(const Options& options) {
   if (!before.ok()) return app::failure(before.error());
   const Result<Side> after = load_side(options, std::move(second), *run_options);
   if (!after.ok()) return app::failure(after.error());
-  const driver::ComparedRun runs[] = {before->compared(), after->compared()};
+  const driver::ComparedRun runs[] = {driver::compared_run(before->recording, before->replay),
+                                      driver::compared_run(after->recording, after->replay)};
   const driver::Comparison comparison = driver::compare_runs(runs[0], runs[1]);
   return app::answer(
       report::compare_page({runs[0], runs[1], comparison, doubts_of(*before, *after)}),

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "sim/core/text.h"
 #include "sim/engine/memory/memory_tracker.h"
 
 namespace foretrace::driver {
@@ -159,11 +160,31 @@ void compare_memory(const ComparedRun& before, const ComparedRun& after, Compari
 
 }  // namespace
 
+bool ComparedRun::has_work() const {
+  const std::vector<TaskKind>& kinds = graph.columns().kind;
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [](TaskKind kind) { return is_device(kind) || kind == TaskKind::launch; });
+}
+
+ComparedRun compared_run(const Recording& recording, const Replay& replay) {
+  std::optional<std::int64_t> measured;
+  if (replay.measured_answer.step_ns > 0) measured = replay.measured_answer.step_ns;
+  return {std::string(file_name_of(recording.path)), recording.graph(), replay.run, measured,
+          replay.scatter};
+}
+
+ComparedRun compared_run(std::string name, const Prediction& prediction) {
+  return {std::move(name),   prediction.graph,  prediction.run, std::nullopt, 0,
+          prediction.low_ns, prediction.high_ns};
+}
+
 Comparison compare_runs(const ComparedRun& before, const ComparedRun& after) {
+  Comparison comparison;
+  compare_memory(before, after, comparison);
+  if (!before.has_work() && !after.has_work()) return comparison;
   const std::vector<Spent> spent_before = spending_of(before.graph, before.run);
   const std::vector<Spent> spent_after = spending_of(after.graph, after.run);
   const Matcher matcher(spent_before, spent_after);
-  Comparison comparison;
   comparison.before_ns = before.measured_ns.value_or(before.run.answer.step_ns);
   comparison.after_ns = after.measured_ns.value_or(after.run.answer.step_ns);
   comparison.scatter = std::max(before.scatter, after.scatter);
@@ -187,7 +208,6 @@ Comparison compare_runs(const ComparedRun& before, const ComparedRun& after) {
   sort_by_change(comparison.reasons);
   sort_by_change(comparison.operators);
   sort_by_change(comparison.kernels);
-  compare_memory(before, after, comparison);
   return comparison;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/driver/compare/spending.h"
+#include "apps/driver/load.h"
 #include "apps/driver/predict.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
@@ -21,8 +22,17 @@ struct ComparedRun {
   const Run& run;
   /// The recorded step, where there is one; else the simulated step stands for the run.
   std::optional<std::int64_t> measured_ns;
-  double scatter = 0;  ///< of recorded steps, see scatter_of
+  double scatter = 0;       ///< of recorded steps, see scatter_of
+  std::int64_t low_ns = 0;  ///< of a prediction: its range
+  std::int64_t high_ns = 0;
+
+  /// False of memory over time alone: it has no step.
+  [[nodiscard]] bool has_work() const;
 };
+/// A prediction; both must live on.
+[[nodiscard]] ComparedRun compared_run(std::string name, const Prediction& prediction);
+/// A recording beside its replay; both must live on.
+[[nodiscard]] ComparedRun compared_run(const Recording& recording, const Replay& replay);
 
 /// What both runs spend on one thing.
 struct Compared {
@@ -51,7 +61,7 @@ struct ComparedBytes {
 };
 
 struct Comparison {
-  std::int64_t before_ns = 0;  ///< the step, recorded where it was
+  std::int64_t before_ns = 0;  ///< the step, recorded where it was; 0: neither run has work
   std::int64_t after_ns = 0;
   double scatter = 0;             ///< the larger one: changes below it are noise
   std::vector<Compared> uses;     ///< the parts of a step, in their order; like all lists but the

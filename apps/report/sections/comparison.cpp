@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,12 @@ Value change_value(std::int64_t ns, std::int64_t scale_ns) {
   return Value::time(ns).as(signed_time_text(ns, scale_ns));
 }
 
+/// "data loading": names of ours are for documents, too.
+std::string in_words(std::string text) {
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
 std::string reason_name(const Compared& reason) {
   const std::string& name = reason.names.front();
   switch (reason.use) {
@@ -33,38 +40,38 @@ std::string reason_name(const Compared& reason) {
     case Use::copy: return name;
     case Use::communication: return "exposed " + name;
     case Use::waiting: return "waiting for " + name;
-    case Use::host: return "host work, " + name;
+    case Use::host: return "host work, " + in_words(name);
     case Use::idle: return name.empty() ? std::string(driver::to_string(Use::idle)) : name;
   }
   return name;
 }
 
-std::string calls_text(double calls) {
-  return count_text(static_cast<std::uint64_t>(std::llround(calls)));
+/// "117 x 435.3 us": so many operations, and how long each.
+std::string calls_text(double calls, std::int64_t busy_ns) {
+  const auto count = static_cast<std::uint64_t>(std::llround(calls));
+  if (count == 0) return "none";
+  const std::int64_t each = std::llround(static_cast<double>(busy_ns) / calls);
+  return fmt::format("{} x {}", count_text(count), time_text(each));
 }
 
-/// What changed in it: how many, how long each, in which precision.
+/// What changed in it: in which precision, how many, how long each; of what has no operations the
+/// part that changed most.
 std::string what_changed(const Compared& row) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (row.before_calls > 0 || row.after_calls > 0) {
-    add(std::llround(row.before_calls) == std::llround(row.after_calls)
-            ? calls_text(row.after_calls) + " operations"
-            : fmt::format("{} -> {} operations", calls_text(row.before_calls),
-                          calls_text(row.after_calls)));
-  }
-  if (row.before_calls >= 0.5 && row.after_calls >= 0.5) {
-    const auto each = [](std::int64_t busy, double calls) {
-      return std::llround(static_cast<double>(busy) / calls);
-    };
-    const std::int64_t before = each(row.before_busy_ns, row.before_calls);
-    const std::int64_t after = each(row.after_busy_ns, row.after_calls);
-    add(fmt::format("{} -> {} each", time_text(before), time_text(after)));
-  }
   const bool known =
       row.before_precision != Precision::unknown && row.after_precision != Precision::unknown;
   if (known && row.before_precision != row.after_precision) {
     add(fmt::format("{} -> {}", to_string(row.before_precision), to_string(row.after_precision)));
+  }
+  if (!row.parts.empty() && (row.use == Use::host || row.use == Use::waiting)) {
+    const Compared& most = row.parts.front();
+    add(fmt::format("{} {}", shorten(function_text(most.names.back()), 60),
+                    signed_time_text(most.change_ns(), std::max(row.before_ns, row.after_ns))));
+  }
+  if (row.before_calls > 0 || row.after_calls > 0) {
+    add(fmt::format("{} -> {}", calls_text(row.before_calls, row.before_busy_ns),
+                    calls_text(row.after_calls, row.after_busy_ns)));
   }
   if (row.before_bytes != row.after_bytes) {
     add(fmt::format("{} -> {}", bytes_text(row.before_bytes), bytes_text(row.after_bytes)));
@@ -89,13 +96,14 @@ std::vector<Value> cells_of(const Compared& row, Value name, const Comparison& c
           Value::words(what_changed(row))};
 }
 
-Table amounts_table(std::string key, std::string title) {
+Table amounts_table(std::string key, std::string title, const CompareAnswer& answer) {
+  const bool is_check = !answer.before.measured_ns;
   return {.key = std::move(key),
           .title = std::move(title),
           .columns = {{"name"},
                       {"use", "", Show::never},
-                      {"before_ns", "before"},
-                      {"after_ns", "after"},
+                      {"before_ns", is_check ? "predicted" : "before"},
+                      {"after_ns", is_check ? "measured" : "after"},
                       {"change_ns", "change"},
                       {"share", "", Show::never},
                       {"before_busy_ns", "", Show::never},
@@ -104,7 +112,7 @@ Table amounts_table(std::string key, std::string title) {
                       {"after_calls", "", Show::never},
                       {"before_bytes", "", Show::never},
                       {"after_bytes", "", Show::never},
-                      {"what", "what changed"}}};
+                      {.key = "what", .title = "what changed", .is_prose = true}}};
 }
 
 // A page shows so many parts of a reason, and leaves out changes below this share of the step.
@@ -143,6 +151,11 @@ std::string top_reasons(const Comparison& comparison) {
   return text;
 }
 
+bool is_in_range(const CompareAnswer& answer) {
+  return answer.before.low_ns <= answer.comparison.after_ns &&
+         answer.comparison.after_ns <= answer.before.high_ns;
+}
+
 std::string comparison_headline(const CompareAnswer& answer) {
   const Comparison& comparison = answer.comparison;
   if (comparison.before_ns == 0 && comparison.after_ns == 0 && comparison.peak) {
@@ -152,6 +165,13 @@ std::string comparison_headline(const CompareAnswer& answer) {
                        change_text(peak.after_bytes, peak.before_bytes));
   }
   const std::int64_t scale = std::max(comparison.before_ns, comparison.after_ns);
+  if (!answer.before.measured_ns) {
+    return fmt::format("{} {} predicted, {} measured (prediction {} off{}){}",
+                       step_word(answer.after.run.answer), time_text(comparison.before_ns, scale),
+                       time_text(comparison.after_ns, scale),
+                       change_text(comparison.before_ns, comparison.after_ns),
+                       is_in_range(answer) ? ", within its range" : "", top_reasons(comparison));
+  }
   return fmt::format("{} {} -> {} ({}, {}){}", step_word(answer.after.run.answer),
                      time_text(comparison.before_ns, scale), time_text(comparison.after_ns, scale),
                      signed_time_text(comparison.change_ns(), scale),
@@ -161,7 +181,8 @@ std::string comparison_headline(const CompareAnswer& answer) {
 
 std::string noise_remark(const Comparison& comparison) {
   const double change = change_of(comparison.after_ns, comparison.before_ns);
-  return comparison.scatter > 0 && std::abs(change) <= comparison.scatter
+  return comparison.change_ns() != 0 && comparison.scatter > 0 &&
+                 std::abs(change) <= comparison.scatter
              ? fmt::format("within the {} by which the recorded steps scatter: noise",
                            percent_text(comparison.scatter))
              : std::string();
@@ -170,11 +191,16 @@ std::string noise_remark(const Comparison& comparison) {
 std::string run_text(const driver::ComparedRun& run) {
   const driver::StepAnswer& answer = run.run.answer;
   std::string text = run.name;
+  if (!run.has_work()) return text + ", memory alone";
   if (run.measured_ns) {
     text += fmt::format(", {} {} measured, {} simulated", step_word(answer),
                         time_text(*run.measured_ns), time_text(answer.step_ns, *run.measured_ns));
   } else {
     text += fmt::format(", {} {} predicted", step_word(answer), time_text(answer.step_ns));
+    if (run.low_ns != run.high_ns) {
+      text += ", between " + time_text(run.low_ns, answer.step_ns) + " and " +
+              time_text(run.high_ns, answer.step_ns);
+    }
   }
   if (!answer.is_span) text += ", " + plural(run.run.steps.host_ns.size(), "step");
   return text;
@@ -185,6 +211,8 @@ Section run_section(std::string path, const driver::ComparedRun& run) {
   section.datum("name", Value::words(run.name));
   section.datum("measured_ns", Value::time(run.measured_ns));
   section.datum("simulated_ns", Value::time(run.run.answer.step_ns));
+  section.datum("low_ns", Value::known_time(run.measured_ns ? -1 : run.low_ns));
+  section.datum("high_ns", Value::known_time(run.measured_ns ? -1 : run.high_ns));
   section.datum("steps_ns", Value::numbers(run.run.steps.host_ns));
   section.datum("limit", Value::words(driver::to_string(run.run.answer.limit)));
   section.datum("is_span", Value::flag(run.run.answer.is_span));
@@ -193,9 +221,10 @@ Section run_section(std::string path, const driver::ComparedRun& run) {
 }
 
 Section matched_section(std::string key, std::string title, const std::vector<Compared>& rows,
-                        const Comparison& comparison) {
+                        const CompareAnswer& answer) {
+  const Comparison& comparison = answer.comparison;
   Section section{.key = key, .scale_ns = comparison.before_ns, .show = Show::details};
-  Table table = amounts_table(std::move(key), std::move(title));
+  Table table = amounts_table(std::move(key), std::move(title), answer);
   constexpr std::size_t longest = 15;
   table.longest = longest;
   for (const Compared& row : rows) {
@@ -214,8 +243,8 @@ Sections compared_runs(const CompareAnswer& answer) {
   Section section{.key = "comparison",
                   .headline = comparison_headline(answer),
                   .remark = noise_remark(comparison)};
-  section.line("before", run_text(answer.before));
-  section.line("after", run_text(answer.after));
+  section.line(answer.before.measured_ns ? "before" : "predicted", run_text(answer.before));
+  section.line(answer.before.measured_ns ? "after" : "measured", run_text(answer.after));
   section.datum("before_ns", Value::time(comparison.before_ns));
   section.datum("after_ns", Value::time(comparison.after_ns));
   section.datum("change_ns", Value::time(comparison.change_ns()));
@@ -227,7 +256,7 @@ Sections compared_runs(const CompareAnswer& answer) {
 Sections compared_uses(const CompareAnswer& answer) {
   const Comparison& comparison = answer.comparison;
   Section section{.key = "uses", .scale_ns = comparison.before_ns};
-  Table table = amounts_table("uses", "where the step goes");
+  Table table = amounts_table("uses", "where the step goes", answer);
   table.columns.back().show = Show::never;
   for (const Compared& use : comparison.uses) {
     table.rows.push_back(
@@ -243,7 +272,7 @@ Sections compared_uses(const CompareAnswer& answer) {
 Sections compared_reasons(const CompareAnswer& answer) {
   const Comparison& comparison = answer.comparison;
   Section section{.key = "reasons", .scale_ns = comparison.before_ns};
-  Table table = amounts_table("reasons", "why, largest change first");
+  Table table = amounts_table("reasons", "why, largest change first", answer);
   table.below_key = "parts";
   std::int64_t small_ns = 0;
   std::size_t small = 0;
@@ -301,18 +330,17 @@ Sections compared_memory(const CompareAnswer& answer) {
 
 Sections compared_details(const CompareAnswer& answer) {
   const Comparison& comparison = answer.comparison;
-  Sections sections = {
-      matched_section("phases", "by phase", comparison.phases, comparison),
-      matched_section("layers", "by layer", comparison.layers, comparison),
-      matched_section("operators", "by operator", comparison.operators, comparison)};
+  Sections sections = {matched_section("phases", "by phase", comparison.phases, answer),
+                       matched_section("layers", "by layer", comparison.layers, answer),
+                       matched_section("operators", "by operator", comparison.operators, answer)};
   Section kernels{.key = "kernels", .show = Show::never};
-  Table table = amounts_table("kernels", "");
+  Table table = amounts_table("kernels", "", answer);
   table.columns.insert(table.columns.begin() + 1, {{"layer"}, {"operator"}, {"shapes"}});
   for (const Compared& kernel : comparison.kernels) {
     std::vector<Value> cells = cells_of(kernel, Value::words(kernel.names[2]), comparison);
-    const std::vector<Value> place = {Value::words(kernel.names[0]), Value::words(kernel.names[1]),
-                                      Value::words(kernel.names[3])};
-    cells.insert(cells.begin() + 1, place.begin(), place.end());
+    const Value place[] = {Value::words(kernel.names[0]), Value::words(kernel.names[1]),
+                           Value::words(kernel.names[3])};
+    cells.insert(cells.begin() + 1, std::begin(place), std::end(place));
     table.add(std::move(cells));
   }
   kernels.tables.push_back(std::move(table));
