@@ -97,8 +97,9 @@ set(table
   "apps/report/sections          | sim/* trace/* models/* apps/driver/* apps/report"
   "apps/report/pages             | apps/report"
   "apps/report/schedule          | sim/core apps/driver/scheduler apps/driver/scheduler/* apps/report apps/report/svg"
-  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/*"
-  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli"
+  "apps/explorer                 | sim/* models/catalogue apps/driver apps/driver/answers apps/report"
+  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer"
+  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer apps/cli"
   "tests                         | sim/* trace/* models/* apps/* tests/*"
   "examples                      | sim/* trace/* models/* apps/driver/*")
 

@@ -45,6 +45,18 @@ TaskGraph scaled(const TaskGraph& graph, const std::vector<float>& factors) {
   return graph.with_weights(std::move(weights));
 }
 
+/// Where the tasks of the next graph come from, if `origin` says it of the graph before.
+void follow_origin(const Committed& committed, std::size_t size_before,
+                   std::vector<TaskId>& origin) {
+  if (committed.new_id.empty()) return;
+  std::vector<TaskId> moved(committed.graph.size(), none<TaskId>);
+  for (std::size_t i = 0; i < size_before; ++i) {  // behind them stand the inserted ones
+    const TaskId to = committed.new_id[i];
+    if (to != none<TaskId>) moved[index(to)] = origin.empty() ? make_id<TaskId>(i) : origin[i];
+  }
+  origin = std::move(moved);
+}
+
 /// Whether the next graph is the same one. What moves, comes or goes is a change; so is another
 /// device, samples in other groups, and a tensor of another size.
 bool changes_nothing(const TaskGraph& before, const Change& change, const Committed& after) {
@@ -114,6 +126,7 @@ Status WhatIfStack::push(const WhatIf& what_if) {
                                           : fmt::format("{}", fmt::join(change->notes, "; ")))};
   }
   bounds_.follow(*committed);
+  follow_origin(*committed, graph_.size(), origin_);
   if (change->samples) {
     samples_ = samples_.value_or(1) * *change->samples;
   }
@@ -133,6 +146,7 @@ Status WhatIfStack::push(const WhatIf& what_if) {
 Result<Prediction> WhatIfStack::finish(const RunOptions& options) const {
   Prediction prediction;
   prediction.graph = graph_;
+  prediction.origin = origin_;
   prediction.applied = applied_;
   prediction.samples = samples_;
   prediction.accelerator = accelerator_;

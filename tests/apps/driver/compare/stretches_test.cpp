@@ -38,7 +38,7 @@ TEST_CASE("stretches: kernels of two streams, a copy and the host claim each ins
 
 TEST_CASE("stretches: they have no gaps and add up as the breakdown does") {
   const TaskGraph graph = test::graph(
-      "h:a(10,3) s:k(30)<a+4 h:b(5) s2:m(100)<k h:c(2,7)<k s:n(9)<c c:d(15)<m h:e(1,50)");
+      "h:a(10,3) s:k(30)<a+40 h:b(5) s2:m(100)<k h:c(2,7)<k s:n(9)<c c:d(15)<m h:e(1,50)");
   const Timeline timeline = simulate(graph);
   const Window window{2, timeline.span_ns, 0, no_device, -1};
   std::int64_t at = window.begin_ns;
