@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/cli/catalogue.h"
+#include "apps/cli/components.h"
 #include "models/whatifs/optimization.h"
 
 namespace foretrace::app {

@@ -1,51 +1,23 @@
 // The foretrace program: the table of its commands, one catch.
 #include <exception>
-#include <filesystem>
 #include <new>
 #include <string>
-#include <system_error>
 
 #include "apps/cli/command.h"
 #include "apps/cli/command_line.h"
+#include "apps/cli/configs.h"
 #include "apps/cli/console.h"
 #include "apps/cli/run_program.h"
-#include "models/catalogue/accelerator.h"
-
-namespace foretrace::app {
-namespace {
-
-/// Tells the models where configs lie: the environment, the installed share, the source tree.
-/// False, with a word, if the environment names what is no folder.
-bool find_configs() {
-  namespace fs = std::filesystem;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): read once, before any thread
-  if (const char* const given = std::getenv("FORETRACE_CONFIGS"); given != nullptr && *given != 0) {
-    std::error_code missing;
-    if (!fs::is_directory(given, missing)) {
-      tell(std::string("FORETRACE_CONFIGS: ") + given +
-           " is no folder, expected that of the configs");
-      return false;
-    }
-    set_config_directory(given);
-    return true;
-  }
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path shared = program.parent_path().parent_path() / "share/foretrace/configs";
-  set_config_directory(!error && fs::is_directory(shared, error) ? shared.string()
-                                                                 : FORETRACE_SOURCE_CONFIGS);
-  return true;
-}
-
-}  // namespace
-}  // namespace foretrace::app
 
 int main(int argc, char** argv) {
   using namespace foretrace::app;
   hold_standard_streams();
   ignore_write_signals();
   try {
-    if (!find_configs()) return exit_bad_input;
+    if (const auto found = find_configs(FORETRACE_SOURCE_CONFIGS); !found.ok()) {
+      tell(found.error().message);
+      return exit_bad_input;
+    }
     return run_command_line(argc, argv,
                             {.version = FORETRACE_VERSION, .commands = foretrace::commands::all()});
   } catch (const std::bad_alloc&) {

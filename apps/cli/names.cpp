@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/configs.h"
 #include "models/catalogue/accelerator.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/params.h"
@@ -108,20 +109,20 @@ Result<std::string> optimization_named(std::string_view word) {
 
 Result<std::string> accelerator_named(std::string_view word) {
   const std::string wanted = normal(word);
-  const std::vector<std::string> names = accelerator_names();
+  const Result<CataloguePtr> known = catalogue();
+  if (!known.ok()) return known.error();
+  const std::vector<std::string> names = (*known)->accelerator_names();
   std::vector<std::string> beginnings;
   for (const std::string& name : names) {
     if (name == word || name == wanted) return name;
     if (name.starts_with(wanted + "_")) beginnings.push_back(name);
   }
   std::vector<std::string> called;
-  for (const std::string& name : names) {
-    const Result<Accelerator> accelerator = find_accelerator(name);
-    if (!accelerator.ok()) return accelerator.error();
+  for (const Accelerator& accelerator : (*known)->accelerators()) {
     const auto is_wanted = [&](const std::string& text) { return normal(text) == wanted; };
-    if (is_wanted(accelerator->product) ||
-        std::any_of(accelerator->trace_names.begin(), accelerator->trace_names.end(), is_wanted)) {
-      called.push_back(name);
+    if (is_wanted(accelerator.product) ||
+        std::any_of(accelerator.trace_names.begin(), accelerator.trace_names.end(), is_wanted)) {
+      called.push_back(accelerator.name);
     }
   }
   const std::vector<std::string>& found = called.empty() ? beginnings : called;

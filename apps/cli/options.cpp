@@ -7,6 +7,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "apps/cli/configs.h"
 #include "apps/cli/help.h"
 #include "apps/report/text.h"
 #include "sim/core/params.h"
@@ -120,16 +121,23 @@ Result<driver::RunOptions> run_options(const TraceOptions& options) {
       .step = *step};
 }
 
-driver::LoadOptions load_options(const std::string& path, const TraceOptions& trace,
-                                 const CommonOptions& common) {
+std::function<void(std::uint64_t, std::uint64_t)> reading_progress(const std::string& path,
+                                                                   const CommonOptions& common) {
+  return progress_bar(common, "reading " + report::shorten(std::string(file_name_of(path)), 40));
+}
+
+Result<driver::LoadOptions> load_options(const std::string& path, const TraceOptions& trace,
+                                         const CommonOptions& common) {
+  Result<CataloguePtr> known = catalogue();
+  if (!known.ok()) {
+    return known.error();
+  }
   driver::LoadOptions options;
+  options.catalogue = *std::move(known);
   options.strict = trace.strict;
   options.build.constant_latency = trace.no_recorded_latency;
   options.without_one_off = trace.without_one_off;
-  const std::size_t slash = path.rfind('/');
-  options.progress = progress_bar(
-      common,
-      "reading " + report::shorten(path.substr(slash == std::string::npos ? 0 : slash + 1), 40));
+  options.progress = reading_progress(path, common);
   return options;
 }
 
@@ -166,10 +174,13 @@ Result<driver::Recording> load_trace(const TraceOptions& trace, const CommonOpti
   }
   const std::string title =
       trace.paths.size() == 1 ? trace.paths.front() : report::plural(trace.paths.size(), "trace");
-  driver::LoadOptions options = load_options(title, trace, common);
-  options.build.node_costs = *costs;
-  options.memory_graph = trace.memory_graph;
-  Result<driver::Recording> recording = driver::load_inputs(trace.paths, options);
+  Result<driver::LoadOptions> options = load_options(title, trace, common);
+  if (!options.ok()) {
+    return options.error();
+  }
+  options->build.node_costs = *costs;
+  options->memory_graph = trace.memory_graph;
+  Result<driver::Recording> recording = driver::load_inputs(trace.paths, *options);
   clear_progress();
   if (recording.ok()) {
     log_warnings(recording->report, recording->built.warnings);
@@ -179,8 +190,12 @@ Result<driver::Recording> load_trace(const TraceOptions& trace, const CommonOpti
 
 Result<driver::Recording> load_ranks(std::span<const std::string> paths, const TraceOptions& trace,
                                      const CommonOptions& common) {
-  Result<driver::Recording> recording =
-      driver::load_job(paths, load_options(report::plural(paths.size(), "trace"), trace, common));
+  const Result<driver::LoadOptions> options =
+      load_options(report::plural(paths.size(), "trace"), trace, common);
+  if (!options.ok()) {
+    return options.error();
+  }
+  Result<driver::Recording> recording = driver::load_job(paths, *options);
   clear_progress();
   if (recording.ok()) {
     log_warnings(recording->report, recording->built.warnings);

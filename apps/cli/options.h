@@ -56,8 +56,13 @@ void add_budget(Arguments& arguments, BudgetOptions& options);
 /// Errors: a rate that is none.
 [[nodiscard]] Result<trace::NodeCosts> node_costs(const TraceOptions& options);
 /// Load options with a progress bar named after the file.
-[[nodiscard]] driver::LoadOptions load_options(const std::string& path, const TraceOptions& trace,
-                                               const CommonOptions& common);
+/// What is shown while a file is read.
+[[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> reading_progress(
+    const std::string& path, const CommonOptions& common);
+/// Error: a config with a mistake.
+[[nodiscard]] Result<driver::LoadOptions> load_options(const std::string& path,
+                                                       const TraceOptions& trace,
+                                                       const CommonOptions& common);
 /// Reads the trace with a progress bar and logs its warnings.
 [[nodiscard]] Result<driver::Recording> load_trace(const TraceOptions& trace,
                                                    const CommonOptions& common);

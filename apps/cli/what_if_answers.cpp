@@ -25,11 +25,11 @@ report::ResultAnswer answer_of(const WhatIfBase& base) {
 }
 
 /// A size, or the memory of an accelerator by any of its names.
-Result<driver::MemoryTarget> parse_target(const std::string& text,
+Result<driver::MemoryTarget> parse_target(const Catalogue& known, const std::string& text,
                                           const std::optional<Accelerator>& accelerator) {
   const bool is_size = !text.empty() && (is_digit(text.front()) || text.front() == '.');
   const Result<std::string> name = is_size ? text : accelerator_named(text);
-  return name.ok() ? driver::parse_target(*name, accelerator) : name.error();
+  return name.ok() ? driver::parse_target(known, *name, accelerator) : name.error();
 }
 
 int answer_ranking(const Questions& questions, const CommonOptions& common,
@@ -65,7 +65,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   if (!accelerator.ok()) {
     return failure(accelerator.error());
   }
-  const auto target = parse_target(questions.fit, *accelerator);
+  const auto target = parse_target(base.recording.catalogue(), questions.fit, *accelerator);
   if (!target.ok()) {
     return failure(target.error());
   }
@@ -108,7 +108,7 @@ Result<driver::MemoryTarget> batch_target(const Questions& questions, const What
     return accelerator.error();
   }
   if (!questions.fit.empty()) {
-    return parse_target(questions.fit, *accelerator);
+    return parse_target(base.recording.catalogue(), questions.fit, *accelerator);
   }
   if (!*accelerator) {
     return Error{ErrorCode::bad_usage,

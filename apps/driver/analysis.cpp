@@ -181,7 +181,7 @@ void add_reserved(const Recording& recording, const Timeline& baseline, const Ta
         std::find_if(recorded.begin(), recorded.end(), [&](const MemoryCurve& candidate) {
           return candidate.rank == curve.rank && candidate.device == curve.device;
         });
-    const MemoryInputs inputs{recording.built, graph};
+    const MemoryInputs inputs{recording.built, graph, {}, recording.catalogue()};
     // Tensors of a device that had none are known to the changed graph alone.
     analysis.reserved.push_back(
         before == recorded.end()

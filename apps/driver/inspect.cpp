@@ -103,9 +103,10 @@ std::vector<Share> events_by_name(const trace::EventTable& events) {
   return longest_first(by_name);
 }
 
-void add_memory(const trace::BuiltGraph& built, const MemoryQuestion& memory, Inspection& found) {
+void add_memory(const trace::BuiltGraph& built, const MemoryQuestion& memory,
+                const Catalogue& catalogue, Inspection& found) {
   found.memory_reports =
-      memory_reports({built, built.graph, memory.settings}, simulate(built.graph));
+      memory_reports({built, built.graph, memory.settings, catalogue}, simulate(built.graph));
   found.memory_note = built.memory_note;
   if (found.nodes) {
     found.model = built.parameters;
@@ -130,6 +131,7 @@ std::int64_t span_of(const trace::EventTable& events) {
 Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trace,
                          const LoadOptions& options, const MemoryQuestion& memory) {
   const trace::EventTable& events = trace.events;
+  const Catalogue& catalogue = options.catalogue ? *options.catalogue : no_catalogue();
   Inspection found;
   found.path = path;
   found.info = events.info;
@@ -153,11 +155,11 @@ Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trac
     found.model = trace::estimate_parameters(events, trace::annotate(events));
   }
   if (memory.asked && built.ok()) {
-    add_memory(*built, memory, found);
+    add_memory(*built, memory, catalogue, found);
   } else if (memory.asked && trace::is_memory_only(trace)) {
     if (const auto tensors = trace::build_memory_graph(trace); tensors.ok()) {
       found.memory_nodes = trace.nodes() != nullptr ? trace.nodes()->size() : 0;
-      add_memory(*tensors, memory, found);
+      add_memory(*tensors, memory, catalogue, found);
     }
   }
   if (memory.asked && trace.nodes() != nullptr && found.memory_reports.empty()) {

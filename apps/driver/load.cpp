@@ -29,9 +29,10 @@ const DeviceInfo* device_of(const TaskGraph& graph) {
   return device == devices.end() ? nullptr : &*device;
 }
 
-void add_accelerator(Recording& recording) {
+void add_accelerator(const CataloguePtr& known, Recording& recording) {
+  recording.known = known;
   if (const DeviceInfo* const device = device_of(recording.graph())) {
-    if (auto recognized = recognize_accelerator(*device)) {
+    if (auto recognized = recognize_accelerator(recording.catalogue(), *device)) {
       recording.accelerator = std::move(recognized->accelerator);
       recording.accelerator_note = std::move(recognized->note);
     }
@@ -84,7 +85,7 @@ Result<Recording> recording_of(const std::string& path, trace::LoadedTrace trace
                       std::nullopt};
   recording.one_off = std::move(one_off);
   recording.without_one_off = options.without_one_off;
-  add_accelerator(recording);
+  add_accelerator(options.catalogue, recording);
   return recording;
 }
 
@@ -113,7 +114,7 @@ Result<Recording> recording_of_job(std::vector<trace::RankTrace>& ranks,
   facts->matching = std::move(built->matching);
   recording.built = std::move(built->built);
   recording.job = std::move(facts);
-  add_accelerator(recording);
+  add_accelerator(options.catalogue, recording);
   return recording;
 }
 

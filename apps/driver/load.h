@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/catalogue/accelerator.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/ranks/job.h"
@@ -20,12 +20,13 @@
 namespace foretrace::driver {
 
 struct LoadOptions {
-  bool strict = false;  ///< any dropped event is an error
-  trace::BuildOptions build;
+  CataloguePtr catalogue{};  ///< what accelerators there are; null: none is recognized
+  bool strict = false;       ///< any dropped event is an error
+  trace::BuildOptions build{};
   bool memory_graph = false;     ///< a timeline of memory alone becomes a graph of tensors
   bool without_one_off = false;  ///< one-off silences are cut out of the trace
   /// Called now and then with bytes read and the file's size (0 if unknown).
-  std::function<void(std::uint64_t, std::uint64_t)> progress;
+  std::function<void(std::uint64_t, std::uint64_t)> progress{};
 };
 
 /// What is known of the single ranks of a job.
@@ -43,11 +44,13 @@ struct Recording {
   trace::ImportReport report;
   trace::BuiltGraph built;
   std::optional<Accelerator> accelerator;
+  CataloguePtr known{};            ///< the catalogue it was loaded with; may be null
   std::string accelerator_note{};  ///< not empty: no file has its name, this is a like product
   std::vector<trace::Silence> one_off{};  ///< silences that do not come again; of one rank
   bool without_one_off = false;           ///< they are cut out; their times are those recorded
   std::shared_ptr<const JobFacts> job{};  ///< null: one rank; else `events` has no rows
 
+  [[nodiscard]] const Catalogue& catalogue() const { return known ? *known : no_catalogue(); }
   [[nodiscard]] const TaskGraph& graph() const { return built.graph; }
 };
 

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "models/catalogue/accelerator.h"
-#include "models/memories/memory_profile.h"
+#include "models/catalogue/catalogue.h"
 
 namespace foretrace::driver {
 namespace {
@@ -29,21 +28,21 @@ std::string owner_of(const TaskGraph& graph, const MemoryCurve& curve, std::uint
 
 }  // namespace
 
-ContextBytes context_bytes_of(const std::string& accelerator) {
-  const auto profile = memory_profile_of(accelerator);
-  return profile ? ContextBytes{profile->context_low_bytes, profile->context_high_bytes}
-                 : usual_context;
+ContextBytes usual_context_bytes() { return usual_context; }
+
+ContextBytes context_bytes_of(const Accelerator& accelerator) {
+  const MemoryProfile& profile = accelerator.memory;
+  return profile.name.empty() ? usual_context
+                              : ContextBytes{profile.context_low_bytes, profile.context_high_bytes};
 }
 
 std::vector<MemoryFit> memory_fits(const MemoryInputs& inputs, const MemoryReport& report) {
   const AllocatorProgram program = allocator_program(inputs.graph, report.curve);
   std::vector<MemoryFit> fits;
-  for (const std::string& name : accelerator_names()) {
-    const Result<Accelerator> accelerator = find_accelerator(name);
-    if (!accelerator.ok()) continue;
-    MemoryFit fit{.accelerator = name};
+  for (const Accelerator& accelerator : inputs.catalogue.accelerators()) {
+    MemoryFit fit{.accelerator = accelerator.name};
     fit.capacity_bytes =
-        std::max<std::int64_t>(0, accelerator->memory_bytes - context_bytes_of(name).high);
+        std::max<std::int64_t>(0, accelerator.memory_bytes - context_bytes_of(accelerator).high);
     if (report.reserved.high_bytes <= fit.capacity_bytes) {
       fit.verdict = FitVerdict::fits;
     } else if (report.curve.peak_bytes <= fit.capacity_bytes) {

@@ -75,7 +75,7 @@ std::optional<MemoryNeed> MemoryModel::need(const TaskGraph& graph,
         std::find_if(recorded_.begin(), recorded_.end(), [&](const MemoryCurve& candidate) {
           return candidate.rank == curve.rank && candidate.device == curve.device;
         });
-    const MemoryInputs inputs{recording_.built, graph};
+    const MemoryInputs inputs{recording_.built, graph, {}, recording_.catalogue()};
     MemoryNeed need{.rank = curve.rank, .device = curve.device, .live_bytes = curve.peak_bytes};
     need.is_least = is_least_;
     need.reserved =
@@ -92,29 +92,26 @@ std::optional<MemoryNeed> MemoryModel::need(const TaskGraph& graph,
 }
 
 MemoryTarget target_of(const Accelerator& accelerator) {
-  const ContextBytes context = context_bytes_of(accelerator.name);
+  const ContextBytes context = context_bytes_of(accelerator);
   return {accelerator.name, accelerator.memory_bytes, context.low, context.high};
 }
 
-Result<MemoryTarget> parse_target(std::string_view text,
+Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view text,
                                   const std::optional<Accelerator>& accelerator) {
-  const std::vector<std::string> names = accelerator_names();
-  if (std::find(names.begin(), names.end(), text) != names.end()) {
-    const Result<Accelerator> named = find_accelerator(std::string(text));
-    if (!named.ok()) {
-      return named.error();
-    }
-    return target_of(*named);
+  const auto named = catalogue.accelerator(text);
+  if (named.ok()) {
+    return target_of(**named);
   }
   const Result<double> bytes = parse_quantity(text, ParamType::bytes);
   if (!bytes.ok() || !(*bytes >= 1 && *bytes <= 1e15)) {
+    const std::vector<std::string> names = catalogue.accelerator_names();
     const std::vector<std::string_view> valid(names.begin(), names.end());
     return Error{ErrorCode::bad_usage,
                  fmt::format("--fit: got {}{}, expected a size such as '24 GiB' or the name of an "
                              "accelerator; foretrace list accelerators names all",
                              in_quotes(text), did_you_mean(text, valid))};
   }
-  const ContextBytes context = context_bytes_of(accelerator ? accelerator->name : std::string());
+  const ContextBytes context = accelerator ? context_bytes_of(*accelerator) : usual_context_bytes();
   return MemoryTarget{"", std::llround(*bytes), context.low, context.high};
 }
 

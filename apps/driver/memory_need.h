@@ -82,7 +82,7 @@ struct MemoryTarget {
 /// The memory of an accelerator.
 [[nodiscard]] MemoryTarget target_of(const Accelerator& accelerator);
 /// "24 GiB" on the accelerator of the run, or the name of an accelerator. Errors give an example.
-[[nodiscard]] Result<MemoryTarget> parse_target(std::string_view text,
+[[nodiscard]] Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view text,
                                                 const std::optional<Accelerator>& accelerator);
 
 }  // namespace foretrace::driver

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/catalogue/catalogue.h"
 #include "models/memories/allocator_replay.h"
 #include "sim/core/result.h"
 #include "sim/engine/memory/memory_tracker.h"
@@ -33,6 +34,7 @@ struct MemoryInputs {
   const trace::BuiltGraph& built;
   const TaskGraph& graph;  ///< may be a changed one
   AllocatorSettings settings{};
+  const Catalogue& catalogue = no_catalogue();  ///< of which accelerators it is asked where it fits
 };
 /// `recorded` and `curve` are of the same device; equal if the graph is the recorded one.
 [[nodiscard]] ReservedRange reserved_range(const MemoryInputs& inputs, const MemoryCurve& recorded,

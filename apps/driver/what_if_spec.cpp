@@ -170,6 +170,22 @@ WhatIfSpec swap_to(const std::string& accelerator) {
   return {std::string(info.name), {{std::string(info.accelerator_param->name), accelerator}}};
 }
 
+Result<WhatIfSpec> spread_over(const std::string& parallel, const std::string& cluster) {
+  constexpr std::string_view recorded = "recorded";
+  std::string settings = parallel;
+  if (settings == recorded || settings.starts_with(std::string(recorded) + ",")) {
+    settings.insert(recorded.size(), "=true");
+  }
+  Result<WhatIfSpec> spec = parse_what_if("parallel:" + settings);
+  if (!spec.ok()) {
+    return spec.error();
+  }
+  if (!cluster.empty()) {
+    spec->parameters.emplace_back("cluster", cluster);
+  }
+  return spec;
+}
+
 WhatIfSpec resize_batch(double factor) {
   const OptimizationInfo& info = the_one_with(&OptimizationInfo::batch_param);
   return {std::string(info.name),

@@ -36,6 +36,10 @@ struct WhatIfSpec {
 
 /// What --accelerator NAME means: the what-if that moves the run to that product.
 [[nodiscard]] WhatIfSpec swap_to(const std::string& accelerator);
+/// What --parallel TEXT --cluster NAME means: "data=64,zero=1", or "recorded" for the groups that
+/// the trace has. Without a cluster it is the usual machine of the recorded accelerator.
+[[nodiscard]] Result<WhatIfSpec> spread_over(const std::string& parallel,
+                                             const std::string& cluster);
 /// The what-if that makes the batch of every pass `factor` times as large.
 [[nodiscard]] WhatIfSpec resize_batch(double factor);
 /// The same as it is written: "NAME:key=value".

@@ -57,6 +57,25 @@ void follow_origin(const Committed& committed, std::size_t size_before,
   origin = std::move(moved);
 }
 
+/// The catalogue gets the files of the user's that parameters name by their path.
+Status read_files_of(const WhatIf& what_if, CataloguePtr& known) {
+  for (const ParamInfo& row : what_if.optimization->params) {
+    if (row.config.empty()) {
+      continue;
+    }
+    const std::string& text = what_if.parameters.text(row);
+    if (!text.ends_with(".json") && text.find('/') == std::string::npos) {
+      continue;
+    }
+    auto more = std::make_shared<Catalogue>(known ? *known : no_catalogue());
+    if (Status read = more->add_file(row.config, text); !read.ok()) {
+      return std::move(read).error().with_context(fmt::format("parameter '{}'", row.name));
+    }
+    known = std::move(more);
+  }
+  return ok_status();
+}
+
 /// Whether the next graph is the same one. What moves, comes or goes is a change; so is another
 /// device, samples in other groups, and a tensor of another size.
 bool changes_nothing(const TaskGraph& before, const Change& change, const Committed& after) {
@@ -108,7 +127,11 @@ std::string reason_of(const Error& error, std::string_view name) {
 
 Status WhatIfStack::push(const WhatIf& what_if) {
   const OptimizationInfo& info = *what_if.optimization;
-  const Scenario scenario{graph_, accelerator_ ? &*accelerator_ : nullptr};
+  if (const Status read = read_files_of(what_if, known_); !read.ok()) {
+    return Error(read.error()).with_context(info.name);
+  }
+  const Catalogue& known = known_ ? *known_ : no_catalogue();
+  const Scenario scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
   Result<Change> change = info.apply(scenario, what_if.parameters);
   if (!change.ok()) {
     return Error{change.error().code,
@@ -132,9 +155,8 @@ Status WhatIfStack::push(const WhatIf& what_if) {
   }
   if (info.accelerator_param != nullptr) {
     // What follows in the stack runs on the new device.
-    Result<Accelerator> swapped =
-        find_accelerator(what_if.parameters.text(*info.accelerator_param));
-    accelerator_ = swapped.ok() ? std::optional(*std::move(swapped)) : std::nullopt;
+    const auto to = known.accelerator(what_if.parameters.text(*info.accelerator_param));
+    accelerator_ = to.ok() ? std::optional(**to) : std::nullopt;
   }
   graph_ = std::move(committed->graph);
   applied_.push_back({&info, what_if.parameters.texts(), change->tasks_changed(),

@@ -10,7 +10,7 @@
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/what_if_spec.h"
-#include "models/catalogue/accelerator.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 #include "sim/graph/change.h"
 #include "sim/graph/task_graph.h"
@@ -34,7 +34,10 @@ class DurationBounds {
 class WhatIfStack {
  public:
   explicit WhatIfStack(const Recording& recording, Checks checks = default_checks())
-      : graph_(recording.graph()), accelerator_(recording.accelerator), checks_(checks) {}
+      : graph_(recording.graph()),
+        accelerator_(recording.accelerator),
+        known_(recording.known),
+        checks_(checks) {}
 
   /// The error names the what-if; the stack is then as it was. ErrorCode::no_match if it finds
   /// nothing to change, or changes nothing in the end.
@@ -61,6 +64,7 @@ class WhatIfStack {
  private:
   TaskGraph graph_;
   std::optional<Accelerator> accelerator_;
+  CataloguePtr known_;  ///< with the files that parameters named
   Checks checks_ = Checks::none;
   std::vector<Applied> applied_;
   std::optional<double> samples_;

@@ -18,6 +18,7 @@
 #include "apps/driver/compare/compare.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
+#include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scheduler/schedule.h"
@@ -85,6 +86,15 @@ struct ScenarioPart {
 };
 /// foretrace.result/1.
 [[nodiscard]] Page scenario_page(const ScenarioPart& part);
+
+/// What `plan` answers: one search, or one per number of devices.
+struct PlansPart {
+  const driver::Scenario& scenario;
+  std::span<const driver::PlanAnswer> strong;  ///< of one batch
+  std::span<const driver::PlanAnswer> weak;    ///< of one batch per device; empty: not asked for
+};
+/// foretrace.plan/1.
+[[nodiscard]] Page plans_page(const PlansPart& part);
 
 struct PathAnswer {
   const driver::Recording& recording;

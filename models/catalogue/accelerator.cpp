@@ -1,16 +1,11 @@
-// Reads accelerator files and finds them by name or by the device name of a trace.
+// Reads accelerator files.
 #include "models/catalogue/accelerator.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 
-#include "models/catalogue/config_files.h"
-#include "models/catalogue/cost_file.h"
 #include "models/catalogue/sources.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
@@ -21,18 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view schema = "foretrace.accelerator/1";
-
-// Set by the application before first use; libraries never look for files on their own.
-std::string& chosen_directory() {
-  static std::string directory;
-  return directory;
-}
-
-std::string accelerator_directory() {
-  return (fs::path(config_directory()) / "accelerators").string();
-}
-
-std::string cost_directory() { return (fs::path(config_directory()) / "costs").string(); }
 
 // Rates by precision: {"fp16": "312 TFLOP/s"}; what is absent stays 0 (unknown).
 void read_rates(ConfigFields& fields, std::string_view key, const ConfigValue* object,
@@ -156,48 +139,6 @@ Result<Accelerator> parse_accelerator(std::string_view text, const std::string& 
   auto root = parse_config_document(text, where, schema);
   if (!root) return std::move(root).error();
   return accelerator_from(*root, where);
-}
-
-Result<Accelerator> find_accelerator(std::string_view name) {
-  auto path = config_path("accelerator", "accelerators", name);
-  if (!path) return std::move(path).error();
-  auto accelerator = read_accelerator(*path);
-  if (!accelerator || name.ends_with(".json")) return accelerator;
-  auto fits = fits_in(cost_directory(), name);
-  if (!fits) return std::move(fits).error();
-  accelerator->fits = std::move(*fits);
-  return accelerator;
-}
-
-std::optional<Accelerator> accelerator_of_device(std::string_view device_name,
-                                                 std::int64_t memory_bytes) {
-  if (device_name.empty()) return std::nullopt;
-  std::optional<Accelerator> best;
-  for (const std::string& name : accelerator_names()) {
-    const fs::path path = fs::path(accelerator_directory()) / (name + ".json");
-    auto candidate = read_accelerator(path.string());
-    if (!candidate) continue;
-    const auto& names = candidate->trace_names;
-    if (std::find(names.begin(), names.end(), device_name) == names.end()) continue;
-    const auto distance = [&](const Accelerator& a) {
-      return std::abs(a.memory_bytes - memory_bytes);
-    };
-    if (!best || distance(*candidate) < distance(*best)) best = std::move(*candidate);
-  }
-  if (!best) return best;
-  if (auto fits = fits_in(cost_directory(), best->name); fits) best->fits = std::move(*fits);
-  return best;
-}
-
-std::vector<std::string> accelerator_names() { return config_names("accelerators"); }
-
-void set_config_directory(std::string path) { chosen_directory() = std::move(path); }
-
-std::string config_directory() {
-  const char* const environment =
-      std::getenv("FORETRACE_CONFIGS");  // NOLINT(concurrency-mt-unsafe)
-  if (environment != nullptr && *environment != '\0') return environment;
-  return chosen_directory().empty() ? "configs" : chosen_directory();
 }
 
 }  // namespace foretrace

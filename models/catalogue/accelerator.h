@@ -1,14 +1,14 @@
-// Accelerator: the datasheet and host-side figures of a device, read from configs/accelerators.
+// Accelerator: the datasheet and host-side figures of a device, from configs/accelerators.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "models/catalogue/memory_profile.h"
 #include "models/catalogue/operator_fit.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
@@ -44,7 +44,9 @@ struct Accelerator {
   std::int64_t shortest_kernel_ns = 0;  ///< of a kernel with next to nothing to do; 0: not measured
   std::uint32_t queue_depth = 0;        ///< launch queue entries per stream; 0: no limit
   std::vector<std::pair<std::string, std::string>> sources;  ///< key -> where the figure is from
-  std::vector<OperatorFit> fits;  ///< fitted constants of configs/costs, if it was found by name
+  // Of a catalogue, from files of their own; empty for a file that stands alone.
+  std::vector<OperatorFit> fits;  ///< fitted constants of configs/costs
+  MemoryProfile memory;           ///< what libraries and drivers take, of configs/memories
 
   [[nodiscard]] double flops(Precision precision) const {
     return peak_flops[static_cast<std::size_t>(precision)];
@@ -56,17 +58,5 @@ struct Accelerator {
 /// The same from text; `where` stands in messages and its stem is the name.
 [[nodiscard]] Result<Accelerator> parse_accelerator(std::string_view text,
                                                     const std::string& where);
-/// Finds configs/accelerators/<name>.json in the config path and reads it.
-[[nodiscard]] Result<Accelerator> find_accelerator(std::string_view name);
-/// The accelerator whose trace_names contain this device name, if any.
-[[nodiscard]] std::optional<Accelerator> accelerator_of_device(std::string_view device_name,
-                                                               std::int64_t memory_bytes);
-/// Names of every accelerator found, sorted.
-[[nodiscard]] std::vector<std::string> accelerator_names();
-
-/// Where configs live: $FORETRACE_CONFIGS, then beside the executable's prefix, then the source
-/// tree. Set once by the application before first use.
-void set_config_directory(std::string path);
-[[nodiscard]] std::string config_directory();
 
 }  // namespace foretrace

@@ -1,4 +1,4 @@
-// Looks into the config directory; a name with other letters than those of names is no path.
+// Looks into folders of configs; a name with other letters than those of names is no path.
 #include "models/catalogue/config_files.h"
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "models/catalogue/accelerator.h"
 #include "sim/core/params.h"
 
 namespace foretrace {
@@ -24,32 +23,45 @@ bool is_plain_name(std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string> config_names(std::string_view folder) {
+std::string config_folder(const std::string& directory, std::string_view folder) {
+  return (fs::path(directory) / folder).string();
+}
+
+std::string config_file(const std::string& directory, std::string_view folder,
+                        std::string_view name) {
+  return (fs::path(directory) / folder / (std::string(name) + ".json")).string();
+}
+
+std::vector<std::string> config_names(const std::string& directory, std::string_view folder) {
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator at(fs::path(config_directory()) / folder, error), end;
-       !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(fs::path(directory) / folder, error), end; !error && at != end;
+       at.increment(error)) {
     if (at->path().extension() == ".json") names.push_back(at->path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
-Result<std::string> config_path(std::string_view what, std::string_view folder,
+Result<std::string> config_path(const std::string& directory, ConfigKind kind,
                                 std::string_view name) {
   if (name.ends_with(".json")) return std::string(name);
-  const fs::path path = fs::path(config_directory()) / folder / (std::string(name) + ".json");
+  std::string path = config_file(directory, kind.folder, name);
   std::error_code ignored;
-  if (is_plain_name(name) && fs::is_regular_file(path, ignored)) return path.string();
-  const std::vector<std::string> names = config_names(folder);
+  if (is_plain_name(name) && fs::is_regular_file(path, ignored)) return path;
+  return unknown_config(kind.what, config_folder(directory, kind.folder), name,
+                        config_names(directory, kind.folder));
+}
+
+Error unknown_config(std::string_view what, const std::string& folder, std::string_view name,
+                     std::span<const std::string> names) {
   const std::vector<std::string_view> valid(names.begin(), names.end());
-  return Error{
-      ErrorCode::not_found,
-      fmt::format("{} {}: not found in {}{}, expected {}", what, in_quotes(name),
-                  (fs::path(config_directory()) / folder).string(), did_you_mean(name, valid),
-                  names.empty() ? fmt::format("a path to a .json file (no {} are there)", folder)
-                                : fmt::format("a path to a .json file or one of {}",
-                                              fmt::join(names, ", ")))};
+  return Error{ErrorCode::not_found,
+               fmt::format("{} {}: not found in {}{}, expected {}", what, in_quotes(name), folder,
+                           did_you_mean(name, valid),
+                           names.empty() ? fmt::format("a path to a .json file (none are there)")
+                                         : fmt::format("a path to a .json file or one of {}",
+                                                       fmt::join(names, ", ")))};
 }
 
 }  // namespace foretrace

@@ -1,6 +1,7 @@
-// Files of the config folders by name: what is there, and what a wrong name may have meant.
+// Files of the folders of configs by name: what is there, and what a wrong name may have meant.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,11 +10,24 @@
 
 namespace foretrace {
 
-/// Stems of configs/<folder>/*.json, sorted.
-[[nodiscard]] std::vector<std::string> config_names(std::string_view folder);
-/// Path of configs/<folder>/<name>.json, or `name` itself if it ends in .json. Error: `what` is
-/// not there, with the nearest names.
-[[nodiscard]] Result<std::string> config_path(std::string_view what, std::string_view folder,
+/// "<directory>/<folder>" and "<directory>/<folder>/<name>.json".
+[[nodiscard]] std::string config_folder(const std::string& directory, std::string_view folder);
+[[nodiscard]] std::string config_file(const std::string& directory, std::string_view folder,
+                                      std::string_view name);
+/// Stems of <directory>/<folder>/*.json, sorted; none if the folder is not there.
+[[nodiscard]] std::vector<std::string> config_names(const std::string& directory,
+                                                    std::string_view folder);
+/// Which kind of file is meant: "cluster" of the folder "clusters".
+struct ConfigKind {
+  std::string_view what;
+  std::string_view folder;
+};
+/// Path of the file with this name, or `name` itself if it ends in .json. not_found:
+/// unknown_config.
+[[nodiscard]] Result<std::string> config_path(const std::string& directory, ConfigKind kind,
                                               std::string_view name);
+/// "cluster 'selena': not found in configs/clusters (did you mean 'selene'?), expected ...".
+[[nodiscard]] Error unknown_config(std::string_view what, const std::string& folder,
+                                   std::string_view name, std::span<const std::string> names);
 
 }  // namespace foretrace

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 
+#include "models/catalogue/config_files.h"
 #include "sim/core/config.h"
 
 namespace foretrace {
@@ -225,18 +224,20 @@ Result<CostFile> read_cost_file(const std::string& path) {
   return cost_file_from(*root, path);
 }
 
-Result<std::vector<OperatorFit>> fits_in(const std::string& folder, std::string_view accelerator) {
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() == ".json") paths.push_back(at->path().string());
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<OperatorFit> fits;
-  for (const std::string& path : paths) {
-    auto file = read_cost_file(path);
+Result<std::vector<CostFile>> read_cost_files(const std::string& directory) {
+  std::vector<CostFile> files;
+  for (const std::string& name : config_names(directory, "costs")) {
+    auto file = read_cost_file(config_file(directory, "costs", name));
     if (!file) return std::move(file).error();
-    for (const CalibratedOperator& fitted : file->operators) {
+    files.push_back(*std::move(file));
+  }
+  return files;
+}
+
+std::vector<OperatorFit> fits_of(std::span<const CostFile> files, std::string_view accelerator) {
+  std::vector<OperatorFit> fits;
+  for (const CostFile& file : files) {
+    for (const CalibratedOperator& fitted : file.operators) {
       const OperatorFit& fit = fitted.chosen.fit;
       const bool known = std::any_of(fits.begin(), fits.end(), [&](const OperatorFit& other) {
         return other.kind == fit.kind && other.precision == fit.precision;

@@ -1,6 +1,7 @@
 // Files of fitted constants (configs/costs/*.json): what foretrace calibrate writes.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +30,10 @@ struct CostFile {
 [[nodiscard]] Result<CostFile> parse_cost_file(std::string_view text, const std::string& where);
 [[nodiscard]] Result<CostFile> read_cost_file(const std::string& path);
 
-/// The fits of one accelerator in every file of a folder, in the order of file names; later ones
-/// of the same operator and precision are left out. A folder that is not there has none.
-[[nodiscard]] Result<std::vector<OperatorFit>> fits_in(const std::string& folder,
-                                                       std::string_view accelerator);
+/// Every file of <directory>/costs, in the order of names.
+[[nodiscard]] Result<std::vector<CostFile>> read_cost_files(const std::string& directory);
+/// The fits of one accelerator; later ones of the same operator and precision are left out.
+[[nodiscard]] std::vector<OperatorFit> fits_of(std::span<const CostFile> files,
+                                               std::string_view accelerator);
 
 }  // namespace foretrace

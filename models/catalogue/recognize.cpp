@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "models/catalogue/cost_file.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
 
@@ -75,22 +74,22 @@ std::string note_on(const Accelerator& found, const DeviceInfo& device) {
 
 }  // namespace
 
-std::optional<RecognizedAccelerator> recognize_accelerator(const DeviceInfo& device) {
-  if (auto named = accelerator_of_device(device.name, device.memory_bytes)) {
-    return RecognizedAccelerator{*std::move(named), {}};
+std::optional<RecognizedAccelerator> recognize_accelerator(const Catalogue& catalogue,
+                                                           const DeviceInfo& device) {
+  if (const Accelerator* const named =
+          catalogue.accelerator_of_device(device.name, device.memory_bytes)) {
+    return RecognizedAccelerator{*named, {}};
   }
   if (device.compute_major <= 0 || device.multiprocessors <= 0) return std::nullopt;
-  std::optional<Accelerator> best;
-  for (const std::string& name : accelerator_names()) {
-    Result<Accelerator> candidate = find_accelerator(name);
-    if (candidate.ok() && may_be(*candidate, device) &&
-        (!best || distance(*candidate, device) < distance(*best, device))) {
-      best = *std::move(candidate);
+  const Accelerator* best = nullptr;
+  for (const Accelerator& candidate : catalogue.accelerators()) {
+    if (may_be(candidate, device) &&
+        (best == nullptr || distance(candidate, device) < distance(*best, device))) {
+      best = &candidate;
     }
   }
-  if (!best) return std::nullopt;
-  std::string note = note_on(*best, device);
-  return RecognizedAccelerator{*std::move(best), std::move(note)};
+  if (best == nullptr) return std::nullopt;
+  return RecognizedAccelerator{*best, note_on(*best, device)};
 }
 
 }  // namespace foretrace

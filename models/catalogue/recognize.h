@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "models/catalogue/accelerator.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace {
@@ -18,6 +18,7 @@ struct RecognizedAccelerator {
 
 /// A device whose name no file has is matched by vendor, compute capability and multiprocessors; of
 /// equally good ones by memory. Nothing if no file is near enough, or too little was recorded.
-[[nodiscard]] std::optional<RecognizedAccelerator> recognize_accelerator(const DeviceInfo& device);
+[[nodiscard]] std::optional<RecognizedAccelerator> recognize_accelerator(const Catalogue& catalogue,
+                                                                         const DeviceInfo& device);
 
 }  // namespace foretrace

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "models/catalogue/accelerator.h"
 #include "sim/core/config.h"
 
 namespace foretrace::costing {
@@ -52,16 +51,6 @@ Result<Written> read_row(const ConfigValue& value, const std::string& where, std
 }
 
 }  // namespace
-
-Result<CostTable> CostTable::read(const std::string& path_or_name) {
-  // A name has no folder and no ending.
-  const bool is_name = path_or_name.find_first_of("/.") == std::string::npos;
-  const std::string path =
-      is_name ? config_directory() + "/kernel_tables/" + path_or_name + ".json" : path_or_name;
-  auto document = read_config(path, schema);
-  if (!document) return std::move(document).error();
-  return from(*document, path);
-}
 
 Result<CostTable> CostTable::parse(std::string_view text, const std::string& where) {
   auto document = parse_config_document(text, where, schema);

@@ -18,10 +18,12 @@ namespace foretrace::costing {
 
 class CostTable {
  public:
-  /// A path, or the name of a file in configs/kernel_tables. Schema foretrace.kernel_table/1:
+  /// From a document of the catalogue; `where` stands in messages. Schema
+  /// foretrace.kernel_table/1:
   /// {"rows": [{"operator": "aten::mm", "m": 512, "n": 1024, "k": 256, "time": "31 us"}, ...]};
   /// batch is 1 if left out, and `numbers` (read + written) stands for sizes that are no product.
-  [[nodiscard]] static Result<CostTable> read(const std::string& path_or_name);
+  [[nodiscard]] static Result<CostTable> from(const ConfigValue& document,
+                                              const std::string& where);
   [[nodiscard]] static Result<CostTable> parse(std::string_view text, const std::string& where);
 
   enum class Found : std::uint8_t { no_row, out_of_reach, interpolated, exact };
@@ -41,9 +43,6 @@ class CostTable {
     double ns = 0;
     bool product = false;
   };
-  [[nodiscard]] static Result<CostTable> from(const ConfigValue& document,
-                                              const std::string& where);
-
   std::map<std::string, std::vector<Row>, std::less<>> rows_;
   std::size_t size_ = 0;
 };

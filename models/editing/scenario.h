@@ -1,7 +1,7 @@
 // Scenario: what a what-if looks at.
 #pragma once
 
-#include "models/catalogue/accelerator.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace {
@@ -9,7 +9,8 @@ namespace foretrace {
 /// What an optimization may look at. Nothing in it is mutable.
 struct Scenario {
   const TaskGraph& graph;
-  const Accelerator* accelerator = nullptr;  ///< of the recording; null if it is not known
+  const Accelerator* accelerator;  ///< of the recording; null if it is not known
+  const Catalogue& catalogue;      ///< what parameters name
 };
 
 }  // namespace foretrace

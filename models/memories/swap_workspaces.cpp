@@ -151,11 +151,9 @@ WorkspaceSwap swap_workspaces(Editor& editor, const MemoryProfile& from, const M
   return Swapper(editor, from, to).run();
 }
 
-std::string move_workspaces(Editor& editor, std::string_view from, std::string_view to) {
-  const auto before = memory_profile_of(from);
-  const auto after = memory_profile_of(to);
-  if (!before || !after) return {};
-  const WorkspaceSwap swap = swap_workspaces(editor, *before, *after);
+std::string move_workspaces(Editor& editor, const MemoryProfile& from, const MemoryProfile& to) {
+  if (from.name.empty() || to.name.empty()) return {};
+  const WorkspaceSwap swap = swap_workspaces(editor, from, to);
   if (swap.edited == 0 && swap.added == 0 && swap.persistent_before == swap.persistent_after) {
     return {};
   }

@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
-#include "models/memories/memory_profile.h"
+#include "models/catalogue/memory_profile.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace {
@@ -24,9 +23,8 @@ struct WorkspaceSwap {
 /// that runs their operators. Nothing if the graph has no tensors.
 WorkspaceSwap swap_workspaces(Editor& editor, const MemoryProfile& from, const MemoryProfile& to);
 
-/// The same between accelerators by name; says what changed, nothing if no profile knows one of
-/// them or nothing does.
-[[nodiscard]] std::string move_workspaces(Editor& editor, std::string_view from,
-                                          std::string_view to);
+/// The same; says what changed, nothing if one of the profiles is not known or nothing does.
+[[nodiscard]] std::string move_workspaces(Editor& editor, const MemoryProfile& from,
+                                          const MemoryProfile& to);
 
 }  // namespace foretrace

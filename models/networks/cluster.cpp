@@ -93,29 +93,32 @@ void read_node(ConfigFields& fields, Cluster& cluster) {
   fields.take(inner.finish());
 }
 
-void read_accelerator_name(ConfigFields& fields, Accelerator& accelerator) {
+void read_accelerator_name(ConfigFields& fields, const Catalogue& catalogue,
+                           Accelerator& accelerator) {
   std::string name;
   fields.text("accelerator", name);
   if (name.empty()) return;
-  auto found = find_accelerator(name);
+  const auto found = catalogue.accelerator(name);
   if (!found.ok()) return fields.mistake("accelerator", found.error().message);
-  accelerator = std::move(*found);
+  accelerator = **found;
 }
 
-Result<Cluster> cluster_from(const ConfigValue& root, const std::string& path) {
+Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root,
+                             const std::string& path) {
   Cluster cluster;
   cluster.name = std::filesystem::path(path).stem().string();
   ConfigFields fields(root, path);
   fields.text("machine", cluster.machine);
-  read_accelerator_name(fields, cluster.accelerator);
+  read_accelerator_name(fields, catalogue, cluster.accelerator);
   cluster.generation = static_cast<Generation>(read_word(fields, "generation", generation_names));
   cluster.nodes = read_count(fields, "nodes", most_accelerators);
   read_node(fields, cluster);
   read_network(fields, cluster.network);
   read_curves(fields, cluster.curves);
   fields.optional_quantity("price_per_hour", ParamType::number, cluster.price_per_hour);
-  constexpr std::array<std::string_view, 6> no_figures = {"schema",     "machine", "accelerator",
-                                                          "generation", "curves",  "sources"};
+  fields.optional_boolean("usual", cluster.is_usual);
+  constexpr std::array<std::string_view, 7> no_figures = {
+      "schema", "machine", "accelerator", "generation", "usual", "curves", "sources"};
   cluster.sources = read_sources(fields, root, no_figures);
   if (cluster.nodes > 1 && cluster.network.nics == 0) {
     fields.mistake("network",
@@ -132,20 +135,23 @@ std::string_view to_string(Generation generation) {
   return generation_names[static_cast<std::size_t>(generation)];
 }
 
-Result<Cluster> parse_cluster(std::string_view text, const std::string& where) {
+Result<Cluster> parse_cluster(const Catalogue& catalogue, std::string_view text,
+                              const std::string& where) {
   auto root = parse_config_document(text, where, schema);
   if (!root) return std::move(root).error();
-  return cluster_from(*root, where);
+  return cluster_from(catalogue, *root, where);
 }
 
-Result<Cluster> find_cluster(std::string_view name) {
-  auto path = config_path("cluster", "clusters", name);
+Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name) {
+  auto path = config_path(catalogue.directory(), {"cluster", "clusters"}, name);
   if (!path) return std::move(path).error();
   auto root = read_config(*path, schema);
   if (!root) return std::move(root).error();
-  return cluster_from(*root, *path);
+  return cluster_from(catalogue, *root, *path);
 }
 
-std::vector<std::string> cluster_names() { return config_names("clusters"); }
+std::vector<std::string> cluster_names(const Catalogue& catalogue) {
+  return config_names(catalogue.directory(), "clusters");
+}
 
 }  // namespace foretrace

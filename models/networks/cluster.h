@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/catalogue/accelerator.h"
+#include "models/catalogue/catalogue.h"
 #include "models/catalogue/sources.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
@@ -86,16 +86,18 @@ struct Cluster {
   double host_link_bandwidth = 0;  ///< B/s between an accelerator and its host
   std::vector<MeasuredCurve> curves;
   double price_per_hour = 0;  ///< of one accelerator; 0: not stated
+  bool is_usual = false;      ///< the machine that is meant where only its accelerator is known
   FigureSources sources;
 
   [[nodiscard]] std::uint32_t accelerators() const { return nodes * node_accelerators; }
 };
 
 /// Finds configs/clusters/<name>.json, or reads the file if the name ends in .json.
-[[nodiscard]] Result<Cluster> find_cluster(std::string_view name);
+[[nodiscard]] Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name);
 /// Reads JSON text; `where` stands in messages and its stem is the name.
-[[nodiscard]] Result<Cluster> parse_cluster(std::string_view text, const std::string& where);
+[[nodiscard]] Result<Cluster> parse_cluster(const Catalogue& catalogue, std::string_view text,
+                                            const std::string& where);
 /// Names of every cluster found, sorted.
-[[nodiscard]] std::vector<std::string> cluster_names();
+[[nodiscard]] std::vector<std::string> cluster_names(const Catalogue& catalogue);
 
 }  // namespace foretrace

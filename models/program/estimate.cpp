@@ -50,7 +50,11 @@ double StepBreakdown::total() const {
 }
 
 Estimate estimate(const Job& job, const JobBlocks& blocks, const SourceScale& scale) {
-  const std::vector<BlockTimes> times = time_blocks(job, blocks, scale);
+  return estimate(job, blocks, time_blocks(job, blocks, scale), scale);
+}
+
+Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<BlockTimes>& times,
+                  const SourceScale& scale) {
   const StepParts parts = step_parts(job, blocks, times, scale);
   Estimate result;
   result.times = parts.times;

@@ -61,6 +61,9 @@ struct StepParts {
 /// `blocks` are of this job, or of one that differs in what they do not depend on.
 [[nodiscard]] Estimate estimate(const Job& job, const JobBlocks& blocks,
                                 const SourceScale& scale = no_scale());
+/// The same with times that are known.
+[[nodiscard]] Estimate estimate(const Job& job, const JobBlocks& blocks,
+                                const std::vector<BlockTimes>& times, const SourceScale& scale);
 
 /// The step and how far it may be off: each source at its ends in turn, combined as independent
 /// errors.

@@ -110,14 +110,16 @@ Result<Framework> parse_framework(std::string_view text, const std::string& wher
   return framework_from(*root, where);
 }
 
-Result<Framework> find_framework(std::string_view name) {
-  auto path = config_path("framework", "frameworks", name);
+Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name) {
+  auto path = config_path(catalogue.directory(), {"framework", "frameworks"}, name);
   if (!path) return std::move(path).error();
   auto root = read_config(*path, schema);
   if (!root) return std::move(root).error();
   return framework_from(*root, *path);
 }
 
-std::vector<std::string> framework_names() { return config_names("frameworks"); }
+std::vector<std::string> framework_names(const Catalogue& catalogue) {
+  return config_names(catalogue.directory(), "frameworks");
+}
 
 }  // namespace foretrace

@@ -50,8 +50,8 @@ struct Framework {
   FigureSources sources;
 };
 
-[[nodiscard]] Result<Framework> find_framework(std::string_view name);
+[[nodiscard]] Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name);
 [[nodiscard]] Result<Framework> parse_framework(std::string_view text, const std::string& where);
-[[nodiscard]] std::vector<std::string> framework_names();
+[[nodiscard]] std::vector<std::string> framework_names(const Catalogue& catalogue);
 
 }  // namespace foretrace

@@ -55,45 +55,39 @@ void add_duty(const PassTime& time, double count, double intensity, Duty& duty) 
   duty.idle += count * time.host_bound;
 }
 
+double clock_factor(const SustainedClock& clock, double now, CostSource source) {
+  return (source == CostSource::product ? clock.typical : clock.high) / now;
+}
+
 // Products run at the clock of their duty in layers; rates of attention were measured at the high
 // one.
-void settle_clock(const Job& job, double intensity, JobBlocks& blocks) {
+double settled_clock(const Job& job, const JobBlocks& blocks) {
   const SustainedClock& clock = job.cluster->accelerator.sustained_clock;
-  if (!uses_matrix_units(job.precisions.activations) || !(clock.low < clock.high)) return;
-  const auto factor_of = [&clock](double now, CostSource source) {
-    return (source == CostSource::product ? clock.typical : clock.high) / now;
-  };
   double now = clock.typical;
   // The duty depends on the clock and the clock on the duty, each weakly.
   for (int round = 0; round < 3; ++round) {
     SourceScale scale = no_scale();
     for (const CostSource source : {CostSource::product, CostSource::attention}) {
-      scale[static_cast<std::size_t>(source)] = factor_of(now, source);
+      scale[static_cast<std::size_t>(source)] = clock_factor(clock, now, source);
     }
     Duty duty;
     for (const BlockRun& run : blocks.order) {
       const BlockProgram& program = blocks.blocks[run.block].program;
       for (const auto* actions : {&program.forward, &program.backward, &program.weight_gradients}) {
-        add_duty(time_of(*actions, *job.framework, scale), run.count, intensity, duty);
+        add_duty(time_of(*actions, *job.framework, scale), run.count, blocks.attention_intensity,
+                 duty);
       }
     }
     // Stages wait for each other at both ends of a step.
-    const double bubble = static_cast<double>(job.plan.pipeline - 1) /
-                          (static_cast<double>(job.micro_batches()) * job.chunks);
-    duty.idle += bubble * (duty.products + duty.memory + duty.waiting + duty.idle);
+    duty.idle += waiting_share(job) * (duty.products + duty.memory + duty.waiting + duty.idle);
     now = clock_at_duty(clock, duty);
   }
-  blocks.clock = now;
-  for (RankBlock& block : blocks.blocks) {
-    BlockProgram& program = block.program;
-    for (auto* actions : {&program.forward, &program.backward, &program.weight_gradients}) {
-      for (Action& action : *actions) {
-        if (action.source == CostSource::product || action.source == CostSource::attention) {
-          action.ns *= factor_of(now, action.source);
-        }
-      }
-    }
-  }
+  return now;
+}
+
+bool has_free_clock(const Job& job) {
+  const SustainedClock& clock = job.cluster->accelerator.sustained_clock;
+  return uses_matrix_units(job.precisions.activations) && clock.low < clock.high;
 }
 
 }  // namespace
@@ -127,7 +121,7 @@ Placement placement_of(const Job& job, Axis axis) {
   return place(*job.cluster, axis_of(job.plan, axis));
 }
 
-JobBlocks build_blocks(const Job& job) {
+JobBlocks lower_blocks(const Job& job) {
   const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
   BatchShape batch;
   batch.sequences = job.micro_batch;
@@ -164,8 +158,42 @@ JobBlocks build_blocks(const Job& job) {
   for (const Block& block : workload.blocks) {
     result.blocks.push_back({block.role, block.name, lower(block, options)});
   }
-  settle_clock(job, kernels.attention_intensity(), result);
+  result.attention_intensity = kernels.attention_intensity();
   return result;
+}
+
+double waiting_share(const Job& job) {
+  return static_cast<double>(job.plan.pipeline - 1) /
+         (static_cast<double>(job.micro_batches()) * job.chunks);
+}
+
+SourceScale settled_scale(const Job& job, const JobBlocks& lowered) {
+  SourceScale scale = no_scale();
+  if (!has_free_clock(job)) return scale;
+  const double now = settled_clock(job, lowered);
+  for (const CostSource source : {CostSource::product, CostSource::attention}) {
+    scale[static_cast<std::size_t>(source)] =
+        clock_factor(job.cluster->accelerator.sustained_clock, now, source);
+  }
+  return scale;
+}
+
+JobBlocks build_blocks(const Job& job) {
+  JobBlocks blocks = lower_blocks(job);
+  if (!has_free_clock(job)) return blocks;
+  const SustainedClock& clock = job.cluster->accelerator.sustained_clock;
+  blocks.clock = settled_clock(job, blocks);
+  for (RankBlock& block : blocks.blocks) {
+    BlockProgram& program = block.program;
+    for (auto* actions : {&program.forward, &program.backward, &program.weight_gradients}) {
+      for (Action& action : *actions) {
+        if (action.source == CostSource::product || action.source == CostSource::attention) {
+          action.ns *= clock_factor(clock, blocks.clock, action.source);
+        }
+      }
+    }
+  }
+  return blocks;
 }
 
 std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,

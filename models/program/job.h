@@ -51,13 +51,21 @@ struct RankBlock {
 struct JobBlocks {
   std::vector<RankBlock> blocks;
   std::vector<BlockRun> order;
-  double clock = 1;         ///< of matrix units, against the slowest measured one
-  double tied_weights = 0;  ///< of the table that embedding and head share; 0: none
+  double clock = 1;                ///< of matrix units, against the slowest measured one
+  double attention_intensity = 1;  ///< rate of attention against that of large products
+  double tied_weights = 0;         ///< of the table that embedding and head share; 0: none
   double hidden_bytes = 0;  ///< activation between two blocks on this rank, of one micro-batch
 };
 
 /// Builds the model, divides it and gives every action its time.
 [[nodiscard]] JobBlocks build_blocks(const Job& job);
+/// The same at the typical clock: jobs that differ in pipeline, batch, schedule or sharding alone
+/// share it.
+[[nodiscard]] JobBlocks lower_blocks(const Job& job);
+/// Share of a stage's own work that it waits for others, at both ends of a step.
+[[nodiscard]] double waiting_share(const Job& job);
+/// What turns times of lower_blocks() into those of build_blocks(): depends on the share alone.
+[[nodiscard]] SourceScale settled_scale(const Job& job, const JobBlocks& lowered);
 
 /// Where the group of an axis lies.
 [[nodiscard]] Placement placement_of(const Job& job, Axis axis);

@@ -130,18 +130,18 @@ Result<ModelSpec> parse_model(std::string_view text, const std::string& where) {
   return model_from(*document, where);
 }
 
-Result<ModelSpec> find_model(std::string_view name) {
-  auto path = config_path("model", "models", name);
+Result<ModelSpec> find_model(const Catalogue& catalogue, std::string_view name) {
+  auto path = config_path(catalogue.directory(), {"model", "models"}, name);
   if (!path) return std::move(path).error();
   auto text = read_config_text(*path);
   if (!text) return std::move(text).error();
   return parse_model(*text, *path);
 }
 
-Result<ModelSpec> model_called(std::string_view name) {
+Result<ModelSpec> model_called(const Catalogue& catalogue, std::string_view name) {
   const std::string wanted = plain(name);
-  for (const std::string& file : model_names()) {
-    auto model = find_model(file);
+  for (const std::string& file : model_names(catalogue)) {
+    auto model = find_model(catalogue, file);
     if (!model.ok()) return model;
     const auto& aliases = model->aliases;
     const bool called = plain(file) == wanted || plain(model->product) == wanted ||
@@ -154,6 +154,8 @@ Result<ModelSpec> model_called(std::string_view name) {
                fmt::format("no model of configs/models is called {}", in_quotes(name))};
 }
 
-std::vector<std::string> model_names() { return config_names("models"); }
+std::vector<std::string> model_names(const Catalogue& catalogue) {
+  return config_names(catalogue.directory(), "models");
+}
 
 }  // namespace foretrace

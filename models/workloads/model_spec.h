@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/catalogue/catalogue.h"
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 
@@ -71,12 +72,12 @@ struct ModelSpec {
 
 /// Finds configs/models/<name>.json, or reads the file if the name ends in .json: one of ours or a
 /// config.json of Hugging Face.
-[[nodiscard]] Result<ModelSpec> find_model(std::string_view name);
+[[nodiscard]] Result<ModelSpec> find_model(const Catalogue& catalogue, std::string_view name);
 [[nodiscard]] Result<ModelSpec> parse_model(std::string_view text, const std::string& where);
 /// The model of configs/models that a table calls by this name: file name, product or alias, letter
 /// case and everything but letters, digits and dots left aside. ErrorCode::not_found otherwise.
-[[nodiscard]] Result<ModelSpec> model_called(std::string_view name);
-[[nodiscard]] std::vector<std::string> model_names();
+[[nodiscard]] Result<ModelSpec> model_called(const Catalogue& catalogue, std::string_view name);
+[[nodiscard]] std::vector<std::string> model_names(const Catalogue& catalogue);
 
 /// Reads the members of a config.json (Hugging Face transformers).
 [[nodiscard]] Result<ModelSpec> model_from_hugging_face(const ConfigValue& root,

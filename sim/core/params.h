@@ -34,6 +34,8 @@ struct ParamInfo {
   double minimum = -1e300;             ///< inclusive, in stored units
   double maximum = 1e300;
   std::string_view choices = {};  ///< text: the allowed words, "autocast|full"; empty: any text
+  std::string_view config = {};   ///< text: the folder of configs that it names a file of; a path
+                                  ///< works too
   /// Declared range of the default: the end that makes the predicted run faster, and the slower
   /// one. Empty: no uncertainty is claimed for it. A value that the user gives has no range.
   std::string_view optimistic = {};

@@ -18,6 +18,7 @@
 #include "apps/report/writers.h"
 #include "models/catalogue/accelerator.h"
 #include "tests/apps/support/json_schema.h"
+#include "tests/configs.h"
 
 namespace foretrace::test {
 namespace {
@@ -97,12 +98,11 @@ TEST_CASE("documents of every real trace follow their schemas") {
     MESSAGE("SKIPPED: no " << folder);
     return;
   }
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   Documents documents;
   for (const std::string& path : files_below(folder)) {
     CAPTURE(path);
     check_inspection(path, documents);
-    driver::LoadOptions options;
+    driver::LoadOptions options{.catalogue = test::shipped()};
     options.memory_graph = true;
     const auto recording = driver::load(path, options);
     if (recording.ok()) check_recording(*recording, documents);
@@ -111,15 +111,15 @@ TEST_CASE("documents of every real trace follow their schemas") {
 }
 
 TEST_CASE("documents of the fixtures of every format follow their schemas") {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   Documents documents;
   for (const std::string& path : files_below(FORETRACE_SOURCE_DIR "/tests/fixtures")) {
     CAPTURE(path);
     check_inspection(path, documents);
-    const auto recording = driver::load(path, {});
+    const auto recording = driver::load(path, {.catalogue = test::shipped()});
     if (recording.ok()) check_recording(*recording, documents);
   }
-  const auto job = driver::load(FORETRACE_SOURCE_DIR "/tests/fixtures/job");
+  const auto job =
+      driver::load(FORETRACE_SOURCE_DIR "/tests/fixtures/job", {.catalogue = test::shipped()});
   REQUIRE(job.ok());
   check_recording(*job, documents);
   CHECK(documents.checked() > 30);

@@ -63,6 +63,19 @@ TEST_CASE("a comparison follows its schema, and its reasons add up to the differ
   CHECK(sum == checked["change_ns"]);
 }
 
+TEST_CASE("plans follow their schema, and say what they rest on") {
+  const json document =
+      document_of("plan llama3_8b --cluster dgx_a100 --gpus 8..16 --batch 64 --json");
+  check_against("plan-1.json", document);
+  CHECK(document["plans"].size() == 5);
+  CHECK(document["scaling"].size() == 4);
+  CHECK(document["input"]["devices"] == 16);
+  // Exit 1: the answer is that nothing fits.
+  const json nothing = document_of("plan gpt3_175b --cluster dgx_a100 --gpus 8 --json", 1);
+  check_against("plan-1.json", nothing);
+  CHECK(nothing["plans"].empty());
+}
+
 TEST_CASE("a replay follows its schema and its breakdown sums to the step") {
   const json document = document_of(std::string("simulate ") + demo_trace + " --json");
   check_against("result-1.json", document);

@@ -142,4 +142,15 @@ TEST_CASE("a scenario that does not fit says so first") {
   CHECK(ran.out.starts_with("does not fit: stage 0 needs "));
 }
 
+TEST_CASE("refused: files of configs that are broken, or not there, by what names them") {
+  const std::string t4 = copy_of("configs/accelerators/t4.json", "my_t4.json");
+  CHECK(run_program("whatif " + demo + " -q --accelerator " + t4).code == 0);
+  const std::string broken =
+      copy_of("configs/accelerators/t4.json", "bad_t4.json", "\"product\"", "\"prodct\"");
+  CHECK(holds(refusal_of("whatif " + demo + " --accelerator " + broken),
+              "bad_t4.json: '/prodct': unknown key (did you mean 'product'?)"));
+  CHECK(holds(refusal_of("whatif " + demo + " --apply kernel_table:table=exampel"),
+              "did you mean 'example'?"));
+}
+
 }  // namespace foretrace::test

@@ -20,6 +20,7 @@
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "sim/graph/graph_builder.h"
+#include "tests/configs.h"
 
 namespace {
 
@@ -96,8 +97,7 @@ void try_accelerator(std::string_view text) {
 /// Products of our own, read once.
 const Accelerator& own_accelerator(std::string_view name) {
   const auto read = [](std::string_view file) {
-    set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-    auto found = find_accelerator(file);
+    auto found = foretrace::test::find_accelerator(file);
     if (!found.ok()) std::abort();
     return *std::move(found);
   };
@@ -176,7 +176,6 @@ void try_cost_texts(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are text here
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 8) {

@@ -12,9 +12,10 @@
 #include "apps/driver/steps.h"
 #include "apps/driver/what_if_spec.h"
 #include "models/catalogue/accelerator.h"
+#include "models/catalogue/memory_profile.h"
 #include "models/memories/allocator_settings.h"
-#include "models/memories/memory_profile.h"
 #include "sim/core/config.h"
+#include "tests/configs.h"
 #include "trace/collect/settings.h"
 
 namespace {
@@ -55,7 +56,7 @@ void try_values(std::string_view text) {
   check(driver::parse_when_full(text));
   check(driver::parse_step_choice(text));
   check(parse_allocator_settings(text));
-  check(driver::parse_target(text, std::nullopt));
+  check(driver::parse_target(*foretrace::test::shipped(), text, std::nullopt));
   if (const auto steps = trace::collector::step_range_of(text); steps) {
     if (steps->first < 0 || steps->last < steps->first) {
       std::abort();
@@ -67,7 +68,6 @@ void try_values(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are text here
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 4) {

@@ -14,6 +14,7 @@
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/validate.h"
+#include "tests/configs.h"
 #include "tests/laws/training_run.h"
 #include "tests/models/whatifs/examples.h"
 #include "tests/models/whatifs/replacing.h"
@@ -136,7 +137,7 @@ std::string never_applied(const TriedByName& tried) {
 // Applies, checks, and gives the new graph; the old one if the what-if declines.
 TaskGraph check_one(const TaskGraph& graph, const OptimizationInfo& info, const Accelerator* on,
                     const ParamValues& values, TriedByName* tried = nullptr) {
-  auto change = info.apply({graph, on}, values);
+  auto change = info.apply({graph, on, *foretrace::test::shipped()}, values);
   if (!change) {
     CHECK_MESSAGE(may_decline(change.error().code), change.error().message);
     CHECK_FALSE(change.error().message.empty());
@@ -157,7 +158,7 @@ TaskGraph check_one(const TaskGraph& graph, const OptimizationInfo& info, const 
   CHECK(timeline.span_ns >= longest_untouched_lane(graph, *change));
   check_memory(committed->graph, timeline);
 
-  const auto again = info.apply({graph, on}, values);
+  const auto again = info.apply({graph, on, *foretrace::test::shipped()}, values);
   REQUIRE(again.ok());
   CHECK(again->notes == change->notes);
   CHECK(again->inserted.size() == change->inserted.size());
@@ -166,8 +167,7 @@ TaskGraph check_one(const TaskGraph& graph, const OptimizationInfo& info, const 
 }
 
 Accelerator a100() {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto found = find_accelerator("a100_sxm_40gb");
+  auto found = foretrace::test::find_accelerator("a100_sxm_40gb");
   REQUIRE(found.ok());
   return *found;
 }
@@ -276,7 +276,6 @@ TEST_CASE("law: every what-if holds on every real recording with several streams
     MESSAGE("skipped: no real traces");
     return;
   }
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file()) files.push_back(entry.path().string());
@@ -286,7 +285,7 @@ TEST_CASE("law: every what-if holds on every real recording with several streams
   std::size_t looked_at = 0;
   for (const std::string& file : files) {
     CAPTURE(file);
-    const auto recording = driver::load(file);
+    const auto recording = driver::load(file, {.catalogue = foretrace::test::shipped()});
     if (!recording || busy_streams(recording->graph()) < 2) continue;
     ++looked_at;
     check_all(*recording, tried);
@@ -311,7 +310,6 @@ TEST_CASE("law: every what-if holds on every real recording with several streams
 
 TEST_CASE("law: every what-if holds on real jobs of several ranks") {
   const std::string folder = FORETRACE_SHARED_DIR "/traces/";
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   TriedByName tried;
   std::size_t jobs = 0;
   for (const char* job : {"torchrec_dlrm_v100x4/fp32_a2a_rank",
@@ -326,7 +324,7 @@ TEST_CASE("law: every what-if holds on real jobs of several ranks") {
       MESSAGE("skipped: no real traces of a job");
       continue;
     }
-    const auto recording = driver::load_inputs(files);
+    const auto recording = driver::load_inputs(files, {.catalogue = foretrace::test::shipped()});
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
     REQUIRE(busy_streams(recording->graph()) > files.size());
     check_all(*recording, tried);

@@ -16,6 +16,7 @@
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
+#include "tests/configs.h"
 #include "tests/laws/training_run.h"
 
 namespace foretrace {
@@ -195,7 +196,7 @@ TEST_CASE("law: policies obey on real training runs") {
       continue;
     }
     CAPTURE(path);
-    const auto recording = driver::load(path);
+    const auto recording = driver::load(path, {.catalogue = test::shipped()});
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
     const auto curves = track_memory(recording->graph(), simulate(recording->graph()));
     REQUIRE(curves.size() == 1);

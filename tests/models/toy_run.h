@@ -13,6 +13,7 @@
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "sim/graph/graph_builder.h"
+#include "tests/configs.h"
 
 namespace foretrace::test {
 
@@ -141,8 +142,7 @@ class ToyRun {
 using Given = std::vector<std::pair<std::string, std::string>>;
 
 inline Accelerator toy_accelerator(const char* name = "a100_sxm_40gb") {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto found = find_accelerator(name);
+  auto found = test::find_accelerator(name);
   REQUIRE_MESSAGE(found.ok(), found.error().message);
   return *found;
 }
@@ -151,7 +151,7 @@ inline Result<Change> apply_to(const TaskGraph& graph, const OptimizationInfo& i
                                const Given& given = {}, const Accelerator* accelerator = nullptr) {
   auto values = ParamValues::parse(info.name, info.params, given);
   REQUIRE_MESSAGE(values.ok(), values.error().message);
-  return info.apply({graph, accelerator}, *values);
+  return info.apply({graph, accelerator, *test::shipped()}, *values);
 }
 
 /// The graph after the what-if; fails the test if it declines.

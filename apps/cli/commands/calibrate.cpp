@@ -10,6 +10,7 @@
 
 #include "apps/cli/answers.h"
 #include "apps/cli/command.h"
+#include "apps/cli/configs.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
@@ -96,14 +97,14 @@ report::Page page(const Calibration& calibration, std::size_t tables, const std:
 std::string output_path(const std::string& output) {
   const bool plain =
       !output.empty() && output.find('/') == std::string::npos && !output.ends_with(".json");
-  return plain ? config_directory() + "/costs/" + output + ".json" : output;
+  return plain ? app::config_directory() + "/costs/" + output + ".json" : output;
 }
 
 /// Before the work: the constants do not replace what they are fitted to.
 Status check_constants(const Options& options) {
   std::vector<std::string> inputs = options.tables;
   if (!options.accelerator.empty()) {
-    inputs.push_back(config_directory() + "/accelerators/" + options.accelerator + ".json");
+    inputs.push_back(app::config_directory() + "/accelerators/" + options.accelerator + ".json");
   }
   return app::check_output(output_path(options.output), inputs);
 }
@@ -121,13 +122,15 @@ int run(const Options& options) {
     file.tables.push_back({table->name, table->origin, table->licence, table->paper});
     tables.push_back(std::move(*table));
   }
+  const Result<CataloguePtr> known = app::catalogue();
+  if (!known.ok()) return app::failure(known.error());
   std::optional<Accelerator> accelerator;
   if (!options.accelerator.empty()) {
-    auto found = find_accelerator(options.accelerator);
+    const auto found = (*known)->accelerator(options.accelerator);
     if (!found) return app::failure(found.error());
-    accelerator = std::move(*found);
+    accelerator = **found;
   }
-  const auto calibration = foretrace::calibrate(tables, accelerator);
+  const auto calibration = foretrace::calibrate(**known, tables, accelerator);
   if (!calibration) return app::failure(calibration.error());
   file.operators = calibration->operators;
   const std::string text = cost_file_text(file);

@@ -45,9 +45,9 @@ Result<Converted> convert(const Options& options) {
   if (Status status = app::check_output(options.out, {&options.in, 1}); !status.ok()) {
     return std::move(status).error();
   }
-  const driver::LoadOptions load = app::load_options(options.in, options.trace, options.common);
-  Result<trace::LoadedTrace> loaded =
-      trace::read_trace(options.in, {.strict = options.trace.strict, .progress = load.progress});
+  Result<trace::LoadedTrace> loaded = trace::read_trace(
+      options.in, {.strict = options.trace.strict,
+                   .progress = app::reading_progress(options.in, options.common)});
   app::clear_progress();
   if (!loaded.ok()) {
     return std::move(loaded).error();

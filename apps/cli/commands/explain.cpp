@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/answers.h"
-#include "apps/cli/catalogue.h"
 #include "apps/cli/command.h"
+#include "apps/cli/components.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/names.h"

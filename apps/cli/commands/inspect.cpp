@@ -56,16 +56,20 @@ Result<std::vector<driver::Inspection>> inspect_all(const Options& options) {
     return settings.error();
   }
   const driver::MemoryQuestion memory{options.memory, *settings};
+  Result<driver::LoadOptions> load =
+      app::load_options(files.front(), options.trace, options.common);
+  if (!load.ok()) {
+    return load.error();
+  }
   if (files.size() == 2) {  // they may complete each other
-    auto pair = driver::inspect_two(
-        files[0], files[1], app::load_options(files[0], options.trace, options.common), memory);
+    auto pair = driver::inspect_two(files[0], files[1], *load, memory);
     app::clear_progress();
     return pair;
   }
   std::vector<driver::Inspection> traces;
   for (const std::string& file : files) {
-    Result<std::vector<driver::Inspection>> found =
-        driver::inspect(file, app::load_options(file, options.trace, options.common), memory);
+    load->progress = app::reading_progress(file, options.common);
+    Result<std::vector<driver::Inspection>> found = driver::inspect(file, *load, memory);
     app::clear_progress();
     if (!found.ok()) {
       return std::move(found).error();

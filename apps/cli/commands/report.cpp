@@ -64,10 +64,20 @@ explorer::Variant variant_of(std::string name, std::vector<std::string> apply,
   return variant;
 }
 
+/// The what-if of the ranking that the stack is; empty: it is none of them.
+std::string ranked_name(const Options& options, const driver::Ranking& ranking) {
+  if (options.apply.size() != 1) return {};
+  const auto is_it = [&](const driver::Ranked& row) {
+    return row.optimization->name == options.apply.front();
+  };
+  return std::ranges::any_of(ranking.rows, is_it) ? options.apply.front() : std::string();
+}
+
 /// The stack that was asked for, then the best of the ranking.
 Status add_variants(const Options& options, const std::vector<driver::WhatIf>& stack,
                     Answers& answers) {
-  if (!stack.empty()) {
+  const std::string asked = ranked_name(options, answers.ranking);
+  if (!stack.empty() && asked.empty()) {
     Result<driver::Prediction> prediction =
         driver::predict(answers.recording, stack, answers.options, &answers.replay);
     if (!prediction.ok()) return prediction.error();
@@ -75,8 +85,9 @@ Status add_variants(const Options& options, const std::vector<driver::WhatIf>& s
   }
   std::size_t left = options.top;
   for (const driver::Ranked& row : answers.ranking.rows) {
-    if (left-- == 0) break;
     const std::string name(row.optimization->name);
+    if (left == 0 && name != asked) continue;
+    left -= left == 0 ? 0 : 1;
     const std::vector<driver::WhatIf> one = {*driver::with_defaults(*row.optimization)};
     Result<driver::Prediction> prediction =
         driver::predict(answers.recording, one, answers.options, &answers.replay);
@@ -88,6 +99,8 @@ Status add_variants(const Options& options, const std::vector<driver::WhatIf>& s
 
 /// The variant that the page opens with: the stack, or the first that gains.
 std::string shown_of(const Options& options, const Answers& answers) {
+  const std::string asked = ranked_name(options, answers.ranking);
+  if (!asked.empty()) return asked;
   if (!options.apply.empty()) return "applied";
   for (const driver::Ranked& row : answers.ranking.rows) {
     if (!row.is_noise && row.step_ns < answers.replay.run.answer.step_ns) {

@@ -11,6 +11,7 @@
 #include "apps/cli/answers.h"
 #include "apps/cli/busy.h"
 #include "apps/cli/command.h"
+#include "apps/cli/configs.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
@@ -87,7 +88,11 @@ int run_scenario(const Options& options, const std::string& path) {
   if (const Status asked = check_scenario_options(options); !asked.ok()) {
     return app::failure(asked.error());
   }
-  const Result<driver::Scenario> scenario = driver::read_scenario(path);
+  const Result<CataloguePtr> known = app::catalogue();
+  if (!known.ok()) {
+    return app::failure(known.error());
+  }
+  const Result<driver::Scenario> scenario = driver::read_scenario(**known, path);
   if (!scenario.ok()) {
     return app::failure(scenario.error());
   }

@@ -6,6 +6,7 @@
 #include "apps/cli/answers.h"
 #include "apps/cli/busy.h"
 #include "apps/cli/command.h"
+#include "apps/cli/configs.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
@@ -42,23 +43,27 @@ int run_formats(const Options& options) {
   return rows.ok() ? answer(report::formats_page(*rows), options) : app::failure(rows.error());
 }
 
-int run_jobs(const Options& options) {
+int run_jobs(const Options& options, const CataloguePtr& known) {
   const auto rows = app::while_busy(options.common, "replaying jobs",
-                                    [&] { return driver::job_table(options.data); });
+                                    [&] { return driver::job_table(known, options.data); });
   return rows.ok() ? answer(report::jobs_page(*rows), options) : app::failure(rows.error());
 }
 
-int run_claims(const Options& options) {
+int run_claims(const Options& options, const CataloguePtr& known) {
   const auto rows = app::while_busy(options.common, "predicting what papers report",
-                                    [&] { return driver::claim_table(options.data); });
+                                    [&] { return driver::claim_table(known, options.data); });
   return rows.ok() ? answer(report::claims_page(*rows), options) : app::failure(rows.error());
 }
 
 int run(const Options& options) {
   app::start_logging(options.common);
+  const Result<CataloguePtr> known = app::catalogue();
+  if (!known.ok()) {
+    return app::failure(known.error());
+  }
   if (!options.tables.folder.empty()) {
     const auto report = app::while_busy(options.common, "predicting tables", [&] {
-      return driver::validate_tables(app::tables_options(options.tables));
+      return driver::validate_tables(**known, app::tables_options(options.tables));
     });
     return report.ok() ? answer(report::tables_page(*report), options)
                        : app::failure(report.error());
@@ -67,21 +72,22 @@ int run(const Options& options) {
     return app::failure({ErrorCode::bad_usage, "got neither --data nor --tables, expected one"});
   }
   if (options.claims) {
-    return run_claims(options);
+    return run_claims(options, *known);
   }
   if (options.formats) {
     return run_formats(options);
   }
   if (options.jobs) {
-    return run_jobs(options);
+    return run_jobs(options, *known);
   }
-  const Result<driver::ReplayTable> table = app::while_busy(
-      options.common, "replaying recordings", [&] { return driver::replay_table(options.data); });
+  const Result<driver::ReplayTable> table =
+      app::while_busy(options.common, "replaying recordings",
+                      [&] { return driver::replay_table(*known, options.data); });
   if (!table) {
     return app::failure(table.error());
   }
   const Result<std::vector<driver::PairRow>> pairs = app::while_busy(
-      options.common, "predicting pairs", [&] { return driver::pair_table(options.data); });
+      options.common, "predicting pairs", [&] { return driver::pair_table(*known, options.data); });
   if (!pairs) {
     return app::failure(pairs.error());
   }

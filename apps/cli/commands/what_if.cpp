@@ -10,6 +10,7 @@
 
 #include "apps/cli/answers.h"
 #include "apps/cli/command.h"
+#include "apps/cli/configs.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/names.h"
@@ -35,6 +36,8 @@ struct Options {
   app::TraceOptions trace;
   std::vector<std::string> apply;
   std::string accelerator;
+  std::string parallel;
+  std::string cluster;
   app::Questions questions;
   app::BudgetOptions budget;
   std::string timeline;
@@ -49,7 +52,25 @@ struct Budgets {
   driver::BudgetAnswer predicted;
 };
 
-/// What --apply and --accelerator ask for, checked before the trace is read.
+/// What --parallel and --cluster ask for.
+Status add_spread(const Options& options, std::vector<driver::WhatIfSpec>& specs) {
+  if (options.parallel.empty() && options.cluster.empty()) {
+    return ok_status();
+  }
+  if (options.parallel.empty()) {
+    return Error{ErrorCode::bad_usage,
+                 "whatif: --cluster says where --parallel spreads the run, expected both, such as "
+                 "--parallel data=64, or --parallel recorded"};
+  }
+  Result<driver::WhatIfSpec> spread = driver::spread_over(options.parallel, options.cluster);
+  if (!spread.ok()) {
+    return std::move(spread).error().with_context("--parallel");
+  }
+  specs.push_back(*std::move(spread));
+  return ok_status();
+}
+
+/// What the options ask for, checked before the trace is read.
 Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   Result<std::vector<driver::WhatIfSpec>> specs = driver::parse_stack(options.apply);
   if (!specs.ok()) {
@@ -64,6 +85,9 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
       return std::move(accelerator).error().with_context("--accelerator");
     }
     specs->push_back(driver::swap_to(*accelerator));
+  }
+  if (const Status spread = add_spread(options, *specs); !spread.ok()) {
+    return spread.error();
   }
   if (const Status asked = app::check_questions(options.questions, !specs->empty()); !asked.ok()) {
     return asked.error();
@@ -236,6 +260,10 @@ std::vector<std::string> written(const Options& options) {
   if (!options.accelerator.empty()) {
     texts.push_back(driver::text_of(driver::swap_to(options.accelerator)));
   }
+  if (const auto spread = driver::spread_over(options.parallel, options.cluster);
+      !options.parallel.empty() && spread.ok()) {
+    texts.push_back(driver::text_of(*spread));
+  }
   return texts;
 }
 
@@ -244,7 +272,7 @@ Status check_outputs(const Options& options) {
   std::vector<std::string> inputs = app::files_of_what_ifs(options.apply);
   inputs.insert(inputs.end(), options.trace.paths.begin(), options.trace.paths.end());
   if (!options.accelerator.empty()) {
-    inputs.push_back(config_directory() + "/accelerators/" + options.accelerator + ".json");
+    inputs.push_back(app::config_directory() + "/accelerators/" + options.accelerator + ".json");
     inputs.push_back(options.accelerator);
   }
   return app::check_outputs(
@@ -317,6 +345,14 @@ std::function<int()> setup(app::Arguments& cli) {
          "compare the prediction with this recording of the changed run; of a job each rank "
          "once")
       .type_name("MEASURED");
+  cli.add_option("--parallel", options->parallel,
+                 "spread the run over ranks: data=64,zero=1; or recorded, for the groups it has; "
+                 "foretrace explain parallel lists the keys")
+      .type_name("KEY=N,...");
+  cli.add_option("--cluster", options->cluster,
+                 "with --parallel: the machine; foretrace list clusters names them; without it, "
+                 "the usual one of the recorded accelerator")
+      .type_name("NAME");
   cli.add_flag("--check-graph", options->check_graph,
                "check that all work of the changed graph still waits for what it waited for");
   app::add_questions(cli, options->questions);
@@ -332,6 +368,8 @@ std::function<int()> setup(app::Arguments& cli) {
        "two at once, each in its place"},
       {"foretrace whatif before.json.gz --apply mixed_precision --check after.json.gz",
        "how well the prediction meets the recording of the changed run, class by class"},
+      {"foretrace whatif trace.json.gz --parallel data=64 --cluster dgx_a100",
+       "the same run on 64 devices"},
       {"foretrace whatif trace.json.gz --pairs", "which two go together, and which get in the way"},
       {"foretrace whatif trace.json.gz --fit 24GiB", "what to do so that it fits a smaller device"},
       {"foretrace whatif trace.json.gz --max-batch --apply activation_checkpointing",

@@ -81,7 +81,7 @@ Status count_overhead(const Recording& recording, const Timeline& timeline,
       MemoryModel(recording, timeline).need(recording.graph(), timeline);
   if (need && question.size.share == 0) {
     const ContextBytes context =
-        context_bytes_of(recording.accelerator ? recording.accelerator->name : std::string());
+        recording.accelerator ? context_bytes_of(*recording.accelerator) : usual_context_bytes();
     question.overhead_bytes = context.high + need->reserved_bytes() - need->live_bytes;
     if (question.size.bytes <= question.overhead_bytes) {
       const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };

@@ -25,15 +25,23 @@ constexpr std::array<std::string_view, 4> recomputes = {"none", "selective", "fu
 constexpr std::array<std::string_view, 3> passes = {"training", "prefill", "decode"};
 constexpr std::array<std::string_view, 5> precision_names = {"fp32", "tf32", "fp16", "bf16", "fp8"};
 
+/// Where names of a scenario are looked up, and which of them were files.
+struct Names {
+  const Catalogue& catalogue;
+  std::vector<std::string>& files;
+};
+
+template <typename Value>
+using Finder = Result<Value> (*)(const Catalogue& catalogue, std::string_view name);
 /// Looks a name up; what it finds wrong is a mistake at this key.
-template <typename Value, typename Find>
-std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view key, Find find,
-                                       std::vector<std::string>& files) {
+template <typename Value>
+std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view key,
+                                       Finder<Value> find, const Names& names) {
   std::string name;
   fields.text(key, name);
   if (name.empty()) return nullptr;
-  if (name.find('/') != std::string::npos || name.ends_with(".json")) files.push_back(name);
-  auto found = find(name);
+  if (name.find('/') != std::string::npos || name.ends_with(".json")) names.files.push_back(name);
+  auto found = find(names.catalogue, name);
   if (!found.ok()) {
     fields.mistake(key, found.error().message);
     return nullptr;
@@ -41,11 +49,11 @@ std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view ke
   return std::make_shared<const Value>(std::move(*found));
 }
 
-void read_workload(ConfigFields& fields, Scenario& scenario) {
+void read_workload(ConfigFields& fields, const Names& names, Scenario& scenario) {
   const ConfigValue* object = fields.object("workload");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("workload"));
-  scenario.model = looked_up<ModelSpec>(inner, "model", find_model, scenario.files);
+  scenario.model = looked_up<ModelSpec>(inner, "model", find_model, names);
   const double usual = scenario.model != nullptr ? scenario.model->transformer.positions : 2048;
   Job& job = scenario.job;
   job.length = optional_count(inner, "sequence", most_tokens, static_cast<std::uint32_t>(usual));
@@ -102,13 +110,15 @@ void read_batch(ConfigFields& fields, Job& job) {
   fields.take(inner.finish());
 }
 
-Result<Scenario> scenario_from(const ConfigValue& root, const std::string& path) {
+Result<Scenario> scenario_from(const Catalogue& catalogue, const ConfigValue& root,
+                               const std::string& path) {
   Scenario scenario;
+  const Names names{catalogue, scenario.files};
   scenario.path = path;
   ConfigFields fields(root, path);
-  read_workload(fields, scenario);
-  scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, scenario.files);
-  scenario.framework = looked_up<Framework>(fields, "framework", find_framework, scenario.files);
+  read_workload(fields, names, scenario);
+  scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, names);
+  scenario.framework = looked_up<Framework>(fields, "framework", find_framework, names);
   scenario.job.precisions =
       *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
   read_parallelism(fields, scenario.job.plan);
@@ -170,16 +180,17 @@ bool is_scenario_file(const std::string& path) {
          head.find("traceEvents") == std::string::npos;
 }
 
-Result<Scenario> parse_scenario(std::string_view text, const std::string& where) {
+Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view text,
+                                const std::string& where) {
   auto root = parse_config_document(text, where, scenario_schema);
   if (!root) return std::move(root).error();
-  return scenario_from(*root, where);
+  return scenario_from(catalogue, *root, where);
 }
 
-Result<Scenario> read_scenario(const std::string& path) {
+Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path) {
   auto root = read_config(path, scenario_schema);
   if (!root) return std::move(root).error();
-  return scenario_from(*root, path);
+  return scenario_from(catalogue, *root, path);
 }
 
 }  // namespace foretrace::driver

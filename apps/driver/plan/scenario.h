@@ -31,8 +31,9 @@ inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
 [[nodiscard]] bool is_scenario_file(const std::string& path);
 
 /// Errors read "<file>: /pointer: what, got X, expected Y" with the nearest valid name.
-[[nodiscard]] Result<Scenario> read_scenario(const std::string& path);
-[[nodiscard]] Result<Scenario> parse_scenario(std::string_view text, const std::string& where);
+[[nodiscard]] Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path);
+[[nodiscard]] Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view text,
+                                              const std::string& where);
 
 /// Vocabulary padded and pointers set: what a table reader calls after it filled in the parts.
 [[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);

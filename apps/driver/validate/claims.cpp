@@ -66,8 +66,8 @@ Result<Claim> read_claim(const nlohmann::json& entry) {
   return claim;
 }
 
-Result<std::vector<Claim>> read_claims() {
-  const std::string path = config_directory() + "/validation/claims.json";
+Result<std::vector<Claim>> read_claims(const Catalogue& catalogue) {
+  const std::string path = catalogue.directory() + "/validation/claims.json";
   std::ifstream file(path);
   const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
   if (document.is_discarded() || !document.contains("claims")) {
@@ -146,13 +146,14 @@ Status compare(const Claim& claim, const Recording& recording, const Prediction&
   return ok_status();
 }
 
-Status predict_claim(const std::string& folder, Claim& claim) {
+Status predict_claim(const CataloguePtr& catalogue, const std::string& folder, Claim& claim) {
   const std::string path = folder + "/" + claim.recording;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     return Error{ErrorCode::not_found, "recording not found"};
   }
-  Result<Recording> recording = load_inputs(std::vector<std::string>{path});
+  Result<Recording> recording =
+      load_inputs(std::vector<std::string>{path}, {.catalogue = catalogue});
   if (!recording) {
     return std::move(recording).error();
   }
@@ -221,15 +222,16 @@ Verdict ClaimRow::verdict() const {
                                 : Verdict::not_comparable;
 }
 
-Result<std::vector<ClaimRow>> claim_table(const std::string& folder) {
-  Result<std::vector<Claim>> claims = read_claims();
+Result<std::vector<ClaimRow>> claim_table(const CataloguePtr& catalogue,
+                                          const std::string& folder) {
+  Result<std::vector<Claim>> claims = read_claims(*catalogue);
   if (!claims) {
     return std::move(claims).error();
   }
   std::vector<ClaimRow> rows;
   for (Claim& claim : *claims) {
     if (claim.row.failure.empty()) {
-      if (Status done = predict_claim(folder, claim); !done) {
+      if (Status done = predict_claim(catalogue, folder, claim); !done) {
         claim.row.failure = done.error().message;
         claim.row.failed_with = done.error().code;
       }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {
@@ -56,6 +57,7 @@ struct ClaimRow {
 
 /// Predicts every claim whose recording is below the folder.
 /// Errors: configs/validation/claims.json is missing or not such a list.
-[[nodiscard]] Result<std::vector<ClaimRow>> claim_table(const std::string& folder);
+[[nodiscard]] Result<std::vector<ClaimRow>> claim_table(const CataloguePtr& catalogue,
+                                                        const std::string& folder);
 
 }  // namespace foretrace::driver

@@ -24,8 +24,8 @@ struct JobEntry {
   JobRow row;
 };
 
-Result<std::vector<JobEntry>> read_jobs() {
-  const std::string path = config_directory() + "/validation/jobs.json";
+Result<std::vector<JobEntry>> read_jobs(const Catalogue& catalogue) {
+  const std::string path = catalogue.directory() + "/validation/jobs.json";
   std::ifstream file(path);
   const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
   if (document.is_discarded() || !document.contains("jobs") || !document["jobs"].is_array()) {
@@ -97,8 +97,8 @@ void add_collectives(const Recording& recording, const Communication& communicat
   }
 }
 
-Status fill(const std::vector<std::string>& inputs, JobRow& row) {
-  Result<Recording> recording = load_job(inputs);
+Status fill(const CataloguePtr& catalogue, const std::vector<std::string>& inputs, JobRow& row) {
+  Result<Recording> recording = load_job(inputs, {.catalogue = catalogue});
   if (!recording) {
     return std::move(recording).error();
   }
@@ -106,7 +106,7 @@ Status fill(const std::vector<std::string>& inputs, JobRow& row) {
   if (!replayed) {
     return std::move(replayed).error();
   }
-  LoadOptions constant;
+  LoadOptions constant{.catalogue = catalogue};
   constant.build.constant_latency = true;
   Result<Recording> again = load_job(inputs, constant);
   if (!again) {
@@ -129,8 +129,8 @@ Status fill(const std::vector<std::string>& inputs, JobRow& row) {
 
 }  // namespace
 
-Result<std::vector<JobRow>> job_table(const std::string& folder) {
-  Result<std::vector<JobEntry>> jobs = read_jobs();
+Result<std::vector<JobRow>> job_table(const CataloguePtr& catalogue, const std::string& folder) {
+  Result<std::vector<JobEntry>> jobs = read_jobs(*catalogue);
   if (!jobs) {
     return std::move(jobs).error();
   }
@@ -145,7 +145,7 @@ Result<std::vector<JobRow>> job_table(const std::string& folder) {
                     [&](const std::string& input) { return fs::exists(input, ignored); });
     if (!there) {
       job.row.failure = "recordings not found";
-    } else if (Status done = fill(job.inputs, job.row); !done) {
+    } else if (Status done = fill(catalogue, job.inputs, job.row); !done) {
       job.row.failure = done.error().message;
     }
     rows.push_back(std::move(job.row));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 #include "trace/assemble/build_graph.h"
 
@@ -40,6 +41,7 @@ struct JobRow {
 };
 
 /// Replays every job of configs/validation/jobs.json whose traces are below the folder.
-[[nodiscard]] Result<std::vector<JobRow>> job_table(const std::string& folder);
+[[nodiscard]] Result<std::vector<JobRow>> job_table(const CataloguePtr& catalogue,
+                                                    const std::string& folder);
 
 }  // namespace foretrace::driver

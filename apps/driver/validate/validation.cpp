@@ -114,8 +114,8 @@ std::vector<std::string> texts_of(const nlohmann::json& entry, const char* key) 
                             : found->get<std::vector<std::string>>();
 }
 
-Result<std::vector<Pair>> read_pairs() {
-  const std::string path = config_directory() + "/validation/pairs.json";
+Result<std::vector<Pair>> read_pairs(const Catalogue& catalogue) {
+  const std::string path = catalogue.directory() + "/validation/pairs.json";
   std::ifstream file(path);
   const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
   if (document.is_discarded() || !document.contains("pairs") || !document["pairs"].is_array()) {
@@ -136,12 +136,13 @@ Result<std::vector<Pair>> read_pairs() {
 }
 
 /// Fills a row from the two recordings. Only the step time of the changed one is used.
-Status predict_pair(Pair& pair) {
-  Result<Recording> base = load_inputs(pair.base);
+Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
+  const LoadOptions options{.catalogue = catalogue};
+  Result<Recording> base = load_inputs(pair.base, options);
   if (!base) {
     return std::move(base).error();
   }
-  Result<Recording> changed = load_inputs(pair.changed);
+  Result<Recording> changed = load_inputs(pair.changed, options);
   if (!changed) {
     return std::move(changed).error();
   }
@@ -204,7 +205,7 @@ Coverage coverage_of(const std::vector<PairRow>& pairs) {
 
 double PairRow::error() const { return error_of(predicted_ns, measured_ns); }
 
-Result<ReplayTable> replay_table(const std::string& folder) {
+Result<ReplayTable> replay_table(const CataloguePtr& catalogue, const std::string& folder) {
   Result<std::vector<std::string>> files = files_below(folder);
   if (!files) {
     return std::move(files).error();
@@ -212,7 +213,8 @@ Result<ReplayTable> replay_table(const std::string& folder) {
   ReplayTable table;
   for (const std::string& name : *files) {
     const auto begin = std::chrono::steady_clock::now();
-    Result<Recording> recording = load(fmt::format("{}/{}", folder, name));
+    Result<Recording> recording =
+        load(fmt::format("{}/{}", folder, name), {.catalogue = catalogue});
     if (!recording) {
       table.left_out.push_back({name, recording.error().message});
       continue;
@@ -236,8 +238,8 @@ Result<ReplayTable> replay_table(const std::string& folder) {
   return table;
 }
 
-Result<std::vector<PairRow>> pair_table(const std::string& folder) {
-  Result<std::vector<Pair>> pairs = read_pairs();
+Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue, const std::string& folder) {
+  Result<std::vector<Pair>> pairs = read_pairs(*catalogue);
   if (!pairs) {
     return std::move(pairs).error();
   }
@@ -253,7 +255,7 @@ Result<std::vector<PairRow>> pair_table(const std::string& folder) {
     }
     if (!there) {
       pair.row.failure = "recordings not found";
-    } else if (Status done = predict_pair(pair); !done) {
+    } else if (Status done = predict_pair(catalogue, pair); !done) {
       pair.row.failure = done.error().message;
     }
     rows.push_back(std::move(pair.row));

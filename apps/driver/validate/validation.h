@@ -8,6 +8,7 @@
 
 #include "apps/driver/predict.h"
 #include "apps/driver/validate/kernel_errors.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {
@@ -45,7 +46,8 @@ struct ReplayTable {
 };
 
 /// Replays every readable trace below a folder that has device work and a host side.
-[[nodiscard]] Result<ReplayTable> replay_table(const std::string& folder);
+[[nodiscard]] Result<ReplayTable> replay_table(const CataloguePtr& catalogue,
+                                               const std::string& folder);
 
 /// A recorded run before and after one change, and what was predicted from the first.
 struct PairRow {
@@ -76,6 +78,7 @@ struct Coverage {
 [[nodiscard]] Coverage coverage_of(const std::vector<PairRow>& pairs);
 
 /// Predicts every pair of configs/validation/pairs.json whose files are below the folder.
-[[nodiscard]] Result<std::vector<PairRow>> pair_table(const std::string& folder);
+[[nodiscard]] Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue,
+                                                      const std::string& folder);
 
 }  // namespace foretrace::driver

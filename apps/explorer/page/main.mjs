@@ -10,6 +10,8 @@ import { showAnswer } from './view/answer.mjs';
 import { WhatIfs } from './view/what_ifs.mjs';
 import { nameOf, showChanges, showSlice } from './view/details.mjs';
 
+const mostCurves = 4;
+
 class Explorer {
   constructor(page) {
     this.page = page;
@@ -29,9 +31,9 @@ class Explorer {
     const side = await this.page.side(variant);
     const run = this.page.run(side, factors);
     const { rows, left } = rowsOf(run);
-    const several = this.page.facts.devices > 1;
-    const memory = this.page.memory(run).map((curve) => ({ ...curve,
-      title: several ? `memory, rank ${curve.rank}` : 'live memory' })).slice(0, 4);
+    const curves = this.page.memory(run).slice(0, mostCurves);
+    const memory = curves.map((curve) => ({ ...curve,
+      title: curves.length > 1 ? `memory, rank ${curve.rank}/${curve.device}` : 'live memory' }));
     const note = `${time(run.answer.step)}${run.answer.isSpan ? '' : ' per step'}`
       + `${left > 0 ? `, ${left} more lanes` : ''}`;
     return Object.assign(run, { rows, memory, title, note, breakdown: this.page.breakdown(run) });

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/plan/plan_search.h"
 #include "apps/report/pages.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
@@ -11,33 +12,13 @@
 namespace foretrace::report::sections {
 namespace {
 
+using driver::plan_text;
 using driver::ScenarioAnswer;
 
 // The middle stages of a longer pipeline are alike.
 constexpr std::size_t most_stages = 8;
 constexpr std::size_t first_stages = 3;
 constexpr std::size_t last_stages = 2;
-
-std::string plan_text(const Job& job) {
-  const ParallelPlan& plan = job.plan;
-  std::string text = fmt::format("data {}", plan.data);
-  const auto add = [&text](std::string_view name, std::uint32_t size) {
-    if (size > 1) text += fmt::format(", {} {}", name, size);
-  };
-  add("tensor", plan.tensor);
-  if (plan.sequence) text += " with sequence";
-  add("pipeline", plan.pipeline);
-  if (job.chunks > 1) text += fmt::format(" in {} chunks", job.chunks);
-  add("context", plan.context);
-  add("expert", plan.expert);
-  switch (plan.sharding) {
-    case Sharding::none: break;
-    case Sharding::optimizer: text += ", sharded optimizer"; break;
-    case Sharding::gradients: text += ", sharded gradients"; break;
-    case Sharding::parameters: text += ", sharded parameters"; break;
-  }
-  return text;
-}
 
 std::string scenario_headline(const ScenarioPart& part) {
   const ScenarioAnswer& answer = part.answer;

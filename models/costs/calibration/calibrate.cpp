@@ -129,7 +129,8 @@ using GroupKey = std::tuple<std::string, OperatorKind, Precision>;
 // Rows by accelerator, operator and precision.
 class Grouping {
  public:
-  explicit Grouping(const std::optional<Accelerator>& chosen) : chosen_(chosen) {}
+  Grouping(const Catalogue& catalogue, const std::optional<Accelerator>& chosen)
+      : catalogue_(catalogue), chosen_(chosen) {}
 
   Status add(const OperatorTable& table) {
     for (const OperatorRow& row : table.rows) {
@@ -172,10 +173,8 @@ class Grouping {
   }
 
  private:
-  const Accelerator* device(const std::string& name) {
-    const auto [at, is_new] = devices_.try_emplace(name);
-    if (is_new) at->second = accelerator_of_device(name, 0);
-    return at->second ? &*at->second : nullptr;
+  [[nodiscard]] const Accelerator* device(const std::string& name) const {
+    return catalogue_.accelerator_of_device(name, 0);
   }
   void put(const Accelerator& accelerator, const std::string& name, const OperatorRow& row) {
     RowGroup& group = groups[{accelerator.name, row.kind, row.precision}];
@@ -185,8 +184,8 @@ class Grouping {
     group.rows.push_back({row, static_cast<std::size_t>(source - group.sources.begin())});
   }
 
+  const Catalogue& catalogue_;
   const std::optional<Accelerator>& chosen_;
-  std::map<std::string, std::optional<Accelerator>> devices_;
   std::map<std::pair<std::string, std::string>, std::size_t> unknown_;
 };
 
@@ -210,9 +209,9 @@ ErrorSummary summarize(std::vector<double> errors) {
   return summary;
 }
 
-Result<Calibration> calibrate(std::span<const OperatorTable> tables,
+Result<Calibration> calibrate(const Catalogue& catalogue, std::span<const OperatorTable> tables,
                               const std::optional<Accelerator>& accelerator) {
-  Grouping grouping(accelerator);
+  Grouping grouping(catalogue, accelerator);
   for (const OperatorTable& table : tables) {
     if (auto status = grouping.add(table); !status) return std::move(status).error();
   }

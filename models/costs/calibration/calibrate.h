@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/catalogue/accelerator.h"
+#include "models/catalogue/catalogue.h"
 #include "models/catalogue/operator_fit.h"
 #include "models/costs/calibration/operator_table.h"
 #include "sim/core/result.h"
@@ -39,7 +39,8 @@ struct Calibration {
 /// given, rows of other devices are left out. Each third of the rows is predicted by constants
 /// fitted to the other two; the constants that are returned are fitted to all. The form is chosen
 /// among the rows fitted to, never by rows held back.
-[[nodiscard]] Result<Calibration> calibrate(std::span<const OperatorTable> tables,
+[[nodiscard]] Result<Calibration> calibrate(const Catalogue& catalogue,
+                                            std::span<const OperatorTable> tables,
                                             const std::optional<Accelerator>& accelerator);
 
 }  // namespace foretrace

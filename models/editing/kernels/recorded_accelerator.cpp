@@ -7,14 +7,9 @@
 
 namespace foretrace::editing {
 
-Result<const Accelerator*> recorded_accelerator(const Scenario& scenario, const std::string& named,
-                                                std::optional<Accelerator>& owned) {
-  if (named != "recording") {
-    auto found = find_accelerator(named);
-    if (!found) return std::move(found).error();
-    owned = std::move(*found);
-    return &*owned;
-  }
+Result<const Accelerator*> recorded_accelerator(const Scenario& scenario,
+                                                const std::string& named) {
+  if (named != "recording") return scenario.catalogue.accelerator(named);
   if (scenario.accelerator != nullptr) return scenario.accelerator;
   const auto& devices = scenario.graph.context().devices;
   const std::string device = devices.empty() ? std::string() : devices.front().name;

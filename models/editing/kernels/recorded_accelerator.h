@@ -1,7 +1,6 @@
 // The accelerator of a recording: known from its device, or named by a parameter.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "models/catalogue/accelerator.h"
@@ -10,10 +9,9 @@
 
 namespace foretrace::editing {
 
-/// `named` is the parameter's text: "recording", or the name of an accelerator file, which is then
-/// kept in `owned`. unsupported, with the way out, if the recording's is not known.
+/// `named` is the parameter's text: "recording", or the name of an accelerator of the catalogue.
+/// unsupported, with the way out, if the recording's is not known.
 [[nodiscard]] Result<const Accelerator*> recorded_accelerator(const Scenario& scenario,
-                                                              const std::string& named,
-                                                              std::optional<Accelerator>& owned);
+                                                              const std::string& named);
 
 }  // namespace foretrace::editing

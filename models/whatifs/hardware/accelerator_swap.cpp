@@ -27,12 +27,14 @@ namespace {
 constexpr ParamInfo to_param = {
     .name = "to",
     .type = ParamType::text,
-    .doc = "Accelerator to move to: a name of configs/accelerators or a .json file."};
+    .doc = "Accelerator to move to: a name of configs/accelerators or a .json file.",
+    .config = "accelerators"};
 constexpr ParamInfo from_param = {
     .name = "from",
     .type = ParamType::text,
     .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known."};
+    .doc = "Accelerator of the recording, if its device name is not known.",
+    .config = "accelerators"};
 constexpr ParamInfo host_speed_param = {
     .name = "host_speed",
     .unit = "x",
@@ -87,7 +89,7 @@ class Swap {
       }
     }
     add_notes();
-    if (std::string note = move_workspaces(editor_, from_.name, to_.name); !note.empty()) {
+    if (std::string note = move_workspaces(editor_, from_.memory, to_.memory); !note.empty()) {
       editor_.note(std::move(note));
     }
     return editor_.finish();
@@ -227,12 +229,11 @@ class Swap {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  std::optional<Accelerator> owned;
-  auto from = editing::recorded_accelerator(scenario, params.text(from_param), owned);
+  auto from = editing::recorded_accelerator(scenario, params.text(from_param));
   if (!from) return std::move(from).error();
-  auto to = find_accelerator(params.text(to_param));
+  auto to = scenario.catalogue.accelerator(params.text(to_param));
   if (!to) return std::move(to).error();
-  return Swap(scenario.graph, **from, *to).run(params.number(host_speed_param));
+  return Swap(scenario.graph, **from, **to).run(params.number(host_speed_param));
 }
 
 constexpr std::array<std::string_view, 6> assumptions = {

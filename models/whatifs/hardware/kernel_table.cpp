@@ -23,7 +23,8 @@ constexpr ParamInfo table_param = {
     .type = ParamType::text,
     .doc =
         "A JSON file, or a name in configs/kernel_tables, with the schema "
-        "foretrace.kernel_table/1."};
+        "foretrace.kernel_table/1.",
+    .config = "kernel_tables"};
 constexpr ParamInfo reach_param = {.name = "reach",
                                    .unit = "x",
                                    .default_text = "2",
@@ -34,7 +35,9 @@ constexpr ParamInfo reach_param = {.name = "reach",
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
-  auto table = costing::CostTable::read(params.text(table_param));
+  auto document = scenario.catalogue.kernel_table(params.text(table_param));
+  if (!document) return std::move(document).error().with_context("parameter 'table'");
+  auto table = costing::CostTable::from(**document, params.text(table_param));
   if (!table) return std::move(table).error().with_context("parameter 'table'");
   std::size_t exact = 0;
   std::size_t out_of_reach = 0;

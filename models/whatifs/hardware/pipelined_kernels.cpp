@@ -47,7 +47,8 @@ constexpr ParamInfo accelerator_param = {
     .name = "accelerator",
     .type = ParamType::text,
     .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known."};
+    .doc = "Accelerator of the recording, if its device name is not known.",
+    .config = "accelerators"};
 
 struct Tiles {
   double m = 128;
@@ -100,8 +101,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                       device.name, device.compute_major, device.compute_minor)};
     }
   }
-  std::optional<Accelerator> owned;
-  auto on = editing::recorded_accelerator(scenario, params.text(accelerator_param), owned);
+  auto on = editing::recorded_accelerator(scenario, params.text(accelerator_param));
   if (!on) return std::move(on).error();
   Tiles tiles;
   tiles.latency_ns = params.number(latency_param);

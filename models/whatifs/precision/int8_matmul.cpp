@@ -48,7 +48,8 @@ constexpr ParamInfo accelerator_param = {
     .name = "accelerator",
     .type = ParamType::text,
     .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known."};
+    .doc = "Accelerator of the recording, if its device name is not known.",
+    .config = "accelerators"};
 
 class Int8 {
  public:
@@ -126,13 +127,13 @@ class Int8 {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (scenario.graph.size() == 0) return Error{ErrorCode::no_match, "no linear product"};
-  std::optional<Accelerator> owned;
-  auto found = editing::recorded_accelerator(scenario, params.text(accelerator_param), owned);
+  auto found = editing::recorded_accelerator(scenario, params.text(accelerator_param));
   if (!found) return std::move(found).error();
   if ((*found)->flops(Precision::int8) <= 0) {
     return Error{ErrorCode::unsupported, fmt::format("{} has no int8 units", (*found)->name)};
   }
-  return Int8({scenario.graph, *found}, params.number(outliers_param), params.integer(host_param))
+  return Int8({scenario.graph, *found, scenario.catalogue}, params.number(outliers_param),
+              params.integer(host_param))
       .run(params.number(least_columns_param));
 }
 

@@ -142,7 +142,8 @@ constexpr ParamInfo accelerator_param = {
     .name = "accelerator",
     .type = ParamType::text,
     .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known."};
+    .doc = "Accelerator of the recording, if its device name is not known.",
+    .config = "accelerators"};
 
 // auto: bf16 where the accelerator has it.
 Precision half_type(const std::string& dtype, const Accelerator* accelerator) {
@@ -197,10 +198,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                              "dtype=auto, bf16 or fp16",
                              params.text(dtype_param))};
   }
-  std::optional<Accelerator> owned;
   const Accelerator* accelerator = scenario.accelerator;
   if (!choice.daydream) {
-    auto found = editing::recorded_accelerator(scenario, params.text(accelerator_param), owned);
+    auto found = editing::recorded_accelerator(scenario, params.text(accelerator_param));
     if (!found) return std::move(found).error();
     accelerator = *found;
   }
@@ -211,7 +211,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   choice.loss_scaling =
       choice.needs_scaling ||
       (scaling == "auto" && choice.half == Precision::fp16 && !choice.tf32 && !choice.daydream);
-  return editing::lower_precision({scenario.graph, accelerator}, choice);
+  return editing::lower_precision({scenario.graph, accelerator, scenario.catalogue}, choice);
 }
 
 constexpr std::array<std::string_view, 12> assumptions = {

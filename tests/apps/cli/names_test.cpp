@@ -4,13 +4,12 @@
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/accelerator.h"
+#include "apps/cli/configs.h"
 
 namespace foretrace::app {
 namespace {
 
-/// The configs of the source tree.
-void use_configs() { set_config_directory(FORETRACE_SOURCE_DIR "/configs"); }
+void use_configs() { REQUIRE(find_configs(FORETRACE_SOURCE_DIR "/configs").ok()); }
 
 TEST_CASE("every alias leads to one what-if that there is, and hides none") {
   use_configs();

@@ -13,6 +13,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
+#include "tests/configs.h"
 
 namespace foretrace::driver {
 namespace {
@@ -23,8 +24,7 @@ std::optional<Recording> recording_of(const char* file) {
     MESSAGE("skipped: no real trace ", file);
     return std::nullopt;
   }
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto recording = load(path);
+  auto recording = load(path, {.catalogue = test::shipped()});
   REQUIRE_MESSAGE(recording.ok(), recording.error().message);
   return std::move(*recording);
 }
@@ -35,7 +35,8 @@ Change change_of(const Recording& recording, std::string_view text) {
   const auto what_if = check_what_if(*spec);
   REQUIRE_MESSAGE(what_if.ok(), what_if.error().message);
   const Accelerator* on = recording.accelerator ? &*recording.accelerator : nullptr;
-  auto change = what_if->optimization->apply({recording.graph(), on}, what_if->parameters);
+  auto change =
+      what_if->optimization->apply({recording.graph(), on, *test::shipped()}, what_if->parameters);
   REQUIRE_MESSAGE(change.ok(), change.error().message);
   return *std::move(change);
 }

@@ -5,6 +5,7 @@
 #include "apps/driver/predict.h"
 #include "tests/apps/driver/answers/answers_support.h"
 #include "tests/apps/support/program.h"
+#include "tests/configs.h"
 
 namespace foretrace::driver {
 namespace {
@@ -19,8 +20,7 @@ MemoryNeed need_of(std::int64_t bytes) {
 }
 
 Accelerator accelerator(const char* name) {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto found = find_accelerator(name);
+  auto found = test::find_accelerator(name);
   REQUIRE(found.ok());
   return *std::move(found);
 }

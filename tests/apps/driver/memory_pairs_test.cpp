@@ -11,6 +11,7 @@
 #include "apps/driver/predict.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
+#include "tests/configs.h"
 
 namespace foretrace::driver {
 namespace {
@@ -39,9 +40,9 @@ TEST_CASE("memory: peaks on an MI300X from recordings on an H100, by tables of w
     const std::string from = path_of(std::string("tracelens/") + model + "_h100");
     const std::string to = path_of(std::string("tracelens/") + model + "_mi300x");
     if (from.empty() || to.empty()) continue;
-    const auto recorded = load(from);
+    const auto recorded = load(from, {.catalogue = test::shipped()});
     REQUIRE(recorded.ok());
-    const auto measured = load(to);
+    const auto measured = load(to, {.catalogue = test::shipped()});
     REQUIRE(measured.ok());
     const auto stack = stack_of({"accelerator_swap", {{"to", "mi300x"}}});
     const auto prediction = predict(*recorded, stack);
@@ -58,7 +59,7 @@ TEST_CASE("memory: AdamW to 8-bit AdamW, from the first timeline alone") {
   const std::string from = path_of("ao/adamw_memory_timeline");
   const std::string to = path_of("ao/adamw8bit_memory_timeline");
   if (from.empty() || to.empty()) return;
-  LoadOptions options;
+  LoadOptions options{.catalogue = test::shipped()};
   options.memory_graph = true;
   const auto recorded = load(from, options);
   REQUIRE_MESSAGE(recorded.ok(), recorded.error().message);

@@ -16,6 +16,7 @@
 #include "apps/explorer/page.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
+#include "tests/configs.h"
 
 namespace {
 

@@ -13,17 +13,13 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/core/config.h"
+#include "tests/configs.h"
 
-using foretrace::accelerator_names;
-using foretrace::accelerator_of_device;
-using foretrace::find_accelerator;
 using foretrace::Precision;
 using foretrace::read_accelerator;
-using foretrace::set_config_directory;
+using foretrace::test::find_accelerator;
 
 namespace {
-
-void use_our_configs() { set_config_directory(FORETRACE_SOURCE_DIR "/configs"); }
 
 std::string file_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -50,8 +46,7 @@ std::string error_with(const std::string& from, const std::string& to) {
 }  // namespace
 
 TEST_CASE("accelerator: every file reads, names itself and gives a source for every figure") {
-  use_our_configs();
-  const auto names = accelerator_names();
+  const auto names = foretrace::test::shipped()->accelerator_names();
   CHECK(names.size() >= 38);
   for (const auto& name : names) {
     CAPTURE(name);
@@ -79,9 +74,8 @@ TEST_CASE("accelerator: every file reads, names itself and gives a source for ev
 }
 
 TEST_CASE("accelerator: no two files claim one device name and memory") {
-  use_our_configs();
   std::map<std::string, std::vector<std::int64_t>> memory;
-  for (const auto& name : accelerator_names()) {
+  for (const auto& name : foretrace::test::shipped()->accelerator_names()) {
     const auto accelerator = find_accelerator(name);
     REQUIRE(accelerator.ok());
     for (const auto& trace_name : accelerator->trace_names) {
@@ -96,7 +90,6 @@ TEST_CASE("accelerator: no two files claim one device name and memory") {
 }
 
 TEST_CASE("accelerator: rates and memory agree with the published table where both have them") {
-  use_our_configs();
   const std::string path = FORETRACE_SHARED_DIR "/validation/accelerator_datasheets.json";
   std::ifstream file(path);
   if (!file) {
@@ -133,7 +126,6 @@ TEST_CASE("accelerator: rates and memory agree with the published table where bo
 }
 
 TEST_CASE("accelerator: units are read, not guessed") {
-  use_our_configs();
   const auto a100 = find_accelerator("a100_sxm_40gb");
   REQUIRE(a100.ok());
   CHECK(a100->flops(Precision::bf16) == 312e12);
@@ -147,17 +139,21 @@ TEST_CASE("accelerator: units are read, not guessed") {
 }
 
 TEST_CASE("accelerator: device names of traces find their product") {
-  use_our_configs();
-  CHECK(accelerator_of_device("NVIDIA A100-PG509-200", 42297524224)->name == "a100_sxm_40gb");
-  CHECK(accelerator_of_device("Tesla V100-DGXS-32GB", 0)->name == "v100_sxm2_32gb");
-  CHECK(accelerator_of_device("AMD Instinct MI300X VF", 0)->name == "mi300x");
-  CHECK(accelerator_of_device("NVIDIA H100 80GB HBM3", 85028634624)->name == "h100_sxm");
-  CHECK_FALSE(accelerator_of_device("Quadro GP100", 0).has_value());
-  CHECK_FALSE(accelerator_of_device("", 206141652992).has_value());
+  CHECK(foretrace::test::shipped()
+            ->accelerator_of_device("NVIDIA A100-PG509-200", 42297524224)
+            ->name == "a100_sxm_40gb");
+  CHECK(foretrace::test::shipped()->accelerator_of_device("Tesla V100-DGXS-32GB", 0)->name ==
+        "v100_sxm2_32gb");
+  CHECK(foretrace::test::shipped()->accelerator_of_device("AMD Instinct MI300X VF", 0)->name ==
+        "mi300x");
+  CHECK(foretrace::test::shipped()
+            ->accelerator_of_device("NVIDIA H100 80GB HBM3", 85028634624)
+            ->name == "h100_sxm");
+  CHECK_FALSE(foretrace::test::shipped()->accelerator_of_device("Quadro GP100", 0));
+  CHECK_FALSE(foretrace::test::shipped()->accelerator_of_device("", 206141652992));
 }
 
 TEST_CASE("accelerator: unknown names are answered with the nearest ones") {
-  use_our_configs();
   const auto missing = find_accelerator("a100_sxm_80");
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.error().message.find("(did you mean 'a100_sxm_80gb'?)") != std::string::npos);
@@ -195,7 +191,6 @@ TEST_CASE("accelerator: mistakes in a file are named by their pointer") {
 }
 
 TEST_CASE("accelerator: the sustained clock is a property with a range") {
-  use_our_configs();
   const auto a100 = find_accelerator("a100_sxm_80gb");
   REQUIRE(a100.ok());
   CHECK(a100->sustained_clock.low == 1);
@@ -215,15 +210,4 @@ TEST_CASE("accelerator: a figure without a source is refused") {
                  "A100-PG509-200 with ns timestamps\",\n",
                  "") ==
       "/sources/kernel_gap: missing source of this figure, expected where it is from and the year");
-}
-
-TEST_CASE("accelerator: the environment names the config directory") {
-  use_our_configs();
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  REQUIRE(setenv("FORETRACE_CONFIGS", "/nowhere", 1) == 0);
-  CHECK(foretrace::config_directory() == "/nowhere");
-  CHECK(accelerator_names().empty());
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  REQUIRE(unsetenv("FORETRACE_CONFIGS") == 0);
-  CHECK(foretrace::config_directory() == FORETRACE_SOURCE_DIR "/configs");
 }

@@ -7,7 +7,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/accelerator.h"
+#include "models/catalogue/catalogue.h"
+#include "tests/configs.h"
 
 using namespace foretrace;
 
@@ -77,7 +78,6 @@ TEST_CASE("cost file: mistakes are named by their pointer") {
 }
 
 TEST_CASE("cost file: every file of ours reads, and its accelerators exist and use it") {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   int files = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(FORETRACE_SOURCE_DIR "/configs/costs")) {
@@ -88,7 +88,7 @@ TEST_CASE("cost file: every file of ours reads, and its accelerators exist and u
     CHECK_FALSE(file->tables.empty());
     for (const TableOrigin& table : file->tables) CHECK_FALSE(table.origin.empty());
     for (const CalibratedOperator& fitted : file->operators) {
-      const auto accelerator = find_accelerator(fitted.accelerator);
+      const auto accelerator = foretrace::test::find_accelerator(fitted.accelerator);
       REQUIRE_MESSAGE(accelerator.ok(), accelerator.error().message);
       CHECK(std::any_of(accelerator->fits.begin(), accelerator->fits.end(),
                         [&](const OperatorFit& fit) {
@@ -100,11 +100,14 @@ TEST_CASE("cost file: every file of ours reads, and its accelerators exist and u
   CHECK(files >= 2);
 }
 
-TEST_CASE("cost file: a folder that is not there has no fits, a broken file is an error") {
-  CHECK(fits_in("/no/such/folder", "t4")->empty());
+TEST_CASE("cost file: a folder that is not there has none, a broken file is an error") {
+  CHECK(read_cost_files("/no/such/folder")->empty());
   const auto folder = std::filesystem::temp_directory_path() / "foretrace_cost_file_test";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "broken.json") << "{";
-  CHECK_FALSE(fits_in(folder.string(), "t4").ok());
+  std::filesystem::create_directories(folder / "costs");
+  std::ofstream(folder / "costs/broken.json") << "{";
+  const auto broken = read_cost_files(folder.string());
+  REQUIRE_FALSE(broken.ok());
+  CHECK(broken.error().message.find("broken.json") != std::string::npos);
+  CHECK_FALSE(Catalogue::read(folder.string()).ok());
   std::filesystem::remove_all(folder);
 }

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/configs.h"
+
 namespace foretrace {
 namespace {
 
@@ -21,22 +23,21 @@ DeviceInfo device(std::string name, std::int32_t multiprocessors, std::int32_t m
 }
 
 std::string name_of(const DeviceInfo& info) {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  const auto found = recognize_accelerator(info);
+  const auto found = recognize_accelerator(*test::shipped(), info);
   return found ? found->accelerator.name : std::string();
 }
 
 TEST_CASE("recognize: a known name needs no note") {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  const auto found = recognize_accelerator(device("NVIDIA A100-SXM4-80GB", 108, 8, 0, 79 * gib));
+  const auto found =
+      recognize_accelerator(*test::shipped(), device("NVIDIA A100-SXM4-80GB", 108, 8, 0, 79 * gib));
   REQUIRE(found);
   CHECK(found->accelerator.name == "a100_sxm_80gb");
   CHECK(found->note.empty());
 }
 
 TEST_CASE("recognize: a board code is matched by capability, multiprocessors and memory") {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  const auto found = recognize_accelerator(device("NVIDIA PG509-210", 108, 8, 0, 79 * gib));
+  const auto found =
+      recognize_accelerator(*test::shipped(), device("NVIDIA PG509-210", 108, 8, 0, 79 * gib));
   REQUIRE(found);
   CHECK(found->accelerator.multiprocessors == 108);
   CHECK(found->accelerator.memory_bytes == 80 * gib);

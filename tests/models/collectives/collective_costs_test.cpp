@@ -8,6 +8,7 @@
 #include "models/catalogue/accelerator.h"
 #include "models/collectives/measured_curve.h"
 #include "models/collectives/nccl_model.h"
+#include "tests/configs.h"
 
 using foretrace::Cluster;
 using foretrace::collective_time;
@@ -22,8 +23,7 @@ using foretrace::sent_bytes;
 namespace {
 
 Cluster selene() {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto cluster = find_cluster("selene");
+  auto cluster = find_cluster(*foretrace::test::shipped(), "selene");
   REQUIRE_MESSAGE(cluster.ok(), cluster.error().message);
   return std::move(*cluster);
 }

@@ -7,18 +7,18 @@
 #include <doctest/doctest.h>
 
 #include "sim/core/config.h"
+#include "tests/configs.h"
 
 using foretrace::Accelerator;
-using foretrace::find_accelerator;
 using foretrace::gemm_from_grid;
 using foretrace::gemm_ns;
 using foretrace::GemmShape;
 using foretrace::Precision;
+using foretrace::test::find_accelerator;
 
 namespace {
 
 Accelerator accelerator(const char* name) {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   auto found = find_accelerator(name);
   REQUIRE_MESSAGE(found.ok(), found.error().message);
   return *found;

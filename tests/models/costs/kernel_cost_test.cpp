@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/configs.h"
+
 using foretrace::Accelerator;
 using foretrace::ErrorCode;
 using foretrace::KernelClass;
@@ -17,8 +19,7 @@ using foretrace::Setting;
 namespace {
 
 Accelerator accelerator(const char* name) {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto found = foretrace::find_accelerator(name);
+  auto found = foretrace::test::find_accelerator(name);
   REQUIRE_MESSAGE(found.ok(), found.error().message);
   return *found;
 }

@@ -2,13 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/configs.h"
+
 using namespace foretrace;
 
 namespace {
 
 Accelerator accelerator(const char* name) {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto found = find_accelerator(name);
+  auto found = foretrace::test::find_accelerator(name);
   REQUIRE_MESSAGE(found.ok(), found.error().message);
   return *found;
 }

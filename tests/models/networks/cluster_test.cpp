@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "models/catalogue/accelerator.h"
+#include "tests/configs.h"
 
 using foretrace::cluster_names;
 using foretrace::find_cluster;
@@ -20,12 +21,11 @@ std::string file_text(const std::string& path) {
 
 // The error of Selene's file with one text replaced by another.
 std::string error_with(const std::string& from, const std::string& to) {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   std::string text = file_text(FORETRACE_SOURCE_DIR "/configs/clusters/selene.json");
   const auto at = text.find(from);
   REQUIRE(at != std::string::npos);
   text.replace(at, from.size(), to);
-  const auto cluster = parse_cluster(text, "selene.json");
+  const auto cluster = parse_cluster(*foretrace::test::shipped(), text, "selene.json");
   REQUIRE_FALSE(cluster.ok());
   return cluster.error().message;
 }
@@ -33,11 +33,10 @@ std::string error_with(const std::string& from, const std::string& to) {
 }  // namespace
 
 TEST_CASE("clusters: every file reads, and says where its figures are from") {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  CHECK(cluster_names().size() >= 20);
-  for (const std::string& name : cluster_names()) {
+  CHECK(cluster_names(*foretrace::test::shipped()).size() >= 20);
+  for (const std::string& name : cluster_names(*foretrace::test::shipped())) {
     CAPTURE(name);
-    const auto cluster = find_cluster(name);
+    const auto cluster = find_cluster(*foretrace::test::shipped(), name);
     REQUIRE_MESSAGE(cluster.ok(), cluster.error().message);
     CHECK(cluster->name == name);
     CHECK(cluster->accelerators() >= 1);
@@ -63,13 +62,13 @@ TEST_CASE("clusters: mistakes are told with file, place and the nearest right wo
 TEST_CASE("clusters: nodes that nothing joins are a disconnected topology") {
   std::string text = file_text(FORETRACE_SOURCE_DIR "/configs/clusters/single.json");
   text.replace(text.find("\"nodes\": 1"), 10, "\"nodes\": 2");
-  const auto cluster = parse_cluster(text, "two.json");
+  const auto cluster = parse_cluster(*foretrace::test::shipped(), text, "two.json");
   REQUIRE_FALSE(cluster.ok());
   CHECK(cluster.error().message.find("the topology is disconnected") != std::string::npos);
 }
 
 TEST_CASE("clusters: an unknown name is told with the nearest") {
-  const auto cluster = find_cluster("selena");
+  const auto cluster = find_cluster(*foretrace::test::shipped(), "selena");
   REQUIRE_FALSE(cluster.ok());
   CHECK(cluster.error().message.find("did you mean 'selene'?") != std::string::npos);
 }

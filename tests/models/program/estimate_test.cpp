@@ -7,6 +7,7 @@
 #include "models/catalogue/accelerator.h"
 #include "models/program/pipeline_graph.h"
 #include "sim/engine/event/event_driven.h"
+#include "tests/configs.h"
 
 using foretrace::build_blocks;
 using foretrace::Cluster;
@@ -34,10 +35,9 @@ struct Parts {
 };
 
 Parts parts(const std::string& model) {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto spec = find_model(model);
-  auto cluster = find_cluster("selene");
-  auto framework = find_framework("megatron_2022");
+  auto spec = find_model(*foretrace::test::shipped(), model);
+  auto cluster = find_cluster(*foretrace::test::shipped(), "selene");
+  auto framework = find_framework(*foretrace::test::shipped(), "megatron_2022");
   REQUIRE((spec.ok() && cluster.ok() && framework.ok()));
   return {std::move(*spec), std::move(*cluster), std::move(*framework)};
 }

@@ -5,17 +5,17 @@
 #include <doctest/doctest.h>
 
 #include "models/catalogue/accelerator.h"
+#include "tests/configs.h"
 
 using foretrace::find_framework;
 using foretrace::framework_names;
 using foretrace::parse_framework;
 
 TEST_CASE("frameworks: every file reads, and says where its figures are from") {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  CHECK(framework_names().size() >= 10);
-  for (const std::string& name : framework_names()) {
+  CHECK(framework_names(*foretrace::test::shipped()).size() >= 10);
+  for (const std::string& name : framework_names(*foretrace::test::shipped())) {
     CAPTURE(name);
-    const auto framework = find_framework(name);
+    const auto framework = find_framework(*foretrace::test::shipped(), name);
     REQUIRE_MESSAGE(framework.ok(), framework.error().message);
     CHECK(framework->name == name);
     CHECK(framework->weight_bytes > 0);

@@ -79,7 +79,7 @@ TEST_CASE("optimizations: an empty graph is declined by every one, not crashed o
     const auto values =
         ParamValues::parse(info->name, info->params, foretrace::test::example_of(info->name));
     REQUIRE(values.ok());
-    const auto change = info->apply({graph, &a100}, *values);
+    const auto change = info->apply({graph, &a100, *foretrace::test::shipped()}, *values);
     REQUIRE_FALSE(change.ok());
     CHECK(change.error().code == foretrace::ErrorCode::no_match);
   }

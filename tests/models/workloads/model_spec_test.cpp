@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/configs.h"
+
 using foretrace::find_model;
 using foretrace::parse_model;
 
@@ -34,5 +36,6 @@ TEST_CASE("model files: sizes that do not fit each other are refused with their 
 }
 
 TEST_CASE("model files: an unknown name is told with the nearest") {
-  CHECK(find_model("gpt3_175").error().message.find("gpt3_175b") != std::string::npos);
+  CHECK(find_model(*foretrace::test::shipped(), "gpt3_175").error().message.find("gpt3_175b") !=
+        std::string::npos);
 }

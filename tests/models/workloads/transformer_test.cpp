@@ -6,6 +6,7 @@
 
 #include "models/catalogue/accelerator.h"
 #include "models/workloads/model_spec.h"
+#include "tests/configs.h"
 
 using foretrace::BatchShape;
 using foretrace::Block;
@@ -23,8 +24,7 @@ using foretrace::Workload;
 namespace {
 
 ModelSpec model(const std::string& name) {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto found = find_model(name);
+  auto found = find_model(*foretrace::test::shipped(), name);
   REQUIRE_MESSAGE(found.ok(), found.error().message);
   return std::move(*found);
 }
@@ -45,9 +45,8 @@ const Block& layer_of(const Workload& workload) {
 
 TEST_CASE(
     "models: every file reads and builds, and has about as many parameters as its name says") {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  CHECK(model_names().size() >= 60);
-  for (const std::string& name : model_names()) {
+  CHECK(model_names(*foretrace::test::shipped()).size() >= 60);
+  for (const std::string& name : model_names(*foretrace::test::shipped())) {
     CAPTURE(name);
     CHECK(parameters(name) > 1e7);
     CHECK_FALSE(model(name).source.empty());
@@ -69,11 +68,10 @@ TEST_CASE(
 }
 
 TEST_CASE("models: tables find them by product, alias and other spellings") {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  CHECK(model_called("Llama-2-7b-hf")->name == "llama2_7b");
-  CHECK(model_called("LLAMA3 70B")->name == "llama3_70b");
-  CHECK(model_called("GPT-3 175B")->name == "gpt3_175b");
-  CHECK_FALSE(model_called("Llama 9").ok());
+  CHECK(model_called(*foretrace::test::shipped(), "Llama-2-7b-hf")->name == "llama2_7b");
+  CHECK(model_called(*foretrace::test::shipped(), "LLAMA3 70B")->name == "llama3_70b");
+  CHECK(model_called(*foretrace::test::shipped(), "GPT-3 175B")->name == "gpt3_175b");
+  CHECK_FALSE(model_called(*foretrace::test::shipped(), "Llama 9").ok());
 }
 
 TEST_CASE("transformer: a layer keeps 34 s b h + 5 a s^2 b bytes for backward") {

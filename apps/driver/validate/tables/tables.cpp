@@ -38,13 +38,13 @@ const TableReaderInfo* reader_of(std::string_view id) {
   return nullptr;
 }
 
-template <typename Value, typename Find>
+template <typename Value>
 Result<std::shared_ptr<const Value>> remembered(
-    std::map<std::string, std::shared_ptr<const Value>>& known, const std::string& name,
-    Find find) {
+    std::map<std::string, std::shared_ptr<const Value>>& known, const Catalogue& catalogue,
+    const std::string& name, Result<Value> (*find)(const Catalogue&, std::string_view)) {
   const auto at = known.find(name);
   if (at != known.end()) return at->second;
-  auto found = find(name);
+  auto found = find(catalogue, name);
   if (!found.ok()) return std::move(found).error();
   return known[name] = std::make_shared<const Value>(std::move(*found));
 }
@@ -126,21 +126,21 @@ const TruthTable* TableInputs::table(std::string_view id) const {
 }
 
 Result<std::shared_ptr<const Cluster>> TableInputs::cluster(const std::string& name) {
-  return remembered(clusters_, name, find_cluster);
+  return remembered(clusters_, catalogue_, name, find_cluster);
 }
 Result<std::shared_ptr<const Framework>> TableInputs::framework(const std::string& name) {
-  return remembered(frameworks_, name, find_framework);
+  return remembered(frameworks_, catalogue_, name, find_framework);
 }
 Result<std::shared_ptr<const ModelSpec>> TableInputs::model(const std::string& called) {
-  return remembered(models_, called, model_called);
+  return remembered(models_, catalogue_, called, model_called);
 }
 
-Result<TablesReport> validate_tables(const TablesOptions& options) {
+Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOptions& options) {
   if (std::error_code ignored; !fs::is_directory(options.folder, ignored)) {
     return Error{ErrorCode::not_found, fmt::format("{}: no such folder", options.folder)};
   }
   TablesReport report;
-  TableInputs inputs;
+  TableInputs inputs(catalogue);
   std::vector<TruthTable> tables;
   for (const std::string& file : json_files(options.folder)) {
     auto table = read_truth_table(file);

@@ -57,6 +57,8 @@ struct TableErrors {
 /// What readers share: files of configs read once, and other tables.
 class TableInputs {
  public:
+  /// Keeps the catalogue by reference.
+  explicit TableInputs(const Catalogue& catalogue) : catalogue_(catalogue) {}
   void add(TruthTable table) { tables_.push_back(std::move(table)); }
   [[nodiscard]] const TruthTable* table(std::string_view id) const;
   [[nodiscard]] Result<std::shared_ptr<const Cluster>> cluster(const std::string& name);
@@ -65,6 +67,7 @@ class TableInputs {
   [[nodiscard]] Result<std::shared_ptr<const ModelSpec>> model(const std::string& called);
 
  private:
+  const Catalogue& catalogue_;
   std::vector<TruthTable> tables_;
   std::map<std::string, std::shared_ptr<const Cluster>> clusters_;
   std::map<std::string, std::shared_ptr<const Framework>> frameworks_;
@@ -96,6 +99,7 @@ struct TablesOptions {
 };
 
 /// Error: a folder that is not there, a name in `only` that is in no table.
-[[nodiscard]] Result<TablesReport> validate_tables(const TablesOptions& options);
+[[nodiscard]] Result<TablesReport> validate_tables(const Catalogue& catalogue,
+                                                   const TablesOptions& options);
 
 }  // namespace foretrace::driver

@@ -6,7 +6,7 @@ const mostLanes = 14;
 
 function laneTitle(lane, several) {
   const rank = several ? `rank ${lane.rank}, ` : '';
-  if (lane.kind === 'host_thread') return `${rank}thread ${lane.number}${lane.name ? ` (${lane.name})` : ''}`;
+  if (lane.kind === 'host_thread') return `${rank}${lane.name || `thread ${lane.number}`}`;
   return `${rank}${lane.kind === 'stream' ? 'stream' : lane.kind.replaceAll('_', ' ')} ${lane.number}`;
 }
 

@@ -12,6 +12,7 @@
 #include "apps/driver/predict.h"
 #include "apps/driver/what_if_spec.h"
 #include "models/catalogue/accelerator.h"
+#include "tests/configs.h"
 
 namespace foretrace::test {
 
@@ -24,8 +25,7 @@ struct Loaded {
 };
 
 inline Loaded loaded(const std::string& path) {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  driver::LoadOptions options;
+  driver::LoadOptions options{.catalogue = shipped()};
   options.memory_graph = true;
   auto recording = driver::load(path, options);
   REQUIRE_MESSAGE(recording.ok(), recording.error().message);

@@ -10,6 +10,7 @@
 #include "apps/driver/answers/ranking.h"
 #include "models/whatifs/optimization.h"
 #include "tests/apps/driver/answers/answers_support.h"
+#include "tests/configs.h"
 
 namespace foretrace::driver {
 namespace {
@@ -168,22 +169,25 @@ TEST_CASE("fit: a recording without memory, a size that is none, an accelerator 
   const auto answer = fit_memory(run.recording, run.replay, {}, size(mebibyte), {});
   REQUIRE_FALSE(answer.ok());
   CHECK(answer.error().message.find("profile_memory=True") != std::string::npos);
-  CHECK(parse_target("24 GiB", std::nullopt)->capacity_bytes == std::int64_t{24} << 30);
-  CHECK(parse_target("24GiB", std::nullopt)->capacity_bytes == std::int64_t{24} << 30);
-  const auto named = parse_target("rtx_4090", std::nullopt);
+  CHECK(parse_target(*test::shipped(), "24 GiB", std::nullopt)->capacity_bytes == std::int64_t{24}
+                                                                                      << 30);
+  CHECK(parse_target(*test::shipped(), "24GiB", std::nullopt)->capacity_bytes == std::int64_t{24}
+                                                                                     << 30);
+  const auto named = parse_target(*test::shipped(), "rtx_4090", std::nullopt);
   REQUIRE(named.ok());
   CHECK(named->name == "rtx_4090");
   CHECK(named->context_high_bytes > named->context_low_bytes);
   for (const char* wrong :
        {"", "24", "-1 GiB", "0 GiB", "nan GiB", "1e300 GiB", "rtx_409", "GiB"}) {
-    const auto refused = parse_target(wrong, std::nullopt);
+    const auto refused = parse_target(*test::shipped(), wrong, std::nullopt);
     INFO(wrong);
     REQUIRE_FALSE(refused.ok());
     CHECK(refused.error().code == ErrorCode::bad_usage);
     CHECK(refused.error().message.find("24 GiB") != std::string::npos);
   }
-  CHECK(parse_target("rtx_409", std::nullopt).error().message.find("'rtx_4090'") !=
-        std::string::npos);
+  CHECK(
+      parse_target(*test::shipped(), "rtx_409", std::nullopt).error().message.find("'rtx_4090'") !=
+      std::string::npos);
 }
 
 TEST_CASE("fit: settings and conflicts that what-ifs declare are right") {

@@ -10,6 +10,7 @@
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/apps/driver/answers/answers_support.h"
+#include "tests/configs.h"
 
 namespace foretrace::driver {
 namespace {
@@ -51,7 +52,7 @@ TEST_CASE("memory budget: a size is counted as --fit counts it") {
   const Timeline& timeline = replayed->run.timeline;
   REQUIRE(count_overhead(chain(), timeline, question).ok());
   const auto need = MemoryModel(chain(), timeline).need(chain().graph(), timeline);
-  const auto target = parse_target("1 GiB", chain().accelerator);
+  const auto target = parse_target(*test::shipped(), "1 GiB", chain().accelerator);
   REQUIRE(need);
   REQUIRE(target.ok());
   CHECK(question.overhead_bytes == target->needed_bytes(*need) - need->live_bytes);
@@ -78,7 +79,7 @@ TEST_CASE("memory budget: --fit tries what --when-full tries, with the same figu
   BudgetQuestion question{*parse_budget_size("1 GiB"), *parse_when_full("dtr")};
   REQUIRE(count_overhead(run.recording, run.replay.run.timeline, question).ok());
   question.size.bytes = question.overhead_bytes + (28 << 20);
-  auto target = parse_target("1 GiB", run.recording.accelerator);
+  auto target = parse_target(*test::shipped(), "1 GiB", run.recording.accelerator);
   REQUIRE(target.ok());
   target->capacity_bytes = question.size.bytes;
   const auto fit = fit_memory(run.recording, run.replay, {}, *target, {}, {.most_members = 1});

@@ -7,6 +7,7 @@
 
 #include "apps/driver/plan/scenario_answer.h"
 #include "models/catalogue/accelerator.h"
+#include "tests/configs.h"
 
 using foretrace::driver::answer_scenario;
 using foretrace::driver::is_scenario_file;
@@ -28,12 +29,11 @@ const std::string gpt = R"({
 })";
 
 std::string error_with(const std::string& from, const std::string& to) {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   std::string text = gpt;
   const auto at = text.find(from);
   REQUIRE(at != std::string::npos);
   text.replace(at, from.size(), to);
-  const auto scenario = parse_scenario(text, "s.json");
+  const auto scenario = parse_scenario(*foretrace::test::shipped(), text, "s.json");
   REQUIRE_FALSE(scenario.ok());
   return scenario.error().message;
 }
@@ -76,13 +76,12 @@ TEST_CASE("scenario: wrong ones are one line with file, place, what was got and 
 }
 
 TEST_CASE("scenario: the shipped ones read and are answered") {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   std::size_t found = 0;
   for (const auto& file :
        std::filesystem::directory_iterator(FORETRACE_SOURCE_DIR "/configs/scenarios")) {
     CAPTURE(file.path().string());
     REQUIRE(is_scenario_file(file.path().string()));
-    const auto scenario = read_scenario(file.path().string());
+    const auto scenario = read_scenario(*foretrace::test::shipped(), file.path().string());
     REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
     const auto answer = answer_scenario(*scenario);
     REQUIRE_MESSAGE(answer.ok(), answer.error().message);
@@ -102,8 +101,7 @@ TEST_CASE("scenario: the shipped ones read and are answered") {
 TEST_CASE(
     "scenario: GPT-3 175B on 64 GPUs of Selene is within its range of the published 13.75 s") {
   // Korthikanti et al., MLSys 2023, Table 5: sequence parallelism and selective recomputation
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  const auto scenario = parse_scenario(gpt, "s.json");
+  const auto scenario = parse_scenario(*foretrace::test::shipped(), gpt, "s.json");
   REQUIRE(scenario.ok());
   const auto answer = answer_scenario(*scenario);
   REQUIRE(answer.ok());
@@ -115,10 +113,9 @@ TEST_CASE(
 }
 
 TEST_CASE("scenario: what does not fit is an answer that names the stage") {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   std::string text = gpt;
   text.replace(text.find("\"pipeline\": 8"), 13, "\"pipeline\": 2");
-  const auto scenario = parse_scenario(text, "s.json");
+  const auto scenario = parse_scenario(*foretrace::test::shipped(), text, "s.json");
   REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
   const auto answer = answer_scenario(*scenario);
   REQUIRE(answer.ok());

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "models/catalogue/accelerator.h"
+#include "tests/configs.h"
 
 namespace foretrace::driver {
 
@@ -38,8 +39,7 @@ TEST_CASE("claims: what is not comparable is not inside, whatever the figures sa
 }
 
 TEST_CASE("claims: without the recordings every row says so, none is dropped") {
-  set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
-  const std::vector<ClaimRow> rows = claim_table("/nonexistent").value();
+  const std::vector<ClaimRow> rows = claim_table(test::shipped(), "/nonexistent").value();
   CHECK(rows.size() >= 80);
   for (const ClaimRow& row : rows) {
     INFO(row.name);
@@ -56,8 +56,7 @@ TEST_CASE("claims: no published gain is met by a predicted loss, and every recip
     MESSAGE("SKIPPED: no shared recordings at " << traces);
     return;
   }
-  set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
-  const std::vector<ClaimRow> rows = claim_table(traces).value();
+  const std::vector<ClaimRow> rows = claim_table(test::shipped(), traces).value();
   const auto wide = [](const ClaimRow& row) {
     return row.of == GainOf::kernels && row.predicted.low < row.predicted.high;
   };

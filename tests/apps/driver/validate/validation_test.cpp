@@ -16,6 +16,7 @@
 #include "apps/driver/validate/validate_jobs.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
+#include "tests/configs.h"
 
 namespace foretrace::driver {
 namespace {
@@ -31,10 +32,7 @@ bool have_traces() {
 }
 
 const ReplayTable& table() {
-  static const ReplayTable replays = [] {
-    set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
-    return replay_table(traces).value();
-  }();
+  static const ReplayTable replays = [] { return replay_table(test::shipped(), traces).value(); }();
   return replays;
 }
 
@@ -141,8 +139,7 @@ TEST_CASE("validation: everything three times as long makes a real run three tim
 
 TEST_CASE("validation: pairs are predicted from their first side with a declared range") {
   if (!have_traces()) return;
-  set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
-  const Result<std::vector<PairRow>> pairs = pair_table(traces);
+  const Result<std::vector<PairRow>> pairs = pair_table(test::shipped(), traces);
   REQUIRE_MESSAGE(pairs.ok(), pairs.error().message);
   std::map<std::string, PairRow> by_id;
   for (const PairRow& row : *pairs) {
@@ -169,8 +166,7 @@ TEST_CASE("validation: pairs are predicted from their first side with a declared
 
 TEST_CASE("validation: jobs are matched and replay, and a device that others used is flagged") {
   if (!have_traces()) return;
-  set_config_directory(std::string(FORETRACE_SOURCE_DIR) + "/configs");
-  const Result<std::vector<JobRow>> jobs = job_table(traces);
+  const Result<std::vector<JobRow>> jobs = job_table(test::shipped(), traces);
   REQUIRE_MESSAGE(jobs.ok(), jobs.error().message);
   const std::map<std::string, std::uint64_t> matched = {
       {"megatron_tp8", 84},         {"dlrm_8rank", 8},     {"torchrec_straggler", 31},

@@ -9,14 +9,14 @@
 #include <doctest/doctest.h>
 
 #include "models/catalogue/cost_file.h"
+#include "tests/configs.h"
 
 using namespace foretrace;
 
 namespace {
 
 Accelerator accelerator(const char* name) {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto found = find_accelerator(name);
+  auto found = foretrace::test::find_accelerator(name);
   REQUIRE_MESSAGE(found.ok(), found.error().message);
   return *found;
 }
@@ -82,7 +82,7 @@ TEST_CASE("calibrate: constants that made a table come back from it") {
   truth.fixed_ns = 5000;
   const DeviceRates rates{a100.flops(Precision::fp16) * 1e-9, a100.memory_bandwidth * 1e-9, 108, 2};
   const std::vector<OperatorTable> tables = {made_up(truth, rates, 0)};
-  const auto calibration = calibrate(tables, a100);
+  const auto calibration = calibrate(*foretrace::test::shipped(), tables, a100);
   REQUIRE_MESSAGE(calibration.ok(), calibration.error().message);
   const FormResult& found = calibration->operators.front().chosen;
   CHECK(to_string(found.fit.form) == "roofline");
@@ -103,7 +103,7 @@ TEST_CASE("calibrate: tiles are chosen where waves are in the data, and beat the
   truth.tile_overhead_k = 60;
   const DeviceRates rates{a100.flops(Precision::fp16) * 1e-9, a100.memory_bandwidth * 1e-9, 108, 2};
   const std::vector<OperatorTable> tables = {made_up(truth, rates, 0)};
-  const auto calibration = calibrate(tables, a100);
+  const auto calibration = calibrate(*foretrace::test::shipped(), tables, a100);
   REQUIRE_MESSAGE(calibration.ok(), calibration.error().message);
   const CalibratedOperator& found = calibration->operators.front();
   CHECK(to_string(found.chosen.fit.form) == "tiles");
@@ -130,11 +130,11 @@ TEST_CASE("calibrate: rows without a device need an accelerator, few rows are le
         {OperatorKind::gelu, Precision::fp16, "", {1, 1, 1024.0 * (i + 1), 0}, 5e3});
   }
   const std::vector<OperatorTable> tables = {table};
-  const auto nowhere = calibrate(tables, std::nullopt);
+  const auto nowhere = calibrate(*foretrace::test::shipped(), tables, std::nullopt);
   REQUIRE_FALSE(nowhere.ok());
   CHECK(nowhere.error().message ==
         "tiny: does not say on which device it was measured, expected an accelerator");
-  const auto few = calibrate(tables, accelerator("t4"));
+  const auto few = calibrate(*foretrace::test::shipped(), tables, accelerator("t4"));
   REQUIRE_FALSE(few.ok());
   CHECK(few.error().message ==
         "no operator has rows to fit; first reason: gelu on t4: fewer than 9 rows");
@@ -153,7 +153,8 @@ TEST_CASE("calibrate: fp16 operators of the A100 within the bars on rows held ba
   const auto tables = shared_tables({"gemm_a100_llmcompass", "ops_a100_llama_2_7b_vidur",
                                      "ops_a100_llama_2_70b_vidur", "elementwise_a100_llmcompass"});
   if (tables.empty()) return;
-  const auto calibration = calibrate(tables, accelerator("a100_sxm_80gb"));
+  const auto calibration =
+      calibrate(*foretrace::test::shipped(), tables, accelerator("a100_sxm_80gb"));
   REQUIRE_MESSAGE(calibration.ok(), calibration.error().message);
   const CalibratedOperator& gemm = find(*calibration, OperatorKind::gemm);
   MESSAGE("gemm ", gemm.chosen.held_back.mean, ", roofline ", gemm.roofline.held_back.mean);
@@ -177,7 +178,7 @@ TEST_CASE("calibrate: fp32 products are never worse than a roofline, rows much b
       {"op_bmm_neusight", "op_linear_neusight", "op_ln_neusight", "op_softmax_neusight"});
   if (tables.empty()) return;
   accelerator("t4");
-  const auto calibration = calibrate(tables, std::nullopt);
+  const auto calibration = calibrate(*foretrace::test::shipped(), tables, std::nullopt);
   REQUIRE_MESSAGE(calibration.ok(), calibration.error().message);
   CHECK(calibration->operators.size() == 18);
   CHECK(calibration->unused.empty());

@@ -22,8 +22,7 @@ foretrace::TaskGraph run_of(std::string_view op, std::string_view shapes) {
   return run.build();
 }
 
-const foretrace::test::Given example = {
-    {"table", FORETRACE_SOURCE_DIR "/configs/kernel_tables/example.json"}};
+const foretrace::test::Given example = {{"table", "example"}};
 
 }  // namespace
 
@@ -53,10 +52,9 @@ TEST_CASE("kernel_table: sizes out of reach and operators without rows stay") {
   }
 }
 
-TEST_CASE("kernel_table: a missing file is named") {
-  foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+TEST_CASE("kernel_table: a table that is not there is named") {
   const auto graph = run_of("aten::mm", "[[64, 64], [64, 64]]");
   const auto absent = apply_to(graph, kernel_table, {{"table", "absent"}});
   REQUIRE_FALSE(absent.ok());
-  CHECK(absent.error().message.find("absent.json") != std::string::npos);
+  CHECK(absent.error().message.find("kernel table 'absent': not found") != std::string::npos);
 }

@@ -70,7 +70,8 @@ TEST_CASE(
   const auto values = ParamValues::parse("x", data_loader_workers.params, Given{});
   REQUIRE(values.ok());
   const auto span_at = [&](Bound bound) {
-    auto change = data_loader_workers.apply({graph, nullptr}, values->at_bound(bound));
+    auto change = data_loader_workers.apply({graph, nullptr, foretrace::no_catalogue()},
+                                            values->at_bound(bound));
     REQUIRE(change.ok());
     auto committed = foretrace::commit(graph, *change);
     REQUIRE(committed.ok());

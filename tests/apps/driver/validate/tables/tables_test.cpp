@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "models/catalogue/accelerator.h"
+#include "tests/configs.h"
 
 using foretrace::driver::errors_of;
 using foretrace::driver::rank_correlation;
@@ -26,8 +27,7 @@ const std::string validation = FORETRACE_SHARED_DIR "/validation";
 
 const TablesReport& shared_report() {
   static const TablesReport report = [] {
-    foretrace::set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-    auto found = validate_tables({validation, {}, ""});
+    auto found = validate_tables(*foretrace::test::shipped(), {validation, {}, ""});
     REQUIRE_MESSAGE(found.ok(), found.error().message);
     return std::move(*found);
   }();
@@ -83,17 +83,18 @@ TEST_CASE("tables: damaged and unknown ones are told, the others go on") {
   const std::string folder = written(
       "d.json",
       R"({"schema": "foretrace-truth/1", "id": "vtrain_multi_node", "columns": ["hidden", "iter_ms"], "rows": [[1024, 5.0]]})");
-  const auto report = validate_tables({folder, {}, ""});
+  const auto report = validate_tables(*foretrace::test::shipped(), {folder, {}, ""});
   REQUIRE(report.ok());
   CHECK(report->broken.size() == 2);
   CHECK(report->unknown == std::vector<std::string>{"something_else"});
   REQUIRE(report->tables.size() == 1);
   REQUIRE(report->tables.front().skipped.size() == 1);
   CHECK(report->tables.front().skipped.front().reason == "no number in column heads");
-  const auto missing = validate_tables({folder, {"vtrain_multi_nod"}, ""});
+  const auto missing =
+      validate_tables(*foretrace::test::shipped(), {folder, {"vtrain_multi_nod"}, ""});
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.error().message.find("did you mean 'vtrain_multi_node'?") != std::string::npos);
-  CHECK_FALSE(validate_tables({folder + "/none", {}, ""}).ok());
+  CHECK_FALSE(validate_tables(*foretrace::test::shipped(), {folder + "/none", {}, ""}).ok());
   fs::remove_all(folder);
 }
 

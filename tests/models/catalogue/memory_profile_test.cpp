@@ -1,44 +1,41 @@
-#include "models/memories/memory_profile.h"
+#include "models/catalogue/memory_profile.h"
 
 #include <set>
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/accelerator.h"
+#include "models/catalogue/config_files.h"
+#include "tests/configs.h"
 
 namespace foretrace {
 namespace {
 
 TEST_CASE("memory profiles: every file is right, and every accelerator has exactly one") {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   std::multiset<std::string> listed;
-  for (const std::string& file : memory_profile_files()) {
-    const auto profile = read_memory_profile(file);
+  const std::string configs = FORETRACE_SOURCE_DIR "/configs";
+  for (const std::string& file : config_names(configs, "memories")) {
+    const auto profile = read_memory_profile(config_file(configs, "memories", file));
     REQUIRE_MESSAGE(profile.ok(), profile.error().message);
     CHECK(profile->context_high_bytes > 0);
     CHECK(!profile->sources.empty());
     for (const std::string& name : profile->accelerators) {
-      CHECK_MESSAGE(find_accelerator(name).ok(), name);
+      CHECK_MESSAGE(test::find_accelerator(name).ok(), name);
       listed.insert(name);
     }
   }
-  for (const std::string& name : accelerator_names()) {
+  for (const std::string& name : test::shipped()->accelerator_names()) {
     CHECK_MESSAGE(listed.count(name) == 1, name);
   }
 }
 
 TEST_CASE("memory profiles: sizes are those of the sources") {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  const auto hopper = memory_profile_of("h100_sxm");
-  const auto mi300x = memory_profile_of("mi300x");
-  REQUIRE(hopper);
-  REQUIRE(mi300x);
-  CHECK(hopper->per_call_bytes("aten::addmm") == 1 << 20);
-  CHECK(hopper->per_call_bytes("aten::mm") == 0);
-  CHECK(hopper->persistent.front().bytes == 33'554'432);
-  CHECK(mi300x->per_call_bytes("aten::mm") == 79'691'776);
-  CHECK(!memory_profile_of("abacus"));
+  const MemoryProfile hopper = test::find_accelerator("h100_sxm")->memory;
+  const MemoryProfile mi300x = test::find_accelerator("mi300x")->memory;
+  CHECK(hopper.per_call_bytes("aten::addmm") == 1 << 20);
+  CHECK(hopper.per_call_bytes("aten::mm") == 0);
+  CHECK(hopper.persistent.front().bytes == 33'554'432);
+  CHECK(mi300x.per_call_bytes("aten::mm") == 79'691'776);
 }
 
 TEST_CASE("memory profiles: a mistake is named with its place") {

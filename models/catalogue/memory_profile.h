@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,7 +21,7 @@ struct LibraryWorkspace {
 };
 
 struct MemoryProfile {
-  std::string name;  ///< file stem
+  std::string name;  ///< file stem; empty: nothing is known
   std::vector<std::string> accelerators;
   std::int64_t context_low_bytes = 0;  ///< taken by the driver, outside the allocator
   std::int64_t context_high_bytes = 0;
@@ -38,9 +37,5 @@ struct MemoryProfile {
 [[nodiscard]] Result<MemoryProfile> parse_memory_profile(std::string_view text,
                                                          const std::string& where);
 [[nodiscard]] Result<MemoryProfile> read_memory_profile(const std::string& path);
-/// The profile that lists this accelerator, if any does.
-[[nodiscard]] std::optional<MemoryProfile> memory_profile_of(std::string_view accelerator);
-/// Files in configs/memories, sorted.
-[[nodiscard]] std::vector<std::string> memory_profile_files();
 
 }  // namespace foretrace

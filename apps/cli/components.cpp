@@ -1,5 +1,5 @@
 // Everything with a name.
-#include "apps/cli/catalogue.h"
+#include "apps/cli/components.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,11 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/accelerator_page.h"
+#include "apps/cli/configs.h"
 #include "apps/driver/scheduler/placements/placement.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "apps/driver/what_if_spec.h"
 #include "apps/report/text.h"
-#include "models/catalogue/accelerator.h"
+#include "models/catalogue/catalogue.h"
 #include "models/networks/cluster.h"
 #include "models/policies/eviction/policy.h"
 #include "models/program/framework.h"
@@ -230,15 +231,20 @@ Family formats(Kind kind, std::span<const Info* const> all, std::string_view use
 /// Files of a folder of configs; `for_people` is the field that says in words what one is. A
 /// mistake in a file stands where that would.
 template <typename Value>
-Family files(Kind kind, std::vector<std::string> (*names)(),
-             Result<Value> (*find)(std::string_view), std::string Value::*for_people,
-             std::string_view use) {
+Family files(Kind kind, std::vector<std::string> (*names)(const Catalogue&),
+             Result<Value> (*find_in)(const Catalogue&, std::string_view),
+             std::string Value::*for_people, std::string_view use) {
+  const auto find = [find_in](std::string_view name) -> Result<Value> {
+    const Result<CataloguePtr> known = catalogue();
+    return known.ok() ? find_in(**known, name) : known.error();
+  };
   const auto path_of = [kind](const std::string& name) {
     return fmt::format("{}/{}/{}.json", config_directory(), kind.name, name);
   };
   return {kind,
           [=](std::vector<Component>& found) {
-            for (std::string& name : names()) {
+            const Result<CataloguePtr> known = catalogue();
+            for (std::string& name : names(known.ok() ? **known : no_catalogue())) {
               const Result<Value> value = find(name);
               found.push_back(
                   {kind.name, name, value.ok() ? *value.*for_people : value.error().message});
@@ -260,16 +266,29 @@ Family files(Kind kind, std::vector<std::string> (*names)(),
           }};
 }
 
+std::vector<std::string> accelerator_names(const Catalogue& known) {
+  return known.accelerator_names();
+}
+Result<Accelerator> find_accelerator(const Catalogue& known, std::string_view name) {
+  const Result<const Accelerator*> found = known.accelerator(name);
+  return found.ok() ? Result<Accelerator>(**found) : found.error();
+}
+
 Family accelerators() {
   Family family = files({"accelerators", "products that whatif --accelerator takes"},
                         accelerator_names, find_accelerator, &Accelerator::product, "");
-  family.json = [](const std::string& name) -> Result<Json> {
-    const Result<Accelerator> accelerator = find_accelerator(name);
-    return accelerator.ok() ? Result<Json>(accelerator_json(*accelerator)) : accelerator.error();
+  const auto found = [](const std::string& name) -> Result<const Accelerator*> {
+    const Result<CataloguePtr> known = catalogue();
+    return known.ok() ? (*known)->accelerator(name) : known.error();
   };
-  family.text = [](const std::string& name, const report::TextStyle& style) -> Result<std::string> {
-    const Result<Accelerator> accelerator = find_accelerator(name);
-    return accelerator.ok() ? Result<std::string>(accelerator_text(*accelerator, style))
+  family.json = [found](const std::string& name) -> Result<Json> {
+    const Result<const Accelerator*> accelerator = found(name);
+    return accelerator.ok() ? Result<Json>(accelerator_json(**accelerator)) : accelerator.error();
+  };
+  family.text = [found](const std::string& name,
+                        const report::TextStyle& style) -> Result<std::string> {
+    const Result<const Accelerator*> accelerator = found(name);
+    return accelerator.ok() ? Result<std::string>(accelerator_text(**accelerator, style))
                             : accelerator.error();
   };
   return family;
@@ -333,6 +352,7 @@ std::vector<Kind> kinds() {
 }
 
 Result<std::vector<Component>> components(std::string_view kind) {
+  if (const Result<CataloguePtr> known = catalogue(); !known.ok()) return known.error();
   std::vector<std::string_view> names;
   std::vector<Component> found;
   bool known = kind.empty();

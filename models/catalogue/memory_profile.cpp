@@ -1,13 +1,11 @@
 // Reads the files of configs/memories.
-#include "models/memories/memory_profile.h"
+#include "models/catalogue/memory_profile.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 
-#include "models/catalogue/accelerator.h"
 #include "sim/core/config.h"
 
 namespace foretrace {
@@ -15,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view schema = "foretrace.memory/1";
+constexpr std::string_view memory_schema = "foretrace.memory/1";
 // 1 PiB: a size beyond it is a mistake.
 constexpr double most_bytes = 1125899906842624.0;
 
@@ -99,37 +97,15 @@ std::int64_t MemoryProfile::per_call_bytes(std::string_view operator_name) const
 }
 
 Result<MemoryProfile> parse_memory_profile(std::string_view text, const std::string& where) {
-  const Result<ConfigValue> root = parse_config_document(text, where, schema);
+  const Result<ConfigValue> root = parse_config_document(text, where, memory_schema);
   if (!root.ok()) return root.error();
   return profile_from(*root, where);
 }
 
 Result<MemoryProfile> read_memory_profile(const std::string& path) {
-  const Result<ConfigValue> root = read_config(path, schema);
+  const Result<ConfigValue> root = read_config(path, memory_schema);
   if (!root.ok()) return root.error();
   return profile_from(*root, path);
-}
-
-std::vector<std::string> memory_profile_files() {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (fs::directory_iterator entry(fs::path(config_directory()) / "memories", error), end;
-       !error && entry != end; entry.increment(error)) {
-    if (entry->path().extension() == ".json") files.push_back(entry->path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-std::optional<MemoryProfile> memory_profile_of(std::string_view accelerator) {
-  for (const std::string& file : memory_profile_files()) {
-    Result<MemoryProfile> profile = read_memory_profile(file);
-    if (profile.ok() && std::find(profile->accelerators.begin(), profile->accelerators.end(),
-                                  accelerator) != profile->accelerators.end()) {
-      return *std::move(profile);
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace foretrace

@@ -1,0 +1,351 @@
+// Enumerates plans. What plans have in common is made once: blocks of a rank by how the model is
+// divided, their times by the share of the step that a stage waits for others.
+#include "apps/driver/plan/plan_search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "apps/driver/plan/scenario_answer.h"
+
+namespace foretrace::driver {
+namespace {
+
+constexpr std::array<std::uint32_t, 12> chunk_counts = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24};
+constexpr double most_micro_batch = 64;
+/// Sequences below this length are not divided by position.
+constexpr double least_divided_length = 16384;
+constexpr std::uint32_t most_context = 16;
+
+/// What decides which blocks a rank has.
+using BlocksKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, double, Recompute>;
+/// A grid of ranks: tensor, pipeline, context, expert.
+using Grid = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+Grid grid_of(const ParallelPlan& plan) {
+  return {plan.tensor, plan.pipeline, plan.context, plan.expert};
+}
+
+struct LoweredBlocks {
+  JobBlocks blocks;
+  std::map<double, std::vector<BlockTimes>> times;  // by the share of waiting for other stages
+};
+
+double fullest_of(const Estimate& estimate, std::size_t& stage) {
+  double most = -1;
+  for (std::size_t i = 0; i < estimate.memory.size(); ++i) {
+    if (estimate.memory[i].total() <= most) continue;
+    most = estimate.memory[i].total();
+    stage = i;
+  }
+  return most;
+}
+
+std::vector<std::uint32_t> powers_of_two(std::uint32_t most) {
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t size = 1; size <= most && size != 0; size *= 2) sizes.push_back(size);
+  return sizes;
+}
+
+class Search {
+ public:
+  explicit Search(const PlanQuestion& question) : question_(question) {
+    answer_.gpus = question.gpus;
+    answer_.global_batch = question.global_batch;
+    memory_ = static_cast<double>(question.scenario.cluster->accelerator.memory_bytes);
+  }
+
+  Result<PlanAnswer> run() {
+    if (auto status = look_up(); !status) return std::move(status).error();
+    const std::uint32_t node = question_.scenario.cluster->node_accelerators;
+    for (const std::uint32_t tensor : powers_of_two(std::min(node, question_.gpus))) {
+      if (question_.gpus % tensor == 0) try_tensor(tensor);
+    }
+    if (answer_.tried == 0) return no_plan();
+    rank();
+    return std::move(answer_);
+  }
+
+ private:
+  Status look_up() {
+    for (const auto& [name, slot] :
+         {std::pair{"1f1b", &one_piece_}, std::pair{"interleaved", &pieces_}}) {
+      auto found = find_schedule(name);
+      if (!found.ok()) return std::move(found).error();
+      *slot = *found;
+    }
+    return ok_status();
+  }
+
+  [[nodiscard]] Error no_plan() const {
+    return Error{ErrorCode::no_match,
+                 fmt::format("no plan for {} devices and {} sequences per step{}", question_.gpus,
+                             question_.global_batch,
+                             last_.empty() ? std::string() : fmt::format("; the last: {}", last_))};
+  }
+
+  void try_tensor(std::uint32_t tensor) {
+    Scenario scenario = question_.scenario;
+    Job& job = scenario.job;
+    job.plan = {};
+    job.plan.tensor = tensor;
+    job.plan.sequence = tensor > 1;
+    job.plan.data = question_.gpus / tensor;
+    job.global_batch = question_.global_batch;
+    job.micro_batch = 1;
+    job.chunks = 1;
+    job.schedule = one_piece_;
+    job.model = &scenario.model->transformer;
+    job.cluster = scenario.cluster.get();
+    job.framework = scenario.framework.get();
+    if (Status fits = check_plan(job.plan, *job.model); !fits.ok()) return note(fits.error());
+    // The vocabulary is padded for this tensor group; the batch is checked plan by plan.
+    job.global_batch = job.plan.data;
+    auto complete = complete_scenario(std::move(scenario));
+    if (!complete.ok()) return note(complete.error());
+    answer_.models.push_back(complete->model);
+    Job base = complete->job;
+    base.global_batch = question_.global_batch;
+    for (std::uint32_t pipeline = 1; pipeline <= base.model->layers; ++pipeline) {
+      if (question_.gpus % (tensor * pipeline) != 0) continue;
+      base.plan.pipeline = pipeline;
+      try_context(base);
+    }
+  }
+
+  void try_context(Job job) {
+    const std::uint32_t rest = question_.gpus / (job.plan.tensor * job.plan.pipeline);
+    const std::uint32_t most = job.length >= least_divided_length ? most_context : 1;
+    for (const std::uint32_t context : powers_of_two(std::min(most, rest))) {
+      if (rest % context != 0) continue;
+      job.plan.context = context;
+      job.plan.data = rest / context;
+      try_experts(job);
+    }
+  }
+
+  void try_experts(Job job) {
+    const double experts = job.model->experts.count;
+    const auto most = static_cast<std::uint32_t>(std::max(1.0, experts));
+    for (const std::uint32_t expert : powers_of_two(most)) {
+      if (experts > 0 && std::fmod(experts, expert) != 0) continue;
+      job.plan.expert = expert;
+      if (Status fits = check_plan(job.plan, *job.model); !fits.ok()) {
+        note(fits.error());
+        continue;
+      }
+      try_batches(job);
+    }
+  }
+
+  void try_batches(Job job) {
+    const double per_rank = job.global_batch / job.plan.data;
+    if (per_rank < 1 || per_rank != std::floor(per_rank)) return;
+    for (double micro = 1; micro <= std::min(per_rank, most_micro_batch); micro *= 2) {
+      if (std::fmod(per_rank, micro) != 0) continue;
+      job.micro_batch = micro;
+      for (const std::uint32_t chunks : chunk_counts) try_chunks(job, chunks);
+    }
+  }
+
+  void try_chunks(Job job, std::uint32_t chunks) {
+    job.chunks = chunks;
+    job.schedule = chunks > 1 ? pieces_ : one_piece_;
+    const std::uint32_t positions = job.plan.pipeline * chunks;
+    if (chunks > 1 && (job.plan.pipeline == 1 || job.model->layers % positions != 0)) return;
+    for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+      job.recompute = recompute;
+      if (Status valid = check_job(job); !valid.ok()) {
+        note(valid.error());
+        return;
+      }
+      LoweredBlocks& lowered = blocks_of(job);
+      const std::vector<BlockTimes>& times = times_of(job, lowered);
+      for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::parameters}) {
+        if (sharding != Sharding::none && job.plan.copies() == 1) continue;
+        if (sharding == Sharding::parameters && job.plan.pipeline > 1) continue;
+        job.plan.sharding = sharding;
+        consider(job, estimate(job, lowered.blocks, times, no_scale()));
+      }
+      job.plan.sharding = Sharding::none;
+    }
+  }
+
+  LoweredBlocks& blocks_of(const Job& job) {
+    const BlocksKey key{job.plan.tensor, job.plan.context, job.plan.expert, job.micro_batch,
+                        job.recompute};
+    const auto found = lowered_.find(key);
+    if (found != lowered_.end()) return found->second;
+    return lowered_.emplace(key, LoweredBlocks{lower_blocks(job), {}}).first->second;
+  }
+
+  const std::vector<BlockTimes>& times_of(const Job& job, LoweredBlocks& lowered) {
+    const double waiting = waiting_share(job);
+    const auto found = lowered.times.find(waiting);
+    if (found != lowered.times.end()) return found->second;
+    return lowered.times
+        .emplace(waiting, time_blocks(job, lowered.blocks, settled_scale(job, lowered.blocks)))
+        .first->second;
+  }
+
+  void consider(const Job& job, const Estimate& estimate) {
+    ++answer_.tried;
+    PlanChoice choice;
+    choice.job = job;
+    choice.recompute = job.recompute;
+    choice.step_ns = estimate.step_ns;
+    choice.breakdown = estimate.breakdown;
+    choice.again_ns = estimate.again_ns;
+    choice.memory_bytes = fullest_of(estimate, choice.fullest_stage);
+    const bool fits = choice.memory_bytes <= memory_;
+    if (!fits) ++answer_.too_large;
+    std::optional<PlanChoice>& place = (fits ? fitting_ : unfitting_)[grid_of(job.plan)];
+    const bool better = !place || (fits ? choice.step_ns < place->step_ns
+                                        : choice.memory_bytes < place->memory_bytes);
+    if (better) place = std::move(choice);
+  }
+
+  void note(const Error& error) { last_ = error.message; }
+
+  void rank() {
+    std::vector<PlanChoice> all;
+    for (auto& [grid, choice] : fitting_) all.push_back(std::move(*choice));
+    std::stable_sort(all.begin(), all.end(), [](const PlanChoice& a, const PlanChoice& b) {
+      return a.step_ns < b.step_ns;
+    });
+    for (PlanChoice& choice : all) finish(choice);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i < question_.keep) {
+        add_range(all[i]);
+        answer_.best.push_back(all[i]);
+      } else {
+        answer_.losing.push_back({all[i], true, why_slower(all.front(), all[i])});
+      }
+    }
+    for (auto& [grid, choice] : unfitting_) {
+      if (fitting_.count(grid) > 0) continue;
+      finish(*choice);
+      std::string why =
+          fmt::format("out of memory: stage {} needs at least {:.1f} GiB of {:.1f}",
+                      choice->fullest_stage, choice->memory_bytes / 0x1p30, memory_ / 0x1p30);
+      answer_.losing.push_back({std::move(*choice), false, std::move(why)});
+    }
+  }
+
+  void finish(PlanChoice& choice) const {
+    const Job& job = choice.job;
+    const double seconds = static_cast<double>(choice.step_ns) * 1e-9;
+    const Precision precision =
+        job.precisions.layers_in_8_bit ? Precision::fp8 : job.precisions.activations;
+    const double peak = job.cluster->accelerator.flops(precision) * question_.gpus;
+    choice.flops_utilization = peak > 0 ? model_flops(job) / (seconds * peak) : 0;
+    choice.tokens_per_s = job.tokens_per_step() / seconds;
+    choice.cost_per_million_tokens =
+        job.cluster->price_per_hour * question_.gpus / 3600 / choice.tokens_per_s * 1e6;
+  }
+
+  static void add_range(PlanChoice& choice) {
+    const RangedStep range = ranged_step(choice.job, build_blocks(choice.job));
+    choice.low_ns = range.low_ns;
+    choice.high_ns = range.high_ns;
+  }
+
+  /// The parts of the step that grow most against the best plan.
+  static std::string why_slower(const PlanChoice& best, const PlanChoice& other) {
+    std::vector<std::pair<double, std::string>> parts;
+    const auto part = [&](std::string name, double now, double then) {
+      parts.emplace_back(now - then, std::move(name));
+    };
+    const auto at = [](const StepBreakdown& b, CostSource source) {
+      return b.computed[static_cast<std::size_t>(source)];
+    };
+    part("recomputation", other.again_ns, best.again_ns);
+    part("smaller or more products", at(other.breakdown, CostSource::product),
+         at(best.breakdown, CostSource::product));
+    part("attention", at(other.breakdown, CostSource::attention),
+         at(best.breakdown, CostSource::attention));
+    part("kernels bound by memory", at(other.breakdown, CostSource::memory),
+         at(best.breakdown, CostSource::memory));
+    for (std::size_t i = 0; i < axis_count; ++i) {
+      part(fmt::format("exposed {} communication", to_string(static_cast<Axis>(i))),
+           other.breakdown.exposed[i], best.breakdown.exposed[i]);
+    }
+    part("bubble", other.breakdown.bubble, best.breakdown.bubble);
+    part("optimizer", other.breakdown.optimizer, best.breakdown.optimizer);
+    part("waiting for the host", other.breakdown.host, best.breakdown.host);
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string text;
+    for (std::size_t i = 0; i < 2 && i < parts.size(); ++i) {
+      const double share = parts[i].first / static_cast<double>(best.step_ns);
+      if (share < 0.005) break;
+      text += fmt::format("{}{} +{:.1f} %", text.empty() ? "" : ", ", parts[i].second, 100 * share);
+    }
+    return text.empty() ? "many small parts" : text;
+  }
+
+  const PlanQuestion& question_;
+  PlanAnswer answer_;
+  double memory_ = 0;
+  const ScheduleInfo* one_piece_ = nullptr;
+  const ScheduleInfo* pieces_ = nullptr;
+  std::map<BlocksKey, LoweredBlocks> lowered_;
+  std::map<Grid, std::optional<PlanChoice>> fitting_;
+  std::map<Grid, std::optional<PlanChoice>> unfitting_;  // the smallest of each
+  std::string last_;                                     // why the last refused plan was refused
+};
+
+}  // namespace
+
+Result<PlanAnswer> search_plans(const PlanQuestion& question) { return Search(question).run(); }
+
+double usual_batch(double length, std::uint32_t gpus) {
+  constexpr double tokens = 4.0 * 1024 * 1024;
+  const double sequences = std::max(tokens / std::max(length, 1.0), 1.0);
+  return std::ceil(sequences / gpus) * gpus;
+}
+
+std::string plan_text(const Job& job) {
+  const ParallelPlan& plan = job.plan;
+  std::string text = fmt::format("data {}", plan.data);
+  const auto add = [&text](std::string_view name, std::uint32_t size) {
+    if (size > 1) text += fmt::format(", {} {}", name, size);
+  };
+  add("tensor", plan.tensor);
+  if (plan.sequence) text += " with sequence";
+  add("pipeline", plan.pipeline);
+  if (job.chunks > 1) text += fmt::format(" in {} chunks", job.chunks);
+  add("context", plan.context);
+  add("expert", plan.expert);
+  switch (plan.sharding) {
+    case Sharding::none: break;
+    case Sharding::optimizer: text += ", sharded optimizer"; break;
+    case Sharding::gradients: text += ", sharded gradients"; break;
+    case Sharding::parameters: text += ", sharded parameters"; break;
+  }
+  return text;
+}
+
+std::string short_plan_text(const Job& job) {
+  const ParallelPlan& plan = job.plan;
+  std::string text = fmt::format("dp {}", plan.data);
+  const auto add = [&text](std::string_view name, std::uint32_t size) {
+    if (size > 1) text += fmt::format(" {} {}", name, size);
+  };
+  add("tp", plan.tensor);
+  add("pp", plan.pipeline);
+  if (job.chunks > 1) text += fmt::format("x{}", job.chunks);
+  add("cp", plan.context);
+  add("ep", plan.expert);
+  if (plan.sharding != Sharding::none) {
+    text += fmt::format(" zero {}", static_cast<int>(plan.sharding));
+  }
+  return text;
+}
+
+}  // namespace foretrace::driver

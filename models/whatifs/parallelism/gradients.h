@@ -1,0 +1,41 @@
+// Gradients of a training pass: how large they are, and the kernel after which each is ready.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/tensors/training_pass.h"
+
+namespace foretrace::editing {
+
+/// The gradient of one parameter tensor.
+struct Gradient {
+  double numbers = 0;
+  TaskId ready{};  ///< the backward kernel after which it is complete; has a call of its own
+};
+
+/// How the sizes were found.
+enum class GradientEvidence : std::uint8_t {
+  accumulated,  ///< kernels that add each gradient to its tensor, with recorded shapes
+  weights,      ///< shapes of the weights that forward kernels read
+  update,       ///< numbers that the optimizer updates, spread over the backward pass
+  given         ///< a count that the user gives, spread over the backward pass
+};
+[[nodiscard]] std::string_view to_string(GradientEvidence evidence);
+
+struct Gradients {
+  std::vector<Gradient> list;  ///< in the order in which they are ready
+  GradientEvidence evidence = GradientEvidence::weights;
+  [[nodiscard]] double numbers() const;
+};
+
+/// Parameter tensors that a forward operator reads: sizes in numbers. Empty for operators without.
+[[nodiscard]] std::vector<double> parameter_sizes(std::string_view operator_name,
+                                                  const OperatorInputs& inputs);
+
+/// `parameters` > 0: this many numbers, whatever is recorded. Nothing known: an empty list.
+[[nodiscard]] Gradients find_gradients(const KernelEditor& editor, const TrainingPass& pass,
+                                       double parameters);
+
+}  // namespace foretrace::editing

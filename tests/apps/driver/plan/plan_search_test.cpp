@@ -1,0 +1,108 @@
+#include "apps/driver/plan/plan_search.h"
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/plan/scenario_answer.h"
+#include "models/catalogue/accelerator.h"
+
+using namespace foretrace;
+using driver::PlanAnswer;
+using driver::PlanQuestion;
+using driver::search_plans;
+
+namespace {
+
+driver::Scenario scenario_of(const std::string& model, const std::string& cluster) {
+  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  driver::Scenario scenario;
+  scenario.model = std::make_shared<const ModelSpec>(*find_model(model));
+  scenario.cluster = std::make_shared<const Cluster>(*find_cluster(cluster));
+  scenario.framework = std::make_shared<const Framework>(*find_framework("megatron_core"));
+  scenario.job.precisions = *driver::precisions_of("bf16");
+  scenario.job.length = scenario.job.keys = scenario.model->transformer.positions;
+  return scenario;
+}
+
+PlanAnswer plans(const std::string& model, const std::string& cluster, std::uint32_t gpus,
+                 double batch) {
+  const PlanQuestion question{scenario_of(model, cluster), gpus, batch, 5};
+  auto answer = search_plans(question);
+  REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+  return *std::move(answer);
+}
+
+}  // namespace
+
+TEST_CASE("plan: the best plan is what simulating its job from scratch gives") {
+  const driver::Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
+  const auto answer = search_plans({scenario, 16, 64, 5});
+  REQUIRE(answer.ok());
+  REQUIRE(answer->best.size() == 5);
+  for (const driver::PlanChoice& choice : answer->best) {
+    const Job& job = choice.job;
+    CAPTURE(driver::plan_text(job));
+    CHECK(job.plan.ranks() == 16);
+    const Estimate fresh = estimate(job, build_blocks(job));
+    // Times settle the clock by a factor instead of action by action: rounding differs.
+    CHECK(static_cast<double>(fresh.step_ns) ==
+          doctest::Approx(static_cast<double>(choice.step_ns)).epsilon(1e-9));
+    CHECK(choice.low_ns <= choice.step_ns);
+    CHECK(choice.high_ns >= choice.step_ns);
+    CHECK(choice.memory_bytes <= static_cast<double>(scenario.cluster->accelerator.memory_bytes));
+  }
+}
+
+TEST_CASE("plan: every other grid is listed once, slower than the best or too large") {
+  const PlanAnswer answer = plans("llama3_8b", "dgx_a100", 16, 64);
+  std::set<std::string> grids;
+  const auto grid = [](const Job& job) {
+    return std::to_string(job.plan.tensor) + "/" + std::to_string(job.plan.pipeline) + "/" +
+           std::to_string(job.plan.context);
+  };
+  for (const driver::PlanChoice& choice : answer.best) CHECK(grids.insert(grid(choice.job)).second);
+  for (const driver::LosingGrid& losing : answer.losing) {
+    CHECK(grids.insert(grid(losing.choice.job)).second);
+    CHECK_FALSE(losing.why.empty());
+    if (losing.fits) {
+      CHECK(losing.choice.step_ns >= answer.best.back().step_ns);
+    } else {
+      CHECK(losing.why.find("out of memory") == 0);
+    }
+  }
+  // Tensor 1 to 8, pipeline 1 to 16, 16 devices: 4 + 4 + 4 + 4 - what does not divide.
+  CHECK(grids.size() == 5 + 4 + 3 + 2);
+}
+
+TEST_CASE("plan: a model that fits nowhere is an answer that says what it lacks") {
+  const PlanAnswer answer = plans("gpt3_175b", "dgx_a100", 8, 64);
+  CHECK(answer.best.empty());
+  CHECK(answer.too_large == answer.tried);
+  REQUIRE_FALSE(answer.losing.empty());
+  for (const driver::LosingGrid& losing : answer.losing) CHECK_FALSE(losing.fits);
+}
+
+TEST_CASE("plan: sizes that no plan has are an error") {
+  const auto answer = search_plans({scenario_of("llama3_8b", "dgx_a100"), 1024, 3, 5});
+  REQUIRE_FALSE(answer.ok());
+  CHECK(answer.error().message.find("no plan for 1024 devices and 3 sequences") == 0);
+}
+
+TEST_CASE("plan: experts are spread over devices of a mixture of experts") {
+  const PlanAnswer answer = plans("mixtral_8x7b", "dgx_h100", 64, 512);
+  REQUIRE_FALSE(answer.best.empty());
+  bool spreads_experts = false;
+  for (const driver::PlanChoice& choice : answer.best) {
+    spreads_experts = spreads_experts || choice.job.plan.expert > 1;
+  }
+  CHECK(spreads_experts);
+}
+
+TEST_CASE("plan: the usual batch is 4 Mi tokens in equal shares") {
+  CHECK(driver::usual_batch(8192, 64) == 512);
+  CHECK(driver::usual_batch(8192, 1000) == 1000);
+  CHECK(driver::usual_batch(2048, 1000) == 3000);
+}

@@ -1,0 +1,175 @@
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/collectives/collective_costs.h"
+#include "sim/graph/links.h"
+#include "tests/models/toy_job.h"
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo parallel;
+}
+
+using namespace foretrace;
+using foretrace::optimizations::parallel;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::Given;
+using foretrace::test::span_ns;
+using foretrace::test::toy_accelerator;
+using foretrace::test::toy_job;
+using foretrace::test::ToyRun;
+
+namespace {
+
+constexpr std::int64_t us = 1'000;
+
+Cluster machine(const char* name) {
+  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
+  auto found = find_cluster(name);
+  REQUIRE_MESSAGE(found.ok(), found.error().message);
+  return *found;
+}
+
+std::int64_t time_on(const char* cluster, CollectiveKind kind, double bytes, std::uint32_t ranks) {
+  const Cluster on = machine(cluster);
+  return std::llround(collective_time(on, {kind, bytes, place(on, {ranks, 1})}).ns);
+}
+
+std::vector<TaskId> named(const TaskGraph& graph, std::string_view name) {
+  std::vector<TaskId> tasks;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    if (graph.name(make_id<TaskId>(i)) == name) tasks.push_back(make_id<TaskId>(i));
+  }
+  return tasks;
+}
+
+/// Two layers of 1024 x 1024 and 1024 x 512, 1 ms forward and 2 ms backward each, and an update.
+/// An event of a second stream holds up the first backward kernel.
+TaskGraph training_step() {
+  ToyRun run;
+  const std::string gemm = "ampere_sgemm_128x64_tn";
+  const std::string first = "[[1024],[64,1024],[1024,1024],[],[]]";
+  const std::string second = "[[512],[64,1024],[1024,512],[],[]]";
+  run.kernel({gemm, 1000 * us, "aten::addmm", first, Phase::forward});
+  run.kernel({gemm, 1000 * us, "aten::addmm", second, Phase::forward});
+  const LaneId main = run.stream();
+  run.use_stream(
+      run.builder().add_lane({.kind = LaneKind::stream, .device = 0, .number = 9, .name = {}}));
+  const TaskId beside = run.kernel({.duration_ns = 3000 * us, .phase = Phase::data_loading});
+  run.use_stream(main);
+  const TaskId held =
+      run.kernel({gemm, 2000 * us, "aten::mm", "[[64,512],[512,1024]]", Phase::backward});
+  run.builder().add_dependency(
+      {.source = end_of(beside), .task = held, .kind = DependencyKind::event_wait});
+  run.kernel({gemm, 2000 * us, "aten::mm", "[[64,1024],[1024,1024]]", Phase::backward});
+  run.kernel(
+      {.name = "multi_tensor_apply_kernel<Adam>", .duration_ns = 500 * us, .phase = Phase::update});
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("parallel: gradients go when their bucket is full, and the update waits for all") {
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph graph =
+      after(training_step(), parallel, {{"data", "8"}, {"cluster", "dgx_a100"}}, &a100);
+  const std::vector<TaskId> reductions = named(graph, "all-reduce of gradients");
+  // The head's gradients, bias first, fill the first bucket of 1 MiB with 2.1 MB; those of the
+  // first layer are the second.
+  REQUIRE(reductions.size() == 2);
+  CHECK(graph.work(reductions[0]).bytes == (512 + 1024 * 512) * 4);
+  CHECK(graph.work(reductions[1]).bytes == (1024 + 1024 * 1024) * 4);
+  for (const TaskId task : reductions) {
+    CHECK(graph.duration_ns(task) == time_on("dgx_a100", CollectiveKind::all_reduce,
+                                             static_cast<double>(graph.work(task).bytes), 8));
+    CHECK(graph.lane_id(task) != graph.lane_id(named(graph, "multi_tensor_apply_kernel<Adam>")[0]));
+  }
+  const Timeline timeline = simulate(graph);
+  const TaskId update = named(graph, "multi_tensor_apply_kernel<Adam>")[0];
+  CHECK(timeline.start_ns(update) >= timeline.end_ns(reductions[1]));
+  // The first reduction runs beside the second backward kernel.
+  const std::vector<TaskId> products = named(graph, "ampere_sgemm_128x64_tn");
+  CHECK(timeline.start_ns(reductions[0]) < timeline.end_ns(products.back()));
+  CHECK(timeline.start_ns(reductions[0]) >= timeline.end_ns(products[2]));
+}
+
+TEST_CASE("parallel: buckets that gradients live in need no copies") {
+  const Accelerator a100 = toy_accelerator();
+  const Given given = {{"data", "8"}, {"cluster", "dgx_a100"}, {"bucket_view", "true"}};
+  const TaskGraph graph = after(training_step(), parallel, given, &a100);
+  CHECK(named(graph, "copy gradient from its bucket").empty());
+  CHECK(named(graph, "scale gradient into its bucket").empty());
+  const Timeline timeline = simulate(graph);
+  const TaskId update = named(graph, "multi_tensor_apply_kernel<Adam>")[0];
+  for (const TaskId task : named(graph, "all-reduce of gradients")) {
+    CHECK(timeline.start_ns(update) >= timeline.end_ns(task));
+  }
+}
+
+TEST_CASE("parallel: sharded states are updated in parts, and parameters collected after it") {
+  const Accelerator a100 = toy_accelerator();
+  const Given given = {{"data", "8"}, {"cluster", "dgx_a100"}, {"zero", "1"}};
+  const TaskGraph graph = after(training_step(), parallel, given, &a100);
+  CHECK(named(graph, "all-reduce of gradients").empty());
+  CHECK(named(graph, "reduce-scatter of gradients").size() == 2);
+  const TaskId update = named(graph, "multi_tensor_apply_kernel<Adam>")[0];
+  CHECK(graph.duration_ns(update) < 500 * us / 7);
+  const std::vector<TaskId> gathers = named(graph, "all-gather of parameters");
+  REQUIRE(gathers.size() == 1);
+  CHECK(simulate(graph).start_ns(gathers[0]) >= simulate(graph).end_ns(update));
+}
+
+TEST_CASE("parallel: more ranks never make the toy step shorter, and one rank changes nothing") {
+  const Accelerator a100 = toy_accelerator();
+  std::int64_t last = span_ns(training_step());
+  for (const char* ranks : {"2", "8", "16", "64", "512"}) {
+    const std::int64_t now = span_ns(
+        after(training_step(), parallel, {{"data", ranks}, {"cluster", "dgx_a100"}}, &a100));
+    CHECK(now >= last);
+    last = now;
+  }
+  const auto one = apply_to(training_step(), parallel, {{"data", "1"}, {"cluster", "dgx_a100"}});
+  REQUIRE_FALSE(one.ok());
+  CHECK(one.error().code == ErrorCode::no_match);
+}
+
+TEST_CASE("parallel: recorded groups take the machine's time on every rank") {
+  const TaskGraph job = toy_job(
+      {.before = {100 * us, 300 * us}, .transfer = 9000 * us, .after = 50 * us, .bytes = 16 << 20});
+  const std::int64_t transfer = time_on("dgx_a100", CollectiveKind::all_reduce, 16 << 20, 2);
+  const TaskGraph graph = after(job, parallel, {{"recorded", "true"}, {"cluster", "dgx_a100"}});
+  CHECK(span_ns(graph) == (300 + 50) * us + transfer);
+  // The same job on 64 ranks.
+  const std::int64_t of_64 = time_on("dgx_a100", CollectiveKind::all_reduce, 16 << 20, 64);
+  CHECK(span_ns(after(job, parallel, {{"data", "64"}, {"cluster", "dgx_a100"}})) ==
+        (300 + 50) * us + of_64);
+}
+
+TEST_CASE("parallel: refuses what a machine does not have and what a trace does not tell") {
+  const auto error_of = [](const TaskGraph& graph, const Given& given) {
+    const auto change = apply_to(graph, parallel, given);
+    REQUIRE_FALSE(change.ok());
+    return change.error().message;
+  };
+  CHECK(error_of(training_step(), {{"data", "64"}}).find("cluster=NAME") != std::string::npos);
+  CHECK(error_of(training_step(), {{"data", "2000"}, {"cluster", "dgx_a100"}}) ==
+        "got 2000 ranks, expected at most the 1120 accelerators of dgx_a100");
+  ToyRun inference;
+  inference.kernel({.duration_ns = 10, .phase = Phase::forward});
+  CHECK(error_of(inference.build(), {{"data", "8"}, {"cluster", "dgx_a100"}})
+            .find("expected a training step") != std::string::npos);
+  ToyRun shapeless;
+  shapeless.kernel({.duration_ns = 10, .phase = Phase::forward});
+  shapeless.kernel({.duration_ns = 10, .phase = Phase::backward});
+  const TaskGraph graph = shapeless.build();
+  CHECK(error_of(graph, {{"data", "8"}, {"cluster", "dgx_a100"}}).find("parameters=N") !=
+        std::string::npos);
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph given = after(
+      graph, parallel, {{"data", "8"}, {"cluster", "dgx_a100"}, {"parameters", "1e6"}}, &a100);
+  CHECK_FALSE(named(given, "all-reduce of gradients").empty());
+}
