@@ -1,6 +1,7 @@
 #include "models/catalogue/catalogue.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -12,7 +13,12 @@
 namespace foretrace {
 namespace {
 
-constexpr std::string_view kernel_table_schema = "foretrace.kernel_table/1";
+struct DocumentKind {
+  std::string_view folder;
+  std::string_view schema;
+};
+constexpr std::array<DocumentKind, 2> document_kinds = {
+    {{"clusters", "foretrace.cluster/1"}, {"kernel_tables", "foretrace.kernel_table/1"}}};
 
 bool is_named(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -53,10 +59,12 @@ Result<Catalogue> Catalogue::read(std::string directory) {
     accelerator->memory = profile_of(*profiles, name);
     made.accelerators_.push_back(*std::move(accelerator));
   }
-  for (const std::string& name : config_names(in, "kernel_tables")) {
-    auto table = read_config(config_file(in, "kernel_tables", name), kernel_table_schema);
-    if (!table) return std::move(table).error();
-    made.kernel_tables_.emplace(name, *std::move(table));
+  for (const DocumentKind& kind : document_kinds) {
+    for (const std::string& name : config_names(in, kind.folder)) {
+      auto document = read_config(config_file(in, kind.folder, name), kind.schema);
+      if (!document) return std::move(document).error();
+      made.documents_.emplace(std::pair(kind.folder, name), *std::move(document));
+    }
   }
   return made;
 }
@@ -92,12 +100,22 @@ const Accelerator* Catalogue::accelerator_of_device(std::string_view device_name
   return best;
 }
 
-Result<const ConfigValue*> Catalogue::kernel_table(std::string_view name) const {
-  const auto found = kernel_tables_.find(name);
-  if (found != kernel_tables_.end()) return &found->second;
+Result<const ConfigValue*> Catalogue::document(ConfigKind kind, std::string_view name) const {
+  const std::pair<std::string, std::string> key(kind.folder, name);
+  for (const auto* const known : {&documents_, &document_files_}) {
+    const auto found = known->find(key);
+    if (found != known->end()) return &found->second;
+  }
+  return unknown_config(kind.what, config_folder(directory_, kind.folder), name,
+                        document_names(kind.folder));
+}
+
+std::vector<std::string> Catalogue::document_names(std::string_view folder) const {
   std::vector<std::string> names;
-  for (const auto& [known, document] : kernel_tables_) names.push_back(known);
-  return unknown_config("kernel table", config_folder(directory_, "kernel_tables"), name, names);
+  for (const auto& [key, document] : documents_) {
+    if (key.first == folder) names.push_back(key.second);
+  }
+  return names;
 }
 
 const Catalogue& no_catalogue() {
@@ -106,10 +124,11 @@ const Catalogue& no_catalogue() {
 }
 
 Status Catalogue::add_file(std::string_view folder, const std::string& path) {
-  if (folder == "kernel_tables") {
-    auto table = read_config(path, kernel_table_schema);
-    if (!table) return std::move(table).error();
-    kernel_tables_.insert_or_assign(path, *std::move(table));
+  for (const DocumentKind& kind : document_kinds) {
+    if (kind.folder != folder) continue;
+    auto document = read_config(path, kind.schema);
+    if (!document) return std::move(document).error();
+    document_files_.insert_or_assign(std::pair(std::string(folder), path), *std::move(document));
     return ok_status();
   }
   auto accelerator = read_accelerator(path);

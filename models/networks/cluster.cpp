@@ -143,15 +143,21 @@ Result<Cluster> parse_cluster(const Catalogue& catalogue, std::string_view text,
 }
 
 Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name) {
-  auto path = config_path(catalogue.directory(), {"cluster", "clusters"}, name);
-  if (!path) return std::move(path).error();
-  auto root = read_config(*path, schema);
+  const auto known = catalogue.document({"cluster", "clusters"}, name);
+  const bool is_path = name.ends_with(".json");
+  if (known.ok()) {
+    return cluster_from(
+        catalogue, **known,
+        is_path ? std::string(name) : config_file(catalogue.directory(), "clusters", name));
+  }
+  if (!is_path) return known.error();
+  auto root = read_config(std::string(name), schema);
   if (!root) return std::move(root).error();
-  return cluster_from(catalogue, *root, *path);
+  return cluster_from(catalogue, *root, std::string(name));
 }
 
 std::vector<std::string> cluster_names(const Catalogue& catalogue) {
-  return config_names(catalogue.directory(), "clusters");
+  return catalogue.document_names("clusters");
 }
 
 }  // namespace foretrace

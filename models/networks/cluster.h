@@ -92,7 +92,7 @@ struct Cluster {
   [[nodiscard]] std::uint32_t accelerators() const { return nodes * node_accelerators; }
 };
 
-/// Finds configs/clusters/<name>.json, or reads the file if the name ends in .json.
+/// A cluster of the catalogue, or the file if the name ends in .json and is not in there.
 [[nodiscard]] Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name);
 /// Reads JSON text; `where` stands in messages and its stem is the name.
 [[nodiscard]] Result<Cluster> parse_cluster(const Catalogue& catalogue, std::string_view text,

@@ -11,6 +11,7 @@
 #include "apps/cli/answers.h"
 #include "apps/cli/busy.h"
 #include "apps/cli/command.h"
+#include "apps/cli/configs.h"
 #include "apps/cli/console.h"
 #include "apps/cli/options.h"
 #include "apps/driver/plan/plan_search.h"
@@ -77,11 +78,13 @@ Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
 
 Result<driver::Scenario> scenario_of(const Options& options) {
   driver::Scenario scenario;
-  auto model = find_model(options.model);
+  const Result<CataloguePtr> known = app::catalogue();
+  if (!known.ok()) return known.error();
+  auto model = find_model(**known, options.model);
   if (!model.ok()) return std::move(model).error();
-  auto cluster = find_cluster(options.cluster);
+  auto cluster = find_cluster(**known, options.cluster);
   if (!cluster.ok()) return std::move(cluster).error();
-  auto framework = find_framework(options.framework);
+  auto framework = find_framework(**known, options.framework);
   if (!framework.ok()) return std::move(framework).error();
   auto precisions = driver::precisions_of(options.precision);
   if (!precisions.ok()) return std::move(precisions).error();

@@ -105,9 +105,7 @@ Sections plan_best(const PlansPart& part) {
     section.note(
         "one per grid of ranks; dp, tp, pp, cp, ep: data, tensor, pipeline, context and expert "
         "parallel; pp 8x6: 8 stages of 6 chunks each (interleaved); zero 1 divides optimizer "
-        "states, zero 3 parameters, too"); zero 1 "
-        "divides "
-        "optimizer states, 3 parameters too");
+        "states, zero 3 parameters, too");
   }
   return {std::move(section)};
 }

@@ -35,7 +35,8 @@ constexpr ParamInfo reach_param = {.name = "reach",
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
-  auto document = scenario.catalogue.kernel_table(params.text(table_param));
+  auto document =
+      scenario.catalogue.document({"kernel table", "kernel_tables"}, params.text(table_param));
   if (!document) return std::move(document).error().with_context("parameter 'table'");
   auto table = costing::CostTable::from(**document, params.text(table_param));
   if (!table) return std::move(table).error().with_context("parameter 'table'");

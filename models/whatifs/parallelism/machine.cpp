@@ -19,9 +19,10 @@ std::string_view family_of(std::string_view accelerator) {
   return accelerator.ends_with("gb") ? accelerator.substr(0, accelerator.rfind('_')) : accelerator;
 }
 
-std::optional<Cluster> usual_machine(std::string_view accelerator, bool of_family) {
-  for (const std::string& name : cluster_names()) {
-    Result<Cluster> cluster = find_cluster(name);
+std::optional<Cluster> usual_machine(const Catalogue& catalogue, std::string_view accelerator,
+                                     bool of_family) {
+  for (const std::string& name : cluster_names(catalogue)) {
+    Result<Cluster> cluster = find_cluster(catalogue, name);
     if (!cluster.ok() || !cluster->is_usual) continue;
     const std::string& has = cluster->accelerator.name;
     if (has == accelerator || (of_family && family_of(has) == family_of(accelerator))) {
@@ -34,14 +35,14 @@ std::optional<Cluster> usual_machine(std::string_view accelerator, bool of_famil
 }  // namespace
 
 Result<Cluster> machine_of(const Scenario& scenario, const std::string& named) {
-  if (named != "recording") return find_cluster(named);
+  if (named != "recording") return find_cluster(scenario.catalogue, named);
   if (scenario.accelerator == nullptr) {
     return Error{ErrorCode::unsupported,
                  "the accelerator of the recording is not known, expected cluster=NAME (foretrace "
                  "list clusters names them)"};
   }
   for (const bool of_family : {false, true}) {
-    if (auto cluster = usual_machine(scenario.accelerator->name, of_family)) {
+    if (auto cluster = usual_machine(scenario.catalogue, scenario.accelerator->name, of_family)) {
       return *std::move(cluster);
     }
   }

@@ -24,7 +24,8 @@ constexpr ParamInfo cluster_param = {
     .default_text = "recording",
     .doc =
         "A name of configs/clusters or a .json file; recording: the usual machine of the "
-        "recorded accelerator."};
+        "recorded accelerator.",
+    .config = "clusters"};
 constexpr ParamInfo data_param = {.name = "data",
                                   .type = ParamType::integer,
                                   .unit = "1",

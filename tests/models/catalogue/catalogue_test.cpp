@@ -68,7 +68,7 @@ TEST_CASE("catalogue: a file of the user's is known by its path once it was adde
 TEST_CASE("catalogue: one that knows nothing recognizes nothing") {
   CHECK(no_catalogue().accelerators().empty());
   CHECK(no_catalogue().accelerator_of_device("NVIDIA H100 80GB HBM3", 0) == nullptr);
-  CHECK_FALSE(no_catalogue().kernel_table("example").ok());
+  CHECK_FALSE(no_catalogue().document({"kernel table", "kernel_tables"}, "example").ok());
 }
 
 }  // namespace foretrace

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/plan/scenario_answer.h"
-#include "models/catalogue/accelerator.h"
+#include "tests/configs.h"
 
 using namespace foretrace;
 using driver::PlanAnswer;
@@ -17,11 +17,13 @@ using driver::search_plans;
 namespace {
 
 driver::Scenario scenario_of(const std::string& model, const std::string& cluster) {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   driver::Scenario scenario;
-  scenario.model = std::make_shared<const ModelSpec>(*find_model(model));
-  scenario.cluster = std::make_shared<const Cluster>(*find_cluster(cluster));
-  scenario.framework = std::make_shared<const Framework>(*find_framework("megatron_core"));
+  scenario.model =
+      std::make_shared<const ModelSpec>(*find_model(*foretrace::test::shipped(), model));
+  scenario.cluster =
+      std::make_shared<const Cluster>(*find_cluster(*foretrace::test::shipped(), cluster));
+  scenario.framework = std::make_shared<const Framework>(
+      *find_framework(*foretrace::test::shipped(), "megatron_core"));
   scenario.job.precisions = *driver::precisions_of("bf16");
   scenario.job.length = scenario.job.keys = scenario.model->transformer.positions;
   return scenario;

@@ -8,13 +8,13 @@
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/what_if_spec.h"
+#include "tests/configs.h"
 
 using namespace foretrace;
 
 namespace {
 
 std::vector<driver::WhatIf> spread(const std::string& parallel, const std::string& cluster) {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
   const auto spec = driver::spread_over(parallel, cluster);
   REQUIRE_MESSAGE(spec.ok(), spec.error().message);
   auto stack = driver::check_stack(std::vector{*spec});
@@ -31,8 +31,7 @@ TEST_CASE("parallel: ResNet-50 from one device gets the buckets that a recorded 
     MESSAGE("skipped: no real traces");
     return;
   }
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  const auto recording = driver::load(trace);
+  const auto recording = driver::load(trace, {.catalogue = foretrace::test::shipped()});
   REQUIRE_MESSAGE(recording.ok(), recording.error().message);
   const auto prediction = driver::predict(*recording, spread("data=2", ""));
   REQUIRE_MESSAGE(prediction.ok(), prediction.error().message);
@@ -77,7 +76,8 @@ TEST_CASE("parallel: one rank of a recorded job predicts the step of the job") {
       MESSAGE("skipped: no real traces");
       continue;
     }
-    const auto recording = driver::load(folder + job.rank);
+    const auto recording =
+        driver::load(folder + job.rank, {.catalogue = foretrace::test::shipped()});
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
     const auto prediction = driver::predict(*recording, spread(job.parallel, ""));
     REQUIRE_MESSAGE(prediction.ok(), prediction.error().message);

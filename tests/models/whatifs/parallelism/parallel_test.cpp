@@ -6,6 +6,7 @@
 
 #include "models/collectives/collective_costs.h"
 #include "sim/graph/links.h"
+#include "tests/configs.h"
 #include "tests/models/toy_job.h"
 #include "tests/models/toy_run.h"
 
@@ -28,8 +29,7 @@ namespace {
 constexpr std::int64_t us = 1'000;
 
 Cluster machine(const char* name) {
-  set_config_directory(FORETRACE_SOURCE_DIR "/configs");
-  auto found = find_cluster(name);
+  auto found = find_cluster(*foretrace::test::shipped(), name);
   REQUIRE_MESSAGE(found.ok(), found.error().message);
   return *found;
 }
