@@ -15,6 +15,7 @@
 #include "apps/driver/answers/max_batch.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/answers/ranking.h"
+#include "apps/driver/compare/compare.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/plan/plan_search.h"
@@ -106,6 +107,16 @@ struct PathAnswer {
 };
 /// foretrace.critical-path/1.
 [[nodiscard]] Page critical_path_page(const PathAnswer& answer);
+
+/// Two runs side by side.
+struct CompareAnswer {
+  const driver::ComparedRun& before;
+  const driver::ComparedRun& after;
+  const driver::Comparison& comparison;
+  std::vector<driver::Doubt> doubts{};
+};
+/// foretrace.compare/1.
+[[nodiscard]] Page compare_page(const CompareAnswer& answer);
 
 struct CommunicationAnswer {
   const driver::Recording& recording;
