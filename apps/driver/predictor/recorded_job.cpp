@@ -189,11 +189,10 @@ class RecordedJob final : public Predictor::Source {
     if (!stack.ok()) return std::move(stack).error();
     auto prediction = driver::predict(recording_, *stack, options_, &replay_);
     if (!prediction.ok()) return std::move(prediction).error();
-    return finished(std::move(*prediction), placement);
+    return finished(std::move(*prediction));
   }
 
-  std::shared_ptr<const Place> finished(driver::Prediction prediction,
-                                        const JobPlacement& placement) const {
+  std::shared_ptr<const Place> finished(driver::Prediction prediction) const {
     auto there = std::make_shared<Place>();
     there->graph = prediction.graph;
     StepPrediction& answer = there->answer;
