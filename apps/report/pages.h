@@ -168,7 +168,7 @@ struct SweepAnswer {
   sweeping::SweepCounts counts;
   std::vector<sweeping::SelectedPoint> points;
   std::vector<sweeping::FailureCount> failures;  ///< the most frequent reasons
-  const sweeping::SweepRun* run = nullptr;  ///< null: the store was only looked at
+  const sweeping::SweepRun* run = nullptr;       ///< null: the store was only looked at
 };
 /// foretrace.sweep_result/1.
 [[nodiscard]] Page sweep_page(const SweepAnswer& answer);

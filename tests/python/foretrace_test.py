@@ -108,7 +108,7 @@ class Predictors(unittest.TestCase):
         job = foretrace.Predictor(DEMO)
         self.assertEqual(job.predict().step_ns, foretrace.simulate(DEMO).step_ns)
         self.assertLess(job.predict(compute=0.5).step_ns, job.step_ns)
-        self.assertEqual(len(job.throughputs(["a100_sxm_80gb", "t4"], [1, 2])), 2)
+        self.assertEqual(len(job.throughputs(["a100_sxm_80gb", "v100_sxm2_16gb"], [1, 2])), 2)
         self.assertLessEqual(foretrace.Predictor.corun(job, job).first_share, 1)
         with self.assertRaisesRegex(foretrace.Error, "did you mean 'h100_sxm'"):
             job.predict(accelerator="h100_sxn")

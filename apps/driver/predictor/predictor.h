@@ -18,11 +18,12 @@ namespace foretrace {
 struct JobPlacement {
   std::string accelerator{};       ///< a product; empty: the job's own
   std::uint32_t accelerators = 0;  ///< how many share the job's batches; 0: as many as it has
-  std::string cluster{};           ///< what joins them; empty: the usual machine of the product
-  double compute = 1;              ///< kernels
-  double copies = 1;               ///< between host and device
-  double communication = 1;        ///< collectives and transfers
-  double host = 1;                 ///< the program between its device calls
+  /// What joins several of them; empty: the usual machine of the product.
+  std::string cluster{};
+  double compute = 1;        ///< kernels
+  double copies = 1;         ///< between host and device
+  double communication = 1;  ///< collectives and transfers
+  double host = 1;           ///< the program between its device calls
 };
 
 struct StepPrediction {
@@ -74,7 +75,8 @@ class Predictor {
   [[nodiscard]] Result<StepPrediction> predict(const JobPlacement& placement = {}) const;
 
   /// One per pair: speedup over the job as it is, 0 where it does not run or does not fit; rows are
-  /// accelerators, columns are counts. What a scheduler such as Gavel's takes as input.
+  /// accelerators, columns are counts. What a scheduler such as Gavel's takes as input. Error: no
+  /// machine is known that joins several of a product.
   [[nodiscard]] Result<std::vector<double>> throughputs(
       std::span<const std::string> accelerators, std::span<const std::uint32_t> counts) const;
 

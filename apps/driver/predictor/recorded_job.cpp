@@ -179,10 +179,9 @@ class RecordedJob final : public Predictor::Source {
         placement.accelerator.empty() ||
         (recording_.accelerator && recording_.accelerator->name == placement.accelerator);
     if (!is_own) specs.push_back(driver::swap_to(placement.accelerator));
-    if (placement.accelerators > 1 || !placement.cluster.empty()) {
-      auto spread = driver::spread_over(
-          fmt::format("data={}", std::max<std::uint32_t>(1, placement.accelerators)),
-          placement.cluster);
+    if (placement.accelerators > 1) {
+      auto spread =
+          driver::spread_over(fmt::format("data={}", placement.accelerators), placement.cluster);
       if (!spread.ok()) return std::move(spread).error();
       specs.push_back(std::move(*spread));
     }
@@ -190,19 +189,17 @@ class RecordedJob final : public Predictor::Source {
     if (!stack.ok()) return std::move(stack).error();
     auto prediction = driver::predict(recording_, *stack, options_, &replay_);
     if (!prediction.ok()) return std::move(prediction).error();
-    return finished(std::move(*prediction), placement);
+    return finished(std::move(*prediction));
   }
 
-  std::shared_ptr<const Place> finished(driver::Prediction prediction,
-                                        const JobPlacement& placement) const {
+  std::shared_ptr<const Place> finished(driver::Prediction prediction) const {
     auto there = std::make_shared<Place>();
     there->graph = prediction.graph;
     StepPrediction& answer = there->answer;
     answer.step_ns = prediction.run.answer.step_ns;
     answer.low_ns = prediction.low_ns;
     answer.high_ns = prediction.high_ns;
-    answer.samples =
-        prediction.samples.value_or(1) * std::max<std::uint32_t>(1, placement.accelerators);
+    answer.samples = prediction.samples.value_or(1);
     const auto step = static_cast<double>(std::max<std::int64_t>(1, answer.step_ns));
     there->low = static_cast<double>(answer.low_ns) / step;
     there->high = static_cast<double>(answer.high_ns) / step;

@@ -94,7 +94,7 @@ TEST_CASE("predictor: threads ask one predictor and get the same answers") {
 
 TEST_CASE("predictor: throughputs are speedups, by accelerator and count") {
   const Predictor job = demo();
-  const std::vector<std::string> products = {"a100_sxm_80gb", "t4"};
+  const std::vector<std::string> products = {"a100_sxm_80gb", "v100_sxm2_16gb"};
   const std::vector<std::uint32_t> counts = {1, 4};
   const auto rates = job.throughputs(products, counts);
   REQUIRE(rates.ok());
@@ -102,7 +102,7 @@ TEST_CASE("predictor: throughputs are speedups, by accelerator and count") {
   CHECK((*rates)[0] == doctest::Approx(1));
   CHECK((*rates)[1] > 2);   // four accelerators do more than two,
   CHECK((*rates)[1] <= 4);  // and not more than four
-  CHECK((*rates)[2] < 1);   // a T4 is slower than an A100
+  CHECK((*rates)[2] < 1);   // a V100 is slower than an A100
 }
 
 TEST_CASE("predictor: two jobs on one device are each slower than alone, and no faster than half") {
