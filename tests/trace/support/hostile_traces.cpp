@@ -104,6 +104,31 @@ std::string contradicted_synchronizations(int n) {
                               call(3 * n, 1) + kernel(3 * n, 5, 7, 0, 100 * n));
 }
 
+std::string event_waits(int n) {
+  std::string events;
+  for (int i = 0; i < n; ++i) {
+    events += call(i + 1, 20 * i) + kernel(i + 1, 20 * i + 4, i);
+  }
+  for (int i = 0; i < n; ++i) {
+    const int id = n + 3 * i;
+    const std::int64_t start = 20 * (n + i);
+    events += call(id + 1, start, 1, "cudaEventRecord") +
+              call(id + 2, start + 3, 1, "cudaStreamWaitEvent") + call(id + 3, start + 6) +
+              kernel(id + 3, start + 10, i);
+  }
+  return trace_of(events);
+}
+
+/// Silences before event times are read: event synchronizations that were not recorded.
+std::string hidden_synchronizations(int n) {
+  std::string events;
+  for (int i = 0; i < n; ++i) {
+    events += call(i + 1, 1000 * i) + kernel(i + 1, 1000 * i + 4, 7, 0, 800) +
+              call(n + i + 1, 1000 * i + 900, 1, "cudaEventElapsedTime");
+  }
+  return trace_of(events);
+}
+
 /// Streams that waited for the default stream, and it for them, often enough to show it.
 std::string default_stream(int n) {
   std::string events;

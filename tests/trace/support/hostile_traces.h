@@ -11,6 +11,8 @@ namespace foretrace::trace::hostile {
 [[nodiscard]] std::string device_synchronizations(int n);
 [[nodiscard]] std::string stream_synchronizations(int n);
 [[nodiscard]] std::string contradicted_synchronizations(int n);
+[[nodiscard]] std::string event_waits(int n);
+[[nodiscard]] std::string hidden_synchronizations(int n);
 [[nodiscard]] std::string default_stream(int n);
 [[nodiscard]] std::string devices(int n);
 [[nodiscard]] std::string nested_modules(int n);

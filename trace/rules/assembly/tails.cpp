@@ -48,4 +48,27 @@ std::vector<std::uint32_t> Tails::ended_by(std::int64_t time, std::size_t most) 
   return streams;
 }
 
+Ends::Ends(const Assembly& assembly) : assembly_(assembly) {
+  for (const Stream& stream : assembly.streams) {
+    ops_.insert(ops_.end(), stream.ops.begin(), stream.ops.end());
+  }
+  std::reverse(ops_.begin(), ops_.end());  // the first stream's is the last of equals
+  std::stable_sort(ops_.begin(), ops_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return assembly.ops[a].end_ns < assembly.ops[b].end_ns;
+  });
+}
+
+std::uint32_t Ends::last_within(std::int64_t from, std::int64_t until,
+                                std::uint32_t position) const {
+  auto at = std::partition_point(ops_.begin(), ops_.end(), [&](std::uint32_t op) {
+    return assembly_.ops[op].end_ns <= until;
+  });
+  while (at != ops_.begin() && assembly_.ops[*--at].end_ns >= from) {
+    if (assembly_.ops[*at].position < position) {
+      return *at;
+    }
+  }
+  return nothing;
+}
+
 }  // namespace foretrace::trace::rules

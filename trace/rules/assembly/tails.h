@@ -41,4 +41,19 @@ class Tails {
   std::set<Row> by_end_;
 };
 
+/// All operations of the streams by their ends.
+class Ends {
+ public:
+  explicit Ends(const Assembly& assembly);
+
+  /// Of those that stand before `position` and ended in [from, until] the one that ended last, of
+  /// equal ones that of the first stream; or nothing.
+  [[nodiscard]] std::uint32_t last_within(std::int64_t from, std::int64_t until,
+                                          std::uint32_t position) const;
+
+ private:
+  const Assembly& assembly_;
+  std::vector<std::uint32_t> ops_;
+};
+
 }  // namespace foretrace::trace::rules

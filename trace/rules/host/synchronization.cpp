@@ -185,18 +185,12 @@ class Synchronizations {
       assembly_.targets.push_back({call_index, op.stream, op.position + 1});
       return;
     }
-    std::uint32_t best = nothing;
-    for (const Stream& stream : assembly_.streams) {
-      for (const std::uint32_t i : stream.ops) {
-        const DeviceOp& op = assembly_.ops[i];
-        const bool near = op.end_ns >= call.end_ns - hidden_sync_before_ns &&
-                          op.end_ns <= call.end_ns + hidden_sync_after_ns;
-        if (near && op.position < call.position && op.end_ns > call.start_ns &&
-            (best == nothing || op.end_ns > assembly_.ops[best].end_ns)) {
-          best = i;
-        }
-      }
+    if (!ends_) {
+      ends_.emplace(assembly_);
     }
+    const std::uint32_t best =
+        ends_->last_within(std::max(call.start_ns + 1, call.end_ns - hidden_sync_before_ns),
+                           call.end_ns + hidden_sync_after_ns, call.position);
     if (best != nothing) {
       assembly_.targets.push_back(
           {call_index, assembly_.ops[best].stream, assembly_.ops[best].position + 1});
@@ -281,6 +275,7 @@ class Synchronizations {
   std::vector<std::uint32_t> event_at_;      // per event_sync: the thread's last record, or itself
   std::vector<std::uint32_t> ended_inside_;  // per stream_sync and event_sync: see look_inside
   std::vector<std::int64_t> pending_;        // per call: latest end of what it waits for, or -1
+  std::optional<Ends> ends_;                 // once a silence asks for them
   Tails tails_;
   static constexpr std::int32_t several_ranks = -2;
   std::optional<std::int32_t> rank_of_streams_;
