@@ -65,11 +65,11 @@ class ToyRun {
   }
 
   /// A pageable copy: the call returns when it is done.
-  void blocking_copy(std::string_view name, std::int64_t duration_ns) {
+  void blocking_copy(std::string_view name, std::int64_t duration_ns, std::int64_t bytes = -1) {
     const TaskId begin =
         host_task("cudaMemcpyAsync", TaskKind::launch, 0, 0, Phase::unknown, TaskPart::begin);
-    const TaskId copy =
-        device_task(begin, {.name = name, .duration_ns = duration_ns, .kind = TaskKind::copy});
+    const TaskId copy = device_task(
+        begin, {.name = name, .duration_ns = duration_ns, .kind = TaskKind::copy, .bytes = bytes});
     const TaskId finish = host_task("cudaMemcpyAsync", TaskKind::synchronization, 0, 0,
                                     Phase::unknown, TaskPart::finish);
     builder_.add_dependency(

@@ -12,7 +12,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -91,10 +90,11 @@ class Compressor {
 
   Result<Change> run(const std::vector<editing::Transfer>& transfers) {
     find_users(transfers);
-    find_shortest(transfers);
+    const editing::MovingTimes moving(graph_, transfers);
     for (const editing::Transfer& transfer : transfers) {
       if (graph_.duration_ns(transfer.task) < settings_.at_least_ns) continue;
-      if (auto status = compress(transfer); !status) return std::move(status).error();
+      if (auto status = compress(transfer, moving.of(transfer)); !status)
+        return std::move(status).error();
     }
     if (compressed_ == 0) {
       return Error{ErrorCode::no_match,
@@ -123,30 +123,6 @@ class Compressor {
     }
   }
 
-  /// A collective whose other ranks are not recorded is waiting, then transfer. The shortest of
-  /// those that move the same waited least: no more than its time is transfer in any of them.
-  void find_shortest(const std::vector<editing::Transfer>& transfers) {
-    for (const editing::Transfer& transfer : transfers) {
-      const std::int64_t ns = graph_.duration_ns(transfer.task);
-      const auto [at, is_new] = shortest_.emplace(key_of(transfer.task), ns);
-      if (!is_new) at->second = std::min(at->second, ns);
-    }
-  }
-
-  using Key = std::tuple<LaneId, CollectiveKind, std::uint32_t, std::int64_t, WorkId>;
-  [[nodiscard]] Key key_of(TaskId task) const {
-    const Work& work = graph_.work(task);
-    // Where bytes are not recorded, kernels of the same work are taken to move the same.
-    return {graph_.lane_id(task), work.collective, work.communicator, work.bytes,
-            work.bytes >= 0 ? WorkId{} : graph_.work_id(task)};
-  }
-
-  /// The part of a transfer that moves bytes.
-  [[nodiscard]] std::int64_t moving_ns(const editing::Transfer& transfer) const {
-    const std::int64_t ns = graph_.duration_ns(transfer.task);
-    return transfer.met ? ns : std::min(ns, shortest_.at(key_of(transfer.task)));
-  }
-
   /// The kernel that the collective waits for; none if that is not recorded.
   [[nodiscard]] TaskId producer(TaskId arrival) const {
     TaskId latest = none<TaskId>;
@@ -169,9 +145,8 @@ class Compressor {
                      editing::to_ms(waited_));
   }
 
-  Status compress(const editing::Transfer& transfer) {
+  Status compress(const editing::Transfer& transfer, std::int64_t moving) {
     const std::int64_t old = graph_.duration_ns(transfer.task);
-    const std::int64_t moving = moving_ns(transfer);
     const std::int64_t latency = std::min(moving, settings_.latency_ns);
     const std::int64_t now = old - moving + latency +
                              std::llround(static_cast<double>(moving - latency) * settings_.ratio);
@@ -227,7 +202,6 @@ class Compressor {
   std::int64_t after_ = 0;
   std::int64_t codec_ = 0;
   std::int64_t waited_ = 0;
-  std::map<Key, std::int64_t> shortest_;
   std::size_t compressed_ = 0;
   std::size_t encoders_ = 0;
   std::size_t decoders_ = 0;

@@ -78,38 +78,6 @@ Dependence dependence(CollectiveKind kind, double ranks) {
   }
 }
 
-// All-reduces of more bytes inside a forward pass carry activations: statistics of batches and
-// losses are smaller.
-constexpr std::int64_t least_activation_bytes = 65536;
-// One at the end of a pass may be anything; a group that splits layers needs one per layer.
-constexpr std::size_t least_activation_transfers = 2;
-
-/// Communicators whose ranks hold parts of one layer, by index: they reduce activations while a
-/// forward pass runs. More ranks in them would cut the layers anew.
-std::set<std::uint32_t> layer_splitting(const TaskGraph& graph,
-                                        const std::vector<editing::Transfer>& transfers) {
-  std::set<TaskId> wanted;
-  for (const editing::Transfer& transfer : transfers) wanted.insert(transfer.task);
-  std::map<std::int32_t, Phase> phase_of_rank;  // of the kernel before
-  std::map<std::pair<std::uint32_t, std::int32_t>, std::size_t> count;
-  for (std::size_t t = 0; t < graph.size(); ++t) {
-    const auto task = make_id<TaskId>(t);
-    const std::int32_t rank = graph.lane(task).rank;
-    if (graph.kind(task) == TaskKind::kernel) phase_of_rank[rank] = graph.phase(task);
-    if (!wanted.contains(task)) continue;
-    const Work& work = graph.work(task);
-    if (work.collective == CollectiveKind::all_reduce && work.bytes >= least_activation_bytes &&
-        phase_of_rank[rank] == Phase::forward) {
-      ++count[{work.communicator, rank}];
-    }
-  }
-  std::set<std::uint32_t> splitting;
-  for (const auto& [key, transfers_of] : count) {
-    if (transfers_of >= least_activation_transfers) splitting.insert(key.first);
-  }
-  return splitting;
-}
-
 std::string names_of(const TaskGraph& graph, const std::set<std::uint32_t>& communicators) {
   std::string text;
   for (const std::uint32_t at : communicators) {
@@ -134,7 +102,7 @@ class Replicator {
 
   /// Decides which communicators grow; an error if those would split layers anew.
   Status choose(std::string_view names, const std::vector<editing::Transfer>& transfers) {
-    const std::set<std::uint32_t> splitting = layer_splitting(graph_, transfers);
+    const std::set<std::uint32_t> splitting = editing::layer_splitting(graph_, transfers);
     const bool is_auto = names == communicators_param.default_text;
     std::optional<selecting::TextPattern> pattern;
     if (!is_auto) {

@@ -40,7 +40,7 @@ TEST_CASE("repeats: kernels of one work are the same in one layer, and not in tw
   run.kernel({.name = "gemm", .duration_ns = 10, .operator_name = "aten::mm", .layer = b});
   run.kernel({.name = "other", .duration_ns = 10, .operator_name = "aten::mm", .layer = b});
   const auto graph = run.build();
-  const foretrace::editing::KernelEditor editor({graph, nullptr});
+  const foretrace::editing::KernelEditor editor({graph, nullptr, foretrace::no_catalogue()});
   using foretrace::editing::SameBy;
   const auto works = foretrace::editing::kernel_items(editor, editor.kernels(), SameBy::work);
   REQUIRE(works.size() == 4);
