@@ -94,7 +94,7 @@ function kernelSlider(run, work, state, onFactor) {
     output.textContent = `${input.value} %`;
     onFactor(work.name, Number(input.value) / 100);
   });
-  return make('label', { class: 'slider' },
+  return make('label', { class: 'slider', for: 'slider-kernel' },
     make('span', {}, `if all ${count(tasks)} of these (${time(sum)}) took`), output, input);
 }
 
