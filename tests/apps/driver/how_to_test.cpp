@@ -23,7 +23,7 @@ TEST_CASE("how to: every what-if says in three lines at most how to get it, and 
   CHECK(all->size() == optimizations::all().size());
 }
 
-TEST_CASE("how to: lines begin with their framework; what is not known has none") {
+TEST_CASE("how to: lines begin with their framework, and what is not known has none") {
   const HowTos all = {{"a", {{"jax", {"z"}}, {"pytorch", {"x", "y"}}}}};
   CHECK(lines_of(all, "a") == std::vector<std::string>{"PyTorch: x", "y", "JAX: z"});
   CHECK(lines_of(all, "b").empty());
