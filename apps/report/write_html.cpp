@@ -11,33 +11,37 @@ namespace {
 
 bool is_on_web(Show show) { return show == Show::always || show == Show::details; }
 
-/// Bytes of the character that begins here; 0: it is no valid UTF-8, or one that reorders text.
-std::size_t good_bytes(std::string_view text) {
+struct Character {
+  std::size_t bytes = 1;
+  bool shows = false;  ///< false: no valid UTF-8, or one that reorders the text around it
+};
+
+/// The character that begins here.
+Character character_of(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t first = byte(0);
-  if (first < 0x80) return 1;
+  if (first < 0x80) return {1, true};
   const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {};
   std::uint32_t code = first & (0xFFU >> (length + 1));
   for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
+    if ((byte(i) & 0xC0U) != 0x80U) return {};
     code = (code << 6U) | (byte(i) & 0x3FU);
   }
   const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
   const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (overlong || surrogate || code > 0x10FFFF) return {};
   const bool reorders = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
                         code == 0x200E || code == 0x200F;
-  return overlong || surrogate || reorders || code > 0x10FFFF || (code >= 0x80 && code < 0xA0)
-             ? 0
-             : length;
+  return {length, !reorders && code >= 0xA0};
 }
 
 /// One character for HTML; `text` loses it.
 std::string next_character(std::string_view& text) {
-  const std::size_t length = good_bytes(text);
-  const std::string_view one = text.substr(0, std::max<std::size_t>(length, 1));
+  const Character character = character_of(text);
+  const std::string_view one = text.substr(0, character.bytes);
   text.remove_prefix(one.size());
-  if (length == 0) return "\xEF\xBF\xBD";
+  if (!character.shows) return "\xEF\xBF\xBD";
   switch (one.front()) {
     case '&': return "&amp;";
     case '<': return "&lt;";
@@ -46,8 +50,8 @@ std::string next_character(std::string_view& text) {
     case '\'': return "&#39;";
     default: break;
   }
-  return static_cast<unsigned char>(one.front()) < 0x20U || one.front() == 0x7F ? "?"
-                                                                                : std::string(one);
+  const bool controls = static_cast<unsigned char>(one.front()) < 0x20U || one.front() == 0x7F;
+  return controls ? "?" : std::string(one);
 }
 
 struct TablePlace {

@@ -50,7 +50,7 @@ TEST_CASE("report: the page is none of the traces, and must be named") {
   CHECK(run_program("report " + std::string(demo_trace)).code == 2);
   const Ran over = run_program("report " + std::string(demo_trace) + " -o " + demo_trace);
   CHECK(over.code == 2);
-  CHECK(over.err.find("is the input") != std::string::npos);
+  CHECK(over.err.find("it is read too") != std::string::npos);
 }
 
 TEST_CASE("compare: two traces, or the ranks of two jobs behind --with") {

@@ -1,6 +1,7 @@
 // foretrace report: one self-contained page that simulates its graph where it is opened.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "apps/cli/answers.h"
 #include "apps/cli/busy.h"
 #include "apps/cli/command.h"
+#include "apps/cli/configs.h"
 #include "apps/cli/console.h"
 #include "apps/cli/help.h"
 #include "apps/cli/names.h"
@@ -19,6 +21,7 @@
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/ranking.h"
 #include "apps/driver/compare/compare.h"
+#include "apps/driver/how_to.h"
 #include "apps/explorer/page.h"
 #include "apps/report/pages.h"
 #include "apps/report/writers.h"
@@ -52,13 +55,14 @@ std::string in_words(std::string_view name) {
 }
 
 explorer::Variant variant_of(std::string name, std::vector<std::string> apply,
-                             driver::Prediction prediction) {
+                             driver::Prediction prediction, const driver::HowTos& how_tos) {
   explorer::Variant variant{.name = std::move(name), .apply = std::move(apply)};
   for (const driver::Applied& applied : prediction.applied) {
     const OptimizationInfo& info = *applied.optimization;
     variant.title += (variant.title.empty() ? "" : " + ") + in_words(info.name);
     variant.summary += (variant.summary.empty() ? "" : "; ") + std::string(info.summary);
     variant.paper += (variant.paper.empty() ? "" : "; ") + std::string(info.paper);
+    std::ranges::move(driver::lines_of(how_tos, info.name), std::back_inserter(variant.how));
   }
   variant.prediction = std::move(prediction);
   return variant;
@@ -76,12 +80,15 @@ std::string ranked_name(const Options& options, const driver::Ranking& ranking) 
 /// The stack that was asked for, then the best of the ranking.
 Status add_variants(const Options& options, const std::vector<driver::WhatIf>& stack,
                     Answers& answers) {
+  const Result<driver::HowTos> how_tos = driver::read_how_tos(app::config_directory());
+  if (!how_tos.ok()) return how_tos.error();
   const std::string asked = ranked_name(options, answers.ranking);
   if (!stack.empty() && asked.empty()) {
     Result<driver::Prediction> prediction =
         driver::predict(answers.recording, stack, answers.options, &answers.replay);
     if (!prediction.ok()) return prediction.error();
-    answers.variants.push_back(variant_of("applied", options.apply, *std::move(prediction)));
+    answers.variants.push_back(
+        variant_of("applied", options.apply, *std::move(prediction), *how_tos));
   }
   std::size_t left = options.top;
   for (const driver::Ranked& row : answers.ranking.rows) {
@@ -92,7 +99,7 @@ Status add_variants(const Options& options, const std::vector<driver::WhatIf>& s
     Result<driver::Prediction> prediction =
         driver::predict(answers.recording, one, answers.options, &answers.replay);
     if (!prediction.ok()) return prediction.error();
-    answers.variants.push_back(variant_of(name, {name}, *std::move(prediction)));
+    answers.variants.push_back(variant_of(name, {name}, *std::move(prediction), *how_tos));
   }
   return ok_status();
 }

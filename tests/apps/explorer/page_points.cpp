@@ -88,7 +88,8 @@ int fail(const std::string& message) {
 }
 
 int write_page(const std::string& out, const std::vector<std::string>& traces) {
-  const Result<driver::Recording> recording = driver::load_inputs(traces);
+  const Result<driver::Recording> recording =
+      driver::load_inputs(traces, {.catalogue = test::shipped()});
   if (!recording.ok()) return fail(recording.error().message);
   const Result<driver::Replay> replay = driver::replay(*recording);
   if (!replay.ok()) return fail(replay.error().message);

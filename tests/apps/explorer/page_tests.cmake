@@ -2,6 +2,7 @@
 add_executable(page_points ${CMAKE_CURRENT_LIST_DIR}/page_points.cpp)
 target_link_libraries(page_points PRIVATE foretrace_explorer foretrace_flags nlohmann_json::nlohmann_json)
 target_include_directories(page_points PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(page_points PRIVATE FORETRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
 find_program(NODE NAMES node nodejs)
 set(equal_here ${CMAKE_CURRENT_LIST_DIR}/equal.mjs)
@@ -51,5 +52,22 @@ if(CHROMIUM AND PYTHON3)
     $<TARGET_FILE:foretrace_cli> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/page_in_browser)
 else()
   add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium or no python3")
+endif()
+set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+
+# Real keys, links, contrast, no scripts: over the browser's protocol, which needs a Node with WebSocket.
+set(test "page: answers keys, links and readers as a user expects")
+if(NODE)
+  execute_process(COMMAND ${NODE} --experimental-websocket -e "process.exit(typeof WebSocket === 'function' ? 0 : 1)"
+    RESULT_VARIABLE no_sockets OUTPUT_QUIET ERROR_QUIET)
+else()
+  set(no_sockets 1)
+endif()
+if(CHROMIUM AND NOT no_sockets)
+  add_test(NAME "${test}" COMMAND ${NODE} --experimental-websocket ${CMAKE_CURRENT_LIST_DIR}/interact.mjs ${CHROMIUM}
+    $<TARGET_FILE:foretrace_cli> ${PROJECT_SOURCE_DIR}/examples/traces/demo_generated_cnn.json.gz
+    ${CMAKE_CURRENT_BINARY_DIR}/page_interact)
+else()
+  add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium, or no node with WebSocket")
 endif()
 set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")

@@ -4,21 +4,47 @@ import { isDevice, isHost, kindsOf, midpoint } from './engine.mjs';
 
 export const uses = ['compute', 'communication', 'waiting', 'copy', 'host', 'idle'];
 
-/** Sorted, disjoint pairs of begin and end that cover all of `list` (pairs in any order). */
-function union(list) {
-  const order = new Uint32Array(list.length / 2).map((_, i) => i);
-  order.sort((a, b) => list[2 * a] - list[2 * b]);
-  const out = [];
-  for (const i of order) {
-    const begin = list[2 * i];
-    const end = list[2 * i + 1];
-    if (out.length > 0 && begin <= out[out.length - 1]) {
-      if (end > out[out.length - 1]) out[out.length - 1] = end;
+/** Pairs of begin and end in order of time, merged where they touch. */
+class Cover {
+  constructor() { this.pairs = []; }
+
+  add(begin, end) {
+    const { pairs } = this;
+    const last = pairs.length - 1;
+    if (last > 0 && begin < pairs[last - 1]) {
+      this.isMixed = true; // not in order: put right when it is asked for
+      pairs.push(begin, end);
+    } else if (last > 0 && begin <= pairs[last]) {
+      if (end > pairs[last]) pairs[last] = end;
     } else {
-      out.push(begin, end);
+      pairs.push(begin, end);
     }
   }
-  return out;
+
+  sorted() {
+    if (!this.isMixed) return this.pairs;
+    const order = new Uint32Array(this.pairs.length / 2).map((_, i) => i);
+    order.sort((x, y) => this.pairs[2 * x] - this.pairs[2 * y]);
+    const cover = new Cover();
+    for (const i of order) cover.add(this.pairs[2 * i], this.pairs[2 * i + 1]);
+    return cover.pairs;
+  }
+}
+
+/** What either of two sorted lists covers. */
+function union(a, b) {
+  if (a.length === 0) return b;
+  const cover = new Cover();
+  for (let i = 0, k = 0; i < a.length || k < b.length;) {
+    if (k >= b.length || (i < a.length && a[i] <= b[k])) {
+      cover.add(a[i], a[i + 1]);
+      i += 2;
+    } else {
+      cover.add(b[k], b[k + 1]);
+      k += 2;
+    }
+  }
+  return cover.pairs;
 }
 
 const lengthOf = (pairs) => {
@@ -36,38 +62,40 @@ function launchingLanes(graph, works) {
   return graph.launching;
 }
 
-/** Intervals by use, clipped to the window. */
+/** What tasks cover by use and lane, clipped to the window: lanes are in order by themselves. */
 function claims(run, scope) {
   const { graph, works, lanes, points, weights } = run;
   const kind = kindsOf(graph, works);
   const launching = launchingLanes(graph, works);
-  const lists = [[], [], [], [], []];
-  const add = (use, from, to) => {
-    const begin = Math.max(from, scope.begin);
-    const end = Math.min(to, scope.end);
-    if (begin < end) lists[use].push(begin, end);
+  const covers = [[], [], [], [], []];
+  const { begin: first, end: last } = scope;
+  const add = (use, lane, from, to) => {
+    const begin = from < first ? first : from;
+    const end = to > last ? last : to;
+    if (begin < end) (covers[use][lane] ??= new Cover()).add(begin, end);
   };
   for (let i = 0; i < graph.size; ++i) {
-    if (lanes[graph.lane[i]].rank !== scope.rank) continue;
+    const lane = graph.lane[i];
+    if (lanes[lane].rank !== scope.rank) continue;
     if (scope.step >= 0 && !(isDevice(kind[i]) && graph.step[i] === scope.step)) continue;
     const start = points[2 * i];
     const end = points[2 * i + 1];
     const before = graph.lane_source[i] < 0 ? 0 : points[graph.lane_source[i]];
     if (isHost(kind[i])) {
-      if (!launching.has(graph.lane[i])) continue;
-      add(4, before, Math.min(before + weights.segment[i], start));
-      add(4, start, end);
+      if (!launching.has(lane)) continue;
+      add(4, lane, before, Math.min(before + weights.segment[i], start));
+      add(4, lane, start, end);
     } else if (kind[i] === 4) {
-      add(3, start, end);
+      add(3, lane, start, end);
     } else if (kind[i] !== 3 && kind[i] !== 9) {
-      add(0, start, end);
+      add(0, lane, start, end);
     } else {
       const { part } = works[graph.work[i]];
-      if (part === 2 && graph.lane_source[i] >= 0) add(2, before, start);
-      add(part === 1 ? 2 : 1, start, end);
+      if (part === 2 && graph.lane_source[i] >= 0) add(2, lane, before, start);
+      add(part === 1 ? 2 : 1, lane, start, end);
     }
   }
-  return lists;
+  return covers;
 }
 
 /** {compute, communication, waiting, copy, host, idle}; adds up to the window. */
@@ -75,9 +103,8 @@ export function breakdownOf(run, scope) {
   let covered = [];
   let total = 0;
   const out = {};
-  claims(run, scope).forEach((list, use) => {
-    for (const value of covered) list.push(value);
-    covered = union(list);
+  claims(run, scope).forEach((covers, use) => {
+    for (const cover of covers) if (cover) covered = union(covered, cover.sorted());
     const all = lengthOf(covered);
     out[uses[use]] = all - total;
     total = all;

@@ -30,30 +30,46 @@ export function kindsOf(graph, works) {
   return graph.kind;
 }
 
-const scaled = (values, chosen, factor) =>
-  Float64Array.from(values, (value, i) => (chosen(i) ? round(value * factor) : value));
+/** Values of chosen places times a factor, rounded to whole ns; the others as they are. */
+function scaled(values, chosen, factor) {
+  const out = new Float64Array(values);
+  for (let i = 0; i < out.length; ++i) {
+    if (chosen[i] === 1 && out[i] !== 0) out[i] = round(out[i] * factor);
+  }
+  return out;
+}
+
+/** Which tasks are the host's and which the device's, which lags follow the host. Once per graph. */
+function masksOf(graph, works) {
+  if (!graph.masks) {
+    const kind = kindsOf(graph, works);
+    const follows = (kinds) => Uint8Array.from(kinds, (each) => Number(each === handOver));
+    graph.masks = { host: Uint8Array.from(kind, (each) => Number(isHost(each))),
+      device: Uint8Array.from(kind, (each) => Number(isDevice(each))),
+      cause: follows(graph.cause_kind), extra: follows(graph.extra_kind),
+      overflow: follows(graph.overflow_kind) };
+  }
+  return graph.masks;
+}
 
 /**
  * Durations, segments and lags under factors: first the host, then the device, then single kernels,
  * each rounded to whole ns as scale_host and scale_device do.
  */
 export function weigh(graph, works, factors) {
-  const kind = kindsOf(graph, works);
+  const masks = masksOf(graph, works);
   let { duration, segment, cause_lag: cause, extra_lag: extra, overflow_lag: overflow } = graph;
   if (factors.host !== 1) {
-    const host = (i) => isHost(kind[i]);
-    duration = scaled(duration, host, factors.host);
-    segment = scaled(segment, host, factors.host);
-    cause = scaled(cause, (i) => graph.cause_kind[i] === handOver, factors.host);
-    extra = scaled(extra, (i) => graph.extra_kind[i] === handOver, factors.host);
-    overflow = scaled(overflow, (i) => graph.overflow_kind[i] === handOver, factors.host);
+    duration = scaled(duration, masks.host, factors.host);
+    segment = scaled(segment, masks.host, factors.host);
+    cause = scaled(cause, masks.cause, factors.host);
+    extra = scaled(extra, masks.extra, factors.host);
+    overflow = scaled(overflow, masks.overflow, factors.host);
   }
-  if (factors.device !== 1) {
-    duration = scaled(duration, (i) => isDevice(kind[i]), factors.device);
-  }
+  if (factors.device !== 1) duration = scaled(duration, masks.device, factors.device);
   for (const [name, factor] of factors.names) {
-    duration = scaled(duration, (i) => works[graph.work[i]].name === name && isDevice(kind[i]),
-      factor);
+    const chosen = masks.device.map((is, i) => (is && works[graph.work[i]].name === name ? 1 : 0));
+    duration = scaled(duration, chosen, factor);
   }
   return { duration, segment, cause, extra, overflow };
 }

@@ -6,60 +6,90 @@ const runAheadShare = 0.02;
 const nearlyAlways = 0.9;
 const pieceShare = 0.1;
 
-/** Stretches in which the device of a rank is taken, in order of time. */
-function stretchesByRank(run) {
-  const { graph, works, lanes, points, weights } = run;
-  const kind = kindsOf(graph, works);
-  const ranks = new Map();
-  for (let i = 0; i < graph.size; ++i) {
-    if (!isDevice(kind[i])) continue;
-    const { rank } = lanes[graph.lane[i]];
-    if (!ranks.has(rank)) ranks.set(rank, []);
-    const list = ranks.get(rank);
-    const start = points[2 * i];
-    const { part } = works[graph.work[i]];
-    const lane = graph.lane[i];
-    if (part === 2 && graph.lane_source[i] >= 0 && points[graph.lane_source[i]] < start) {
-      list.push({ begin: points[graph.lane_source[i]], end: start, gap: 0, task: i, waits: true, lane });
+/** Device tasks by rank, in the order of their ids. Once per graph. */
+function deviceTasks(run) {
+  const { graph, works, lanes } = run;
+  if (!graph.deviceTasks) {
+    const kind = kindsOf(graph, works);
+    const ranks = new Map();
+    for (let i = 0; i < graph.size; ++i) {
+      if (!isDevice(kind[i])) continue;
+      const { rank } = lanes[graph.lane[i]];
+      if (!ranks.has(rank)) ranks.set(rank, []);
+      ranks.get(rank).push(i);
     }
-    list.push({ begin: start, end: points[2 * i + 1], gap: weights.segment[i], task: i,
-      waits: part === 1, lane });
+    graph.deviceTasks = [...ranks.values()].map((tasks) => Int32Array.from(tasks));
   }
-  for (const list of ranks.values()) {
-    // equal begins stand in the order of their lanes, then of their tasks, as merged per stream
-    const order = list.map((_, k) => k);
-    order.sort((x, y) => list[x].begin - list[y].begin || list[x].lane - list[y].lane || x - y);
-    list.splice(0, list.length, ...order.map((k) => list[k]));
+  return graph.deviceTasks;
+}
+
+/** Positions in order of time; equal begins by lane, then as they come: as merged per stream. */
+function inOrder(begin, lane) {
+  const order = new Uint32Array(begin.length);
+  let isSorted = true;
+  for (let k = 0; k < order.length; ++k) {
+    order[k] = k;
+    if (k > 0 && (begin[k] < begin[k - 1] || (begin[k] === begin[k - 1] && lane[k] < lane[k - 1]))) isSorted = false;
   }
-  return ranks;
+  return isSorted ? order : order.sort((x, y) => begin[x] - begin[y] || lane[x] - lane[y] || x - y);
+}
+
+/** Stretches in which the device of a rank is taken. */
+function stretchesOf(run, tasks) {
+  const { graph, works, points, weights } = run;
+  const most = 2 * tasks.length;
+  const out = { begin: new Float64Array(most), end: new Float64Array(most), gap: new Float64Array(most),
+    task: new Int32Array(most), waits: new Uint8Array(most), lane: new Int32Array(most) };
+  let count = 0;
+  const add = (begin, end, gap, task, waits) => {
+    out.begin[count] = begin;
+    out.end[count] = end;
+    out.gap[count] = gap;
+    out.task[count] = task;
+    out.waits[count] = waits;
+    out.lane[count] = graph.lane[task];
+    count += 1;
+  };
+  for (const task of tasks) {
+    const start = points[2 * task];
+    const { part } = works[graph.work[task]];
+    const source = graph.lane_source[task];
+    if (part === 2 && source >= 0 && points[source] < start) add(points[source], start, 0, task, 1);
+    add(start, points[2 * task + 1], weights.segment[task], task, part === 1 ? 1 : 0);
+  }
+  return { ...out, order: inOrder(out.begin.subarray(0, count), out.lane.subarray(0, count)) };
 }
 
 /** What nothing before it covers, with the gap that its stream needs. */
-function uncovered(stretch, state, key) {
-  const to = state[key];
-  const own = Math.max(0, stretch.end - Math.max(stretch.begin, to));
-  const silence = Math.max(0, stretch.begin - to);
-  const gap = to < 0 ? 0 : Math.min(silence, Math.min(Math.max(stretch.gap, 0), longestGap));
-  state[key] = Math.max(to, stretch.end);
-  return own + gap;
+function uncovered(begin, end, gap, to) {
+  const own = Math.max(0, end - Math.max(begin, to));
+  const silence = Math.max(0, begin - to);
+  return own + (to < 0 ? 0 : Math.min(silence, Math.min(Math.max(gap, 0), longestGap)));
 }
 
 export function deviceSteps(run) {
   const steps = run.steps.map(() => ({ begin: -1, end: -1, work: 0, occupied: 0, operations: 0 }));
   if (steps.length === 0) return steps;
-  for (const list of stretchesByRank(run).values()) {
-    const state = { worked: -1, occupied: -1 };
-    for (const stretch of list) {
-      const number = run.graph.step[stretch.task];
-      const occupied = uncovered(stretch, state, 'occupied');
-      const worked = stretch.waits ? 0 : uncovered(stretch, state, 'worked');
+  for (const tasks of deviceTasks(run)) {
+    const all = stretchesOf(run, tasks);
+    let workedTo = -1;
+    let occupiedTo = -1;
+    for (const k of all.order) {
+      const begin = all.begin[k];
+      const end = all.end[k];
+      const waits = all.waits[k] === 1;
+      const occupied = uncovered(begin, end, all.gap[k], occupiedTo);
+      occupiedTo = Math.max(occupiedTo, end);
+      const worked = waits ? 0 : uncovered(begin, end, all.gap[k], workedTo);
+      if (!waits) workedTo = Math.max(workedTo, end);
+      const number = run.graph.step[all.task[k]];
       if (number < 0) continue;
       const step = steps[number];
       step.work += worked;
       step.occupied += occupied;
-      if (step.begin < 0) step.begin = stretch.begin;
-      if (stretch.end > step.end) step.end = stretch.end;
-      if (!stretch.waits) step.operations += 1;
+      if (step.begin < 0) step.begin = begin;
+      if (end > step.end) step.end = end;
+      if (!waits) step.operations += 1;
     }
   }
   return steps;

@@ -70,9 +70,13 @@ function showRange(before, after, what, state) {
   const high = state.range ? state.range.high : after;
   const scale = (width - 16) / Math.max(1, before, after, high);
   const x = (ns) => 8 + ns * scale;
-  const bar = (y, height, ns, name, text) => [
-    draw('rect', { x: 8, y, width: Math.max(2, ns * scale), height, rx: 4, class: name }),
-    draw('text', { x: 18, y: y + height / 2 + 4, class: `${name}-text` }, text)];
+  const enough = 160; // for the text inside
+  const bar = (y, height, ns, name, text) => {
+    const inside = ns * scale >= enough;
+    return [draw('rect', { x: 8, y, width: Math.max(2, ns * scale), height, rx: 4, class: name }),
+      draw('text', { x: inside ? 18 : x(Math.max(ns, high)) + 10, y: y + height / 2 + 4,
+        class: inside ? `${name}-text` : 'bar-now-text' }, text)];
+  };
   const marks = [...bar(12, 22, before, 'bar-now', `recorded ${time(before)}`)];
   if (what) {
     marks.push(...bar(44, 26, after, 'bar-then', `predicted ${time(after, before)}`));

@@ -94,36 +94,53 @@ function kernelSlider(run, work, state, onFactor) {
     output.textContent = `${input.value} %`;
     onFactor(work.name, Number(input.value) / 100);
   });
-  return make('label', { class: 'slider' },
+  return make('label', { class: 'slider', for: 'slider-kernel' },
     make('span', {}, `if all ${count(tasks)} of these (${time(sum)}) took`), output, input);
+}
+
+/** Device time and launches by the work that each task of the recording did, or does now. */
+function sumsByWork(run, workOf, count) {
+  const kind = kindsOf(run.graph, run.works);
+  const time = new Float64Array(count);
+  const launches = new Int32Array(count);
+  for (let i = 0; i < run.graph.size; ++i) {
+    if (!isDevice(kind[i])) continue;
+    const work = workOf(i);
+    time[work] += run.weights.duration[i];
+    launches[work] += 1;
+  }
+  return { time, launches };
 }
 
 /** Device time by kernel before and after, matched by what each task was. */
 function byKernel(runs, strings) {
-  const groups = new Map();
-  const at = (name) => {
-    if (!groups.has(name)) groups.set(name, { before: 0, after: 0, was: 0, is: 0 });
-    return groups.get(name);
-  };
   const [now, then] = runs;
-  const nowKinds = kindsOf(now.graph, now.works);
-  for (let i = 0; i < now.graph.size; ++i) {
-    if (!isDevice(nowKinds[i])) continue;
-    const group = at(strings[now.works[now.graph.work[i]].name]);
-    group.before += now.weights.duration[i];
-    group.was += 1;
-  }
-  const kinds = kindsOf(then.graph, then.works);
-  for (let i = 0; i < then.graph.size; ++i) {
-    if (!isDevice(kinds[i])) continue;
-    const from = then.graph.origin ? then.graph.origin[i] : i;
-    const work = from >= 0 ? now.works[now.graph.work[from]] : then.works[then.graph.work[i]];
-    const group = at(strings[work.name]);
-    group.after += then.weights.duration[i];
-    group.is += 1;
+  const known = now.works.length;
+  const { origin } = then.graph;
+  // works of the changed graph that the recording does not have stand behind those that it has
+  const was = (i) => {
+    const from = origin ? origin[i] : i;
+    return from >= 0 ? now.graph.work[from] : known + then.graph.work[i];
+  };
+  const before = sumsByWork(now, (i) => now.graph.work[i], known);
+  const after = sumsByWork(then, was, known + then.works.length);
+  const groups = new Map();
+  for (let work = 0; work < after.time.length; ++work) {
+    const isKnown = work < known;
+    const is = after.launches[work];
+    const had = isKnown ? before.launches[work] : 0;
+    if (is === 0 && had === 0) continue;
+    const { name } = isKnown ? now.works[work] : then.works[work - known];
+    if (!groups.has(name)) groups.set(name, { before: 0, after: 0, was: 0, is: 0 });
+    const group = groups.get(name);
+    group.before += isKnown ? before.time[work] : 0;
+    group.after += after.time[work];
+    group.was += had;
+    group.is += is;
   }
   return [...groups].filter(([, g]) => g.before !== g.after)
-    .sort((a, b) => Math.abs(b[1].after - b[1].before) - Math.abs(a[1].after - a[1].before));
+    .sort((a, b) => Math.abs(b[1].after - b[1].before) - Math.abs(a[1].after - a[1].before))
+    .map(([name, group]) => [strings[name], group]);
 }
 
 export function showChanges(runs, strings) {
