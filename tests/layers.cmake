@@ -68,9 +68,9 @@ set(table
   "models/whatifs/precision      | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs models/memories"
   "models/whatifs/fusion         | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
   "models/whatifs/memory         | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
-  "models/whatifs/schedule       | sim/core sim/graph sim/edit sim/engine/pull models/whatifs models/editing/* models/costs"
-  "models/whatifs/sparsity       | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
   "models/whatifs/communication  | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
+  "models/whatifs/schedule       | sim/core sim/graph sim/edit sim/engine/pull models/whatifs models/whatifs/communication models/editing/* models/costs"
+  "models/whatifs/sparsity       | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
   "models/whatifs/hardware       | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs models/memories"
   "models/networks               | sim/core sim/graph models/catalogue"
   "models/collectives            | sim/core sim/graph models/catalogue models/networks"
@@ -81,6 +81,7 @@ set(table
   "models/program                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules"
 
   "apps/driver                   | sim/* trace/* models/*"
+  "apps/driver/compare           | sim/* models/catalogue apps/driver"
   "apps/driver/answers           | sim/* trace/* models/* apps/driver"
   "apps/driver/plan              | sim/* models/* apps/driver"
   "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/plan"
@@ -100,8 +101,9 @@ set(table
   "apps/report/pages             | apps/report"
   "apps/report/schedule          | sim/core apps/driver/scheduler apps/driver/scheduler/* apps/report apps/report/svg"
   "apps/python                   | sim/* trace/* models/* apps/driver/* apps/report/*"
-  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/*"
-  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli"
+  "apps/explorer                 | sim/* models/catalogue apps/driver apps/driver/answers apps/report"
+  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer"
+  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer apps/cli"
   "tests                         | sim/* trace/* models/* apps/* tests/*"
   "examples                      | sim/* trace/* models/* apps/driver/*")
 

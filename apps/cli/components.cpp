@@ -11,6 +11,7 @@
 
 #include "apps/cli/accelerator_page.h"
 #include "apps/cli/configs.h"
+#include "apps/driver/how_to.h"
 #include "apps/driver/scheduler/placements/placement.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "apps/driver/what_if_spec.h"
@@ -84,6 +85,22 @@ Json parameters_json(std::span<const ParamInfo> params) {
   return list;
 }
 
+/// The summary, with a word where an answer rests on a formula.
+template <typename Info>
+std::string summary_of(const Info& info) {
+  std::string summary(info.summary);
+  if constexpr (requires { info.basis; }) {
+    if (info.basis == Basis::formula) summary += " (formula)";
+  }
+  return summary;
+}
+
+/// How to do it, in lines; none where the folder of configs does not say it.
+std::vector<std::string> how_to(std::string_view what_if) {
+  const Result<driver::HowTos> all = driver::read_how_tos(config_directory());
+  return all.ok() ? driver::lines_of(*all, what_if) : std::vector<std::string>();
+}
+
 /// Of an optimization or a policy.
 template <typename Info>
 Json recipe_json(const Info& info) {
@@ -96,6 +113,8 @@ Json recipe_json(const Info& info) {
   if constexpr (requires { info.conflicts; }) {
     object["conflicts"] = info.conflicts;
     object["memory_settings"] = info.memory_settings;
+    object["basis"] = to_string(info.basis);
+    object["how_to"] = how_to(info.name);
   }
   return object;
 }
@@ -145,6 +164,33 @@ std::string combination_text(const Info& info, std::size_t width) {
   return text;
 }
 
+/// That answers rest on a formula, if they do.
+template <typename Info>
+std::string basis_text(const Info& info, std::size_t width) {
+  if constexpr (requires { info.basis; }) {
+    if (info.basis == Basis::formula) {
+      return report::paragraph(heading("formula"),
+                               "selected kernels take a stated share of their time; no kernel is "
+                               "modelled from its shape, so it is in no ranking",
+                               width) +
+             "\n";
+    }
+  }
+  return {};
+}
+
+/// How to get an optimization in a framework; nothing of a policy.
+template <typename Info>
+std::string how_to_text(const Info& info, std::size_t width) {
+  std::string text;
+  if constexpr (requires { info.conflicts; }) {
+    for (const std::string& line : how_to(info.name)) {
+      text += report::paragraph(heading(text.empty() ? "how to" : ""), line, width);
+    }
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 /// Of an optimization or a policy; `use` is the command that takes it, empty of a placement.
 template <typename Info>
 std::string recipe_text(const Info& info, std::string_view use, const report::TextStyle& style) {
@@ -155,15 +201,15 @@ std::string recipe_text(const Info& info, std::string_view use, const report::Te
     }
   }
   const std::size_t width = style.width;
-  return report::paragraph(fmt::format("{}: ", info.name), info.summary, width) + "\n" +
-         report::paragraph(heading("paper"), info.paper, width) + "\n" +
+  return report::paragraph(fmt::format("{}: ", info.name), summary_of(info), width) + "\n" +
+         basis_text(info, width) + report::paragraph(heading("paper"), info.paper, width) + "\n" +
          block("changes", info.recipe, width) + "\n" +
          style.strong("Do not trust it where one of these is false:") + "\n" +
          bullets("assumes", info.assumptions, width) + "\n" + style.strong("It leaves out:") +
          "\n" + bullets("ignores", info.ignores, width) + "\n" +
          parameter_rows(info.params, width) + (info.params.empty() ? "" : "\n") +
          report::paragraph(heading("calibrate"), info.calibrate, width) +
-         combination_text(info, width) + "\n" +
+         combination_text(info, width) + "\n" + how_to_text(info, width) +
          (use.empty()
               ? fmt::format("{}\"placement\": \"{}\" in a schedule file\n", heading("try"),
                             info.name)
@@ -202,7 +248,7 @@ Family built_in(Kind kind, std::span<const Info* const> all, ToJson to_json, ToT
   return {kind,
           [kind, all](std::vector<Component>& found) {
             for (const Info* const info : all) {
-              found.push_back({kind.name, std::string(info->name), std::string(info->summary)});
+              found.push_back({kind.name, std::string(info->name), summary_of(*info)});
             }
           },
           [all, to_json](const std::string& name) { return to_json(called(name, all)); },

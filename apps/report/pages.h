@@ -15,6 +15,7 @@
 #include "apps/driver/answers/max_batch.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/answers/ranking.h"
+#include "apps/driver/compare/compare.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/plan/plan_search.h"
@@ -23,11 +24,13 @@
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/select.h"
+#include "apps/driver/validate/ablation.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
 #include "apps/driver/validate/tables/tables.h"
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/validate/validation.h"
+#include "apps/driver/validate/what_if_table.h"
 #include "apps/report/section.h"
 
 namespace foretrace::report {
@@ -105,6 +108,16 @@ struct PathAnswer {
 /// foretrace.critical-path/1.
 [[nodiscard]] Page critical_path_page(const PathAnswer& answer);
 
+/// Two runs side by side.
+struct CompareAnswer {
+  const driver::ComparedRun& before;
+  const driver::ComparedRun& after;
+  const driver::Comparison& comparison;
+  std::vector<driver::Doubt> doubts{};
+};
+/// foretrace.compare/1.
+[[nodiscard]] Page compare_page(const CompareAnswer& answer);
+
 struct CommunicationAnswer {
   const driver::Recording& recording;
   const driver::Replay& replay;
@@ -134,6 +147,8 @@ struct ValidationAnswer {
 /// foretrace.validation/1.
 [[nodiscard]] Page validation_page(const ValidationAnswer& answer);
 [[nodiscard]] Page jobs_page(const std::vector<driver::JobRow>& jobs);
+[[nodiscard]] Page ablation_page(const std::vector<driver::AblatedRule>& rules);
+[[nodiscard]] Page examples_page(const driver::ExampleTable& examples);
 [[nodiscard]] Page claims_page(const std::vector<driver::ClaimRow>& claims);
 /// foretrace.tables/1.
 [[nodiscard]] Page tables_page(const driver::TablesReport& tables);

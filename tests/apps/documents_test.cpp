@@ -48,6 +48,21 @@ TEST_CASE("the checker sees a wrong type, a missing and an unknown key") {
   CHECK(violations(json::parse(R"({"pattern": "x"})"), json("y")).size() == 1);
 }
 
+TEST_CASE("a comparison follows its schema, and its reasons add up to the difference") {
+  const std::string demo(demo_trace);
+  const json document = document_of("compare " + demo + " " + demo + " --json");
+  check_against("compare-1.json", document);
+  CHECK(document["change_ns"] == 0);
+  const json checked =
+      document_of("whatif " + demo + " --apply mixed_precision --check " + demo + " --json");
+  check_against("compare-1.json", checked);
+  CHECK(checked["before"]["measured_ns"].is_null());
+  CHECK(checked["change_ns"] != 0);
+  std::int64_t sum = 0;
+  for (const json& reason : checked["reasons"]) sum += reason["change_ns"].get<std::int64_t>();
+  CHECK(sum == checked["change_ns"]);
+}
+
 TEST_CASE("plans follow their schema, and say what they rest on") {
   const json document =
       document_of("plan llama3_8b --cluster dgx_a100 --gpus 8..16 --batch 64 --json");

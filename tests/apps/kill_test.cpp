@@ -88,6 +88,7 @@ TEST_CASE("files: a command that is killed leaves the old file or the new one") 
   const std::string demo = FORETRACE_SOURCE_DIR "/" + std::string(demo_trace);
   const std::string program = FORETRACE_PROGRAM;
   const std::string table = FORETRACE_SOURCE_DIR "/tests/fixtures/operators/made_up_gemm.json";
+  const std::string jobs = FORETRACE_SOURCE_DIR "/examples/05_schedule/heterogeneous.json";
   REQUIRE(fs::exists(table));
   const auto in = [&](const char* name) { return folder + "/" + name; };
   const std::vector<Writer> writers = {
@@ -100,7 +101,14 @@ TEST_CASE("files: a command that is killed leaves the old file or the new one") 
        in("e.json")},
       {"calibrate",
        {program, "calibrate", table, "--accelerator", "a100_sxm_80gb", "-o", in("f.json")},
-       in("f.json")}};
+       in("f.json")},
+      {"picture", {program, "simulate", demo, "--svg", in("g.svg")}, in("g.svg")},
+      {"schedule",
+       {program, "schedule", jobs, "--policy", "fifo", "--jobs", in("h.csv")},
+       in("h.csv")},
+      {"schedule's picture",
+       {program, "schedule", jobs, "--policy", "fifo", "--svg", in("i.svg")},
+       in("i.svg")}};
   std::mt19937 random(1);
   int killed = 0;
   const int each =
