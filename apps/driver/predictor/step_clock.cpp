@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "sim/result/device_steps.h"
-#include "sim/result/summary.h"
 
 namespace foretrace {
 namespace {
