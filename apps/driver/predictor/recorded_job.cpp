@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/predictor/source.h"
+#include "apps/driver/predictor/step_clock.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/occupancy.h"
 
@@ -50,7 +52,8 @@ struct Place {
   std::vector<Factor> segment;  ///< per task: of the time before it
   std::int64_t device_bytes = 0;
   DeviceUse use;
-  bool is_pull = true;  ///< the pull engine is exact
+  bool is_pull = true;               ///< the pull engine is exact
+  std::optional<StepClock> clock{};  ///< none: steps are found anew each time
 };
 
 std::int64_t scaled(std::int64_t ns, double factor) {
@@ -64,6 +67,7 @@ struct Scratch {
   std::shared_ptr<std::vector<std::int64_t>> segment_ns =
       std::make_shared<std::vector<std::int64_t>>();
   Timeline timeline{};
+  driver::StepTimes steps{};
 };
 
 void scale_column(const std::vector<std::int64_t>& from, const std::vector<Factor>& factor,
@@ -156,6 +160,12 @@ class RecordedJob final : public Predictor::Source {
       return run->answer.step_ns;
     }
     simulate(there.graph.topology(), weights, scratch.timeline);
+    if (there.clock) {
+      there.clock->read(scratch.timeline, *weights.segment_ns, scratch.steps);
+      const auto answer = driver::answer_of(scratch.steps, options_.step);
+      if (!answer.ok()) return answer.error();
+      return answer->step_ns;
+    }
     const TaskGraph graph = there.graph.with_weights(std::move(weights));
     const auto answer =
         driver::answer_of(driver::simulated_steps(graph, scratch.timeline), options_.step);
@@ -214,6 +224,7 @@ class RecordedJob final : public Predictor::Source {
     there->is_pull = std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) {
       return lane.policy == LanePolicy::program_order;
     });
+    if (there->is_pull) there->clock = StepClock::of(graph);
     there->use = use_of(graph, prediction.run);
     return there;
   }

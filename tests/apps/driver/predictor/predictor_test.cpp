@@ -52,16 +52,24 @@ TEST_CASE("predictor: without a change it answers what a replay does") {
   CHECK(step->fits);
 }
 
-TEST_CASE("predictor: a factor of kernels is what the what-if scale does to them") {
+TEST_CASE("predictor: factors are exactly what the what-if scale does to the same tasks") {
   const driver::Recording recording = recorded();
-  const std::int64_t scaled =
-      asked(recording, {"scale", {{"select", "kind=kernel"}, {"factor", "0.5"}}});
   const Predictor job = demo();
-  const auto step = job.predict({.compute = 0.5});
-  REQUIRE(step.ok());
-  // Sets (memset) are computation here, and no kernels there: well below a percent of the step.
-  CHECK(step->step_ns == doctest::Approx(static_cast<double>(scaled)).epsilon(0.005));
-  CHECK(step->step_ns < job.step_ns());
+  for (const double factor : {0.01, 0.5, 1.7, 20.0}) {
+    CAPTURE(factor);
+    std::vector<driver::WhatIf> stack;
+    for (const char* const kind : {"kind=kernel", "kind=set"}) {
+      const auto scale =
+          driver::check_what_if({"scale", {{"select", kind}, {"factor", std::to_string(factor)}}});
+      REQUIRE(scale.ok());
+      stack.push_back(*scale);
+    }
+    const auto asked_for = driver::predict(recording, stack);
+    REQUIRE(asked_for.ok());
+    const auto step = job.predict({.compute = factor});
+    REQUIRE(step.ok());
+    CHECK(step->step_ns == asked_for->run.answer.step_ns);
+  }
 }
 
 TEST_CASE("predictor: an accelerator is what the what-if accelerator_swap makes of it") {
