@@ -85,6 +85,16 @@ Json parameters_json(std::span<const ParamInfo> params) {
   return list;
 }
 
+/// The summary, with a word where an answer rests on a formula.
+template <typename Info>
+std::string summary_of(const Info& info) {
+  std::string summary(info.summary);
+  if constexpr (requires { info.basis; }) {
+    if (info.basis == Basis::formula) summary += " (formula)";
+  }
+  return summary;
+}
+
 /// How to do it, in lines; none where the folder of configs does not say it.
 std::vector<std::string> how_to(std::string_view what_if) {
   const Result<driver::HowTos> all = driver::read_how_tos(config_directory());
@@ -103,6 +113,7 @@ Json recipe_json(const Info& info) {
   if constexpr (requires { info.conflicts; }) {
     object["conflicts"] = info.conflicts;
     object["memory_settings"] = info.memory_settings;
+    object["basis"] = to_string(info.basis);
     object["how_to"] = how_to(info.name);
   }
   return object;
@@ -153,6 +164,21 @@ std::string combination_text(const Info& info, std::size_t width) {
   return text;
 }
 
+/// That answers rest on a formula, if they do.
+template <typename Info>
+std::string basis_text(const Info& info, std::size_t width) {
+  if constexpr (requires { info.basis; }) {
+    if (info.basis == Basis::formula) {
+      return report::paragraph(heading("formula"),
+                               "selected kernels take a stated share of their time; no kernel is "
+                               "modelled from its shape, so it is in no ranking",
+                               width) +
+             "\n";
+    }
+  }
+  return {};
+}
+
 /// How to get an optimization in a framework; nothing of a policy.
 template <typename Info>
 std::string how_to_text(const Info& info, std::size_t width) {
@@ -175,8 +201,8 @@ std::string recipe_text(const Info& info, std::string_view use, const report::Te
     }
   }
   const std::size_t width = style.width;
-  return report::paragraph(fmt::format("{}: ", info.name), info.summary, width) + "\n" +
-         report::paragraph(heading("paper"), info.paper, width) + "\n" +
+  return report::paragraph(fmt::format("{}: ", info.name), summary_of(info), width) + "\n" +
+         basis_text(info, width) + report::paragraph(heading("paper"), info.paper, width) + "\n" +
          block("changes", info.recipe, width) + "\n" +
          style.strong("Do not trust it where one of these is false:") + "\n" +
          bullets("assumes", info.assumptions, width) + "\n" + style.strong("It leaves out:") +
@@ -222,7 +248,7 @@ Family built_in(Kind kind, std::span<const Info* const> all, ToJson to_json, ToT
   return {kind,
           [kind, all](std::vector<Component>& found) {
             for (const Info* const info : all) {
-              found.push_back({kind.name, std::string(info->name), std::string(info->summary)});
+              found.push_back({kind.name, std::string(info->name), summary_of(*info)});
             }
           },
           [all, to_json](const std::string& name) { return to_json(called(name, all)); },

@@ -143,4 +143,12 @@ std::vector<Doubt> doubts_of(const trace::BuiltGraph& built, const Timeline& tim
   return doubts;
 }
 
+std::vector<Doubt> doubts_of(const trace::ImportReport& report) {
+  if (!report.ends_early) {
+    return {};
+  }
+  return {{"the trace is truncated",
+           "the trace ends early: what was recorded last is missing, and steps after it too"}};
+}
+
 }  // namespace foretrace::driver

@@ -8,6 +8,7 @@
 #include "sim/graph/task_graph.h"
 #include "sim/result/timeline.h"
 #include "trace/graph/built_graph.h"
+#include "trace/table/import_report.h"
 
 namespace foretrace::driver {
 
@@ -33,5 +34,8 @@ struct Doubt {
 /// come from it. `timeline` is the simulated recording. Empty where no times were recorded.
 [[nodiscard]] std::vector<Doubt> doubts_of(const trace::BuiltGraph& built, const Timeline& timeline,
                                            const Reactions& reactions);
+
+/// From what could not be read: a file that ends early has lost what came last.
+[[nodiscard]] std::vector<Doubt> doubts_of(const trace::ImportReport& report);
 
 }  // namespace foretrace::driver

@@ -34,6 +34,11 @@ void add_accelerator(const CataloguePtr& known, Recording& recording) {
   if (const DeviceInfo* const device = device_of(recording.graph())) {
     if (auto recognized = recognize_accelerator(recording.catalogue(), *device)) {
       recording.accelerator = std::move(recognized->accelerator);
+      // A part of a device, or a smaller model of it, has less than its file says.
+      if (device->memory_bytes > 0) {
+        recording.accelerator->memory_bytes =
+            std::min(recording.accelerator->memory_bytes, device->memory_bytes);
+      }
       recording.accelerator_note = std::move(recognized->note);
     }
   }
@@ -49,6 +54,7 @@ void add_report(const trace::RankTrace& rank, trace::ImportReport& sum) {
   sum.events += rank.trace.report.events;
   sum.kept += rank.trace.report.kept;
   sum.bytes += rank.trace.report.bytes;
+  sum.ends_early = sum.ends_early || rank.trace.report.ends_early;
   for (const trace::Damage& damage : rank.trace.report.damage) {
     const auto same = std::find_if(sum.damage.begin(), sum.damage.end(), [&](const auto& other) {
       return other.kind == damage.kind && other.reason == damage.reason;

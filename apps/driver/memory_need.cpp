@@ -58,6 +58,7 @@ MemoryModel::MemoryModel(const Recording& recording, const Timeline& timeline)
   }
   is_least_ = std::any_of(recording.built.memory.begin(), recording.built.memory.end(),
                           [](const trace::DeviceMemory& device) { return device.is_from_shapes; });
+  coverage_ = memory_coverage(recording.built);
   recorded_ = track_memory(recording.graph(), timeline);
   for (const MemoryCurve& curve : recorded_) {
     fresh_bytes_.push_back(fresh_reserved_bytes({recording.built, recording.graph()}, curve));
@@ -78,6 +79,7 @@ std::optional<MemoryNeed> MemoryModel::need(const TaskGraph& graph,
     const MemoryInputs inputs{recording_.built, graph, {}, recording_.catalogue()};
     MemoryNeed need{.rank = curve.rank, .device = curve.device, .live_bytes = curve.peak_bytes};
     need.is_least = is_least_;
+    need.coverage = coverage_;
     need.reserved =
         before == recorded_.end()
             ? reserved_range(inputs, fresh_reserved_bytes(inputs, curve), curve)
@@ -98,6 +100,9 @@ MemoryTarget target_of(const Accelerator& accelerator) {
 
 Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view text,
                                   const std::optional<Accelerator>& accelerator) {
+  if (accelerator && accelerator->name == text) {
+    return target_of(*accelerator);
+  }
   const auto named = catalogue.accelerator(text);
   if (named.ok()) {
     return target_of(**named);

@@ -23,6 +23,7 @@ struct MemoryNeed {
   std::int64_t live_bytes = 0;  ///< peak of allocated blocks
   ReservedRange reserved{};
   bool is_least = false;  ///< tensors follow from shapes: what those do not tell comes on top
+  double coverage = 1;    ///< see memory_coverage()
 
   /// What a fresh process reserves, or less where the recorded one did with less. What a process
   /// caches beyond is given back before it runs out of memory.
@@ -53,6 +54,7 @@ class MemoryModel {
   std::vector<MemoryCurve> recorded_;
   std::vector<std::int64_t> fresh_bytes_;  // per recorded curve
   bool is_least_ = false;
+  double coverage_ = 1;
 };
 
 /// Memory that a run has to fit in.
@@ -76,6 +78,10 @@ struct MemoryTarget {
   }
   [[nodiscard]] bool fits(const MemoryNeed& need) const {
     return needed_bytes(need) <= capacity_bytes;
+  }
+  /// With its whole range, and nothing unknown on top.
+  [[nodiscard]] bool surely_fits(const MemoryNeed& need) const {
+    return high_bytes(need) <= capacity_bytes && !need.is_least;
   }
 };
 

@@ -77,7 +77,10 @@ Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   replay.worst_step_error = worst_of(replay.measured, replay.run.steps);
   replay.scatter = scatter_of(replay.measured);
   replay.reactions = reactions_of(recording.graph());
-  replay.doubts = doubts_of(recording.built, replay.run.timeline, replay.reactions);
+  replay.doubts = doubts_of(recording.report);
+  for (Doubt& doubt : doubts_of(recording.built, replay.run.timeline, replay.reactions)) {
+    replay.doubts.push_back(std::move(doubt));
+  }
   return replay;
 }
 

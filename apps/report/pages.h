@@ -22,11 +22,15 @@
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scheduler/schedule.h"
+#include "apps/driver/sweep/run.h"
+#include "apps/driver/sweep/select.h"
+#include "apps/driver/validate/ablation.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
 #include "apps/driver/validate/tables/tables.h"
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/validate/validation.h"
+#include "apps/driver/validate/what_if_table.h"
 #include "apps/report/section.h"
 
 namespace foretrace::report {
@@ -143,6 +147,8 @@ struct ValidationAnswer {
 /// foretrace.validation/1.
 [[nodiscard]] Page validation_page(const ValidationAnswer& answer);
 [[nodiscard]] Page jobs_page(const std::vector<driver::JobRow>& jobs);
+[[nodiscard]] Page ablation_page(const std::vector<driver::AblatedRule>& rules);
+[[nodiscard]] Page examples_page(const driver::ExampleTable& examples);
 [[nodiscard]] Page claims_page(const std::vector<driver::ClaimRow>& claims);
 /// foretrace.tables/1.
 [[nodiscard]] Page tables_page(const driver::TablesReport& tables);
@@ -155,5 +161,16 @@ struct ScheduleAnswer {
 };
 /// foretrace.schedule_result/1.
 [[nodiscard]] Page schedule_page(const ScheduleAnswer& answer);
+
+/// Points of a sweep that are asked for, and how many there are.
+struct SweepAnswer {
+  const sweeping::Sweep& sweep;
+  sweeping::SweepCounts counts;
+  std::vector<sweeping::SelectedPoint> points;
+  std::vector<sweeping::FailureCount> failures;  ///< the most frequent reasons
+  const sweeping::SweepRun* run = nullptr;       ///< null: the store was only looked at
+};
+/// foretrace.sweep_result/1.
+[[nodiscard]] Page sweep_page(const SweepAnswer& answer);
 
 }  // namespace foretrace::report

@@ -23,6 +23,15 @@ enum class ApplyStage : std::uint8_t {
   schedule    ///< when and how often: repetition, launches, waits, loading
 };
 
+/// What an answer rests on.
+enum class Basis : std::uint8_t {
+  mechanism,  ///< the graph, costs from shapes and memory change as the paper's method changes them
+  formula     ///< selected kernels take a share of their time that the paper or the user states
+};
+[[nodiscard]] constexpr std::string_view to_string(Basis basis) {
+  return basis == Basis::formula ? "formula" : "mechanism";
+}
+
 struct OptimizationInfo {
   std::string_view name;
   std::string_view summary;                       ///< one line
@@ -44,6 +53,8 @@ struct OptimizationInfo {
   const ParamInfo* accelerator_param = nullptr;
   /// The parameter, if any, by which the batch of every pass grows.
   const ParamInfo* batch_param = nullptr;
+  /// A formula is marked wherever it answers, and is in no ranking.
+  Basis basis = Basis::mechanism;
 };
 
 namespace optimizations {

@@ -31,6 +31,10 @@ struct ToyKernel {
   TaskKind kind = TaskKind::kernel;
   std::int32_t step = -1;
   LayerId layer{};
+  CollectiveKind collective = CollectiveKind::none;
+  std::uint32_t communicator = no_communicator;
+  std::int64_t bytes = -1;
+  std::string_view types = {};
 };
 
 class ToyRun {
@@ -61,11 +65,11 @@ class ToyRun {
   }
 
   /// A pageable copy: the call returns when it is done.
-  void blocking_copy(std::string_view name, std::int64_t duration_ns) {
+  void blocking_copy(std::string_view name, std::int64_t duration_ns, std::int64_t bytes = -1) {
     const TaskId begin =
         host_task("cudaMemcpyAsync", TaskKind::launch, 0, 0, Phase::unknown, TaskPart::begin);
-    const TaskId copy =
-        device_task(begin, {.name = name, .duration_ns = duration_ns, .kind = TaskKind::copy});
+    const TaskId copy = device_task(
+        begin, {.name = name, .duration_ns = duration_ns, .kind = TaskKind::copy, .bytes = bytes});
     const TaskId finish = host_task("cudaMemcpyAsync", TaskKind::synchronization, 0, 0,
                                     Phase::unknown, TaskPart::finish);
     builder_.add_dependency(
@@ -100,6 +104,24 @@ class ToyRun {
     return builder_.add_task(task);
   }
 
+  /// A stream beside the first one, on the same device.
+  LaneId add_stream(std::int64_t number) {
+    return builder_.add_lane({.kind = LaneKind::stream, .device = 0, .number = number, .name = {}});
+  }
+  /// As after cudaStreamWaitEvent: the task starts no earlier than the end of `source`.
+  void wait_for(TaskId task, TaskId source) {
+    builder_.add_dependency(
+        {.source = end_of(source), .task = task, .kind = DependencyKind::event_wait});
+  }
+  /// A kernel of another stream that waits for this one.
+  TaskId bystander(LaneId stream, TaskId source, std::int64_t duration_ns) {
+    const LaneId own = std::exchange(stream_, stream);
+    const TaskId waiting = kernel({.name = "bystander", .duration_ns = duration_ns});
+    stream_ = own;
+    wait_for(waiting, source);
+    return waiting;
+  }
+
   GraphBuilder& builder() { return builder_; }
   [[nodiscard]] LaneId stream() const { return stream_; }
   void use_stream(LaneId stream) { stream_ = stream; }
@@ -116,7 +138,11 @@ class ToyRun {
     work.name = builder_.add_name(kernel.name);
     work.operator_name = builder_.add_name(kernel.operator_name);
     work.shapes = builder_.add_name(kernel.shapes);
+    work.types = builder_.add_name(kernel.types);
     work.kind = kernel.kind;
+    work.collective = kernel.collective;
+    work.communicator = kernel.communicator;
+    work.bytes = kernel.bytes;
     TaskSpec task;
     task.lane = stream_;
     task.work = builder_.add_work(work);

@@ -23,6 +23,7 @@ struct ImportReport {
   std::uint64_t kept = 0;    ///< rows of the table plus side tables
   std::uint64_t bytes = 0;   ///< decompressed bytes read
   std::vector<Damage> damage;
+  bool ends_early = false;            ///< bytes are missing at its end
   std::vector<std::string> warnings;  ///< one line each: "file ends after 3.2 MB: ..."
 
   [[nodiscard]] std::uint64_t dropped() const;

@@ -11,10 +11,12 @@
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
 #include "apps/cli/table_options.h"
+#include "apps/driver/validate/ablation.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/validate/validation.h"
+#include "apps/driver/validate/what_if_table.h"
 #include "apps/report/pages.h"
 #include "apps/report/writers.h"
 
@@ -29,6 +31,8 @@ struct Options {
   bool formats = false;
   bool jobs = false;
   bool claims = false;
+  bool what_ifs = false;
+  std::string ablate;
 };
 
 /// The page, or its tables with every column.
@@ -55,6 +59,19 @@ int run_claims(const Options& options, const CataloguePtr& known) {
   return rows.ok() ? answer(report::claims_page(*rows), options) : app::failure(rows.error());
 }
 
+int run_what_ifs(const Options& options, const CataloguePtr& known) {
+  const auto table = app::while_busy(options.common, "applying every what-if",
+                                     [&] { return driver::example_table(known, options.data); });
+  return table.ok() ? answer(report::examples_page(*table), options) : app::failure(table.error());
+}
+
+int run_ablation(const Options& options, const CataloguePtr& known) {
+  const auto rules = app::while_busy(options.common, "replaying without rules", [&] {
+    return driver::ablation_table(known, options.data, options.ablate);
+  });
+  return rules.ok() ? answer(report::ablation_page(*rules), options) : app::failure(rules.error());
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   const Result<CataloguePtr> known = app::catalogue();
@@ -70,6 +87,12 @@ int run(const Options& options) {
   }
   if (options.data.empty()) {
     return app::failure({ErrorCode::bad_usage, "got neither --data nor --tables, expected one"});
+  }
+  if (!options.ablate.empty()) {
+    return run_ablation(options, *known);
+  }
+  if (options.what_ifs) {
+    return run_what_ifs(options, *known);
   }
   if (options.claims) {
     return run_claims(options, *known);
@@ -104,6 +127,11 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_flag("--jobs", options->jobs, "replay recordings of several ranks as one job each");
   cli.add_flag("--claims", options->claims,
                "predict what papers report on the nearest recording, and say where it differs");
+  cli.add_flag("--what-ifs", options->what_ifs,
+               "apply every what-if with its example settings to every recording and job");
+  cli.add_option("--ablate", options->ablate,
+                 "replay without this rule of building graphs, to see what it is worth; all: "
+                 "without each in turn");
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {

@@ -50,6 +50,9 @@ Result<std::vector<FitChoice>> all_choices() {
     const bool has_defaults =
         std::none_of(info->params.begin(), info->params.end(),
                      [](const ParamInfo& param) { return param.default_text.empty(); });
+    if (info->basis == Basis::formula) {
+      continue;
+    }
     if (has_defaults) {
       settings.insert(settings.begin(), "");
     }

@@ -24,6 +24,9 @@ struct Baseline {
 };
 
 Tried try_alone(const OptimizationInfo& info, const Baseline& baseline) {
+  if (info.basis == Basis::formula) {
+    return Unranked{info.name, Unranked::Cause::is_formula, "a formula, see foretrace explain"};
+  }
   const std::optional<WhatIf> what_if = with_defaults(info);
   if (!what_if) {
     return Unranked{info.name, Unranked::Cause::needs_parameter,
@@ -97,6 +100,10 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                  "--by memory: the trace records neither device memory nor shapes of tensors, "
                  "expected one recorded with "
                  "profile_memory=True (or record_shapes=True)"};
+  }
+  if (by == RankBy::time && baseline.run.steps.span_ns == 0 && memory.is_known()) {
+    return Error{ErrorCode::missing_cost,
+                 "--rank-all: the recording has tensors and no times, expected --by memory"};
   }
   const Baseline reference{recording, baseline, options, memory,
                            memory.need(recording.graph(), baseline.run.timeline)};

@@ -32,7 +32,13 @@ struct Ranked {
 };
 /// An optimization that a ranking leaves out.
 struct Unranked {
-  enum class Cause : std::uint8_t { needs_parameter, finds_nothing, does_not_fit, error };
+  enum class Cause : std::uint8_t {
+    needs_parameter,
+    is_formula,
+    finds_nothing,
+    does_not_fit,
+    error
+  };
   std::string_view name;
   Cause cause = Cause::error;
   std::string reason;

@@ -19,29 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct JobEntry {
-  std::vector<std::string> inputs;
-  JobRow row;
-};
-
-Result<std::vector<JobEntry>> read_jobs(const Catalogue& catalogue) {
-  const std::string path = catalogue.directory() + "/validation/jobs.json";
-  std::ifstream file(path);
-  const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
-  if (document.is_discarded() || !document.contains("jobs") || !document["jobs"].is_array()) {
-    return Error{ErrorCode::bad_config, fmt::format("{}: not a list of jobs", path)};
-  }
-  std::vector<JobEntry> jobs;
-  for (const nlohmann::json& entry : document["jobs"]) {
-    JobEntry job;
-    job.row.id = entry.value("id", "");
-    job.row.what = entry.value("what", "");
-    job.inputs = entry.value("inputs", std::vector<std::string>{});
-    jobs.push_back(std::move(job));
-  }
-  return jobs;
-}
-
 void add_errors(const StepTimes& measured, const StepTimes& simulated, StepErrors& errors,
                 std::uint64_t& steps) {
   for (std::size_t i = 0; i < std::min(measured.host_ns.size(), simulated.host_ns.size()); ++i) {
@@ -129,26 +106,43 @@ Status fill(const CataloguePtr& catalogue, const std::vector<std::string>& input
 
 }  // namespace
 
+Result<std::vector<KnownJob>> known_jobs(const Catalogue& catalogue, const std::string& folder) {
+  const std::string path = catalogue.directory() + "/validation/jobs.json";
+  std::ifstream file(path);
+  const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
+  if (document.is_discarded() || !document.contains("jobs") || !document["jobs"].is_array()) {
+    return Error{ErrorCode::bad_config, fmt::format("{}: not a list of jobs", path)};
+  }
+  std::vector<KnownJob> jobs;
+  for (const nlohmann::json& entry : document["jobs"]) {
+    KnownJob job{entry.value("id", ""), entry.value("what", ""), {}};
+    job.is_there = true;
+    for (const std::string& input : entry.value("inputs", std::vector<std::string>{})) {
+      std::error_code ignored;
+      job.inputs.push_back(fmt::format("{}/{}", folder, input));
+      job.is_there = job.is_there && fs::exists(job.inputs.back(), ignored);
+    }
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
 Result<std::vector<JobRow>> job_table(const CataloguePtr& catalogue, const std::string& folder) {
-  Result<std::vector<JobEntry>> jobs = read_jobs(*catalogue);
+  const Result<std::vector<KnownJob>> jobs = known_jobs(*catalogue, folder);
   if (!jobs) {
-    return std::move(jobs).error();
+    return jobs.error();
   }
   std::vector<JobRow> rows;
-  for (JobEntry& job : *jobs) {
-    for (std::string& input : job.inputs) {
-      input = fmt::format("{}/{}", folder, input);
+  for (const KnownJob& job : *jobs) {
+    JobRow row;
+    row.id = job.id;
+    row.what = job.what;
+    if (!job.is_there) {
+      row.failure = "recordings not found";
+    } else if (Status done = fill(catalogue, job.inputs, row); !done) {
+      row.failure = done.error().message;
     }
-    std::error_code ignored;
-    const bool there =
-        std::all_of(job.inputs.begin(), job.inputs.end(),
-                    [&](const std::string& input) { return fs::exists(input, ignored); });
-    if (!there) {
-      job.row.failure = "recordings not found";
-    } else if (Status done = fill(catalogue, job.inputs, job.row); !done) {
-      job.row.failure = done.error().message;
-    }
-    rows.push_back(std::move(job.row));
+    rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -40,6 +40,16 @@ struct JobRow {
   std::string failure;  ///< not empty: why there is no replay
 };
 
+/// A job of configs/validation/jobs.json.
+struct KnownJob {
+  std::string id;
+  std::string what;
+  std::vector<std::string> inputs;  ///< with the folder
+  bool is_there = false;            ///< all of them
+};
+[[nodiscard]] Result<std::vector<KnownJob>> known_jobs(const Catalogue& catalogue,
+                                                       const std::string& folder);
+
 /// Replays every job of configs/validation/jobs.json whose traces are below the folder.
 [[nodiscard]] Result<std::vector<JobRow>> job_table(const CataloguePtr& catalogue,
                                                     const std::string& folder);

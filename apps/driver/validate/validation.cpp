@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/driver/load.h"
+#include "apps/driver/validate/folders.h"
 #include "apps/driver/what_if_spec.h"
 #include "models/catalogue/accelerator.h"
 
@@ -20,39 +21,6 @@ namespace foretrace::driver {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Regular files below a folder, relative and sorted.
-Result<std::vector<std::string>> files_below(const std::string& folder) {
-  std::error_code failed;
-  std::vector<std::string> list;
-  for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
-       at.increment(failed)) {
-    const std::string name = at->path().lexically_relative(folder).generic_string();
-    const bool trace = name.ends_with(".json") || name.ends_with(".json.gz");
-    if (at->is_regular_file(failed) && trace) {
-      list.push_back(name);
-    }
-  }
-  if (failed) {
-    return Error{ErrorCode::io, fmt::format("{}: cannot list: {}", folder, failed.message())};
-  }
-  std::sort(list.begin(), list.end());
-  return list;
-}
-
-bool has_device_work(const trace::EventTable& events) {
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    if (events.is_device_event(make_id<EventId>(i))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool has_host_calls(const trace::EventTable& events) {
-  return std::find(events.kind.begin(), events.kind.end(), trace::EventKind::runtime) !=
-         events.kind.end();
-}
 
 double error_of(std::int64_t simulated, std::int64_t measured) {
   return measured > 0 ? static_cast<double>(simulated) / static_cast<double>(measured) - 1.0 : 0.0;
@@ -206,7 +174,7 @@ Coverage coverage_of(const std::vector<PairRow>& pairs) {
 double PairRow::error() const { return error_of(predicted_ns, measured_ns); }
 
 Result<ReplayTable> replay_table(const CataloguePtr& catalogue, const std::string& folder) {
-  Result<std::vector<std::string>> files = files_below(folder);
+  Result<std::vector<std::string>> files = traces_below(folder);
   if (!files) {
     return std::move(files).error();
   }

@@ -9,6 +9,8 @@ namespace sections {
 Builder<ValidationAnswer> validated_replays, validated_pairs;
 Builder<std::vector<driver::JobRow>> replayed_jobs;
 Builder<std::vector<driver::ClaimRow>> predicted_claims;
+Builder<std::vector<driver::AblatedRule>> ablated_rules;
+Builder<driver::ExampleTable> what_if_examples;
 Builder<std::vector<driver::FormatRow>> read_files;
 Builder<driver::TablesReport> measured_tables;
 }  // namespace sections
@@ -31,6 +33,18 @@ Page claims_page(const std::vector<driver::ClaimRow>& claims) {
   return {.schema = "foretrace.validation/1",
           .sections = sections::predicted_claims(claims),
           .main_table = "claims"};
+}
+
+Page ablation_page(const std::vector<driver::AblatedRule>& rules) {
+  return {.schema = "foretrace.validation/1",
+          .sections = sections::ablated_rules(rules),
+          .main_table = "rules"};
+}
+
+Page examples_page(const driver::ExampleTable& examples) {
+  return {.schema = "foretrace.validation/1",
+          .sections = sections::what_if_examples(examples),
+          .main_table = "what_ifs"};
 }
 
 Page tables_page(const driver::TablesReport& tables) {

@@ -23,7 +23,9 @@ std::string parameters_text(const Applied& applied) {
 Section stack_section(const std::vector<Applied>& stack) {
   Section section{.key = "applied_what_ifs", .title = "applied"};
   for (const Applied& applied : stack) {
-    const std::string changed = fmt::format(": {} changed", plural(applied.tasks_changed, "task"));
+    const bool is_formula = applied.optimization->basis == Basis::formula;
+    const std::string changed = fmt::format("{}: {} changed", is_formula ? " (formula)" : "",
+                                            plural(applied.tasks_changed, "task"));
     section.notes.push_back({changed, "  ", Show::always, std::string(applied.optimization->name)});
     if (const std::string parameters = parameters_text(applied); !parameters.empty()) {
       section.notes.push_back({parameters, "    with ", Show::details});
@@ -57,12 +59,14 @@ Sections applied(const ResultAnswer& answer) {
   }
   const std::vector<Applied>& stack = answer.prediction->applied;
   Section document{.key = "applied", .show = Show::never};
-  Table table{.key = "applied",
-              .columns = {{"name"}, {"parameters"}, {"tasks_changed"}, {"assumptions"}, {"notes"}}};
+  Table table{
+      .key = "applied",
+      .columns = {
+          {"name"}, {"parameters"}, {"tasks_changed"}, {"assumptions"}, {"notes"}, {"basis"}}};
   for (const Applied& applied : stack) {
     table.add({Value::words(applied.optimization->name), texts_by_name(applied.parameters),
                Value::count(applied.tasks_changed), Value::texts(applied.optimization->assumptions),
-               Value::texts(applied.notes)});
+               Value::texts(applied.notes), Value::words(to_string(applied.optimization->basis))});
   }
   document.tables.push_back(std::move(table));
   return {std::move(document), stack_section(stack), stack_assumptions(stack)};

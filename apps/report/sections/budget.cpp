@@ -83,6 +83,8 @@ std::string budget_device_text(const BudgetAnswer& answer, const BudgetDevice& d
   return text;
 }
 
+}  // namespace
+
 std::string budget_headline(const BudgetAnswer& answer) {
   if (!answer.is_needed && answer.fits) {
     return fmt::format("fits in {}: no request ever waits", budget_size_text(answer));
@@ -95,6 +97,8 @@ std::string budget_headline(const BudgetAnswer& answer) {
   return fmt::format("fits in {}{}: {}", budget_size_text(answer), with,
                      budget_step_text(answer, answer.step_after_ns));
 }
+
+namespace {
 
 void add_price(const BudgetAnswer& answer, Section& section) {
   const PolicyCounts& counts = answer.counts;
@@ -153,6 +157,7 @@ Value devices_value(const BudgetAnswer& answer) {
          {"budget_bytes", Value::bytes(device.budget_bytes)},
          {"before_window_bytes", Value::bytes(device.base_bytes)},
          {"assumed_bytes", Value::bytes(device.assumed_bytes)},
+         {"overhead_bytes", Value::bytes(device.overhead_bytes)},
          {"needed_peak_bytes", Value::bytes(device.free_peak_bytes)},
          {"peak_bytes", answer.fits ? Value::bytes(device.peak_bytes) : Value::none()}}));
   }

@@ -31,10 +31,22 @@ std::string need_text(const FitAnswer& answer, const FitSet& set) {
   return (set.need.is_least ? "at least " : "") + bytes_text(answer.target.needed_bytes(set.need));
 }
 
+/// "fits", or "may fit" where its own range goes beyond, or not all tensors are known.
+std::string verdict_text(const FitAnswer& answer, const FitSet& set) {
+  return answer.target.surely_fits(set.need) ? "fits" : "may fit";
+}
+
+/// ", up to 26 GiB" where the range of a need goes beyond the size.
+std::string beyond_text(const FitAnswer& answer, const FitSet& set) {
+  const std::int64_t high = answer.target.high_bytes(set.need);
+  return high > answer.target.capacity_bytes ? ", up to " + bytes_text(high) : std::string();
+}
+
 std::string fit_headline(const FitAnswer& answer) {
   const std::string size = target_text(answer.target);
   if (answer.fits_now()) {
-    return fmt::format("fits {} as it is: {} needed", size, need_text(answer, answer.now));
+    return fmt::format("{} {} as it is: {} needed{}", verdict_text(answer, answer.now), size,
+                       need_text(answer, answer.now), beyond_text(answer, answer.now));
   }
   if (!answer.best) {
     return answer.smallest
@@ -45,10 +57,12 @@ std::string fit_headline(const FitAnswer& answer) {
                              need_text(answer, answer.now));
   }
   const FitSet& best = *answer.best;
-  return fmt::format("fits {} with {}: {} -> {} needed, {} -> {} ({})", size,
-                     set_text(answer, best), need_text(answer, answer.now), need_text(answer, best),
-                     time_text(answer.now.step_ns), time_text(best.step_ns, answer.now.step_ns),
-                     change_text(best.step_ns, answer.now.step_ns));
+  return fmt::format(
+      "{} {} with {}: {} -> {} needed{}, {} -> {} ({}), between {} and {}",
+      verdict_text(answer, best), size, set_text(answer, best), need_text(answer, answer.now),
+      need_text(answer, best), beyond_text(answer, best), time_text(answer.now.step_ns),
+      time_text(best.step_ns, answer.now.step_ns), change_text(best.step_ns, answer.now.step_ns),
+      time_text(best.low_ns, answer.now.step_ns), time_text(best.high_ns, answer.now.step_ns));
 }
 
 /// What a policy makes of it without any what-if; those that do not get through are left out.
@@ -161,6 +175,25 @@ std::string repeat_text(const ResultAnswer& answer) {
   return text;
 }
 
+/// What --csv prints: what the page says, a row per set.
+Table chosen_table(const FitAnswer& answer) {
+  Table table = sets_table("", "");
+  table.name = "sets";
+  table.show = Show::never;
+  table.columns.insert(table.columns.begin(), Column{"role"});
+  const auto add = [&](std::string_view role, const FitSet& set) {
+    Row row = set_row(answer, set, Show::always);
+    row.cells.insert(row.cells.begin(), Value::words(role));
+    row.below.clear();
+    table.rows.push_back(std::move(row));
+  };
+  add("now", answer.now);
+  if (answer.best) add("least time", *answer.best);
+  for (const FitSet& set : answer.next) add("next", set);
+  if (answer.smallest) add("least memory", *answer.smallest);
+  return table;
+}
+
 Section fit_page_section(const ResultAnswer& asked) {
   const FitAnswer& answer = *asked.fit;
   Section section{.key = "sets", .headline = fit_headline(answer), .scale_ns = answer.now.step_ns};
@@ -190,6 +223,7 @@ Section fit_page_section(const ResultAnswer& asked) {
     add_set(section, answer, *answer.smallest,
             answer.smallest->fits ? "least memory of all" : "least memory of all, too much");
   }
+  section.tables.push_back(chosen_table(answer));
   add_singles(section, answer, true);
   add_singles(section, answer, false);
   if (answer.best) {
@@ -217,6 +251,14 @@ Sections fit(const ResultAnswer& asked) {
     document.tables.push_back(std::move(table));
   }
   document.datum("smallest", set_value(answer, answer.smallest));
+  Value::List policies;
+  for (const driver::BudgetTry& tried : answer.policies) {
+    policies.push_back(
+        Value::object({{"when_full", Value::words(tried.name)},
+                       {"fits", Value::flag(tried.fits)},
+                       {"step_ns", tried.fits ? Value::time(tried.step_ns) : Value::none()}}));
+  }
+  document.datum("policies", Value::list(std::move(policies)));
   document.datum("searched", Value::object({{"most_members", Value::count(answer.most_members)},
                                             {"settings", Value::count(answer.choices.size())},
                                             {"sets", Value::count(answer.sets)},

@@ -131,7 +131,9 @@ Value need_value(const std::optional<driver::MemoryNeed>& need) {
                         {"live_peak_bytes", Value::bytes(need->live_bytes)},
                         {"reserved_bytes", Value::bytes(need->reserved_bytes())},
                         {"reserved_low_bytes", Value::bytes(need->reserved.low_bytes)},
-                        {"reserved_high_bytes", Value::bytes(need->reserved.high_bytes)}});
+                        {"reserved_high_bytes", Value::bytes(need->reserved.high_bytes)},
+                        {"is_least", Value::flag(need->is_least)},
+                        {"coverage", Value::share(need->coverage)}});
 }
 
 Value target_value(const driver::MemoryTarget& target) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/load.h"
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
@@ -47,5 +48,10 @@ template <typename Enum, typename Values, typename ToValue>
   }
   return Value::object(std::move(members));
 }
+
+namespace sections {
+/// Whether a run fits in its budget, at what price.
+[[nodiscard]] std::string budget_headline(const driver::BudgetAnswer& answer);
+}  // namespace sections
 
 }  // namespace foretrace::report

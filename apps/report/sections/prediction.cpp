@@ -38,7 +38,10 @@ std::string step_line(const ResultAnswer& answer) {
     line += fmt::format(", between {} and {}", time_text(prediction.low_ns, before),
                         time_text(prediction.high_ns, before));
   }
-  return line;
+  const bool is_formula = std::any_of(
+      prediction.applied.begin(), prediction.applied.end(),
+      [](const auto& applied) { return applied.optimization->basis == Basis::formula; });
+  return line + (is_formula ? ", by a formula" : "");
 }
 
 /// What a side of the range is made of, each part as a share of the step.
@@ -127,11 +130,13 @@ Sections prediction(const ResultAnswer& answer) {
   }
   const driver::Prediction& prediction = *answer.prediction;
   const bool has_room = !prediction.fit || prediction.fit->fits;
-  Section section{
-      .key = "prediction",
-      .headline = has_room ? step_line(answer) : driver::text_of_misfit(*prediction.fit),
-      .remark = noise_text(answer)};
-  if (!has_room) section.line("if it did", step_line(answer));
+  const bool in_budget = answer.predicted_budget == nullptr || answer.predicted_budget->fits;
+  Section section{.key = "prediction",
+                  .headline = !has_room   ? driver::text_of_misfit(*prediction.fit)
+                              : in_budget ? step_line(answer)
+                                          : budget_headline(*answer.predicted_budget),
+                  .remark = noise_text(answer)};
+  if (!has_room || !in_budget) section.line("if it did", step_line(answer));
   if (answer.predicted != nullptr) {
     section.line("rests on",
                  provenance_text(*answer.predicted) + " of the predicted critical path");

@@ -128,6 +128,10 @@ Section left_out_section(const Ranking& ranking) {
     section.note(
         fmt::format("need a parameter (foretrace explain NAME): {}", fmt::join(list, ", ")));
   }
+  if (const auto list = names_of(ranking, Unranked::Cause::is_formula); !list.empty()) {
+    section.note(
+        fmt::format("rest on a formula (--apply NAME asks it): {}", fmt::join(list, ", ")));
+  }
   if (const auto list = names_of(ranking, Unranked::Cause::finds_nothing); !list.empty()) {
     section.note(fmt::format("find nothing to change here (--apply NAME says why): {}",
                              fmt::join(list, ", ")));
@@ -148,6 +152,9 @@ std::string not_ranked_text(const Ranking& ranking) {
                                  ranking.left_out.size(),
                                  names_of(ranking, Unranked::Cause::needs_parameter).size(),
                                  names_of(ranking, Unranked::Cause::finds_nothing).size());
+  if (const auto formulas = names_of(ranking, Unranked::Cause::is_formula).size(); formulas > 0) {
+    text += fmt::format(", {} rest on a formula", formulas);
+  }
   if (const auto errors = names_of(ranking, Unranked::Cause::error).size(); errors > 0) {
     text += fmt::format(", {} failed", errors);
   }

@@ -6,10 +6,12 @@
 //            network                   [all-to-all 6 ms]               ratio=0.5
 //   The codec runs on the stream that produces and uses the data, so it takes time from
 //   computation.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -88,9 +90,11 @@ class Compressor {
 
   Result<Change> run(const std::vector<editing::Transfer>& transfers) {
     find_users(transfers);
+    const editing::MovingTimes moving(graph_, transfers);
     for (const editing::Transfer& transfer : transfers) {
       if (graph_.duration_ns(transfer.task) < settings_.at_least_ns) continue;
-      if (auto status = compress(transfer); !status) return std::move(status).error();
+      if (auto status = compress(transfer, moving.of(transfer)); !status)
+        return std::move(status).error();
     }
     if (compressed_ == 0) {
       return Error{ErrorCode::no_match,
@@ -99,9 +103,9 @@ class Compressor {
                                static_cast<double>(settings_.at_least_ns) * 1e-3)};
     }
     return editor_.finish(fmt::format(
-        "{} transfers, {:.2f} ms -> {:.2f} ms; {} encoding and {} decoding kernels, {:.2f} ms",
+        "{} transfers, {:.2f} ms -> {:.2f} ms; {} encoding and {} decoding kernels, {:.2f} ms{}",
         compressed_, editing::to_ms(before_), editing::to_ms(after_), encoders_, decoders_,
-        editing::to_ms(codec_)));
+        editing::to_ms(codec_), waited_text()));
   }
 
  private:
@@ -132,19 +136,30 @@ class Compressor {
     return latest;
   }
 
-  Status compress(const editing::Transfer& transfer) {
+  [[nodiscard]] std::string waited_text() const {
+    return waited_ == 0
+               ? std::string()
+               : fmt::format(
+                     "; {:.2f} ms of these are waiting for ranks that are not recorded, by "
+                     "the shortest transfer of the same bytes, and stay",
+                     editing::to_ms(waited_));
+  }
+
+  Status compress(const editing::Transfer& transfer, std::int64_t moving) {
     const std::int64_t old = graph_.duration_ns(transfer.task);
-    const std::int64_t latency = std::min(old, settings_.latency_ns);
-    const std::int64_t now =
-        latency + std::llround(static_cast<double>(old - latency) * settings_.ratio);
+    const std::int64_t latency = std::min(moving, settings_.latency_ns);
+    const std::int64_t now = old - moving + latency +
+                             std::llround(static_cast<double>(moving - latency) * settings_.ratio);
+    waited_ += old - moving;
     editor_.edit().set_duration(transfer.task, now, {Provenance::scaled, 0.9F, 1.2F});
     before_ += old;
     after_ += now;
     ++compressed_;
     if (settings_.encode_cost + settings_.decode_cost <= 0) return ok_status();
     const std::int64_t recorded = graph_.work(transfer.task).bytes;
-    const double bytes = recorded >= 0 ? static_cast<double>(recorded)
-                                       : static_cast<double>(old) * 1e-9 * settings_.link_bandwidth;
+    const double bytes = recorded >= 0
+                             ? static_cast<double>(recorded)
+                             : static_cast<double>(moving) * 1e-9 * settings_.link_bandwidth;
     if (bytes <= 0 && recorded != 0) {
       return Error{ErrorCode::missing_cost,
                    "the trace does not say how many bytes the collectives move, expected "
@@ -186,6 +201,7 @@ class Compressor {
   std::int64_t before_ = 0;
   std::int64_t after_ = 0;
   std::int64_t codec_ = 0;
+  std::int64_t waited_ = 0;
   std::size_t compressed_ = 0;
   std::size_t encoders_ = 0;
   std::size_t decoders_ = 0;
@@ -210,7 +226,8 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "memory bandwidth.",
     "The kernel that a collective waits for makes its data; the first kernel that waits for the "
     "collective uses it. Where neither is recorded no codec kernel is added (see the note).",
-    "A kernel whose other ranks are not recorded is all transfer."};
+    "Where the other ranks are not recorded, a collective moves bytes for as long as the shortest "
+    "of the same kind, communicator and bytes; the rest waits for them and stays."};
 constexpr std::array<std::string_view, 3> ignores = {
     "accuracy, and buffers of error feedback",
     "transfers that get slower while memory-bound codec kernels run beside them",

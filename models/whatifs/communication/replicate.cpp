@@ -4,15 +4,23 @@
 //   after    64 ranks of the same roles meet in [all-reduce 1.3 ms]     ranks=64
 //   A rank that does exactly what a recorded one does arrives when that one arrives, so it need not
 //   be simulated again: only the transfers depend on how many take part.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/whatifs/communication/transfers.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/params.h"
 #include "sim/edit/editor.h"
+#include "sim/edit/text_pattern.h"
 
 namespace foretrace {
 namespace {
@@ -41,6 +49,12 @@ constexpr ParamInfo bandwidth_factor_param = {
     .minimum = 1e-4,
     .maximum = 1e4};
 
+constexpr ParamInfo communicators_param = {
+    .name = "communicators",
+    .type = ParamType::text,
+    .default_text = "auto",
+    .doc = "Which grow, an expression on their names; auto: all that do not split layers."};
+
 /// How a collective's time depends on the number of ranks: a share of bytes / bandwidth, and steps
 /// that each cost a latency. Rings for gathers and scatters, trees for reductions to all.
 struct Dependence {
@@ -64,6 +78,16 @@ Dependence dependence(CollectiveKind kind, double ranks) {
   }
 }
 
+std::string names_of(const TaskGraph& graph, const std::set<std::uint32_t>& communicators) {
+  std::string text;
+  for (const std::uint32_t at : communicators) {
+    const auto& all = graph.context().communicators;
+    const std::string name = at < all.size() && !all[at].name.empty() ? all[at].name : "unnamed";
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
 class Replicator {
  public:
   Replicator(const TaskGraph& graph, const ParamValues& params)
@@ -74,6 +98,44 @@ class Replicator {
       recorded_ += ranks.multiplicity;
     }
     growth_ = static_cast<double>(params.integer(ranks_param)) / static_cast<double>(job_size());
+  }
+
+  /// Decides which communicators grow; an error if those would split layers anew.
+  Status choose(std::string_view names, const std::vector<editing::Transfer>& transfers) {
+    const std::set<std::uint32_t> splitting = editing::layer_splitting(graph_, transfers);
+    const bool is_auto = names == communicators_param.default_text;
+    std::optional<selecting::TextPattern> pattern;
+    if (!is_auto) {
+      Result<selecting::TextPattern> compiled = selecting::TextPattern::compile(names);
+      if (!compiled) return std::move(compiled).error().with_context("parameter 'communicators'");
+      pattern = *std::move(compiled);
+    }
+    for (const editing::Transfer& transfer : transfers) {
+      const std::uint32_t at = graph_.work(transfer.task).communicator;
+      if (at >= graph_.context().communicators.size()) continue;
+      const bool splits = splitting.contains(at);
+      const bool named = pattern && pattern->found_in(graph_.context().communicators[at].name);
+      if (named && splits) {
+        return Error{ErrorCode::no_match,
+                     fmt::format("the communicator {} reduces activations in the forward pass: its "
+                                 "ranks hold parts of one layer, and more of them would do other "
+                                 "work than those recorded",
+                                 graph_.context().communicators[at].name)};
+      }
+      if (is_auto ? !splits : named) growing_.insert(at);
+    }
+    if (growing_.empty() && !splitting.empty()) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("no communicator can grow: {} reduce{} activations in the forward "
+                               "pass, so that the ranks hold parts of one layer",
+                               names_of(graph_, splitting), splitting.size() == 1 ? "s" : "")};
+    }
+    if (growing_.empty() && !is_auto) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("no communicator is called {}", in_quotes(names))};
+    }
+    kept_ = names_of(graph_, splitting);
+    return ok_status();
   }
 
   Result<Change> run(std::int64_t ranks, const std::vector<editing::Transfer>& transfers) {
@@ -93,6 +155,9 @@ class Replicator {
         "ranks that do the same are simulated once",
         job_size(), recorded_, ranks, transfers.size(), static_cast<double>(before) * 1e-6,
         static_cast<double>(after) * 1e-6));
+    if (!kept_.empty()) {
+      editor.note(fmt::format("communicators that split layers keep their ranks: {}", kept_));
+    }
     editor.set_samples(growth_);
     if (unknown > 0) {
       editor.note(
@@ -121,6 +186,7 @@ class Replicator {
       ++unknown;
       return old;
     }
+    if (!growing_.contains(work.communicator)) return old;
     const Dependence then = dependence(work.collective, static_cast<double>(size));
     const double ranks = std::max(2.0, std::round(static_cast<double>(size) * growth_));
     const Dependence now = dependence(work.collective, ranks);
@@ -136,17 +202,24 @@ class Replicator {
   double bandwidth_factor_ = 1;
   double growth_ = 1;
   std::size_t recorded_ = 0;
+  std::set<std::uint32_t> growing_;
+  std::string kept_;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   auto transfers = editing::find_transfers(scenario.graph, "kind=collective");
   if (!transfers) return std::move(transfers).error();
-  return Replicator(scenario.graph, params).run(params.integer(ranks_param), *transfers);
+  Replicator replicator(scenario.graph, params);
+  if (Status chosen = replicator.choose(params.text(communicators_param), *transfers); !chosen) {
+    return std::move(chosen).error();
+  }
+  return replicator.run(params.integer(ranks_param), *transfers);
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
     "Weak scaling: every rank keeps its work, and every collective its bytes per rank.",
-    "All communicators grow by the factor by which the job grows.",
+    "Communicators grow by the factor by which the job grows, but for those that reduce 64 KiB or "
+    "more twice in a forward pass: their ranks hold parts of one layer and stay as many.",
     "Reductions to all run as rings for their bytes and double trees for their latency; gathers, "
     "scatters and all-to-alls take a step per peer.",
     "The links per rank are as fast as recorded times bandwidth_factor."};
@@ -154,7 +227,8 @@ constexpr std::array<std::string_view, 3> ignores = {
     "the last of more ranks arrives later: host noise of ranks that were not recorded",
     "the boundary between nodes: give its bandwidth as bandwidth_factor",
     "waiting inside kernels whose other ranks are not recorded: it stays as measured"};
-constexpr std::array params = {ranks_param, step_latency_param, bandwidth_factor_param};
+constexpr std::array params = {ranks_param, step_latency_param, bandwidth_factor_param,
+                               communicators_param};
 
 }  // namespace
 

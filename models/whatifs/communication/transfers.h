@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "sim/core/result.h"
@@ -21,5 +24,27 @@ struct Transfer {
 /// meets other ranks, the whole of one that does not. Errors: as Selection::parse(); no_match.
 [[nodiscard]] Result<std::vector<Transfer>> find_transfers(const TaskGraph& graph,
                                                            std::string_view selection);
+
+/// Which part of a transfer moves bytes, where the other ranks are not recorded: a collective waits
+/// for them first. The shortest of those that move the same waited least; no more than its time is
+/// transfer in any of them.
+class MovingTimes {
+ public:
+  MovingTimes(const TaskGraph& graph, const std::vector<Transfer>& transfers);
+
+  [[nodiscard]] std::int64_t of(const Transfer& transfer) const;
+
+ private:
+  using Key = std::tuple<LaneId, CollectiveKind, std::uint32_t, std::int64_t, WorkId>;
+  [[nodiscard]] Key key_of(TaskId task) const;
+
+  const TaskGraph& graph_;
+  std::map<Key, std::int64_t> shortest_;
+};
+
+/// Communicators whose ranks hold parts of one layer, by index: they reduce activations while a
+/// forward pass runs.
+[[nodiscard]] std::set<std::uint32_t> layer_splitting(const TaskGraph& graph,
+                                                      const std::vector<Transfer>& transfers);
 
 }  // namespace foretrace::editing

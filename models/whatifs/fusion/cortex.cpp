@@ -2,7 +2,7 @@
 //
 //   before   level 1: [gemm][add][tanh]   level 2: [gemm][add][tanh]   ...
 //   after    level 1: [one kernel     ]   level 2: [one kernel     ]   weights read once
-//   The selected kernels of each step are divided into `levels` runs of equal length.
+//   The selected kernels of each step are `levels` runs of equal operators.
 //
 // memory    intermediates inside a level are not stored.
 #include <algorithm>
@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "models/editing/chains/repeats.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
 #include "sim/edit/selection.h"
@@ -72,10 +73,18 @@ double weight_bytes(const editing::KernelEditor& editor, const std::vector<TaskI
   return bytes;
 }
 
+// Levels call the same operators in the same layers: weights are shared where the cell is one.
+bool are_equal_levels(const editing::KernelEditor& editor, const std::vector<TaskId>& kernels,
+                      std::size_t each) {
+  const auto items = editing::kernel_items(editor, kernels, editing::SameBy::operator_called);
+  return std::equal(items.begin() + static_cast<std::ptrdiff_t>(each), items.end(), items.begin());
+}
+
 bool fuse_levels(editing::KernelEditor& editor, const std::vector<TaskId>& kernels,
                  const Settings& settings) {
   const std::size_t each = kernels.size() / settings.levels;
   if (each < 2 || kernels.size() % settings.levels != 0) return false;
+  if (!are_equal_levels(editor, kernels, each)) return false;
   for (std::size_t l = 0; l < settings.levels; ++l) {
     const auto begin = kernels.begin() + static_cast<std::ptrdiff_t>(l * each);
     const std::vector<TaskId> level(begin, begin + static_cast<std::ptrdiff_t>(each));
@@ -115,16 +124,16 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   for (const auto& [key, kernels] : runs) fuse_levels(editor, kernels, settings);
   if (editor.untouched()) {
     return Error{ErrorCode::no_match,
-                 fmt::format("in no step do the selected kernels divide into {} levels of two or "
-                             "more",
+                 fmt::format("in no step are the selected kernels {} equal levels of two or more: "
+                             "the same operators, in the same layers",
                              settings.levels)};
   }
   return editor.finish(editor.sums_text());
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
-    "The selected kernels are the recursion, and all levels have the same number of "
-    "kernels.",
+    "The selected kernels are the recursion: all levels call the same operators in the same "
+    "layers. Where no layers are recorded, all of them share their weights.",
     "Weights fit on the chip, or in its cache, and are read once per step.",
     "Kernels made by a compiler do the arithmetic as fast as those of libraries."};
 constexpr std::array<std::string_view, 2> ignores = {
@@ -144,15 +153,16 @@ constinit const OptimizationInfo cortex = {
         "P. Fegade, T. Chen, P. Gibbons, T. Mowry, Cortex: A Compiler for Recursive "
         "Deep Learning Models, MLSys 2021",
     .recipe =
-        "The selected kernels of each step and stream, in launch order, are divided "
-        "into `levels` equal runs; each is replaced by one launch and one kernel that "
+        "The selected kernels of each step and stream, in launch order, are `levels` runs of "
+        "the same operators in the same layers; each is replaced by one launch and one kernel that "
         "takes the sum of the times beyond the ramp-ups, without the bytes of weights "
         "after the first level, and `sync` per level.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "sync: time of one grid synchronization; weights: bytes of the cell's weights.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .basis = Basis::formula};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/chains/fusion_chain.h"
+#include "models/editing/kernels/foreach_update.h"
 #include "models/editing/kernels/update_phase.h"
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
@@ -71,12 +72,14 @@ class Fuser {
     for (const editing::Update& update : updates) {
       for (const editing::Update& part : parts_of(update)) fuse(part);
     }
+    const auto foreach_updates = editing::find_foreach_updates(graph_);
+    for (const editing::ForeachUpdate& update : foreach_updates) fuse_passes(update);
     if (removed_ == 0) {
       return Error{ErrorCode::no_match,
-                   updates.empty()
+                   updates.empty() && foreach_updates.empty()
                        ? std::string("no elementwise kernels in an update phase, expected an "
                                      "Optimizer.step range in the trace whose update is not "
-                                     "multi-tensor already")
+                                     "fused already")
                        : std::string("every update has no more launches than a fused one would")};
     }
     TensorEditor tensors(editor_);
@@ -85,8 +88,9 @@ class Fuser {
         "{} launches of {} updates become {}; device time {:.2f} ms -> {:.2f} ms ({}), host time "
         "between launches {:.2f} ms -> {:.2f} ms{}",
         removed_, fused_, inserted_, ms(device_before_), ms(device_after_),
-        from_bytes_ ? "bytes at the achieved bandwidth"
-                    : "sum of the replaced kernels x kernel_factor",
+        passes_ > 0   ? "one pass instead of several, at the pace of these"
+        : from_bytes_ ? "bytes at the achieved bandwidth"
+                      : "sum of the replaced kernels x kernel_factor",
         ms(host_before_), ms(host_after_), tensors.note()));
     return editor_.finish();
   }
@@ -167,12 +171,28 @@ class Fuser {
     device_after_ += time.ns;
   }
 
+  // The passes of foreach operators become one, which moves every operand once.
+  void fuse_passes(const editing::ForeachUpdate& passes) {
+    editing::Update update;
+    update.calls = passes.calls;
+    update.device_ns = passes.device_ns;
+    const Duration time{passes.fused_ns, Provenance::scaled};
+    if (!replace(update, passes.launches, time)) return;
+    replaced_.insert(update.calls.begin(), update.calls.end());
+    removed_ += update.calls.size();
+    inserted_ += passes.launches;
+    ++fused_;
+    passes_ += passes.passes;
+    device_before_ += update.device_ns;
+    device_after_ += time.ns;
+  }
+
   bool replace(const editing::Update& update, std::size_t launches, const Duration& time) {
     std::int64_t between = 0;
     for (const TaskId call : update.calls) between += graph_.segment_ns(call);
     between -= graph_.segment_ns(update.calls.front());
     const std::int64_t kept = std::llround(static_cast<double>(between) * settings_.kept_host);
-    const bool known = time.provenance == Provenance::roofline;
+    const bool known = time.provenance != Provenance::assumed;
     const auto count = static_cast<std::int64_t>(launches);
     std::vector<NewWork> works;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -209,6 +229,7 @@ class Fuser {
   std::size_t removed_ = 0;
   std::size_t inserted_ = 0;
   std::size_t fused_ = 0;
+  std::size_t passes_ = 0;  // of foreach updates
   bool from_bytes_ = false;
 };
 
@@ -221,7 +242,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   return Fuser(scenario, settings).run();
 }
 
-constexpr std::array<std::string_view, 5> assumptions = {
+constexpr std::array<std::string_view, 6> assumptions = {
+    "Passes of foreach operators over all tensors become one: 7 numbers per parameter (Adam), 5 "
+    "(momentum) or 3, at the pace per number of the middle pass.",
     "Every elementwise kernel of the update phase belongs to the optimizer's formula and can be "
     "fused; gradient clipping or a moving average of weights inside the same range is taken along.",
     "The fused kernel reads gradients, parameters and states once and writes parameters and "
@@ -251,8 +274,9 @@ constinit const OptimizationInfo fused_optimizer = {
         "NVIDIA Apex FusedAdam, 2018; H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream: Accurately "
         "Estimating the Efficacy of Optimizations for DNN Training, USENIX ATC 2020",
     .recipe =
-        "In every run of update-phase calls, the launches of elementwise kernels and these "
-        "kernels are removed with the host time between them; ceil(tensors / tensors_per_launch) "
+        "In every run of update-phase calls, the launches of elementwise or foreach kernels and "
+        "these kernels are removed with the host time between them; ceil(tensors / "
+        "tensors_per_launch) "
         "launches and kernels take their place at the first of them.",
     .assumptions = assumptions,
     .ignores = ignores,

@@ -2,8 +2,8 @@
 //
 //   before   launch -> histogram (arithmetic), launch -> pooling (bytes)
 //   after    launch -> both, for max(histogram, pooling) + conflict x min(histogram, pooling)
-//   Which kernels are independent is said by the user: `a` and `b`. A pair stands next to each
-//   other on a stream; it is fused if that is faster.
+//   The user names both sides, `a` and `b`. A pair stands next to each other on a stream, and
+//   shapes show that the second does not read the first; it is fused if that is faster.
 //
 // memory    none.
 #include <algorithm>
@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "models/costs/operator_shapes.h"
 #include "models/editing/chains/corun_model.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
@@ -35,9 +36,47 @@ constexpr ParamInfo conflict_param = {
     .minimum = -1,
     .maximum = 10};
 
+constexpr ParamInfo independent_param = {
+    .name = "independent",
+    .type = ParamType::boolean,
+    .default_text = "false",
+    .doc = "True: neighbours of a and b are independent where shapes do not tell."};
+
+// What the trace tells of two neighbours.
+enum class Relation : std::uint8_t { independent, second_may_read_first, unknown };
+
+Relation relation_of(const editing::KernelEditor& editor, TaskId first, TaskId second) {
+  const Work& a = editor.graph().work(first);
+  const Work& b = editor.graph().work(second);
+  const auto is_product = [&](TaskId kernel) {
+    return editor.class_of(kernel) == KernelClass::gemm ||
+           editor.class_of(kernel) == KernelClass::convolution;
+  };
+  const bool one_call = a.operator_name != NameId{} && a.operator_name == b.operator_name &&
+                        a.shapes == b.shapes && b.shapes != NameId{};
+  if (one_call && editor.graph().phase(first) == Phase::backward) {
+    // The gradients of input and weight read the same, and neither reads the other; whatever else
+    // a call launches prepares its product or finishes it.
+    return is_product(first) && is_product(second) && a.name != b.name
+               ? Relation::independent
+               : Relation::second_may_read_first;
+  }
+  const WorkAmount& amount = editor.about(first).amount;
+  const double written =
+      amount.gemm ? amount.gemm->batch * amount.gemm->m * amount.gemm->n : amount.output;
+  if (!(written > 0) || editor.graph().names()[b.shapes].empty()) return Relation::unknown;
+  for (const auto& tensors : editor.inputs_of(second).tensors) {
+    for (const Dims& dims : tensors) {
+      if (element_count(dims) == written) return Relation::second_may_read_first;
+    }
+  }
+  return Relation::independent;
+}
+
 class Pairing {
  public:
-  Pairing(const Scenario& scenario, double conflict) : editor_(scenario), conflict_(conflict) {
+  Pairing(const Scenario& scenario, double conflict, bool are_independent)
+      : editor_(scenario), conflict_(conflict), are_independent_(are_independent) {
     sides_.assign(scenario.graph.size(), 0);
   }
 
@@ -54,6 +93,13 @@ class Pairing {
     for (const TaskId first : editor_.kernels()) {
       const TaskId second = next_on_lane(editor_.graph(), first);
       if (second == none<TaskId> || taken[index(first)] || !fits(first, second)) continue;
+      const Relation relation = relation_of(editor_, first, second);
+      reading_ += relation == Relation::second_may_read_first ? 1 : 0;
+      unknown_ += relation == Relation::unknown && !are_independent_ ? 1 : 0;
+      if (relation == Relation::second_may_read_first ||
+          (relation == Relation::unknown && !are_independent_)) {
+        continue;
+      }
       ++pairs_;
       const double fused = fused_ns(first, second);
       const auto alone = static_cast<double>(editor_.graph().duration_ns(first) +
@@ -67,15 +113,35 @@ class Pairing {
       taken[index(second)] = put != none<TaskId>;
     }
     if (editor_.untouched()) {
-      return Error{ErrorCode::no_match,
-                   pairs_ == 0 ? std::string("no kernel of a stands next to one of b on a stream")
-                               : fmt::format("none of {} pairs would be faster as one", pairs_)};
+      return Error{ErrorCode::no_match, refusal()};
     }
-    return editor_.finish(fmt::format("{} of {} pairs fused: {}", editor_.sums().removed / 2,
-                                      pairs_, editor_.sums_text()));
+    return editor_.finish(fmt::format("{} of {} pairs fused: {}{}", editor_.sums().removed / 2,
+                                      pairs_, editor_.sums_text(), left_text()));
   }
 
  private:
+  [[nodiscard]] std::string left_text() const {
+    std::string text;
+    if (reading_ > 0) {
+      text += fmt::format("; {} more pairs stay, since the second may read what the first writes",
+                          reading_);
+    }
+    if (unknown_ > 0) {
+      text +=
+          fmt::format("; of {} more the recorded shapes do not tell (independent=true)", unknown_);
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string refusal() const {
+    if (pairs_ > 0) {
+      return fmt::format("none of {} pairs would be faster as one{}", pairs_, left_text());
+    }
+    return reading_ + unknown_ == 0
+               ? std::string("no kernel of a stands next to one of b on a stream")
+               : "no kernel of a stands next to an independent one of b" + left_text();
+  }
+
   [[nodiscard]] bool fits(TaskId first, TaskId second) const {
     const unsigned char a = sides_[index(first)];
     const unsigned char b = sides_[index(second)];
@@ -94,7 +160,10 @@ class Pairing {
   editing::CorunModel model_;
   double conflict_ = -1;
   std::vector<unsigned char> sides_;  // 1: in a, 2: in b
+  bool are_independent_ = false;
   std::size_t pairs_ = 0;
+  std::size_t reading_ = 0;
+  std::size_t unknown_ = 0;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
@@ -102,14 +171,16 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (!a) return std::move(a).error().with_context("parameter 'a'");
   auto b = select(scenario.graph, params.text(b_param));
   if (!b) return std::move(b).error().with_context("parameter 'b'");
-  Pairing pairing(scenario, params.number(conflict_param));
+  Pairing pairing(scenario, params.number(conflict_param), params.boolean(independent_param));
   pairing.mark(*a, 1);
   pairing.mark(*b, 2);
   return pairing.run();
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
-    "The kernels named by a and b do not depend on each other: nothing in a trace tells.",
+    "Neighbours of a and b are independent if no recorded input of the second has as many "
+    "numbers as the first writes, or if they are the two gradients of one product. Where no "
+    "shapes are recorded nothing tells, unless independent=true says so.",
     "A fused pair takes the longer time and `conflict` of the shorter one: by bottlenecks, the "
     "mean "
     "of the pairs in the artifact of the paper (0.83 for two bound by bytes, 1.73 for two bound by "
@@ -120,7 +191,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "registers, shared memory and the split of threads in the fused kernel",
     "kernels that synchronize their whole grid and cannot be fused",
     "pairs with other kernels between them"};
-constexpr std::array params = {a_param, b_param, conflict_param};
+constexpr std::array params = {a_param, b_param, conflict_param, independent_param};
 
 }  // namespace
 

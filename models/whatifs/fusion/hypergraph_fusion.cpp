@@ -6,11 +6,13 @@
 //
 // memory    features of hyperedges are not stored.
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/costs/operator_shapes.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
@@ -39,15 +41,33 @@ bool is_sparse_product(const editing::KernelEditor& editor, TaskId kernel) {
          contains_any(editor.operator_of(kernel), {"_sparse_mm", "spmm"});
 }
 
+// Two products of one layer: the sparse matrix of the second is that of the first turned round, so
+// that the second reads as many rows as the first writes. Kernels of one call have one shape.
+bool are_one_layer(const editing::KernelEditor& editor, TaskId first, TaskId second) {
+  const OperatorInputs a = editor.inputs_of(first);
+  const OperatorInputs b = editor.inputs_of(second);
+  if (a.tensors.empty() || b.tensors.empty()) return false;
+  const Dims* const to_edges = a.shape(0);
+  const Dims* const to_vertices = b.shape(0);
+  return to_edges != nullptr && to_vertices != nullptr && to_edges->size() == 2 &&
+         to_vertices->size() == 2 && (*to_edges)[0] == (*to_vertices)[1] &&
+         (*to_edges)[1] == (*to_vertices)[0] && editor.own_call(first) != editor.own_call(second);
+}
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(imbalance_param) / (1 + params.number(edges_param));
   std::vector<bool> taken(scenario.graph.size(), false);
+  std::size_t others = 0;
   for (const TaskId first : editor.kernels()) {
     const TaskId second = next_on_lane(editor.graph(), first);
     if (second == none<TaskId> || taken[index(first)] ||
         scenario.graph.kind(second) != TaskKind::kernel || !is_sparse_product(editor, first) ||
         !is_sparse_product(editor, second)) {
+      continue;
+    }
+    if (!are_one_layer(editor, first, second)) {
+      ++others;
       continue;
     }
     const std::int64_t both =
@@ -59,7 +79,13 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     taken[index(second)] = put != none<TaskId>;
   }
   if (editor.untouched()) {
-    return Error{ErrorCode::no_match, "no two sparse products next to each other on a stream"};
+    return Error{
+        ErrorCode::no_match,
+        others == 0 ? std::string("no two sparse products next to each other on a stream")
+                    : fmt::format("{} pairs of sparse products stand next to each other, but their "
+                                  "recorded shapes do not show that the second goes back from "
+                                  "hyperedges to vertices",
+                                  others)};
   }
   return editor.finish(fmt::format("{} layers: {}", editor.sums().removed / 2, editor.sums_text()));
 }
@@ -68,7 +94,8 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "Both products move vertex features and hyperedge features once each: without "
     "the latter 2 V of 2 V + 2 E rows are left.",
     "The work per partition is uneven by `imbalance`, atomic additions included.",
-    "Two sparse products next to each other on a stream are one layer."};
+    "Two sparse products next to each other on a stream whose sparse matrices have transposed "
+    "sizes are one layer."};
 constexpr std::array<std::string_view, 2> ignores = {
     "partitioning of the hypergraph",
     "backward through the fused kernel, if its products do not stand next to each "
@@ -94,7 +121,8 @@ constinit const OptimizationInfo hypergraph_fusion = {
     .ignores = ignores,
     .calibrate = "imbalance: slowest partition / mean; edges: hyperedges / vertices of the data.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .basis = Basis::formula};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -64,11 +64,11 @@ class Program {
     editor_.keep_host(kept_host);
   }
 
-  Result<Change> run(std::int64_t sync_ns, double kept_writes, std::size_t longest) {
-    settings_.kept_writes = kept_writes;
+  Result<Change> run(std::int64_t sync_ns, const editing::FusionSettings& settings) {
+    settings_ = settings;
     for (TaskId task : first_on_lanes(editor_.graph(), LaneKind::host_thread)) {
       for (; task != none<TaskId>; task = next_on_lane(editor_.graph(), task)) {
-        visit(task, sync_ns, longest);
+        visit(task, sync_ns);
       }
       close(sync_ns);
     }
@@ -94,7 +94,7 @@ class Program {
     }
   }
 
-  void visit(TaskId call, std::int64_t sync_ns, std::size_t longest) {
+  void visit(TaskId call, std::int64_t sync_ns) {
     const TaskGraph& graph = editor_.graph();
     const TaskId kernel =
         is_plain_launch(graph, call) ? launched_by(graph, call).only() : none<TaskId>;
@@ -103,7 +103,8 @@ class Program {
     }
     if (!open_.kernels.empty()) {
       const TaskId last = open_.kernels.back();
-      if (previous_on_lane(graph, kernel) != last || open_.kernels.size() >= longest ||
+      if (previous_on_lane(graph, kernel) != last || open_.kernels.size() >= settings_.max_length ||
+          graph.segment_ns(call) > settings_.max_segment_ns ||
           graph.phase(kernel) != graph.phase(last) || hands_over(graph, call)) {
         close(sync_ns);
       }
@@ -147,14 +148,17 @@ class Program {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  editing::FusionSettings settings;
+  settings.max_segment_ns = params.integer(editing::max_segment_param);
+  settings.max_length = static_cast<std::size_t>(params.integer(longest_param));
+  settings.kept_writes = params.number(kept_writes_param);
   return Program(scenario, params.number(kept_host_param))
-      .run(params.integer(sync_param), params.number(kept_writes_param),
-           static_cast<std::size_t>(params.integer(longest_param)));
+      .run(params.integer(sync_param), settings);
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
     "The compiler sees the whole program: host code between the launches has no "
-    "effect but launching.",
+    "effect but launching. More than max_segment of it means that Python did something else.",
     "Neighbours depend on each other in a line, and the fused kernel reaches the "
     "bandwidth that its parts reached.",
     "A reduction inside a region costs one synchronization of the grid.",
@@ -162,7 +166,8 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "products inside a region", "code size, registers and compile time",
     "data-dependent control flow on the host: waits end a region"};
-constexpr std::array params = {sync_param, kept_writes_param, kept_host_param, longest_param};
+constexpr std::array params = {sync_param, kept_writes_param, kept_host_param, longest_param,
+                               editing::max_segment_param};
 constexpr std::array<std::string_view, 3> conflicts = {
     "data_movement", "fusion_aware_checkpointing", "kernel_fusion"};
 

@@ -95,7 +95,8 @@ constinit const OptimizationInfo channels_last = {
     .ignores = ignores,
     .calibrate = "kept: layout changes left in a trace of the model with channels_last.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .basis = Basis::formula};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -158,7 +158,8 @@ constinit const OptimizationInfo pipelined_kernels = {
     .ignores = ignores,
     .calibrate = "latency, blocks: one kernel compiled with one and with several stages.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .basis = Basis::formula};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -194,7 +194,7 @@ class Offload {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Settings settings;
-  settings.bandwidth = params.number(editing::host_link_param);
+  settings.bandwidth = editing::host_link_bandwidth(scenario.graph, params);
   settings.host_bandwidth = params.number(host_bandwidth_param);
   settings.bytes = params.number(bytes_param);
   settings.parameters = params.number(parameters_param);

@@ -1,6 +1,6 @@
 // Renee: a classifier over very many labels without stored logits and without optimizer states.
 //
-//   before   [logits = x W][softmax, loss, ... over b x L][dW][dx] ... [update of W with states]
+//   before   [logits = x W][sigmoid, loss, ... over b x L][dW][dx] ... [update of W with states]
 //   after    [tile of logits, loss, dW with its update, dx]  tile by tile, in 16 bit
 //   The widest linear layer is the classifier. Its products run in 16 bit, kernels over b x L
 //   numbers and the update of its weight go.
@@ -10,11 +10,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "models/costs/operator_shapes.h"
 #include "models/editing/kernels/kernel_names.h"
+#include "models/editing/tensors/tensor_makers.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/text.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace {
 namespace {
@@ -46,6 +52,7 @@ class Classifier {
                                "least {:.0f} (least_labels)",
                                layer_.n, least_labels)};
     }
+    if (auto status = check_is_extreme(); !status) return std::move(status).error();
     for (const TaskId kernel : editor_.kernels()) visit(kernel);
     if (editor_.untouched()) {
       return Error{ErrorCode::no_match,
@@ -54,16 +61,82 @@ class Classifier {
                                layer_.n)};
     }
     const double weight = layer_.n * layer_.k;
+    TensorEditor tensors(editor_.edit());
+    edit_memory(tensors);
     return editor_.finish(fmt::format(
         "classifier of {:.0f} labels, width {:.0f}: {}; {:.1f} MB of logits and gradients not "
-        "stored, weight and states {:.1f} MB -> {:.1f} MB",
+        "stored, weight and states {:.1f} MB -> {:.1f} MB{}",
         layer_.n, layer_.k, editor_.sums_text(), 2 * layer_.m * layer_.n * 4e-6, weight * 16e-6,
-        weight * 2e-6));
+        weight * 2e-6, tensors.note()));
   }
 
  private:
   [[nodiscard]] bool has_labels(const GemmShape& shape) const {
     return shape.m == layer_.n || shape.n == layer_.n || shape.k == layer_.n;
+  }
+
+  [[nodiscard]] bool is_over_logits(TaskId kernel) const {
+    return editor_.about(kernel).amount.output == layer_.m * layer_.n;
+  }
+
+  [[nodiscard]] bool reads_logits(TaskId kernel) const {
+    const OperatorInputs inputs = editor_.inputs_of(kernel);
+    return std::any_of(inputs.tensors.begin(), inputs.tensors.end(), [&](const auto& tensors) {
+      return tensors.size() == 1 && element_count(tensors[0]) == layer_.m * layer_.n;
+    });
+  }
+
+  // The method trains one sigmoid per label and never needs a row's logits together. A softmax over
+  // the labels does: heads of language models have one.
+  Status check_is_extreme() const {
+    bool has_backward = false;
+    for (const TaskId kernel : editor_.kernels()) {
+      has_backward = has_backward || editor_.graph().phase(kernel) == Phase::backward;
+      const std::string_view op = editor_.operator_of(kernel);
+      const bool normalizes = editor_.class_of(kernel) == KernelClass::softmax ||
+                              contains_any(op, {"softmax", "nll_loss", "cross_entropy_loss"});
+      if (normalizes && (is_over_logits(kernel) || reads_logits(kernel))) {
+        return Error{ErrorCode::no_match,
+                     fmt::format("the widest linear layer of forward, with {:.0f} outputs, feeds a "
+                                 "softmax (a language-model head or a classifier of one label), "
+                                 "expected one sigmoid per label",
+                                 layer_.n)};
+      }
+    }
+    if (!has_backward) {
+      return Error{ErrorCode::no_match,
+                   "the run has no backward pass: the method saves logits, gradients and states of "
+                   "training"};
+    }
+    return ok_status();
+  }
+
+  static bool has_size(const Tensor& tensor, double bytes) {
+    // Blocks of large tensors are multiples of 2 MiB.
+    constexpr double granule = 2097152;
+    const auto size =
+        static_cast<double>(tensor.requested_bytes >= 0 ? tensor.requested_bytes : tensor.bytes);
+    return tensor.requested_bytes >= 0 ? size == bytes : size >= bytes && size < bytes + granule;
+  }
+
+  // Logits and gradients of them, and states and gradient of the weight, are not there; the weight
+  // takes 2 bytes per number.
+  void edit_memory(TensorEditor& tensors) const {
+    const std::vector<Tensor>& all = editor_.graph().context().tensors;
+    const double weight = layer_.n * layer_.k;
+    const double logits = layer_.m * layer_.n;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const TensorCategory is = all[i].category;
+      if (editing::is_result(is) &&
+          (has_size(all[i], 4 * logits) || has_size(all[i], 2 * logits))) {
+        tensors.drop(i);
+      } else if ((is == TensorCategory::optimizer_state || is == TensorCategory::gradient) &&
+                 has_size(all[i], 4 * weight)) {
+        tensors.drop(i);
+      } else if (is == TensorCategory::weight && has_size(all[i], 4 * weight)) {
+        tensors.resize(i, 2 * weight);
+      }
+    }
   }
 
   void visit(TaskId kernel) {
@@ -75,9 +148,8 @@ class Classifier {
       }
       return;
     }
-    const double numbers = known.amount.output;
-    const bool logits = phase != Phase::update && numbers == layer_.m * layer_.n;
-    const bool weights = phase == Phase::update && numbers == layer_.n * layer_.k;
+    const bool logits = phase != Phase::update && is_over_logits(kernel);
+    const bool weights = phase == Phase::update && known.amount.output == layer_.n * layer_.k;
     if (logits || weights) editor_.remove(kernel, SegmentOf::take);
   }
 
@@ -103,7 +175,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 constexpr std::array<std::string_view, 4> assumptions = {
     "The widest linear layer of the forward pass is the classifier, and no other "
     "layer has its number of labels.",
-    "Softmax or sigmoid, loss and their gradients are done on tiles of logits "
+    "Sigmoids, loss and their gradients are done on tiles of logits "
     "inside the products at no further cost.",
     "The gradient of the weight is applied where it is made, by plain SGD without "
     "states.",

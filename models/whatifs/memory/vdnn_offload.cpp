@@ -95,7 +95,8 @@ bool feeds_convolution(const editing::KernelEditor& editor, const editing::Train
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
-  CopyEngine engine(editor, params.number(editing::host_link_param));
+  const double bandwidth = editing::host_link_bandwidth(scenario.graph, params);
+  CopyEngine engine(editor, bandwidth);
   const bool convolutions = params.text(policy_param) == "conv";
   Offload offload{editor, engine, TensorEditor(editor.edit()), params.boolean(safe_param)};
   std::size_t maps = 0;
@@ -119,8 +120,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   return editor.finish(fmt::format(
       "{} feature maps, {:.0f} MB, leave the device and return over the recorded window: {:.2f} ms "
       "of copies each way{}",
-      maps, bytes * 1e-6, bytes / params.number(editing::host_link_param) * 1e3,
-      offload.tensors.note()));
+      maps, bytes * 1e-6, bytes / bandwidth * 1e3, offload.tensors.note()));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

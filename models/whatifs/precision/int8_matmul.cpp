@@ -2,7 +2,7 @@
 //
 //   before   [linear fp16]
 //   after    [row maxima, quantize][int8 product][fp16 product of outliers][dequantize, add]
-//   Only products with a recorded or derived shape in forward or inference.
+//   Only products with a recorded or derived shape, and only in runs that do not train.
 //
 // memory    weights of these layers take 1 byte per number (outlier rows 2 more), recorded ones as
 //           long as one step reads each once.
@@ -57,6 +57,11 @@ class Int8 {
       : editor_(scenario), outliers_(outliers), host_ns_(host_ns) {}
 
   Result<Change> run(double least_columns) {
+    if (trains()) {
+      return Error{ErrorCode::no_match,
+                   "the run trains (it has kernels of a backward pass or an update): the method is "
+                   "for inference, gradients of int8 products are not defined"};
+    }
     for (const TaskId kernel : editor_.kernels()) {
       const Phase phase = editor_.graph().phase(kernel);
       if (phase == Phase::backward || phase == Phase::update) continue;
@@ -85,6 +90,13 @@ class Int8 {
   }
 
  private:
+  [[nodiscard]] bool trains() const {
+    return std::any_of(editor_.kernels().begin(), editor_.kernels().end(), [&](TaskId kernel) {
+      const Phase phase = editor_.graph().phase(kernel);
+      return phase == Phase::backward || phase == Phase::update;
+    });
+  }
+
   Status replace(TaskId kernel, const GemmShape& shape) {
     const Setting from{editor_.accelerator(), editor_.about(kernel).traits.precision, 1};
     const Setting to{editor_.accelerator(), Precision::int8, 1};
@@ -138,8 +150,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
-    "Every linear layer of forward or inference with at least least_columns inputs is replaced; "
-    "attention and backward stay.",
+    "Every linear layer of an inference run with at least least_columns inputs is replaced; "
+    "attention stays. A run that trains is refused.",
     "The int8 product takes the measured time x its model time / that of the recorded precision.",
     "Activations are read twice to be quantized, 32-bit sums are read once to be scaled and added.",
     "A share `outliers` of the columns is multiplied in fp16; its cost follows the model of "

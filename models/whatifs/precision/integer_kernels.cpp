@@ -36,7 +36,8 @@ bool is_covered(const editing::KernelEditor& editor, TaskId kernel) {
          !editing::is_batch_norm(editor, kernel);
 }
 
-// A run on the CPU has these operators as parts of its host time.
+// A run on the CPU has these operators as parts of its host time. Where a device computes, such a
+// part is the dispatch of its kernels, which takes as long for integers.
 std::int64_t shorten_host(const TaskGraph& graph, double factor, Editor& editor) {
   std::map<TaskId, std::int64_t> less;
   std::int64_t total = 0;
@@ -62,7 +63,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     const auto measured = static_cast<double>(scenario.graph.duration_ns(kernel));
     editor.set(kernel, {std::llround(measured * factor), Provenance::assumed, 0.8F, 1.25F});
   }
-  const std::int64_t host = shorten_host(scenario.graph, factor, editor.edit());
+  const bool on_host = editor.kernels().empty();
+  const std::int64_t host =
+      on_host ? shorten_host(scenario.graph, factor, editor.edit()) : std::int64_t{0};
   if (editor.untouched() && editor.edit().change().segments.empty()) {
     return Error{ErrorCode::no_match, "no softmax, GELU or layer norm in forward or inference"};
   }
@@ -91,15 +94,16 @@ constinit const OptimizationInfo integer_kernels = {
         "Z. Zhang, B. He, Z. Zhang, Practical Edge Kernels for Integer-Only Vision "
         "Transformers Under Post-training Quantization, MLSys 2023",
     .recipe =
-        "Kernels of softmax, GELU and layer normalization in forward or inference, and "
-        "the parts of host time that regions of these names cover, take `factor` of "
-        "their time.",
+        "Kernels of softmax, GELU and layer normalization in forward or inference take "
+        "`factor` of their time; in a run without a device, so do the parts of host time that "
+        "regions of these names cover.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "factor: both kernels on the target device.",
     .params = params,
     .apply = apply,
-    .stage = ApplyStage::precision};
+    .stage = ApplyStage::precision,
+    .basis = Basis::formula};
 
 }  // namespace optimizations
 }  // namespace foretrace

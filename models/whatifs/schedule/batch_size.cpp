@@ -3,20 +3,25 @@
 //   before   launch -> gemm [32 x 128, 768] (100 us)   launch -> add (20 us)
 //   after    launch -> gemm [64 x 128, 768] (190 us)   launch -> add (38 us)          factor=2
 //   Forward and backward kernels scale by the model of their shapes with the batch dimension
-//   changed; kernels on parameters only, the update and collectives stay; copies of input data
-//   grow.
+//   changed; kernels on parameters only, the update and their collectives stay; copies of input
+//   data, loading in the process and transfers of activations grow.
 //
 // memory    activations x factor; parameters, gradients and states stay.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/whatifs/communication/transfers.h"
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/schedule/batch_resize.h"
+#include "sim/core/text.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace {
@@ -48,6 +53,54 @@ void resize_copies(const TaskGraph& graph, double factor, Editor& editor) {
     const Cost cost = editing::moved_share(graph.duration_ns(task), KernelClass::copy, factor);
     editor.set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
   }
+}
+
+// In-process loading makes as many samples as the batch has.
+std::int64_t resize_loading(const TaskGraph& graph, double factor, Editor& editor) {
+  std::map<TaskId, std::int64_t> loading;
+  std::int64_t total = 0;
+  for (const SegmentPart& part : graph.context().segment_parts) {
+    // Regions of PyTorch's loader without workers, and of loops that mark their own.
+    if (!contains_any(graph.names()[part.label], {"SingleProcessDataLoaderIter", "data_loading"})) {
+      continue;
+    }
+    loading[part.task] += part.duration_ns;
+    total += part.duration_ns;
+  }
+  for (const auto& [task, ns] : loading) {
+    const std::int64_t more = std::llround(static_cast<double>(ns) * (factor - 1));
+    editor.set_segment(task, std::max<std::int64_t>(0, graph.segment_ns(task) + more),
+                       Provenance::scaled);
+  }
+  return total;
+}
+
+// Part of a transfer that does not follow its bytes.
+constexpr std::int64_t transfer_latency_ns = 20000;
+
+/// What collectives move grows with the batch where that is activations: between experts and
+/// embeddings (all to all), stages of a pipeline, and parts of a layer.
+std::size_t resize_transfers(const TaskGraph& graph, double factor, Editor& editor) {
+  const auto transfers = editing::find_transfers(graph, "kind=collective");
+  if (!transfers.ok()) return 0;
+  const std::set<std::uint32_t> splitting = editing::layer_splitting(graph, *transfers);
+  const editing::MovingTimes moving(graph, *transfers);
+  std::size_t resized = 0;
+  for (const editing::Transfer& transfer : *transfers) {
+    const Work& work = graph.work(transfer.task);
+    const bool between_parts = work.collective == CollectiveKind::all_to_all ||
+                               work.collective == CollectiveKind::send ||
+                               work.collective == CollectiveKind::receive ||
+                               work.collective == CollectiveKind::send_receive;
+    if (!between_parts && !splitting.contains(work.communicator)) continue;
+    const std::int64_t ns = moving.of(transfer);
+    const std::int64_t follows = std::max<std::int64_t>(0, ns - transfer_latency_ns);
+    const std::int64_t more = std::llround(static_cast<double>(follows) * (factor - 1));
+    editor.set_duration(transfer.task, graph.duration_ns(transfer.task) + more,
+                        {Provenance::scaled, 0.85F, 1.2F});
+    ++resized;
+  }
+  return resized;
 }
 
 std::string note(const editing::KernelEditor& editor, const editing::BatchResizer& resizer,
@@ -105,21 +158,32 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     return Error{ErrorCode::no_match, "no forward or backward kernel works on a batch"};
   }
   resize_copies(scenario.graph, factor, editor.edit());
+  const std::int64_t loading = resize_loading(scenario.graph, factor, editor.edit());
+  const std::size_t transfers = resize_transfers(scenario.graph, factor, editor.edit());
   TensorEditor tensors(editor.edit());
   resize_tensors(scenario.graph, factor, tensors);
-  Change change = editor.finish(note(editor, resizer, factor, time) + tensors.note());
+  std::string text = note(editor, resizer, factor, time);
+  if (loading > 0) {
+    text += fmt::format("; {:.2f} ms of loading in the process follow the batch",
+                        editing::to_ms(loading));
+  }
+  if (transfers > 0) text += fmt::format("; {} transfers of activations as well", transfers);
+  Change change = editor.finish(text + tensors.note());
   change.samples = factor;
   return change;
 }
 
-constexpr std::array<std::string_view, 4> assumptions = {
+constexpr std::array<std::string_view, 5> assumptions = {
     "The batch is the leading dimension of activations, alone or times positions; it is the most "
     "common one of the forward pass unless batch says otherwise.",
     "Kernels without recorded shapes grow in proportion, but for their ramp-up.",
-    "Host calls take what they took: a host-bound run gets more samples for the same time.",
+    "Host calls take what they took, but for labelled loading in the process, which makes as many "
+    "samples as the batch has: a run bound by other host work gets more samples for the same time.",
+    "All-to-alls, transfers between stages and reductions inside a forward pass move activations, "
+    "and grow beyond 20 us of latency; other collectives move parameters and stay.",
     "Times of products follow tiles in waves over the multiprocessors; others follow bytes."};
 constexpr std::array<std::string_view, 4> ignores = {
-    "host work per sample: decoding, collating, copying into pinned memory",
+    "host work per sample in regions that no label marks: collating, copying into pinned memory",
     "sequence lengths and padding that change with the batch",
     "other kernels that libraries pick for other sizes, beyond the model of tiles",
     "whether the larger batch fits into memory, and steps to converge"};
@@ -139,8 +203,8 @@ constinit const OptimizationInfo batch_size = {
     .recipe =
         "Every forward and backward kernel takes its measured time x the model time with the "
         "batch dimension changed / the model time of the recorded shape. Kernels without "
-        "activations among their inputs, the update and collectives stay; copies of input "
-        "data grow in proportion.",
+        "activations among their inputs, the update and collectives on parameters stay; copies of "
+        "input data, loading in the process and transfers of activations grow in proportion.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "batch; and recordings at two further batch sizes for the slope of device time.",

@@ -2,19 +2,21 @@
 //
 //   before   [a1][b1][c1] [a2][b2][c2] [a3][b3][c3]      three samples
 //   after    [a x 3][b x 3][c x 3]
-//   Kernels that occur `samples` times (or a multiple) with equal name, operator and shapes in one
-//   step and phase merge, the i-th of each sample; times grow with the model of their shapes.
+//   A stretch of kernels that is exactly the same `samples` times in a row, in works and layers,
+//   merges, the i-th of each sample; times grow with the model of their shapes.
 //
 // memory    activations of all samples live at the same time.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <span>
 #include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/editing/chains/repeats.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
 
@@ -44,41 +46,58 @@ class Batching {
       : editor_(scenario), samples_(samples), gather_(gather) {}
 
   Result<Change> run() {
-    // Works are interned: equal name, operator, shapes and types have one id.
-    std::map<std::tuple<std::int32_t, Phase, LaneId, WorkId>, std::vector<TaskId>> equal;
+    std::map<std::tuple<std::int32_t, Phase, LaneId>, std::vector<TaskId>> runs;
     const TaskGraph& graph = editor_.graph();
     for (const TaskId kernel : editor_.kernels()) {
       if (graph.phase(kernel) == Phase::update || editor_.own_call(kernel) == none<TaskId>)
         continue;
-      equal[{graph.step(kernel), graph.phase(kernel), graph.lane_id(kernel), graph.work_id(kernel)}]
-          .push_back(kernel);
+      runs[{graph.step(kernel), graph.phase(kernel), graph.lane_id(kernel)}].push_back(kernel);
     }
     std::size_t left = 0;
-    for (const auto& [key, kernels] : equal) {
-      if (samples_ < 2 || kernels.size() < samples_ || kernels.size() % samples_ != 0) {
-        left += kernels.size();
-        continue;
-      }
-      const std::size_t each = kernels.size() / samples_;
-      for (std::size_t i = 0; i < each; ++i) {
-        std::vector<TaskId> group;
-        for (std::size_t s = 0; s < samples_; ++s) group.push_back(kernels[s * each + i]);
-        merge(group);
-      }
-    }
+    for (const auto& [key, kernels] : runs) left += kernels.size() - merge_repeats(kernels);
     if (samples_ > 1 && editor_.untouched()) {
-      return Error{
-          ErrorCode::no_match,
-          fmt::format("no kernel occurs {} times, or a multiple of it, in a step", samples_)};
+      return Error{ErrorCode::no_match,
+                   fmt::format("no kernels of a step do exactly the same {} times in a row, in the "
+                               "same layers (or, where no layers are recorded, from the first "
+                               "kernel of a pass on)",
+                               samples_)};
+    }
+    if (editor_.sums().after_ns > editor_.sums().before_ns) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("batched kernels and the copies that bring their inputs together "
+                               "take longer than the samples one by one: {}",
+                               editor_.sums_text())};
     }
     Change change = editor_.finish(
-        fmt::format("{} kernels become {}, {} occur too seldom: {}", editor_.sums().removed,
+        fmt::format("{} kernels become {}, {} are in no repeat: {}", editor_.sums().removed,
                     editor_.sums().removed / samples_, left, editor_.sums_text()));
     change.samples = 1;  // the same samples, in one run instead of many
     return change;
   }
 
  private:
+  // How many kernels of a run were batched. Layers of a stack are alike, too: where no layers are
+  // recorded, samples are believed only if they begin with the run itself, before any stack does.
+  std::size_t merge_repeats(const std::vector<TaskId>& kernels) {
+    const auto items = editing::kernel_items(editor_, kernels, editing::SameBy::work);
+    const editing::Repeats found = editing::longest_repeats(items, samples_);
+    const std::span<const TaskId> all = kernels;
+    const bool is_known =
+        found.period > 0 &&
+        (editing::knows_layers(editor_.graph(), editor_.kernels())
+             ? editing::knows_layers(editor_.graph(), all.subspan(found.begin, found.period))
+             : found.begin == 0);
+    if (!is_known) return 0;
+    for (std::size_t i = 0; i < found.period; ++i) {
+      std::vector<TaskId> group;
+      for (std::size_t s = 0; s < samples_; ++s) {
+        group.push_back(kernels[found.begin + s * found.period + i]);
+      }
+      merge(group);
+    }
+    return samples_ * found.period;
+  }
+
   void merge(const std::vector<TaskId>& group) {
     std::int64_t sum = 0;
     for (const TaskId kernel : group) sum += editor_.graph().duration_ns(kernel);
@@ -117,13 +136,14 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 3> assumptions = {
     "The recorded step runs `samples` samples one after the other with equal "
-    "operators, and nothing of one sample depends on another.",
+    "operators, and nothing of one sample depends on another; without recorded layers, a pass "
+    "begins with the first sample.",
     "A product with shared weights takes the model time of the summed rows / that "
     "of one sample; all other kernels move the summed bytes with one ramp-up.",
     "Host time of all samples but the first goes."};
-constexpr std::array<std::string_view, 3> ignores = {
-    "kernels whose number is no multiple of the samples: they stay", "padding of ragged shapes",
-    "the scheduler's own host time"};
+constexpr std::array<std::string_view, 3> ignores = {"kernels outside the repeats: they stay",
+                                                     "padding of ragged shapes",
+                                                     "the scheduler's own host time"};
 constexpr std::array params = {samples_param, gather_param};
 
 }  // namespace
@@ -139,9 +159,10 @@ constinit const OptimizationInfo dynamic_batching = {
         "Automatic Batching of Dynamic Neural Networks via Learned Finite State "
         "Machines, ICML 2023",
     .recipe =
-        "Kernels of equal work, step and phase whose number is a multiple of `samples` "
-        "are divided into `samples` runs; the i-th kernels of all runs are replaced, at "
-        "the place of the first, by one launch and one kernel. A linear product has the "
+        "The longest stretch of kernels of a step, phase and stream that is exactly the same "
+        "`samples` times in a row, in works and layers, is batched: the i-th kernels of all "
+        "samples are replaced, at the place of the first, by one launch and one kernel. A linear "
+        "product has the "
         "summed rows, others move the summed bytes, and `gather` of those once more to "
         "bring inputs together.",
     .assumptions = assumptions,

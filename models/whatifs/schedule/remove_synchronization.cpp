@@ -6,6 +6,7 @@
 //   call. Blocking copies stay: they move data that the host needs.
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -57,6 +58,16 @@ bool follows_a_read(const TaskGraph& graph, TaskId wait) {
                      [&](TaskId work) { return copies_to_host(graph, work); });
 }
 
+// The finish of the blocking copy right before a wait; none if there is none.
+TaskId blocking_read(const TaskGraph& graph, TaskId wait) {
+  TaskId before = previous_on_lane(graph, wait);
+  while (before != none<TaskId> && graph.kind(before) == TaskKind::mark) {
+    before = previous_on_lane(graph, before);
+  }
+  return before != none<TaskId> && graph.work(before).part == TaskPart::finish ? before
+                                                                               : none<TaskId>;
+}
+
 void remove_pair(TaskId begin, TaskId finish, Editor& editor) {
   editor.remove_dependencies(finish, DependencyKind::synchronization);
   editor.remove(std::array{begin, finish});
@@ -70,6 +81,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Editor editor(graph);
   std::size_t calls = 0;
   std::size_t kept = 0;
+  std::size_t lifted = 0;  // blocking copies
   for (const TaskId task : *selected) {
     if (!is_call_that_waits(graph, task)) continue;
     const TaskId finish = next_on_lane(graph, task);
@@ -77,6 +89,14 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (keep_reads && follows_a_read(graph, task)) {
       ++kept;
       continue;
+    }
+    if (!keep_reads && follows_a_read(graph, task)) {
+      // Nobody reads what was copied, so the copy itself need not block either.
+      const TaskId copied = blocking_read(graph, task);
+      if (copied != none<TaskId>) {
+        editor.remove_dependencies(copied, DependencyKind::synchronization);
+        ++lifted;
+      }
     }
     remove_pair(task, finish, editor);
     ++calls;
@@ -90,14 +110,17 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                                    kept)};
   }
   editor.note(fmt::format(
-      "{} synchronizing calls removed, {} kept because they read a copy's result", calls, kept));
+      "{} synchronizing calls removed, {} kept because they read a copy's result{}", calls, kept,
+      lifted == 0 ? std::string()
+                  : fmt::format(", {} copies before them no longer block", lifted)));
   return editor.finish();
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
     "The program is still right without the wait; this is for its author to say.",
     "A wait whose thread has just copied to the host reads that copy and stays (keep_reads=true).",
-    "Blocking copies, cudaFree and hidden waits of the framework stay.",
+    "Blocking copies, cudaFree and hidden waits of the framework stay; with keep_reads=false, the "
+    "blocking copy to the host right before a removed call does not block either.",
     "Without the wait the host runs ahead until the launch queue is full, as on the recorded "
     "device."};
 constexpr std::array<std::string_view, 3> ignores = {

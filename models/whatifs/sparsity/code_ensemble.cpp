@@ -118,7 +118,8 @@ constinit const OptimizationInfo code_ensemble = {
     .ignores = ignores,
     .calibrate = "kept: share of neurons per member after the analysis.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .basis = Basis::formula};
 
 }  // namespace optimizations
 }  // namespace foretrace

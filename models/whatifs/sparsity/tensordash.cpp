@@ -91,7 +91,8 @@ constinit const OptimizationInfo tensordash = {
         "activations, gradients: shares of zeros of the model in training; phi: a cycle "
         "simulation of the scheduler.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .basis = Basis::formula};
 
 }  // namespace optimizations
 }  // namespace foretrace

@@ -8,14 +8,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/text.h"
 
 namespace foretrace {
 namespace {
@@ -53,22 +58,47 @@ struct Lookup {
   double rows = 0;  // looked up
 };
 
-// The table is the first input of two dimensions, the indices are the largest other one.
+bool is_index(std::string_view type) { return contains_any(type, {"int", "long", "Int", "Long"}); }
+
+/// The type of every input: ["float", "long int", ...]; empty where the trace records none.
+std::vector<std::string_view> input_types(std::string_view json) {
+  std::vector<std::string_view> types;
+  for (std::size_t at = json.find('"'); at != std::string_view::npos;) {
+    const std::size_t end = json.find('"', at + 1);
+    if (end == std::string_view::npos) break;
+    types.push_back(json.substr(at + 1, end - at - 1));
+    at = json.find('"', end + 1);
+  }
+  return types;
+}
+
+/// An operator that looks rows up and does nothing else; generated kernels do more at once.
+bool is_lookup(std::string_view op) {
+  return contains_any(op, {"aten::embedding", "aten::_embedding_bag"}) &&
+         !contains_any(op, {"renorm"});
+}
+
+// Forward: the table is the first input of two dimensions. Backward: the gradient of the rows is,
+// or of more dimensions, and how many rows the table has follows from the lookup before.
 std::optional<Lookup> lookup_of(const editing::KernelEditor& editor, TaskId kernel) {
+  const std::string_view op = editor.operator_of(kernel);
+  if (!is_lookup(op)) return std::nullopt;
+  const bool backward = contains(op, "backward");
+  const OperatorInputs inputs = editor.inputs_of(kernel);
+  const auto types = input_types(editor.graph().names()[editor.graph().work(kernel).types]);
   Lookup lookup;
-  for (const auto& tensors : editor.inputs_of(kernel).tensors) {
-    if (tensors.size() != 1 || tensors[0].empty()) continue;
-    const Dims& dims = tensors[0];
-    double numbers = 1;
-    for (const std::int64_t size : dims) numbers *= static_cast<double>(size);
-    if (lookup.width == 0 && dims.size() == 2) {
-      lookup.table_rows = static_cast<double>(dims[0]);
-      lookup.width = static_cast<double>(dims[1]);
-    } else {
-      lookup.rows = std::max(lookup.rows, numbers);
+  for (std::size_t i = 0; i < inputs.tensors.size(); ++i) {
+    const Dims* const dims = inputs.shape(i);
+    if (dims == nullptr || dims->empty()) continue;
+    if (lookup.width == 0 && dims->size() >= 2 && (backward || dims->size() == 2)) {
+      lookup.width = static_cast<double>(dims->back());
+      lookup.table_rows = backward ? 0 : static_cast<double>(dims->front());
+    } else if (lookup.width > 0 && (i >= types.size() || is_index(types[i]))) {
+      // Of indices and offsets of bags, the indices are more.
+      lookup.rows = std::max(lookup.rows, element_count(*dims));
     }
   }
-  if (lookup.width < 1 || lookup.table_rows < 1 || lookup.rows < 1) return std::nullopt;
+  if (lookup.width < 1 || lookup.rows < 1) return std::nullopt;
   return lookup;
 }
 
@@ -89,15 +119,19 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   double before = 0;
   double after = 0;
   editing::WeightTensors weights(editor);
+  std::map<std::pair<double, double>, double> table_rows;  // by width and looked-up rows
   for (const TaskId kernel : editor.kernels()) {
-    if (!editing::is_embedding(editor, kernel)) continue;
-    const auto lookup = lookup_of(editor, kernel);
-    if (!lookup || lookup->table_rows < params.number(least_rows_param)) continue;
+    auto lookup = lookup_of(editor, kernel);
+    if (!lookup) continue;
+    double& rows = table_rows[{lookup->width, lookup->rows}];
+    rows = std::max(rows, lookup->table_rows);
+    lookup->table_rows = rows;
+    if (lookup->table_rows < params.number(least_rows_param)) continue;
     if (scenario.accelerator == nullptr || !(scenario.accelerator->vector_fp32_flops > 0)) {
       return missing_cost("a tensor-train lookup");
     }
     const Cores cores = cores_of(*lookup, params.number(rank_param));
-    const bool backward = scenario.graph.phase(kernel) == Phase::backward;
+    const bool backward = contains(editor.operator_of(kernel), "backward");
     const double flops = lookup->rows * missed * cores.flops * (backward ? 3 : 1);
     const double compute =
         flops / (params.number(efficiency_param) * scenario.accelerator->vector_fp32_flops) * 1e9;
@@ -117,7 +151,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (editor.untouched()) {
     return Error{ErrorCode::no_match,
                  "no embedding lookup of known shape with that many rows, expected a trace with "
-                 "record_shapes=True"};
+                 "record_shapes=True and tables that are looked up one by one (a fused lookup of "
+                 "several tables records the rows and width of none)"};
   }
   TensorEditor tensors(editor.edit());
   const std::string kept = weights.edit(tensors);

@@ -131,7 +131,7 @@ constexpr std::array cases = {
                   "h:lm(5000) s3:m(7000)<lm<horizontally_fused_pair h:ln(5000) "
                   "s3:n(7000)<ln<horizontally_fused_pair h:end(0)~ar0~horizontally_fused_pair~n"},
     Case{.info = &optimizations::hypergraph_fusion,
-         .kernels = "spmm spmm",
+         .kernels = "spmm tspmm",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_message_passing(5000,2000) "
                   "s:fused_message_passing(39630)<launch_of_fused_message_passing<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<fused_message_passing h:ln(5000) "
@@ -144,7 +144,7 @@ constexpr std::array cases = {
                   "h:end(0)~ar0~merged_product~n",
          .on_a100 = true},
     Case{.info = &optimizations::bppsa,
-         .given = "select=phase=backward",
+         .given = "select=phase=backward combine=1",
          .kernels = "gemm dgemm dgemm dgemm dgemm dgemm dgemm dgemm",
          .waits = 1,
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:l1(5000,2000) s:gemm1(30000)<l1+1000 "
@@ -161,12 +161,12 @@ constexpr std::array cases = {
                   "s3:m(7000)<lm<level_of_the_scan h:ln(5000) s3:n(7000)<ln<level_of_the_scan "
                   "h:end(0)~ar0~level_of_the_scan~n"},
     Case{.info = &optimizations::dynamic_batching,
-         .given = "samples=2",
+         .given = "samples=2 gather=0",
          .kernels = "gemm relu gemm relu",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_batched_kernel(5000,2000) "
-                  "s:batched_kernel(68700)<launch_of_batched_kernel+1000<ar0 "
+                  "s:batched_kernel(55800)<launch_of_batched_kernel+1000<ar0 "
                   "h:launch_of_batched_kernel(5000,2000) "
-                  "s:batched_kernel(72300)<launch_of_batched_kernel+1000 h:lm(5000) "
+                  "s:batched_kernel(58200)<launch_of_batched_kernel+1000 h:lm(5000) "
                   "s3:m(7000)<lm<batched_kernel h:ln(5000) s3:n(7000)<ln<batched_kernel "
                   "h:end(0)~ar0~batched_kernel~n"},
     Case{.info = &optimizations::eight_bit_optimizer,

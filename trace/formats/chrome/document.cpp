@@ -290,6 +290,7 @@ void DocumentWalker::warn_about_end() {
   const std::string_view trouble = source_.trouble();
   const std::string read =
       fmt::format("{} events in {} of JSON were read", report_.events, megabytes(report_.bytes));
+  report_.ends_early = !trouble.empty() || end_ == End::inside_event || end_ == End::inside_value;
   if (!trouble.empty()) {
     const std::uint64_t left =
         source_.file_size() > source_.consumed() ? source_.file_size() - source_.consumed() : 0;

@@ -105,6 +105,7 @@ Status JsonCursor::source_status() {
 void JsonCursor::report_end(ImportReport& report, std::string_view what) {
   report.bytes = bytes();
   const std::string_view trouble = source_.trouble();
+  report.ends_early = !trouble.empty() || cut_off_;
   if (!trouble.empty()) {
     report.warnings.push_back(fmt::format("{}; {} were read", trouble, what));
   } else if (cut_off_) {

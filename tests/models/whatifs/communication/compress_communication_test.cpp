@@ -70,3 +70,35 @@ TEST_CASE("compress_communication: declines without collectives, and where all a
   REQUIRE_FALSE(short_ones.ok());
   CHECK(short_ones.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE("compress_communication: one rank alone, waiting for the others stays") {
+  using foretrace::CollectiveKind;
+  using foretrace::TaskKind;
+  ToyRun run;
+  const auto compute = run.stream();
+  const auto network = run.add_stream(20);
+  const auto world = run.builder().add_communicator({"world", 4, {0}});
+  // The same bytes in 1020 and 5020 us: the second time the others came 4 ms later.
+  for (const std::int64_t duration : {1020 * us, 5020 * us}) {
+    run.use_stream(compute);
+    const auto made = run.kernel({.name = "gemm", .duration_ns = 100 * us});
+    run.use_stream(network);
+    const auto reduced = run.kernel({.name = "ncclDevKernel_AllReduce",
+                                     .duration_ns = duration,
+                                     .kind = TaskKind::collective,
+                                     .collective = CollectiveKind::all_reduce,
+                                     .communicator = world,
+                                     .bytes = 1 << 20});
+    run.wait_for(reduced, made);
+    run.use_stream(compute);
+    run.wait_for(run.kernel({.name = "use", .duration_ns = 100 * us}), reduced);
+  }
+  const auto graph = run.build();
+  const Given free = {{"ratio", "0.5"}, {"encode_cost", "0"}, {"decode_cost", "0"}};
+  const auto compressed = after(graph, compress_communication, free);
+  // 20 us of latency stay, 1000 us of each become 500; 4 ms of waiting stay.
+  CHECK(span_ns(graph) - span_ns(compressed) == 2 * 500 * us);
+  const auto change = apply_to(graph, compress_communication, free);
+  REQUIRE(change.ok());
+  CHECK(change->notes[0].find("4.00 ms of these are waiting") != std::string::npos);
+}

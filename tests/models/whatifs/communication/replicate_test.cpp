@@ -49,3 +49,72 @@ TEST_CASE("replicate: declines where nothing communicates") {
   REQUIRE_FALSE(none.ok());
   CHECK(none.error().code == ErrorCode::no_match);
 }
+
+namespace {
+
+using foretrace::CollectiveKind;
+using foretrace::Phase;
+using foretrace::TaskKind;
+
+// One rank of 8 = 4 (parts of a layer) x 2 (replicas): two all-reduces of activations in forward,
+// one of gradients in backward, on streams of their own.
+foretrace::TaskGraph tensor_parallel(bool has_replicas) {
+  ToyRun run;
+  const auto compute = run.stream();
+  const auto network = run.add_stream(20);
+  const auto parts = run.builder().add_communicator({"parts", 4, {0}});
+  const auto replicas = run.builder().add_communicator({"replicas", 2, {0}});
+  const auto reduce = [&](std::uint32_t communicator, foretrace::TaskId made) {
+    run.use_stream(network);
+    const auto task = run.kernel({.name = "ncclDevKernel_AllReduce",
+                                  .duration_ns = 300 * us,
+                                  .kind = TaskKind::collective,
+                                  .collective = CollectiveKind::all_reduce,
+                                  .communicator = communicator,
+                                  .bytes = 1 << 20});
+    run.wait_for(task, made);
+    run.use_stream(compute);
+    return task;
+  };
+  for (int layer = 0; layer < 2; ++layer) {
+    const auto made = run.kernel({.name = "gemm", .duration_ns = 100 * us});
+    const auto reduced = reduce(parts, made);
+    run.wait_for(run.kernel({.name = "add", .duration_ns = 10 * us}), reduced);
+  }
+  const auto gradient =
+      run.kernel({.name = "gemm", .duration_ns = 100 * us, .phase = Phase::backward});
+  if (has_replicas) reduce(replicas, gradient);
+  run.builder().add_rank_class({.first_rank = 0, .multiplicity = 1});
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("replicate: groups whose ranks hold parts of a layer do not grow") {
+  const auto graph = tensor_parallel(true);
+  const auto grown = apply_to(graph, replicate, {{"ranks", "16"}});
+  REQUIRE_MESSAGE(grown.ok(), grown.error().message);
+  REQUIRE(grown->notes.size() >= 2);
+  CHECK(grown->notes[1] == "communicators that split layers keep their ranks: parts");
+  // Gradients alone take longer: the largest communicator has 4 ranks, so the job grows fourfold.
+  const auto after_growth = after(graph, replicate, {{"ranks", "16"}});
+  std::size_t longer = 0;
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = foretrace::make_id<foretrace::TaskId>(t);
+    longer += after_growth.duration_ns(task) > graph.duration_ns(task) ? 1 : 0;
+  }
+  CHECK(longer == 1);
+}
+
+TEST_CASE("replicate: a job of parts of layers alone is declined, by name as well") {
+  const auto alone = apply_to(tensor_parallel(false), replicate, {{"ranks", "16"}});
+  REQUIRE_FALSE(alone.ok());
+  CHECK(alone.error().message.find("no communicator can grow: parts") != std::string::npos);
+  const auto named =
+      apply_to(tensor_parallel(true), replicate, {{"ranks", "16"}, {"communicators", "parts"}});
+  REQUIRE_FALSE(named.ok());
+  CHECK(named.error().message.find("parts of one layer") != std::string::npos);
+  const auto unknown =
+      apply_to(tensor_parallel(true), replicate, {{"ranks", "16"}, {"communicators", "pipeline"}});
+  REQUIRE_FALSE(unknown.ok());
+}

@@ -61,3 +61,27 @@ TEST_CASE("cortex: kernels that do not divide into levels are declined") {
     CHECK(declined.error().code == ErrorCode::no_match);
   }
 }
+
+TEST_CASE(
+    "cortex: layers with weights of their own, and levels that do another thing, are declined") {
+  ToyRun stack;
+  const auto side = stack.add_stream(9);
+  for (int i = 0; i < 4; ++i) {
+    const auto layer = stack.builder().add_layer("Bert/layer" + std::to_string(i));
+    const auto product = stack.kernel({.name = "ampere_sgemm_32x32_tn",
+                                       .duration_ns = 24200,
+                                       .operator_name = "aten::mm",
+                                       .shapes = "[[8, 1024], [1024, 1024]]",
+                                       .layer = layer});
+    stack.kernel({.name = "elementwise_kernel", .duration_ns = 2800, .layer = layer});
+    stack.bystander(side, product, 100);
+  }
+  CHECK_FALSE(apply_to(stack.build(), cortex, {{"levels", "4"}, {"select", "stream=7"}}).ok());
+  ToyRun mixed;
+  for (const char* op : {"aten::mm", "aten::add", "aten::mm", "aten::tanh"}) {
+    mixed.kernel({.name = "kernel", .duration_ns = 5000, .operator_name = op});
+  }
+  const auto declined = apply_to(mixed.build(), cortex, {{"levels", "2"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().message.find("equal levels") != std::string::npos);
+}

@@ -55,3 +55,23 @@ TEST_CASE("whole_program_fusion: products and waits end a region") {
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE("whole_program_fusion: long host time before a launch is other work, and stays") {
+  foretrace::test::ToyRun run;
+  const auto side = run.add_stream(9);
+  for (int i = 0; i < 4; ++i) {
+    const auto kernel = run.kernel({.name = "vectorized_elementwise_kernel<4, float>",
+                                    .duration_ns = 30000,
+                                    .operator_name = "aten::relu",
+                                    .launch_ns = 5000,
+                                    .segment_ns = i == 2 ? 5'000'000 : 2000});
+    if (i == 0) run.bystander(side, kernel, 10);
+  }
+  const auto graph = run.build();
+  const auto fused = foretrace::test::after(graph, whole_program_fusion, {{"kept_host", "0"}});
+  CHECK(foretrace::test::count_of(fused, "fused region") >= 1);
+  CHECK(foretrace::test::span_ns(fused) > 5'000'000);
+  const auto all = foretrace::test::after(graph, whole_program_fusion,
+                                          {{"kept_host", "0"}, {"max_segment", "1 s"}});
+  CHECK(foretrace::test::span_ns(all) < 5'000'000);
+}

@@ -62,3 +62,18 @@ TEST_CASE("int8_matmul: an accelerator without int8 units is declined") {
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::unsupported);
 }
+
+TEST_CASE("int8_matmul: a run that trains is declined, its forward pass as well") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  const auto product = run.kernel({.name = "ampere_fp16_s16816gemm_fp16_256x128_tn",
+                                   .duration_ns = 1000000,
+                                   .operator_name = "aten::mm",
+                                   .shapes = "[[8192, 8192], [8192, 8192]]"});
+  run.bystander(side, product, 100);
+  run.kernel({.name = "elementwise_kernel", .duration_ns = 10, .phase = Phase::backward});
+  const auto declined = apply_to(run.build(), int8_matmul, {}, &a100);
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().message.find("the run trains") != std::string::npos);
+}

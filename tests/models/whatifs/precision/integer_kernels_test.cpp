@@ -52,3 +52,16 @@ TEST_CASE("integer_kernels: declines where there are none") {
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE("integer_kernels: dispatching a kernel of a device takes as long as before") {
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  const auto softmax = run.kernel({.name = "softmax_warp_forward", .duration_ns = 1000});
+  run.bystander(side, softmax, 300);
+  const auto mark = run.mark("end", 5000);
+  run.label(mark, "aten::softmax", 4000);
+  const auto graph = run.build();
+  const auto integer = after(graph, integer_kernels, {{"factor", "0.2"}});
+  CHECK(duration_of(integer, "softmax_warp_forward") == 200);
+  CHECK(span_ns(integer) == 5000);
+}

@@ -110,3 +110,59 @@ TEST_CASE("batch_size: activations in memory grow, parameters do not") {
   REQUIRE(change->tensors.size() == 1);
   CHECK(change->tensors[0].bytes == 3 << 20);
 }
+
+TEST_CASE("batch_size: loading in the process makes as many samples as the batch has") {
+  foretrace::test::ToyRun run;
+  const auto side = run.add_stream(9);
+  const auto begin = run.mark("step begin", 10'000'000);
+  run.label(begin, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 8'000'000);
+  const auto product = run.kernel({.name = "ampere_sgemm_128x64_tn",
+                                   .duration_ns = 1'000'000,
+                                   .operator_name = "aten::mm",
+                                   .shapes = "[[32, 1024], [1024, 1024]]"});
+  run.bystander(side, product, 100);
+  const auto graph = run.build();
+  const auto quarter = foretrace::test::after(graph, batch_size, {{"factor", "0.25"}});
+  // 8 of 10 ms of host time are loading: 6 of them go.
+  CHECK(quarter.segment_ns(begin) == 4'000'000);
+  const auto twice = foretrace::test::after(graph, batch_size, {{"factor", "2"}});
+  CHECK(twice.segment_ns(begin) == 18'000'000);
+}
+
+TEST_CASE("batch_size: transfers of activations grow, those of gradients stay") {
+  using foretrace::CollectiveKind;
+  foretrace::test::ToyRun run;
+  const auto compute = run.stream();
+  const auto network = run.add_stream(20);
+  const auto parts = run.builder().add_communicator({"parts", 4, {0}});
+  const auto replicas = run.builder().add_communicator({"replicas", 2, {0}});
+  std::vector<foretrace::TaskId> transfers;
+  const auto transfer = [&](CollectiveKind kind, std::uint32_t communicator,
+                            foretrace::TaskId made) {
+    run.use_stream(network);
+    transfers.push_back(run.kernel({.name = "ncclDevKernel",
+                                    .duration_ns = 520'000,
+                                    .kind = foretrace::TaskKind::collective,
+                                    .collective = kind,
+                                    .communicator = communicator,
+                                    .bytes = 1 << 20}));
+    run.wait_for(transfers.back(), made);
+    run.use_stream(compute);
+  };
+  const auto product = [&](foretrace::Phase phase) {
+    return run.kernel({.name = "ampere_sgemm_128x64_tn",
+                       .duration_ns = 100'000,
+                       .operator_name = "aten::mm",
+                       .shapes = "[[32, 1024], [1024, 1024]]",
+                       .phase = phase});
+  };
+  for (int i = 0; i < 2; ++i) {
+    transfer(CollectiveKind::all_reduce, parts, product(foretrace::Phase::forward));
+  }
+  transfer(CollectiveKind::all_to_all, replicas, product(foretrace::Phase::forward));
+  transfer(CollectiveKind::all_reduce, replicas, product(foretrace::Phase::backward));
+  const auto twice = foretrace::test::after(run.build(), batch_size, {{"factor", "2"}});
+  // 20 us of latency stay, 500 us become 1000.
+  for (std::size_t i = 0; i < 3; ++i) CHECK(twice.duration_ns(transfers[i]) == 1'020'000);
+  CHECK(twice.duration_ns(transfers[3]) == 520'000);
+}

@@ -59,3 +59,41 @@ TEST_CASE("dynamic_batching: one sample changes nothing, other counts are declin
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE("dynamic_batching: the layers of a stack are no samples") {
+  for (const bool knows_layers : {true, false}) {
+    CAPTURE(knows_layers);
+    ToyRun run;
+    const auto side = run.add_stream(9);
+    const auto embedded = run.kernel({.name = "indexSelectLargeIndex", .duration_ns = 3000});
+    run.bystander(side, embedded, 1000);
+    for (int i = 0; i < 4; ++i) {
+      const auto layer = knows_layers ? run.builder().add_layer("Bert/layer" + std::to_string(i))
+                                      : foretrace::LayerId{};
+      const auto product = run.kernel({.name = "ampere_sgemm_32x32_tn",
+                                       .duration_ns = 6000,
+                                       .operator_name = "aten::mm",
+                                       .shapes = "[[1, 512], [512, 512]]",
+                                       .layer = layer});
+      run.kernel({.name = "elementwise_kernel", .duration_ns = 2800, .layer = layer});
+      run.bystander(side, product, 500);
+    }
+    const auto declined = apply_to(run.build(), dynamic_batching, {{"samples", "4"}});
+    REQUIRE_FALSE(declined.ok());
+    CHECK(declined.error().code == ErrorCode::no_match);
+  }
+}
+
+TEST_CASE("dynamic_batching: declines where the copies cost more than launching once saves") {
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  for (int i = 0; i < 4; ++i) {
+    const auto kernel = run.kernel({.name = "elementwise_kernel", .duration_ns = 900000});
+    run.kernel({.name = "vectorized_layer_norm_kernel", .duration_ns = 900000});
+    run.bystander(side, kernel, 500);
+  }
+  const auto declined = apply_to(run.build(), dynamic_batching, {{"samples", "4"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().message.find("take longer than the samples one by one") !=
+        std::string::npos);
+}

@@ -57,3 +57,18 @@ TEST_CASE("remove_synchronization: blocking copies are not synchronizing calls")
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().message == "no *Synchronize call is selected");
 }
+
+TEST_CASE("remove_synchronization: with keep_reads=false the copy that was read does not block") {
+  foretrace::test::ToyRun run;
+  const auto side = run.add_stream(9);
+  const auto kernel = run.kernel({.name = "gemm", .duration_ns = 50'000});
+  run.bystander(side, kernel, 100);
+  run.blocking_copy("Memcpy DtoH (Device -> Pageable)", 10'000);
+  run.synchronize(1'000);
+  run.mark("end", 70'000);
+  const auto graph = run.build();
+  CHECK(foretrace::test::span_ns(graph) >= 130'000);
+  const auto free = foretrace::test::after(graph, foretrace::optimizations::remove_synchronization,
+                                           {{"keep_reads", "false"}});
+  CHECK(foretrace::test::span_ns(free) == 70'000);
+}

@@ -1,0 +1,182 @@
+#include "apps/driver/validate/what_if_table.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/validate/folders.h"
+#include "apps/driver/validate/validate_jobs.h"
+#include "apps/driver/what_if_stack.h"
+#include "sim/core/parallel.h"
+
+namespace foretrace::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The example that ships with a what-if, or its defaults.
+Result<WhatIfSpec> example_of(const Catalogue& catalogue, const OptimizationInfo& info) {
+  std::error_code failed;
+  const fs::path folder = fs::path(catalogue.directory()) / "optimizations";
+  for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (at->path().stem() != info.name) continue;
+    Result<std::vector<WhatIfSpec>> specs = read_what_ifs(at->path().string());
+    if (!specs.ok()) {
+      return specs.error();
+    }
+    if (specs->size() == 1) return std::move(specs->front());
+  }
+  return WhatIfSpec{std::string(info.name), {}};
+}
+
+struct Example {
+  WhatIf what_if;
+  ExampleRow row;
+};
+
+Result<std::vector<Example>> all_examples(const Catalogue& catalogue) {
+  std::vector<Example> examples;
+  for (const OptimizationInfo* const info : optimizations::all()) {
+    const Result<WhatIfSpec> spec = example_of(catalogue, *info);
+    if (!spec.ok()) {
+      return spec.error();
+    }
+    Result<WhatIf> what_if = check_what_if(*spec);
+    if (!what_if.ok()) {
+      return what_if.error();
+    }
+    std::string settings;
+    for (const auto& [key, value] : spec->parameters) {
+      settings += fmt::format("{}{}={}", settings.empty() ? "" : ",", key, value);
+    }
+    examples.push_back({*std::move(what_if), {info, std::move(settings), {}}});
+  }
+  return examples;
+}
+
+ExampleOutcome outcome_of(const Recording& recording, const Replay& baseline,
+                          const WhatIf& what_if) {
+  ExampleOutcome outcome{.trace = recording.path, .refusal = {}};
+  const Result<Prediction> prediction = predict(recording, {&what_if, 1}, {}, &baseline);
+  if (!prediction.ok()) {
+    outcome.is_error = prediction.error().code != ErrorCode::no_match;
+    outcome.refusal = reason_of(prediction.error(), what_if.optimization->name);
+    return outcome;
+  }
+  outcome.before_ns = baseline.run.answer.step_ns;
+  outcome.after_ns = prediction->run.answer.step_ns;
+  outcome.low_ns = prediction->low_ns;
+  outcome.high_ns = prediction->high_ns;
+  outcome.samples = prediction->samples.value_or(1);
+  return outcome;
+}
+
+/// False if the recording cannot be replayed.
+bool try_all(const Recording& recording, std::vector<Example>& examples) {
+  const Result<Replay> baseline = replay(recording);
+  if (!baseline.ok()) {
+    return false;
+  }
+  for_each_index(examples.size(), [&](std::size_t i) {
+    examples[i].row.outcomes.push_back(outcome_of(recording, *baseline, examples[i].what_if));
+  });
+  return true;
+}
+
+/// A reason without its figures, so that those of several traces are equal.
+std::string without_figures(const std::string& reason) {
+  std::string text;
+  for (const char c : reason) {
+    const bool figure = c >= '0' && c <= '9';
+    if (!figure) {
+      text += c;
+    } else if (!text.ends_with('N')) {
+      text += 'N';
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+double ExampleOutcome::change() const {
+  return before_ns == 0
+             ? 0
+             : static_cast<double>(after_ns) / (static_cast<double>(before_ns) * samples) - 1;
+}
+
+std::size_t ExampleRow::applied() const {
+  return static_cast<std::size_t>(
+      std::count_if(outcomes.begin(), outcomes.end(),
+                    [](const ExampleOutcome& outcome) { return outcome.refusal.empty(); }));
+}
+
+std::vector<const ExampleOutcome*> ExampleRow::by_change() const {
+  std::vector<const ExampleOutcome*> list;
+  for (const ExampleOutcome& outcome : outcomes) {
+    if (outcome.refusal.empty()) list.push_back(&outcome);
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto* a, const auto* b) { return a->change() < b->change(); });
+  return list;
+}
+
+std::string ExampleRow::usual_refusal() const {
+  std::map<std::string, std::pair<std::size_t, const std::string*>> reasons;
+  for (const ExampleOutcome& outcome : outcomes) {
+    if (outcome.refusal.empty()) continue;
+    auto& [count, first] = reasons[without_figures(outcome.refusal)];
+    if (count++ == 0) first = &outcome.refusal;
+  }
+  const auto usual = std::max_element(
+      reasons.begin(), reasons.end(),
+      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  return usual == reasons.end()
+             ? std::string()
+             : fmt::format("{} x {}", usual->second.first, *usual->second.second);
+}
+
+Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::string& folder) {
+  Result<std::vector<Example>> examples = all_examples(*catalogue);
+  if (!examples.ok()) {
+    return examples.error();
+  }
+  const Result<std::vector<std::string>> files = traces_below(folder);
+  if (!files.ok()) {
+    return files.error();
+  }
+  const Result<std::vector<KnownJob>> jobs = known_jobs(*catalogue, folder);
+  if (!jobs.ok()) {
+    return jobs.error();
+  }
+  LoadOptions loading;
+  loading.catalogue = catalogue;
+  ExampleTable table;
+  for (const std::string& file : *files) {
+    Result<Recording> recording = load(fmt::format("{}/{}", folder, file), loading);
+    if (!recording.ok() || recording->job != nullptr || !has_device_work(recording->events) ||
+        !has_host_calls(recording->events)) {
+      continue;
+    }
+    recording->path = file;
+    table.recordings += try_all(*recording, *examples) ? 1 : 0;
+  }
+  for (const KnownJob& job : *jobs) {
+    if (!job.is_there) continue;
+    Result<Recording> recording = load_job(job.inputs, loading);
+    if (!recording.ok()) continue;
+    recording->path = job.id;
+    table.recordings += try_all(*recording, *examples) ? 1 : 0;
+  }
+  for (Example& example : *examples) table.rows.push_back(std::move(example.row));
+  return table;
+}
+
+}  // namespace foretrace::driver

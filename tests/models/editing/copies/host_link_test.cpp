@@ -1,0 +1,50 @@
+#include "models/editing/copies/host_link.h"
+
+#include <array>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/toy_run.h"
+
+using foretrace::DeviceInfo;
+using foretrace::ParamValues;
+using foretrace::TaskKind;
+using foretrace::editing::host_link_bandwidth;
+using foretrace::editing::host_link_param;
+using foretrace::test::Given;
+using foretrace::test::ToyRun;
+
+namespace {
+
+constexpr std::array params = {host_link_param};
+
+double bandwidth(const foretrace::TaskGraph& graph, const Given& given = {}) {
+  const auto values = ParamValues::parse("test", params, given);
+  REQUIRE(values.ok());
+  return host_link_bandwidth(graph, *values);
+}
+
+foretrace::TaskGraph on(const char* name, std::int32_t compute_major, bool with_copies = false) {
+  ToyRun run;
+  run.builder().add_device({.name = name, .compute_major = compute_major});
+  const auto copy = [&](const char* copied, std::int64_t bytes, std::int64_t ns) {
+    run.kernel({.name = copied, .duration_ns = ns, .kind = TaskKind::copy, .bytes = bytes});
+  };
+  copy("Memcpy HtoD (Pageable -> Device)", 100'000'000, 50'000'000);
+  copy("Memcpy HtoD (Pinned -> Device)", 1000, 2000);
+  if (with_copies) copy("Memcpy DtoH (Device -> Pinned)", 40'000'000, 2'000'000);
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("host link: what is given, then recorded pinned copies, then the device's generation") {
+  CHECK(bandwidth(on("NVIDIA H100 80GB HBM3", 9, true), {{"bandwidth", "7 GB/s"}}) == 7e9);
+  CHECK(bandwidth(on("NVIDIA H100 80GB HBM3", 9, true)) == doctest::Approx(20e9));
+  CHECK(bandwidth(on("NVIDIA H100 80GB HBM3", 9)) == 50e9);
+  CHECK(bandwidth(on("NVIDIA A100-SXM4-40GB", 8)) == 25e9);
+  CHECK(bandwidth(on("Tesla V100-SXM2-32GB", 7)) == 12e9);
+  CHECK(bandwidth(on("AMD Instinct MI300X", 9)) == 50e9);
+  CHECK(bandwidth(on("AMD Instinct MI250X", 9)) == 25e9);
+  CHECK(bandwidth(on("", 0)) == 12e9);
+}
