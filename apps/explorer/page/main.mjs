@@ -11,6 +11,7 @@ import { WhatIfs } from './view/what_ifs.mjs';
 import { nameOf, showChanges, showSlice } from './view/details.mjs';
 
 const mostCurves = 4;
+const restAfter = 120; // ms
 
 class Explorer {
   constructor(page) {
@@ -89,10 +90,21 @@ class Explorer {
     this.timeline.show(this.runs, keep);
     this.whatIfs.show(state);
     showAnswer(this.now, then, state, this.facts.strings);
-    showChanges(changed ? this.runs : [this.now, this.now], this.facts.strings);
     if (!this.timeline.chosen || !this.timeline.chosen.keeps) this.choose(null);
-    replace('how', ...(variant ? this.howTo(variant) : []));
-    this.save();
+    if (variant !== this.explained) replace('how', ...(variant ? this.howTo(variant) : []));
+    this.explained = variant;
+    this.afterwards(keep);
+  }
+
+  /** What may come a moment after the answer, so that a slider moves freely. */
+  afterwards(waits) {
+    clearTimeout(this.timer);
+    const rest = () => {
+      showChanges(this.runs.length > 1 ? this.runs : [this.now, this.now], this.facts.strings);
+      this.save();
+    };
+    if (waits) this.timer = setTimeout(rest, restAfter);
+    else rest();
   }
 
   howTo(variant) {
