@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo program test bench format tidy asan tsan fuzz coverage install package release clean
+.PHONY: help demo program python test bench format tidy asan tsan fuzz coverage install package release clean
 
 TRACE ?= $(firstword $(wildcard examples/traces/demo*.json.gz examples/traces/demo*.json))
 WHATIF ?= --rank-all
@@ -27,8 +27,13 @@ program:
 	@.ci/setup.sh build
 	@.ci/build.sh release foretrace_cli
 
-release: ## build program and libraries as users run them
-	@.ci/setup.sh build
+python: ## build the Python package, in build/release/python, and run its tests
+	@.ci/setup.sh build python
+	@.ci/build.sh release foretrace_python foretrace_cli
+	@PYTHONPATH=build/release/python FORETRACE_PROGRAM=$(foretrace) /usr/bin/python3 tests/python/foretrace_test.py
+
+release: ## build program, libraries and the Python package as users run them
+	@.ci/setup.sh build python
 	@.ci/build.sh release
 
 test: ## build with warnings as errors and run every test

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what a make target needs from Debian's packages: .ci/setup.sh [build] [test] [tidy] [bench] [package] [coverage]
+# Brings what a make target needs from Debian's packages: .ci/setup.sh [build] [python] [test] [tidy] [bench] [package] [coverage]
 # As root it installs what is missing and says so; otherwise it prints the one line to run.
 set -euo pipefail
 
@@ -18,6 +18,9 @@ readonly build_set="
   libsqlite3-dev    include:sqlite3.h
   nlohmann-json3-dev include:nlohmann/json.hpp
   zlib1g-dev        include:zlib.h"
+readonly python_set="
+  pybind11-dev      include:pybind11/pybind11.h
+  python3-dev       package"
 readonly test_set="
   clang             command:clang++
   clang-format      command:clang-format
@@ -40,7 +43,7 @@ readonly package_set="
 readonly coverage_set="
   gcovr             command:gcovr"
 # What the build does without, if it cannot be had.
-readonly optional=" ccache libisal-dev clang clang-format libclang-rt-dev "
+readonly optional=" pybind11-dev python3-dev ccache libisal-dev clang clang-format libclang-rt-dev "
 
 has_package() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -90,7 +93,7 @@ main() {
   local wanted="" name
   for name in "${@:-build}"; do
     local set_name="${name}_set"
-    [ -n "${!set_name:-}" ] || { echo "setup: unknown set '$name' (build test tidy bench package coverage)" >&2; exit 2; }
+    [ -n "${!set_name:-}" ] || { echo "setup: unknown set '$name' (build python test tidy bench package coverage)" >&2; exit 2; }
     wanted+="${!set_name}"$'\n'
   done
   local -a missing

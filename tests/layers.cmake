@@ -81,10 +81,13 @@ set(table
   "models/program                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules"
 
   "apps/driver                   | sim/* trace/* models/*"
+  "apps/driver/compare           | sim/* models/catalogue apps/driver"
   "apps/driver/answers           | sim/* trace/* models/* apps/driver"
   "apps/driver/plan              | sim/* models/* apps/driver"
   "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/plan"
   "apps/driver/validate          | sim/* trace/* models/* apps/driver apps/driver/answers"
+  "apps/driver/predictor         | sim/core sim/graph sim/result sim/engine/pull models/catalogue models/program apps/driver apps/driver/plan"
+  "apps/driver/sweep             | sim/core sim/graph models/catalogue models/program apps/driver apps/driver/plan"
   "apps/driver/scheduler/model   | sim/core"
   "apps/driver/scheduler/solver  | sim/core"
   "apps/driver/scheduler/placements | sim/core apps/driver/scheduler/model"
@@ -97,8 +100,10 @@ set(table
   "apps/report/sections          | sim/* trace/* models/* apps/driver/* apps/report"
   "apps/report/pages             | apps/report"
   "apps/report/schedule          | sim/core apps/driver/scheduler apps/driver/scheduler/* apps/report apps/report/svg"
-  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/*"
-  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli"
+  "apps/python                   | sim/* trace/* models/* apps/driver/* apps/report/*"
+  "apps/explorer                 | sim/* models/catalogue apps/driver apps/driver/answers apps/report"
+  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer"
+  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer apps/cli"
   "tests                         | sim/* trace/* models/* apps/* tests/*"
   "examples                      | sim/* trace/* models/* apps/driver/*")
 

@@ -11,6 +11,7 @@
 
 #include "apps/cli/accelerator_page.h"
 #include "apps/cli/configs.h"
+#include "apps/driver/how_to.h"
 #include "apps/driver/scheduler/placements/placement.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "apps/driver/what_if_spec.h"
@@ -94,6 +95,12 @@ std::string summary_of(const Info& info) {
   return summary;
 }
 
+/// How to do it, in lines; none where the folder of configs does not say it.
+std::vector<std::string> how_to(std::string_view what_if) {
+  const Result<driver::HowTos> all = driver::read_how_tos(config_directory());
+  return all.ok() ? driver::lines_of(*all, what_if) : std::vector<std::string>();
+}
+
 /// Of an optimization or a policy.
 template <typename Info>
 Json recipe_json(const Info& info) {
@@ -107,6 +114,7 @@ Json recipe_json(const Info& info) {
     object["conflicts"] = info.conflicts;
     object["memory_settings"] = info.memory_settings;
     object["basis"] = to_string(info.basis);
+    object["how_to"] = how_to(info.name);
   }
   return object;
 }
@@ -171,6 +179,18 @@ std::string basis_text(const Info& info, std::size_t width) {
   return {};
 }
 
+/// How to get an optimization in a framework; nothing of a policy.
+template <typename Info>
+std::string how_to_text(const Info& info, std::size_t width) {
+  std::string text;
+  if constexpr (requires { info.conflicts; }) {
+    for (const std::string& line : how_to(info.name)) {
+      text += report::paragraph(heading(text.empty() ? "how to" : ""), line, width);
+    }
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 /// Of an optimization or a policy; `use` is the command that takes it, empty of a placement.
 template <typename Info>
 std::string recipe_text(const Info& info, std::string_view use, const report::TextStyle& style) {
@@ -189,7 +209,7 @@ std::string recipe_text(const Info& info, std::string_view use, const report::Te
          "\n" + bullets("ignores", info.ignores, width) + "\n" +
          parameter_rows(info.params, width) + (info.params.empty() ? "" : "\n") +
          report::paragraph(heading("calibrate"), info.calibrate, width) +
-         combination_text(info, width) + "\n" +
+         combination_text(info, width) + "\n" + how_to_text(info, width) +
          (use.empty()
               ? fmt::format("{}\"placement\": \"{}\" in a schedule file\n", heading("try"),
                             info.name)

@@ -56,9 +56,9 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const auto byte = static_cast<unsigned char>(text.front());
     const std::size_t style = own_style(text);
-    const bool is_c1 = trace::detail::is_c1_control(text);
-    const bool kept = style > 0 || ((byte >= 0x20 || byte == '\n') && byte != 0x7F && !is_c1);
-    const std::size_t length = style > 0 ? style : is_c1 ? 2 : 1;
+    const std::size_t control = trace::detail::control_length(text);
+    const bool kept = style > 0 || ((byte >= 0x20 || byte == '\n') && byte != 0x7F && control == 0);
+    const std::size_t length = std::max<std::size_t>({style, control, 1});
     page += kept ? text.substr(0, length) : std::string_view(" ");
     text.remove_prefix(length);
   }

@@ -67,6 +67,7 @@ struct Applied {
 /// What the what-ifs, applied in order, make of a recording.
 struct Prediction {
   TaskGraph graph;
+  std::vector<TaskId> origin;  ///< see WhatIfStack::origin
   Run run;
   std::int64_t low_ns = 0;  ///< the range of the step: see set_range
   std::int64_t high_ns = 0;

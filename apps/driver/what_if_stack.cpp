@@ -45,6 +45,18 @@ TaskGraph scaled(const TaskGraph& graph, const std::vector<float>& factors) {
   return graph.with_weights(std::move(weights));
 }
 
+/// Where the tasks of the next graph come from, if `origin` says it of the graph before.
+void follow_origin(const Committed& committed, std::size_t size_before,
+                   std::vector<TaskId>& origin) {
+  if (committed.new_id.empty()) return;
+  std::vector<TaskId> moved(committed.graph.size(), none<TaskId>);
+  for (std::size_t i = 0; i < size_before; ++i) {  // behind them stand the inserted ones
+    const TaskId to = committed.new_id[i];
+    if (to != none<TaskId>) moved[index(to)] = origin.empty() ? make_id<TaskId>(i) : origin[i];
+  }
+  origin = std::move(moved);
+}
+
 /// The catalogue gets the files of the user's that parameters name by their path.
 Status read_files_of(const WhatIf& what_if, CataloguePtr& known) {
   for (const ParamInfo& row : what_if.optimization->params) {
@@ -137,6 +149,7 @@ Status WhatIfStack::push(const WhatIf& what_if) {
                                           : fmt::format("{}", fmt::join(change->notes, "; ")))};
   }
   bounds_.follow(*committed);
+  follow_origin(*committed, graph_.size(), origin_);
   if (change->samples) {
     samples_ = samples_.value_or(1) * *change->samples;
   }
@@ -155,6 +168,7 @@ Status WhatIfStack::push(const WhatIf& what_if) {
 Result<Prediction> WhatIfStack::finish(const RunOptions& options) const {
   Prediction prediction;
   prediction.graph = graph_;
+  prediction.origin = origin_;
   prediction.applied = applied_;
   prediction.samples = samples_;
   prediction.accelerator = accelerator_;

@@ -50,6 +50,10 @@ class WhatIfStack {
   /// See Prediction::samples.
   [[nodiscard]] const std::optional<double>& samples() const { return samples_; }
 
+  /// Per task of the graph the task of the recording that it was; none: it was inserted. Empty:
+  /// every task kept its id.
+  [[nodiscard]] const std::vector<TaskId>& origin() const { return origin_; }
+
   /// The graph with every edited duration at its low (high) bound.
   [[nodiscard]] TaskGraph low() const { return bounds_.low(graph_); }
   [[nodiscard]] TaskGraph high() const { return bounds_.high(graph_); }
@@ -64,6 +68,7 @@ class WhatIfStack {
   Checks checks_ = Checks::none;
   std::vector<Applied> applied_;
   std::optional<double> samples_;
+  std::vector<TaskId> origin_;
   DurationBounds bounds_;
 };
 

@@ -15,12 +15,15 @@
 #include "apps/driver/answers/max_batch.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/answers/ranking.h"
+#include "apps/driver/compare/compare.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scheduler/schedule.h"
+#include "apps/driver/sweep/run.h"
+#include "apps/driver/sweep/select.h"
 #include "apps/driver/validate/ablation.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
@@ -105,6 +108,16 @@ struct PathAnswer {
 /// foretrace.critical-path/1.
 [[nodiscard]] Page critical_path_page(const PathAnswer& answer);
 
+/// Two runs side by side.
+struct CompareAnswer {
+  const driver::ComparedRun& before;
+  const driver::ComparedRun& after;
+  const driver::Comparison& comparison;
+  std::vector<driver::Doubt> doubts{};
+};
+/// foretrace.compare/1.
+[[nodiscard]] Page compare_page(const CompareAnswer& answer);
+
 struct CommunicationAnswer {
   const driver::Recording& recording;
   const driver::Replay& replay;
@@ -148,5 +161,16 @@ struct ScheduleAnswer {
 };
 /// foretrace.schedule_result/1.
 [[nodiscard]] Page schedule_page(const ScheduleAnswer& answer);
+
+/// Points of a sweep that are asked for, and how many there are.
+struct SweepAnswer {
+  const sweeping::Sweep& sweep;
+  sweeping::SweepCounts counts;
+  std::vector<sweeping::SelectedPoint> points;
+  std::vector<sweeping::FailureCount> failures;  ///< the most frequent reasons
+  const sweeping::SweepRun* run = nullptr;       ///< null: the store was only looked at
+};
+/// foretrace.sweep_result/1.
+[[nodiscard]] Page sweep_page(const SweepAnswer& answer);
 
 }  // namespace foretrace::report

@@ -17,6 +17,12 @@ namespace foretrace::report {
 [[nodiscard]] std::string json_of(const Page& page);
 /// Every table with all of its columns.
 [[nodiscard]] std::string markdown_of(const Page& page);
+/// Cards of a web page, one per title, for a document that says how they look. All text is escaped;
+/// names stand apart, so that no writing direction reaches beyond its cell.
+[[nodiscard]] std::string html_of(const Page& page);
+/// Text for HTML, in elements and in quoted attributes: printable, valid UTF-8, at most 400
+/// characters where `most` is not given.
+[[nodiscard]] std::string html_text(std::string_view text, std::size_t most = 400);
 /// One table: the main one if `name` is empty. The error names those that there are.
 [[nodiscard]] Result<std::string> csv_of(const Page& page, std::string_view name = {});
 

@@ -42,7 +42,8 @@ struct Shared {
 void for_each_index(std::size_t count, const std::function<void(std::size_t)>& work,
                     std::size_t threads) {
   const std::size_t available = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t used = std::min({count, threads == 0 ? available : threads, most_threads});
+  const std::size_t used =
+      std::min(count, threads == 0 ? std::min(available, most_threads) : threads);
   Shared shared{work, count, {}, {}, {}};
   std::vector<std::thread> helpers;
   for (std::size_t i = 1; i < used; ++i) {

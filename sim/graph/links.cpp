@@ -22,9 +22,21 @@ Link in_slot(const TaskGraph& graph, TaskId task, std::size_t slot) {
   return link;
 }
 
+/// As Topology::overflow_of; a task may wait for thousands, and every row is looked up by itself.
+std::span<const OverflowDependency> overflow_rows(const Topology& topology, TaskId task) {
+  const std::size_t block = index(task) / Topology::block_size;
+  const std::span<const OverflowDependency> rows(
+      topology.overflow.data() + topology.overflow_blocks[block],
+      topology.overflow.data() + topology.overflow_blocks[block + 1]);
+  const auto first = std::partition_point(
+      rows.begin(), rows.end(), [&](const OverflowDependency& row) { return row.task < task; });
+  const auto last = std::partition_point(
+      first, rows.end(), [&](const OverflowDependency& row) { return row.task == task; });
+  return {first, last};
+}
+
 Link in_overflow(const TaskGraph& graph, TaskId task, std::size_t row) {
-  const auto rows = graph.topology().overflow_of(task);
-  const OverflowDependency& d = rows[row];
+  const OverflowDependency& d = overflow_rows(graph.topology(), task)[row];
   const auto position = static_cast<std::size_t>(&d - graph.topology().overflow.data());
   Link link;
   link.source = d.source;
@@ -53,16 +65,20 @@ Link Dependents::Iterator::operator*() const {
                               : in_overflow(*graph_, successor, row_);
 }
 
-/// The nth entry of the forward list for one successor's overflow stands for its nth row from here.
+/// The nth entry of the forward list for one successor's overflow stands for its nth row from here;
+/// rows are sorted by source.
 void Dependents::Iterator::find_row() {
   const Topology& topology = graph_->topology();
   const std::uint32_t first = topology.forward_offsets[index(task_)];
   if (at_ == topology.forward_offsets[index(task_) + 1]) return;
   const std::uint32_t entry = topology.forward[at_];
   if ((entry & 3U) != overflow_slot) return;
-  if (at_ == first || topology.forward[at_ - 1] != entry) row_ = 0;
-  const auto rows = topology.overflow_of(make_id<TaskId>(entry >> 2U));
-  while (task_of(rows[row_].source) != task_) ++row_;
+  if (at_ != first && topology.forward[at_ - 1] == entry) return;  // the row behind the last one
+  const auto rows = overflow_rows(topology, make_id<TaskId>(entry >> 2U));
+  const auto row = std::partition_point(rows.begin(), rows.end(), [&](const auto& overflow) {
+    return task_of(overflow.source) < task_;
+  });
+  row_ = static_cast<std::uint32_t>(row - rows.begin());
 }
 
 void LaunchedBy::Iterator::find() {

@@ -48,6 +48,21 @@ TEST_CASE("the checker sees a wrong type, a missing and an unknown key") {
   CHECK(violations(json::parse(R"({"pattern": "x"})"), json("y")).size() == 1);
 }
 
+TEST_CASE("a comparison follows its schema, and its reasons add up to the difference") {
+  const std::string demo(demo_trace);
+  const json document = document_of("compare " + demo + " " + demo + " --json");
+  check_against("compare-1.json", document);
+  CHECK(document["change_ns"] == 0);
+  const json checked =
+      document_of("whatif " + demo + " --apply mixed_precision --check " + demo + " --json");
+  check_against("compare-1.json", checked);
+  CHECK(checked["before"]["measured_ns"].is_null());
+  CHECK(checked["change_ns"] != 0);
+  std::int64_t sum = 0;
+  for (const json& reason : checked["reasons"]) sum += reason["change_ns"].get<std::int64_t>();
+  CHECK(sum == checked["change_ns"]);
+}
+
 TEST_CASE("plans follow their schema, and say what they rest on") {
   const json document =
       document_of("plan llama3_8b --cluster dgx_a100 --gpus 8..16 --batch 64 --json");
@@ -263,6 +278,10 @@ TEST_CASE("every other command follows its schema") {
   }
   check_against("convert-1.json", document_of(std::string("convert ") + demo_trace + " '" +
                                               scratch_file("copy.json") + "' --scrub --json"));
+  const std::string folder = scratch_file("documented_sweep");
+  check_against("sweep_result-1.json",
+                document_of("sweep examples/sweeps/gpt3_512.json -o '" + folder + "' --json"));
+  check_against("sweep_result-1.json", document_of("sweep '" + folder + "' --show --json"));
 }
 
 TEST_CASE("tables of measured figures follow their schema") {
@@ -278,10 +297,11 @@ TEST_CASE("tables of measured figures follow their schema") {
 
 TEST_CASE("every command that prints JSON names a schema that is shipped") {
   // Documents name theirs; these print one without a name.
-  const std::vector<std::string> names = {
-      "result-1",     "inspect-1", "critical-path-1",  "communication-1", "validation-1",
-      "formats-1",    "costs-1",   "list-1",           "explain-1",       "convert-1",
-      "completion-1", "tables-1",  "schedule_result-1"};
+  const std::vector<std::string> names = {"result-1",          "inspect-1",     "critical-path-1",
+                                          "communication-1",   "validation-1",  "formats-1",
+                                          "costs-1",           "list-1",        "explain-1",
+                                          "convert-1",         "completion-1",  "tables-1",
+                                          "schedule_result-1", "sweep_result-1"};
   for (const std::string& name : names) {
     const json schema = read_schema(name + ".json");
     CHECK(schema["$id"] == "foretrace." + name.substr(0, name.size() - 2) + "/1");

@@ -1,5 +1,6 @@
 // Commands that are killed while they write: the old file is there or the new one, never half of
 // one. FORETRACE_KILLS says how often; `make test` tries a few.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -86,6 +88,7 @@ TEST_CASE("files: a command that is killed leaves the old file or the new one") 
   const std::string demo = FORETRACE_SOURCE_DIR "/" + std::string(demo_trace);
   const std::string program = FORETRACE_PROGRAM;
   const std::string table = FORETRACE_SOURCE_DIR "/tests/fixtures/operators/made_up_gemm.json";
+  const std::string jobs = FORETRACE_SOURCE_DIR "/examples/05_schedule/heterogeneous.json";
   REQUIRE(fs::exists(table));
   const auto in = [&](const char* name) { return folder + "/" + name; };
   const std::vector<Writer> writers = {
@@ -98,7 +101,14 @@ TEST_CASE("files: a command that is killed leaves the old file or the new one") 
        in("e.json")},
       {"calibrate",
        {program, "calibrate", table, "--accelerator", "a100_sxm_80gb", "-o", in("f.json")},
-       in("f.json")}};
+       in("f.json")},
+      {"picture", {program, "simulate", demo, "--svg", in("g.svg")}, in("g.svg")},
+      {"schedule",
+       {program, "schedule", jobs, "--policy", "fifo", "--jobs", in("h.csv")},
+       in("h.csv")},
+      {"schedule's picture",
+       {program, "schedule", jobs, "--policy", "fifo", "--svg", in("i.svg")},
+       in("i.svg")}};
   std::mt19937 random(1);
   int killed = 0;
   const int each =
@@ -121,6 +131,43 @@ TEST_CASE("files: a command that is killed leaves the old file or the new one") 
   }
   CHECK(killed > 0);
   MESSAGE("killed " << killed << " of " << each * static_cast<int>(writers.size()));
+}
+
+TEST_CASE("sweep: killed again and again, it loses nothing and ends with the same bytes") {
+  const std::string folder = scratch_file("kill_sweep");
+  const std::string whole = scratch_file("whole_sweep");
+  const std::string file = FORETRACE_SOURCE_DIR "/examples/sweeps/gpt3_512.json";
+  const std::string program = FORETRACE_PROGRAM;
+  const auto begin = Clock::now();
+  REQUIRE(wait_for(start({program, "sweep", file, "-o", whole})) == 0);
+  const auto time = std::chrono::duration_cast<microseconds>(Clock::now() - begin);
+  const auto lines = [](const std::string& of) {
+    return run_program("sweep " + of + " --show --csv").out;
+  };
+  const std::string expected = lines(whole);
+  REQUIRE(std::count(expected.begin(), expected.end(), '\n') > 10000);
+  std::mt19937 random(3);
+  int killed = 0;
+  for (int i = 0; i < kills(); ++i) {
+    if (killed % 4 == 3) fs::remove_all(folder);  // else most kills would meet a store that is full
+    const double share = std::uniform_real_distribution<>(0.0, 0.9)(random);
+    killed += kill_within({program, "sweep", file, "-o", folder}, time, share) ? 1 : 0;
+    // Whatever is there is right, and is there once.
+    if (!fs::exists(folder + "/sweep.db") || run_program("sweep " + folder + " --show").code > 1) {
+      continue;
+    }
+    std::istringstream rows(lines(folder));
+    for (std::string row; std::getline(rows, row);) {
+      if (expected.find(row + "\n") == std::string::npos) {
+        FAIL_CHECK("a row that an uninterrupted run does not have: " << row);
+        break;
+      }
+    }
+  }
+  CHECK(killed > 0);
+  MESSAGE("killed " << killed << " of " << kills());
+  REQUIRE(wait_for(start({program, "sweep", file, "-o", folder})) == 0);
+  CHECK(lines(folder) == expected);
 }
 
 TEST_CASE("files: a collect that is killed loses neither the old recording nor the new one") {

@@ -42,10 +42,27 @@ def device_synchronizations(n):
     return kineto(events + [call(n + i, 10 * (n + i), "cudaDeviceSynchronize", dur=5) for i in range(n)])
 
 
+def contradicted_synchronizations(n):
+    """One kernel outlasts every synchronization, so that none waited for all streams."""
+    first = [call(3 * n, 1), kernel(3 * n, 5, dur=100 * n)]
+    events = [e for i in range(n) for e in (call(i + 1, 10 * i), kernel(i + 1, 10 * i + 4, stream=i + 8))]
+    return kineto(first + events + [call(n + i + 1, 10 * (n + i), "cudaDeviceSynchronize", dur=5) for i in range(n)])
+
+
 def default_stream(n):
-    return kineto([e for i in range(n) for e in (
-        call(2 * i, 20 * i), kernel(2 * i, 20 * i + 4, stream=i + 1), call(2 * i + 1, 20 * i + 9),
-        kernel(2 * i + 1, 20 * i + 14, stream=0))])
+    """Streams that waited for the default stream, and it for them, often enough to show it."""
+    events, i = [], 0
+    for start in range(0, 4 * (3 * n + 1000), 3 * n + 1000):
+        i += 1
+        events += [call(i, start), kernel(i, start + 5, stream=0, dur=3 * n + 200)]
+        for stream in range(1, n + 1):
+            i += 1
+            events += [call(i, start + 3 * stream), kernel(i, start + 3 * n + 210, stream=stream, dur=1)]
+    return kineto(events)
+
+
+def silent_threads(n):
+    return kineto([e for i in range(2 * n) for e in (call(i + 1, 30 * i, thread=i % n), kernel(i + 1, 30 * i + 4))])
 
 
 def devices(n):
@@ -127,8 +144,8 @@ def zeros(n):
     return gzip.compress(b'{"traceEvents": [' + b" " * (1024 * 8 * n) + b"]}", 9, mtime=0)
 
 
-SEEDS = {"graph": [threads, equal_correlations, device_synchronizations, default_stream, devices, nested_modules,
-                   process_groups],
+SEEDS = {"graph": [threads, silent_threads, equal_correlations, device_synchronizations, contradicted_synchronizations,
+                   default_stream, devices, nested_modules, process_groups],
          "reader": [threads, devices, nested_modules, process_groups, planes, empty_planes, lines_and_metadata,
                     pickle_names_one_dictionary, pickle_nested_lists, ftr_bomb, zeros]}
 

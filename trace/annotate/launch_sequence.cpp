@@ -40,6 +40,37 @@ bool is_host_copy(const EventTable& events, std::size_t event) {
           contains_ignore_case(name, "host"));
 }
 
+/// The operations of one correlation, looked at once however many calls carry it.
+struct LaunchedTogether {
+  std::uint32_t correlation = 0;
+  std::uint32_t work = 0;
+  std::size_t operations = 0;
+  std::int64_t device_ns = 0;
+  bool has_host_copy = false;
+};
+
+std::vector<LaunchedTogether> groups_of(const EventTable& events) {
+  const std::vector<Operation> operations = operations_of(events);
+  std::map<std::vector<NameId>, std::uint32_t> works;
+  std::vector<LaunchedTogether> groups;
+  for (std::size_t i = 0; i < operations.size();) {
+    LaunchedTogether group{.correlation = operations[i].correlation};
+    std::vector<NameId> names;
+    for (; i < operations.size() && operations[i].correlation == group.correlation; ++i) {
+      const std::uint32_t event = operations[i].event;
+      names.push_back(events.name[event]);
+      group.device_ns += events.duration_ns[event];
+      group.has_host_copy = group.has_host_copy || is_host_copy(events, event);
+    }
+    group.operations = names.size();
+    // Numbers in the order of correlations: only whether two are equal counts.
+    group.work =
+        works.emplace(std::move(names), static_cast<std::uint32_t>(works.size())).first->second;
+    groups.push_back(group);
+  }
+  return groups;
+}
+
 std::vector<std::int64_t> updates(const EventTable& events) {
   NameMeanings meanings(events);
   std::vector<std::int64_t> times;
@@ -56,35 +87,24 @@ std::vector<std::int64_t> updates(const EventTable& events) {
 }  // namespace
 
 LaunchSequence launch_sequence(const EventTable& events) {
-  const std::vector<Operation> operations = operations_of(events);
+  const std::vector<LaunchedTogether> groups = groups_of(events);
   LaunchSequence sequence;
-  std::map<std::vector<NameId>, std::uint32_t> works;
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (events.kind[i] != EventKind::runtime) {
       continue;
     }
     const auto id = make_id<EventId>(i);
-    bool meets = contains(events.name_of(id), "Synchronize");
-    LaunchedWork launch{id, events.track[i], events.start_ns[i], events.end_ns(id)};
-    std::vector<NameId> names;
-    auto at = std::lower_bound(
-        operations.begin(), operations.end(), events.correlation[i],
-        [](const Operation& operation, std::uint32_t key) { return operation.correlation < key; });
-    for (; at != operations.end() && at->correlation == events.correlation[i]; ++at) {
-      names.push_back(events.name[at->event]);
-      launch.device_ns += events.duration_ns[at->event];
-      meets = meets || is_host_copy(events, at->event);
-    }
-    if (meets) {
+    const auto at = std::lower_bound(
+        groups.begin(), groups.end(), events.correlation[i],
+        [](const LaunchedTogether& group, std::uint32_t key) { return group.correlation < key; });
+    const bool launches = at != groups.end() && at->correlation == events.correlation[i];
+    if (contains(events.name_of(id), "Synchronize") || (launches && at->has_host_copy)) {
       sequence.meetings_ns.push_back(events.start_ns[i]);
     }
-    if (names.empty()) {
-      continue;
+    if (launches) {
+      sequence.launches.push_back({id, events.track[i], events.start_ns[i], events.end_ns(id),
+                                   at->work, at->operations, at->device_ns});
     }
-    launch.operations = names.size();
-    launch.work =
-        works.emplace(std::move(names), static_cast<std::uint32_t>(works.size())).first->second;
-    sequence.launches.push_back(launch);
   }
   std::stable_sort(
       sequence.launches.begin(), sequence.launches.end(),

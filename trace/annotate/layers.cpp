@@ -99,11 +99,21 @@ class LayerPass {
     if (is_new) {
       const std::string& text = module_names_[name];
       place->second = static_cast<std::uint32_t>(result_.modules.size());
-      result_.modules.push_back(
-          {outer == 0 ? text : result_.modules[outer].name + '/' + text, outer});
+      result_.modules.push_back({outer == 0 ? text : path_of(outer, text), outer});
       if (first_seen_[name] == 0) first_seen_[name] = place->second;
     }
     return place->second;
+  }
+
+  /// Modules in modules, however many: of a path that is too long the end stays.
+  [[nodiscard]] std::string path_of(std::uint32_t outer, const std::string& text) const {
+    constexpr std::size_t longest = 1000;  // those of deep models have some 200
+    std::string path = result_.modules[outer].name + '/' + text;
+    if (path.size() > longest) {
+      const auto cut = path.find('/', path.size() - longest);
+      path = ".../" + (cut == std::string::npos ? text : path.substr(cut + 1));
+    }
+    return path;
   }
 
   Attribution& attribution_;

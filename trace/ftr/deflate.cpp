@@ -79,7 +79,8 @@ std::uint32_t checksum(std::string_view bytes) {
 
 std::optional<std::string> inflated(std::string_view packed, std::uint64_t size) {
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
-  if (size > packed.size() * largest_ratio || size > most || packed.size() > most) {
+  if (size > packed.size() * largest_ratio + always_inflated || size > most ||
+      packed.size() > most) {
     return std::nullopt;
   }
   std::string out(static_cast<std::size_t>(size) + read_slack, '\0');

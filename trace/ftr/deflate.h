@@ -8,8 +8,10 @@
 
 namespace foretrace::trace::ftr {
 
-/// No stream of deflate is inflated to more than this many times its size.
-inline constexpr std::uint64_t largest_ratio = 1032;
+/// What deflated text may grow to: this much, and this many times its size. Names of real
+/// recordings grow ten times; deflate itself can make a thousand times as much.
+inline constexpr std::uint64_t largest_ratio = 100;
+inline constexpr std::uint64_t always_inflated = 4096;
 
 /// Raw deflate. `level` as zlib has it, 1 to 9.
 [[nodiscard]] std::string deflated(std::string_view plain, int level);

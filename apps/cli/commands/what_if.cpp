@@ -20,6 +20,7 @@
 #include "apps/cli/what_if_answers.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/memory_budget.h"
+#include "apps/driver/compare/compare.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/what_if_spec.h"
 #include "apps/report/pages.h"
@@ -41,7 +42,8 @@ struct Options {
   app::BudgetOptions budget;
   std::string timeline;
   app::PictureOptions pictures;
-  bool check = false;
+  bool check_graph = false;
+  std::vector<std::string> measured;
 };
 
 /// Within a budget: the recorded run and the predicted one.
@@ -104,7 +106,7 @@ Result<Start> start_of(const Options& options) {
   if (!run_options.ok()) {
     return run_options.error();
   }
-  if (options.check) {
+  if (options.check_graph) {
     run_options->checks = Checks::all;
   }
   Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
@@ -155,6 +157,15 @@ Result<std::optional<Budgets>> budgets_of(const Start& start,
   return std::optional(Budgets{*std::move(baseline), *std::move(predicted)});
 }
 
+/// "mixed_precision + fused_optimizer".
+std::string names_of(const driver::Prediction& prediction) {
+  std::string names;
+  for (const driver::Applied& applied : prediction.applied) {
+    names += (names.empty() ? "" : " + ") + std::string(applied.optimization->name);
+  }
+  return names;
+}
+
 /// Both runs, within the budget if one is given. False if there is nothing to draw.
 Result<bool> draw(const Options& options, const app::WhatIfBase& base,
                   const driver::Prediction& prediction, const driver::Analysis& predicted,
@@ -172,18 +183,34 @@ Result<bool> draw(const Options& options, const app::WhatIfBase& base,
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return written.error();
   }
-  std::string names;
-  for (const driver::Applied& applied : prediction.applied) {
-    names += (names.empty() ? "with " : " + ") + std::string(applied.optimization->name);
-  }
   const std::array<app::PicturedRun, 2> runs = {
       {{"as recorded", base.recording.graph(), base.replay.run, base.analysis},
-       {names, prediction.graph, prediction.run, predicted}}};
+       {"with " + names_of(prediction), prediction.graph, prediction.run, predicted}}};
   const std::string_view title = file_name_of(base.recording.path);
   if (const Status drawn = app::draw_pictures(options.pictures, title, runs); !drawn.ok()) {
     return drawn.error();
   }
   return !options.timeline.empty();
+}
+
+/// The prediction beside the recording of the changed run.
+int check(const Options& options, const Start& start, const driver::Prediction& prediction) {
+  app::TraceOptions trace = options.trace;
+  trace.paths = options.measured;
+  const Result<driver::Recording> recording = app::load_trace(trace, options.common);
+  if (!recording.ok()) {
+    return app::failure(recording.error());
+  }
+  const Result<driver::Replay> replay = driver::replay(*recording, start.base.options);
+  if (!replay.ok()) {
+    return app::failure(replay.error());
+  }
+  const driver::ComparedRun predicted = driver::compared_run(names_of(prediction), prediction);
+  const driver::ComparedRun measured = driver::compared_run(*recording, *replay);
+  const driver::Comparison comparison = driver::compare_runs(predicted, measured);
+  return app::answer(
+      report::compare_page({predicted, measured, comparison, start.base.replay.doubts}),
+      options.common);
 }
 
 int predict(const Options& options, const Start& start, const std::vector<driver::WhatIf>& stack) {
@@ -192,6 +219,9 @@ int predict(const Options& options, const Start& start, const std::vector<driver
       driver::predict(base.recording, stack, base.options, &base.replay);
   if (!prediction.ok()) {
     return app::failure(prediction.error());
+  }
+  if (!options.measured.empty()) {
+    return check(options, start, *prediction);
   }
   driver::add_facts(base.recording, base.replay.run, *prediction);
   Result<driver::Analysis> predicted =
@@ -283,6 +313,10 @@ int run(const Options& options) {
         {ErrorCode::bad_usage,
          "whatif: --svg and --memory-svg show one prediction, give them with --apply"});
   }
+  if (options.questions.any() && !options.measured.empty()) {
+    return app::failure(
+        {ErrorCode::bad_usage, "whatif: --check judges one prediction, give it with --apply"});
+  }
   if (options.questions.any() && !options.budget.size.empty()) {
     return app::failure({ErrorCode::bad_usage,
                          "whatif: --memory-budget judges one prediction, give it with --apply"});
@@ -306,6 +340,11 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("--accelerator", options->accelerator,
                  "the same run on another accelerator; foretrace list accelerators names them")
       .type_name("NAME");
+  cli.add_option(
+         "--check", options->measured,
+         "compare the prediction with this recording of the changed run; of a job each rank "
+         "once")
+      .type_name("MEASURED");
   cli.add_option("--parallel", options->parallel,
                  "spread the run over ranks: data=64,zero=1; or recorded, for the groups it has; "
                  "foretrace explain parallel lists the keys")
@@ -314,7 +353,7 @@ std::function<int()> setup(app::Arguments& cli) {
                  "with --parallel: the machine; foretrace list clusters names them; without it, "
                  "the usual one of the recorded accelerator")
       .type_name("NAME");
-  cli.add_flag("--check", options->check,
+  cli.add_flag("--check-graph", options->check_graph,
                "check that all work of the changed graph still waits for what it waited for");
   app::add_questions(cli, options->questions);
   app::add_run(cli, options->trace);
@@ -327,6 +366,8 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
       {"foretrace whatif trace.json.gz --apply mixed_precision --apply fused_optimizer",
        "two at once, each in its place"},
+      {"foretrace whatif before.json.gz --apply mixed_precision --check after.json.gz",
+       "how well the prediction meets the recording of the changed run, class by class"},
       {"foretrace whatif trace.json.gz --parallel data=64 --cluster dgx_a100",
        "the same run on 64 devices"},
       {"foretrace whatif trace.json.gz --pairs", "which two go together, and which get in the way"},

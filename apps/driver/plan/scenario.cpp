@@ -36,24 +36,27 @@ using Finder = Result<Value> (*)(const Catalogue& catalogue, std::string_view na
 /// Looks a name up; what it finds wrong is a mistake at this key.
 template <typename Value>
 std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view key,
-                                       Finder<Value> find, const Names& names) {
+                                       Finder<Value> find, const Names& names,
+                                       NamedParts<Value>& known) {
   std::string name;
   fields.text(key, name);
   if (name.empty()) return nullptr;
   if (name.find('/') != std::string::npos || name.ends_with(".json")) names.files.push_back(name);
+  if (const auto before = known.find(name); before != known.end()) return before->second;
   auto found = find(names.catalogue, name);
   if (!found.ok()) {
     fields.mistake(key, found.error().message);
     return nullptr;
   }
-  return std::make_shared<const Value>(std::move(*found));
+  return known.emplace(name, std::make_shared<const Value>(std::move(*found))).first->second;
 }
 
-void read_workload(ConfigFields& fields, const Names& names, Scenario& scenario) {
+void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& parts,
+                   Scenario& scenario) {
   const ConfigValue* object = fields.object("workload");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("workload"));
-  scenario.model = looked_up<ModelSpec>(inner, "model", find_model, names);
+  scenario.model = looked_up<ModelSpec>(inner, "model", find_model, names, parts.models);
   const double usual = scenario.model != nullptr ? scenario.model->transformer.positions : 2048;
   Job& job = scenario.job;
   job.length = optional_count(inner, "sequence", most_tokens, static_cast<std::uint32_t>(usual));
@@ -112,13 +115,26 @@ void read_batch(ConfigFields& fields, Job& job) {
 
 Result<Scenario> scenario_from(const Catalogue& catalogue, const ConfigValue& root,
                                const std::string& path) {
+  ScenarioParts parts;
+  auto scenario = scenario_of(catalogue, root, path, parts);
+  if (!scenario.ok()) return scenario;
+  auto complete = complete_scenario(std::move(*scenario));
+  if (!complete.ok()) return std::move(complete).error().with_context(path);
+  return complete;
+}
+
+}  // namespace
+
+Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& document,
+                             const std::string& where, ScenarioParts& parts) {
   Scenario scenario;
   const Names names{catalogue, scenario.files};
-  scenario.path = path;
-  ConfigFields fields(root, path);
-  read_workload(fields, names, scenario);
-  scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, names);
-  scenario.framework = looked_up<Framework>(fields, "framework", find_framework, names);
+  scenario.path = where;
+  ConfigFields fields(document, where);
+  read_workload(fields, names, parts, scenario);
+  scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, names, parts.clusters);
+  scenario.framework =
+      looked_up<Framework>(fields, "framework", find_framework, names, parts.frameworks);
   scenario.job.precisions =
       *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
   read_parallelism(fields, scenario.job.plan);
@@ -127,12 +143,8 @@ Result<Scenario> scenario_from(const Catalogue& catalogue, const ConfigValue& ro
   scenario.job.recompute =
       static_cast<Recompute>(optional_word(fields, "recompute", recomputes, 0));
   if (auto status = fields.finish(); !status) return std::move(status).error();
-  auto complete = complete_scenario(std::move(scenario));
-  if (!complete.ok()) return std::move(complete).error().with_context(path);
-  return complete;
+  return scenario;
 }
-
-}  // namespace
 
 Result<Precisions> precisions_of(std::string_view name) {
   if (name == "fp32") return Precisions{Precision::fp32, false};

@@ -1,6 +1,7 @@
 // Scenario: a model, how it is spread, the framework and the cluster, read from one JSON file.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +35,19 @@ inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
 [[nodiscard]] Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path);
 [[nodiscard]] Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view text,
                                               const std::string& where);
+
+template <typename Part>
+using NamedParts = std::map<std::string, std::shared_ptr<const Part>, std::less<>>;
+/// What scenarios name, each read once: for many scenarios in a row. Not thread-safe.
+struct ScenarioParts {
+  NamedParts<ModelSpec> models{};
+  NamedParts<Cluster> clusters{};
+  NamedParts<Framework> frameworks{};
+};
+/// The scenario of a document that is parsed already, before complete_scenario(): mistakes of the
+/// file, not of the plan.
+[[nodiscard]] Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& document,
+                                           const std::string& where, ScenarioParts& parts);
 
 /// Vocabulary padded and pointers set: what a table reader calls after it filled in the parts.
 [[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);

@@ -15,14 +15,14 @@ Workload whole_model(const Job& job) {
   return build_transformer(*job.model, batch, job.framework->kernels);
 }
 
+}  // namespace
+
 double peak_flops(const Job& job) {
   const Accelerator& accelerator = job.cluster->accelerator;
   const Precision precision =
       job.precisions.layers_in_8_bit ? Precision::fp8 : job.precisions.activations;
   return accelerator.flops(precision);
 }
-
-}  // namespace
 
 double model_flops(const Job& job) {
   const Workload workload = whole_model(job);

@@ -34,6 +34,8 @@ struct ScenarioAnswer {
 /// Floating-point operations of a step that the model needs: products forward and backward, and
 /// attention as if it saw all pairs, as papers count them.
 [[nodiscard]] double model_flops(const Job& job);
+/// Dense FLOPs per second of one accelerator, in the precision of the job's products.
+[[nodiscard]] double peak_flops(const Job& job);
 /// Parameters of the model; tied tables count once.
 [[nodiscard]] double model_parameters(const Job& job);
 

@@ -1,5 +1,6 @@
 // What only the graph of a trace knows: threads, streams, and where device time goes.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -17,9 +18,11 @@ using driver::Share;
 
 std::string streams_text(const Inspection& found, const GraphFacts& facts) {
   std::string text = plural(facts.streams.size(), "stream");
-  std::vector<std::int32_t> devices;
+  constexpr std::size_t most_named = 16;
+  std::vector<std::int32_t> devices;  // in the order of their streams
+  std::set<std::int32_t> seen;
   for (const driver::StreamFacts& stream : facts.streams) {
-    if (std::find(devices.begin(), devices.end(), stream.device) == devices.end()) {
+    if (seen.insert(stream.device).second && devices.size() < most_named) {
       devices.push_back(stream.device);
     }
   }
@@ -30,6 +33,9 @@ std::string streams_text(const Inspection& found, const GraphFacts& facts) {
     if (known != found.info.devices.end() && !known->name.empty()) {
       text += fmt::format(" ({}, {})", known->name, bytes_text(known->total_memory_bytes));
     }
+  }
+  if (seen.size() > devices.size()) {
+    text += fmt::format(", {} more devices", seen.size() - devices.size());
   }
   if (facts.honesty.span_ns == 0) {
     return text;

@@ -53,10 +53,11 @@ class SlotFiller {
     put(cause_slot);
   }
 
-  /// Hands over the overflow list, sorted by task.
+  /// Hands over the overflow list, sorted by task and source.
   [[nodiscard]] std::vector<std::int64_t> finish() {
     std::stable_sort(rows_.begin(), rows_.end(), [](const OverflowRow& a, const OverflowRow& b) {
-      return a.row.task < b.row.task;
+      return a.row.task != b.row.task ? a.row.task < b.row.task
+                                      : task_of(a.row.source) < task_of(b.row.source);
     });
     std::vector<std::int64_t> lags;
     lags.reserve(rows_.size());

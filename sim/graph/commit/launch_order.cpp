@@ -40,18 +40,22 @@ std::vector<HandOver> hand_overs(const Draft& draft) {
 class HostOrder {
  public:
   explicit HostOrder(const Draft& draft)
-      : draft_(draft), hand_overs_(hand_overs(draft)), reached_(draft.context.lanes.size()) {}
+      : draft_(draft),
+        hand_overs_(hand_overs(draft)),
+        reached_(draft.context.lanes.size(), none<TaskId>) {}
 
   [[nodiscard]] bool precedes(TaskId from, TaskId to) {
     const LaneId goal = lane_of(to);
     if (lane_of(from) == goal) return true;
-    std::fill(reached_.begin(), reached_.end(), none<TaskId>);
+    for (const LaneId lane : touched_) reached_[index(lane)] = none<TaskId>;
+    touched_ = {lane_of(from)};
     reached_[index(lane_of(from))] = from;
     auto at = std::upper_bound(hand_overs_.begin(), hand_overs_.end(), from,
                                [](TaskId id, const HandOver& h) { return id < h.task; });
     for (; at != hand_overs_.end() && at->task <= to; ++at) {
       if (reached_[index(lane_of(at->source))] > at->source) continue;
       TaskId& reached = reached_[index(lane_of(at->task))];
+      if (reached == none<TaskId>) touched_.push_back(lane_of(at->task));
       reached = std::min(reached, at->task);
     }
     return reached_[index(goal)] <= to;
@@ -63,6 +67,7 @@ class HostOrder {
   const Draft& draft_;
   std::vector<HandOver> hand_overs_;
   std::vector<TaskId> reached_;
+  std::vector<LaneId> touched_;  // lanes that are reached
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Waits and full launch queues, resolved in one sweep in program order.
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "sim/graph/commit/draft.h"
@@ -43,41 +45,108 @@ std::vector<TaskId> launches(const Draft& draft) {
   return result;
 }
 
-std::vector<Dependency> resolve_waits(const Draft& draft) {
-  std::vector<Dependency> result;
-  const std::vector<Wait>& waits = draft.context.waits;
-  if (waits.empty()) return result;
-  const std::vector<LaneId>& lane_of = draft.columns.lane;
-  const DeviceLanes devices(draft.context.lanes);
-  // Last task per lane among the tasks before the sweep's position; host lanes are never asked.
-  std::vector<TaskId> tail(draft.context.lanes.size(), none<TaskId>);
-  std::size_t position = 0;
-  // A wait cannot look beyond the task that waits, so the sweep stops there.
-  std::vector<std::uint32_t> order(waits.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  const auto limit = [&waits](std::uint32_t i) { return std::min(waits[i].at, waits[i].task); };
-  const auto earlier = [&limit](std::uint32_t a, std::uint32_t b) { return limit(a) < limit(b); };
-  if (!std::is_sorted(order.begin(), order.end(), earlier)) {
-    std::stable_sort(order.begin(), order.end(), earlier);
-  }
-  for (const std::uint32_t i : order) {
-    const Wait& wait = waits[i];
-    for (; position < index(limit(i)); ++position) {
-      tail[index(lane_of[position])] = make_id<TaskId>(position);
-    }
-    const LaneId own = lane_of[index(wait.task)];
-    const auto wait_for = [&](LaneId lane) {
-      const TaskId last = tail[index(lane)];
-      if (lane == own || last == none<TaskId>) return;
-      result.push_back({end_of(last), wait.task, wait.kind, wait.lag_ns, 0.0F, wait.late_after});
+namespace {
+
+/// Of a device with more streams than this, a host thread waits only for what is new since its last
+/// wait for all of them. Otherwise links would grow with waits times streams; below, every wait
+/// keeps its own, which is what is shown.
+constexpr std::size_t many_streams = 64;
+
+/// One sweep over the waits in program order.
+class WaitSweep {
+ public:
+  explicit WaitSweep(const Draft& draft)
+      : waits_(draft.context.waits),
+        lanes_(draft.context.lanes),
+        lane_of_(draft.columns.lane),
+        devices_(lanes_),
+        tail_(lanes_.size(), none<TaskId>) {}
+
+  std::vector<Dependency> run() {
+    std::vector<std::uint32_t> order(waits_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const auto earlier = [this](std::uint32_t a, std::uint32_t b) {
+      return limit(waits_[a]) < limit(waits_[b]);
     };
-    if (wait.lane != none<LaneId>) {
-      if (is_stream_like(draft.context.lanes[index(wait.lane)].kind)) wait_for(wait.lane);
-      continue;
+    if (!std::is_sorted(order.begin(), order.end(), earlier)) {
+      std::stable_sort(order.begin(), order.end(), earlier);
     }
-    for (const std::uint32_t lane : devices.of(wait.rank, wait.device)) wait_for(LaneId{lane});
+    for (const std::uint32_t i : order) resolve(waits_[i]);
+    return std::move(result_);
   }
-  return result;
+
+ private:
+  /// A wait cannot look beyond the task that waits, so the sweep stops there.
+  [[nodiscard]] static TaskId limit(const Wait& wait) { return std::min(wait.at, wait.task); }
+
+  void resolve(const Wait& wait) {
+    for (; position_ < index(limit(wait)); ++position_) {
+      tail_[index(lane_of_[position_])] = make_id<TaskId>(position_);
+    }
+    if (wait.lane != none<LaneId>) {
+      if (is_stream_like(lanes_[index(wait.lane)].kind)) wait_for(wait, wait.lane);
+      return;
+    }
+    const std::vector<std::uint32_t>& streams = devices_.of(wait.rank, wait.device);
+    if (streams.size() > many_streams) return wait_for_new(wait, streams);
+    for (const std::uint32_t lane : streams) wait_for(wait, LaneId{lane});
+  }
+
+  void wait_for(const Wait& wait, LaneId lane) {
+    const TaskId last = tail_[index(lane)];
+    if (lane == lane_of_[index(wait.task)] || last == none<TaskId>) return;
+    result_.push_back({end_of(last), wait.task, wait.kind, wait.lag_ns, 0.0F, wait.late_after});
+  }
+
+  /// The thread of the wait has seen the end of what an earlier one of its waits looked at.
+  void wait_for_new(const Wait& wait, const std::vector<std::uint32_t>& streams) {
+    Seen& seen = seen_[{lane_of_[index(wait.task)], wait.rank, wait.device}];
+    const bool is_behind = seen.by != none<TaskId> && seen.by < wait.task;
+    const bool is_seen = is_behind && (wait.lag_ns <= 0 || follows(wait, seen.by));
+    const std::size_t from = is_seen ? seen.position : 0;
+    if (position_ - from < streams.size()) {
+      for (std::size_t t = from; t < position_; ++t) {
+        const LaneId lane = lane_of_[t];
+        const Lane& about = lanes_[index(lane)];
+        const bool meant = is_stream_like(about.kind) && about.rank == wait.rank &&
+                           (wait.device == no_device || about.device == wait.device);
+        if (meant && index(tail_[index(lane)]) == t) wait_for(wait, lane);
+      }
+    } else {
+      for (const std::uint32_t lane : streams) {
+        if (tail_[lane] != none<TaskId> && index(tail_[lane]) >= from) {
+          wait_for(wait, LaneId{lane});
+        }
+      }
+    }
+    if (wait.lag_ns >= 0) seen = {wait.task, position_};
+  }
+
+  /// True if a lag counts only for what ends after `by`, on the same thread, has.
+  [[nodiscard]] bool follows(const Wait& wait, TaskId by) const {
+    return wait.late_after != no_point && task_of(wait.late_after) > by &&
+           lane_of_[index(task_of(wait.late_after))] == lane_of_[index(by)];
+  }
+
+  struct Seen {
+    TaskId by = none<TaskId>;
+    std::size_t position = 0;
+  };
+
+  const std::vector<Wait>& waits_;
+  const std::vector<Lane>& lanes_;
+  const std::vector<LaneId>& lane_of_;
+  const DeviceLanes devices_;
+  std::vector<TaskId> tail_;  // last task per lane before the position; host lanes are never asked
+  std::size_t position_ = 0;
+  std::map<std::tuple<LaneId, std::int32_t, std::int32_t>, Seen> seen_;
+  std::vector<Dependency> result_;
+};
+
+}  // namespace
+
+std::vector<Dependency> resolve_waits(const Draft& draft) {
+  return draft.context.waits.empty() ? std::vector<Dependency>{} : WaitSweep(draft).run();
 }
 
 std::vector<QueueLimit> resolve_queues(const Draft& draft, const std::vector<TaskId>& launch_of) {

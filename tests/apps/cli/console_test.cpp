@@ -22,7 +22,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Bytes that a terminal may take as a command.
+/// No bytes that a terminal may take as a command, or that turn the direction of what follows.
 bool is_plain(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -32,7 +32,7 @@ bool is_plain(const std::string& text) {
       return false;
     }
   }
-  return true;
+  return text.find("\u202E") == std::string::npos;
 }
 
 TEST_CASE("console: an unwritable stderr changes no exit code") {
@@ -74,8 +74,9 @@ TEST_CASE("console: closed streams are not taken by the files that are written")
 
 TEST_CASE("console: names with escape sequences reach neither stdout nor stderr as such") {
   const std::string trace = scratch_file("hostile.json");
-  // ESC, BEL, U+009B (CSI in one character), a line feed, DEL and a byte that is no UTF-8.
-  const std::string evil = "\\u001b[31m\\u0007\\u009b2J\\n\\u007f\xFF";
+  // ESC, BEL, U+009B (CSI in one character), a line feed, DEL, an override of the direction and a
+  // byte that is no UTF-8.
+  const std::string evil = "\\u001b[31m\\u0007\\u009b2J\\n\\u007f\\u202e\xFF";
   std::ofstream(trace, std::ios::binary)
       << R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": ")" << evil
       << R"("}], "traceEvents": [

@@ -33,15 +33,17 @@ TEST_CASE("graph builder: the launch is the cause whatever the order of dependen
   CHECK(g.topology().overflow.empty());
 }
 
-TEST_CASE("graph builder: what three slots cannot hold goes to the overflow list, by task") {
+TEST_CASE(
+    "graph builder: what three slots cannot hold goes to the overflow list, by task and source") {
   const TaskGraph g = graph(
       "h:a(1) h:b(1) h:c(1) s:k(9)<a s2:m(9)<b<^k*0.5<a+5?c h2:x(1)<a<b<c h2:y(1)<a+3000000000");
   CHECK(to_text(g) ==
-        "h:a(1) h:b(1) h:c(1) s:k(9)<a s2:m(9)<b<^k*0.50<a+5?c h2:x(1)<a<b<c h2:y(1)<a+3000000000");
+        "h:a(1) h:b(1) h:c(1) s:k(9)<a s2:m(9)<b<a+5?c<^k*0.50 h2:x(1)<a<b<c h2:y(1)<a+3000000000");
   const auto& overflow = g.topology().overflow;
   REQUIRE(overflow.size() == 4);
   CHECK(overflow[0].task == task(g, "m"));
-  CHECK(overflow[1].late_after == end_of(task(g, "c")));
+  CHECK(overflow[0].late_after == end_of(task(g, "c")));
+  CHECK(overflow[1].source == start_of(task(g, "k")));
   CHECK(overflow[2].task == task(g, "x"));
   CHECK((*g.weights().overflow_lag_ns)[3] == 3'000'000'000);
 }

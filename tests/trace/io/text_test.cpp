@@ -51,6 +51,9 @@ TEST_CASE("text: examples are one line of valid UTF-8 within the limit") {
   CHECK(is_valid_utf8(cut));
   CHECK(cut.size() <= 20);
   CHECK(shortened(std::string("a\0b", 3)) == "a b");
+  // Lines, directions and escape sequences of more than one byte.
+  CHECK(shortened("a\u2028b\u202Ec\u2066d\u009Be\u061Cf") == "a b c d e f");
+  CHECK(shortened("a\u2026b\u2065c\u00A0") == "a\u2026b\u2065c\u00A0");
 }
 
 }  // namespace foretrace::trace::detail

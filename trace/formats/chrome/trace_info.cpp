@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -103,10 +104,13 @@ void list_renumbered_devices(EventTable& table) {
       return;
     }
   }
+  std::unordered_set<std::int32_t> listed;
+  for (const DeviceProperties& device : devices) {
+    listed.insert(device.id);
+  }
   for (const Track& track : table.tracks) {
-    const bool listed = std::any_of(devices.begin(), devices.end(),
-                                    [&](const auto& device) { return device.id == track.device; });
-    if (track.kind == Track::Kind::stream && track.device >= 0 && !listed) {
+    if (track.kind == Track::Kind::stream && track.device >= 0 &&
+        listed.insert(track.device).second) {
       devices.push_back(model);
       devices.back().id = track.device;
     }

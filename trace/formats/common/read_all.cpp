@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "trace/io/unpacked.h"
+
 namespace foretrace::trace::detail {
 
 Result<std::string> read_all(ByteSource& source, std::string start, std::uint64_t most) {
@@ -25,6 +27,9 @@ Result<std::string> read_all(ByteSource& source, std::string start, std::uint64_
       return std::move(got).error();
     }
     used += *got;
+    if (Status status = check_unpacked(source, used); !status.ok()) {
+      return std::move(status).error();
+    }
     if (*got < free.size()) {
       bytes.resize(used);
       return bytes;

@@ -13,6 +13,7 @@
 #include "trace/ftr/deflate.h"
 #include "trace/ftr/read_table.h"
 #include "trace/ftr/texts.h"
+#include "trace/io/unpacked.h"
 
 namespace foretrace::trace::readers {
 namespace {
@@ -42,6 +43,9 @@ Result<std::string> whole(ByteSource& source, const ReadOptions& options) {
     }
     const bool ended = *got < bytes.size() - filled;
     filled += *got;
+    if (Status status = check_unpacked(source, filled); !status) {
+      return std::move(status).error();
+    }
     if (options.progress) {
       options.progress(source.consumed(), source.file_size());
     }

@@ -73,24 +73,30 @@ class PickledSnapshot {
   bool read() {
     const Pickle::Index root = pickle_.root();
     for (const Pickle::Index segment : items_of(root, "segments")) {
+      if (!spend(segment)) {
+        return false;
+      }
       add_segment(segment);
     }
     std::int32_t device = 0;
     for (const Pickle::Index events : items_of(root, "device_traces")) {
       for (const Pickle::Index event : pickle_.items(events)) {
-        if (!spend()) {
+        if (!spend(event)) {
           return false;
         }
         add_event(device, event);
       }
       ++device;
     }
-    return spend();
+    return budget_ > 0;
   }
 
  private:
-  bool spend() {
-    budget_ -= budget_ > 0 ? 1 : 0;
+  // A look at a value costs itself and what is right in it; false once that is more than a file can
+  // hold in which nothing is shared.
+  bool spend(Pickle::Index value) {
+    const std::size_t cost = 1 + pickle_.items(value).size();
+    budget_ -= std::min(cost, budget_);
     return budget_ > 0;
   }
   [[nodiscard]] std::span<const Pickle::Index> items_of(Pickle::Index dictionary,
@@ -117,7 +123,7 @@ class PickledSnapshot {
     segment.device = static_cast<std::int32_t>(number(value, "device", 0) & 0xFFFF);
     segment.total_bytes = number(value, "total_size", 0);
     for (const Pickle::Index block : items_of(value, "blocks")) {
-      if (!spend()) {
+      if (!spend(block)) {
         return;
       }
       add_block(text(block, "state"), number(block, "size", 0), segment);

@@ -120,9 +120,7 @@ void RocprofImport::take_agent(std::string_view value, RowPlace place) {
         integer_or(member_of(banks.value(), "size_in_bytes"), 0), 0, largest);
   }
   device_of_agent_[handle_of(member_of(value, "id"))] = device.id;
-  const bool known = std::any_of(table_.info.devices.begin(), table_.info.devices.end(),
-                                 [&](const auto& other) { return other.id == device.id; });
-  if (!known) {
+  if (listed_.insert(device.id).second) {
     table_.info.devices.push_back(device);
   }
 }

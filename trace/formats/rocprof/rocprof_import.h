@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,7 @@ class RocprofImport {
   std::vector<std::vector<NameId>> operations_;           // by kind
   std::unordered_map<std::int64_t, NameId> messages_;     // by correlation
   std::unordered_map<std::int64_t, std::int64_t> sizes_;  // of allocations, by address
+  std::unordered_set<std::int32_t> listed_;               // devices
   std::uint64_t launches_ = 0;
   std::uint64_t work_ = 0;
 };

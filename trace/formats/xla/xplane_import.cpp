@@ -153,9 +153,7 @@ void XplaneImport::read_properties(const XPlane& plane, std::int32_t device) {
   }
   table_.info.is_hip = table_.info.is_hip || vendor == "AMD";
   properties.name = with_valid_utf8(type);
-  const bool known = std::any_of(table_.info.devices.begin(), table_.info.devices.end(),
-                                 [&](const auto& other) { return other.id == device; });
-  if (!known) {
+  if (listed_.insert(device).second) {
     table_.info.devices.push_back(properties);
   }
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "trace/formats/common/row_builder.h"
@@ -69,6 +70,7 @@ class XplaneImport {
   ImportReport& report_;
   RowBuilder rows_;
   std::unordered_map<std::int64_t, NameId> operation_of_;  // by correlation; none: several
+  std::unordered_set<std::int32_t> listed_;                // devices
   std::uint64_t launches_ = 0;
   std::uint64_t work_ = 0;
   bool has_tpu_ = false;

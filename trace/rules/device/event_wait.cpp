@@ -3,11 +3,13 @@
 // record is taken for every other stream, and sources that the trace contradicts are dropped.
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
+#include "trace/rules/assembly/tails.h"
 
 namespace foretrace::trace::rules {
 namespace {
@@ -19,6 +21,9 @@ struct Pending {
   std::uint32_t target_stream = nothing;  ///< nothing: the stream of the thread's next operation
 };
 
+/// With more streams than this a wait that does not say for which one is not tried on all of them.
+constexpr std::size_t many_streams = 64;
+
 class EventWaits {
  public:
   explicit EventWaits(Assembly& assembly)
@@ -27,6 +32,18 @@ class EventWaits {
         by_thread_(assembly.threads.size()) {}
 
   void run() {
+    if (assembly_.streams.size() > many_streams) {
+      is_trial_ = true;
+      pass();
+      look();
+      is_trial_ = false;
+      std::fill(last_record_.begin(), last_record_.end(), nothing);
+    }
+    pass();
+  }
+
+ private:
+  void pass() {
     for (const Item& item : assembly_.items) {
       if (item.kind != Item::Kind::call) {
         continue;
@@ -42,7 +59,21 @@ class EventWaits {
     }
   }
 
- private:
+  /// Which streams those waits may be for that do not say: of very many those that ended last.
+  void look() {
+    std::vector<std::size_t> order(looks_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return looks_[a].at < looks_[b].at; });
+    Tails tails(assembly_);
+    for (const std::size_t i : order) {
+      tails.advance_to(looks_[i].at);
+      looks_[i].streams =
+          tails.ended_by(assembly_.ops[looks_[i].op].start_ns + source_tolerance_ns, many_streams);
+      std::sort(looks_[i].streams.begin(), looks_[i].streams.end());
+    }
+  }
+
   void add_wait(const HostCall& call) {
     const auto& waits = assembly_.syncs.stream_waits;
     const auto found = waits.find(assembly_.events.correlation[index(call.event)]);
@@ -50,7 +81,7 @@ class EventWaits {
       const SyncRecord& record = *found->second;
       const std::uint32_t source = assembly_.stream_of(record.device, record.wait_on_stream);
       if (record.wait_on_stream >= 0) {
-        if (source != nothing) {  // else: no work of that stream was recorded
+        if (source != nothing && !is_trial_) {  // else: no work of that stream was recorded
           const std::uint32_t recorded = assembly_.recording_of(record);
           const std::uint32_t at =
               recorded == nothing ? call.position : assembly_.calls[recorded].position;
@@ -66,7 +97,7 @@ class EventWaits {
   }
 
   void consume(const HostCall& call) {
-    for (std::uint32_t i = 0; i < call.op_count; ++i) {
+    for (std::uint32_t i = 0; i < call.op_count && !is_trial_ && !exact_.empty(); ++i) {
       const std::uint32_t op = call.first_op + i;
       const std::uint32_t on = assembly_.ops[op].stream;
       std::erase_if(exact_, [&](const Pending& wait) {
@@ -79,9 +110,17 @@ class EventWaits {
     }
     auto& waits = by_thread_[call.thread];
     for (const Pending& wait : waits) {
-      for (std::size_t source = 0; source < assembly_.streams.size(); ++source) {
-        add_source(call.first_op, static_cast<std::uint32_t>(source), wait.at,
-                   EdgeOrigin::heuristic);
+      if (is_trial_) {
+        looks_.push_back({wait.at, call.first_op, {}});
+      } else if (assembly_.streams.size() > many_streams) {
+        for (const std::uint32_t source : looks_[next_look_++].streams) {
+          add_source(call.first_op, source, wait.at, EdgeOrigin::heuristic);
+        }
+      } else {
+        for (std::size_t source = 0; source < assembly_.streams.size(); ++source) {
+          add_source(call.first_op, static_cast<std::uint32_t>(source), wait.at,
+                     EdgeOrigin::heuristic);
+        }
       }
     }
     waits.clear();
@@ -114,6 +153,15 @@ class EventWaits {
   std::vector<std::uint32_t> last_record_;
   std::vector<std::vector<Pending>> by_thread_;
   std::vector<Pending> exact_;
+
+  struct Look {
+    std::uint32_t at = 0;
+    std::uint32_t op = 0;
+    std::vector<std::uint32_t> streams;
+  };
+  bool is_trial_ = false;  // only looks are taken down
+  std::vector<Look> looks_;
+  std::size_t next_look_ = 0;
 };
 
 void find_event_waits(Assembly& assembly) { EventWaits(assembly).run(); }

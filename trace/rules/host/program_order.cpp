@@ -2,7 +2,11 @@
 // after the call that enqueues them.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/constants.h"
@@ -175,23 +179,22 @@ void order_program(Assembly& assembly) {
   for (const std::uint32_t op : orphans.first) {
     place(assembly, Item::Kind::op, op);
   }
-  while (true) {
-    std::size_t best = assembly.threads.size();
-    std::int64_t best_time = 0;
-    for (std::size_t i = 0; i < assembly.threads.size(); ++i) {
-      if (cursors[i].call == assembly.threads[i].calls.size()) {
-        continue;
-      }
-      const std::int64_t time = next_time(assembly, assembly.threads[i], cursors[i]);
-      if (best == assembly.threads.size() || time < best_time) {
-        best = i;
-        best_time = time;
-      }
+  // The next piece of each thread that has one; of equal times the first thread's.
+  using Next = std::pair<std::int64_t, std::size_t>;
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+  const auto queue = [&](std::size_t thread) {
+    if (cursors[thread].call < assembly.threads[thread].calls.size()) {
+      next.emplace(next_time(assembly, assembly.threads[thread], cursors[thread]), thread);
     }
-    if (best == assembly.threads.size()) {
-      break;
-    }
-    advance(assembly, assembly.threads[best], cursors[best], orphans, used_stream);
+  };
+  for (std::size_t i = 0; i < assembly.threads.size(); ++i) {
+    queue(i);
+  }
+  while (!next.empty()) {
+    const std::size_t thread = next.top().second;
+    next.pop();
+    advance(assembly, assembly.threads[thread], cursors[thread], orphans, used_stream);
+    queue(thread);
   }
   for (const std::uint32_t op : orphans.last) {
     place(assembly, Item::Kind::op, op);

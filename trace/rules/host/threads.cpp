@@ -41,10 +41,11 @@ TaskKind task_kind(EventKind kind, std::string_view name) {
 /// Runtime calls by correlation, for the launch edge.
 class Launches {
  public:
-  explicit Launches(const EventTable& events) : events_(events) {
+  explicit Launches(const EventTable& events) {
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (events.kind[i] == EventKind::runtime && events.correlation[i] != 0) {
-        rows_.emplace_back(events.correlation[i], static_cast<std::uint32_t>(i));
+        rows_.emplace_back(events.correlation[i], events.start_ns[i],
+                           static_cast<std::uint32_t>(i));
       }
     }
     std::sort(rows_.begin(), rows_.end());
@@ -52,19 +53,18 @@ class Launches {
   /// The call of this correlation; of several (ids restart per process) the last one not after
   /// `start_ns`, else the first.
   [[nodiscard]] std::uint32_t find(std::uint32_t correlation, std::int64_t start_ns) const {
-    auto at = std::lower_bound(rows_.begin(), rows_.end(), std::pair(correlation, 0U));
-    std::uint32_t best = nothing;
-    for (; at != rows_.end() && at->first == correlation; ++at) {
-      if (best == nothing || events_.start_ns[at->second] <= start_ns) {
-        best = at->second;
-      }
+    const auto after =
+        std::upper_bound(rows_.begin(), rows_.end(), Row(correlation, start_ns, nothing));
+    if (after != rows_.begin() && std::get<0>(*(after - 1)) == correlation) {
+      return std::get<2>(*(after - 1));
     }
-    return best;
+    return after != rows_.end() && std::get<0>(*after) == correlation ? std::get<2>(*after)
+                                                                      : nothing;
   }
 
  private:
-  const EventTable& events_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> rows_;
+  using Row = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>;  // with start and event
+  std::vector<Row> rows_;
 };
 
 void collect_device_ops(Assembly& assembly, std::vector<std::uint32_t>& call_event_of_op) {

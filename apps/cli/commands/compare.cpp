@@ -1,0 +1,115 @@
+// foretrace compare: two recordings side by side, and what explains the difference.
+#include "apps/driver/compare/compare.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/cli/answers.h"
+#include "apps/cli/command.h"
+#include "apps/cli/console.h"
+#include "apps/cli/help.h"
+#include "apps/cli/options.h"
+#include "apps/driver/predict.h"
+#include "apps/report/pages.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  app::CommonOptions common;
+  app::TraceOptions trace;
+  std::vector<std::string> with;
+};
+
+/// A recording with its replay.
+struct Side {
+  driver::Recording recording;
+  driver::Replay replay;
+};
+
+Result<Side> load_side(const Options& options, std::vector<std::string> paths,
+                       const driver::RunOptions& run_options) {
+  app::TraceOptions trace = options.trace;
+  trace.paths = std::move(paths);
+  trace.memory_graph = true;
+  Result<driver::Recording> recording = app::load_trace(trace, options.common);
+  if (!recording.ok()) return recording.error();
+  Result<driver::Replay> replay = driver::replay(*recording, run_options);
+  if (!replay.ok()) return replay.error();
+  return Side{*std::move(recording), *std::move(replay)};
+}
+
+/// The two inputs, or with --with the ranks of either.
+Status split(const Options& options, std::vector<std::string>& before,
+             std::vector<std::string>& after) {
+  before = options.trace.paths;
+  after = options.with;
+  if (!after.empty()) return ok_status();
+  if (before.size() != 2) {
+    return Error{
+        ErrorCode::bad_usage,
+        "compare: expected two traces, or --with before each trace of the second run, got " +
+            std::to_string(before.size())};
+  }
+  after.push_back(std::move(before.back()));
+  before.pop_back();
+  return ok_status();
+}
+
+std::vector<driver::Doubt> doubts_of(const Side& before, const Side& after) {
+  std::vector<driver::Doubt> doubts = before.replay.doubts;
+  std::ranges::copy(after.replay.doubts, std::back_inserter(doubts));
+  return doubts;
+}
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  std::vector<std::string> first;
+  std::vector<std::string> second;
+  if (const Status known = split(options, first, second); !known.ok()) {
+    return app::failure(known.error());
+  }
+  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  if (!run_options.ok()) return app::failure(run_options.error());
+  const Result<Side> before = load_side(options, std::move(first), *run_options);
+  if (!before.ok()) return app::failure(before.error());
+  const Result<Side> after = load_side(options, std::move(second), *run_options);
+  if (!after.ok()) return app::failure(after.error());
+  const driver::ComparedRun runs[] = {driver::compared_run(before->recording, before->replay),
+                                      driver::compared_run(after->recording, after->replay)};
+  const driver::Comparison comparison = driver::compare_runs(runs[0], runs[1]);
+  return app::answer(
+      report::compare_page({runs[0], runs[1], comparison, doubts_of(*before, *after)}),
+      options.common);
+}
+
+std::function<int()> setup(app::Arguments& cli) {
+  const auto options = std::make_shared<Options>();
+  app::add_trace(cli, options->trace);
+  cli.add_option("--with", options->with,
+                 "a rank of the second run, where TRACE... are the ranks of the first; may be "
+                 "repeated")
+      .type_name("TRACE");
+  app::add_run(cli, options->trace);
+  app::add_page(cli, options->common);
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace compare before.json.gz after.json.gz",
+       "why the second run takes longer or shorter, in parts that add up"},
+      {"foretrace compare before.json.gz after.json.gz --csv --table kernels",
+       "every kernel of both, matched by layer, operator, name and shapes"},
+      {"foretrace compare a0.json a1.json --with b0.json --with b1.json", "two jobs of two ranks"}};
+  cli.add_examples(examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo compare;
+const CommandInfo compare = {"compare",
+                             "compare two recordings, and say what explains the difference", setup};
+
+}  // namespace foretrace::commands

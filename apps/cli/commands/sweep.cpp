@@ -1,0 +1,192 @@
+// foretrace sweep: computes every point of a design space, and shows what came of it.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/cli/answers.h"
+#include "apps/cli/command.h"
+#include "apps/cli/configs.h"
+#include "apps/cli/console.h"
+#include "apps/cli/options.h"
+#include "apps/driver/sweep/run.h"
+#include "apps/driver/sweep/select.h"
+#include "apps/report/pages.h"
+#include "apps/report/sweep_points.h"
+#include "apps/report/text.h"
+
+namespace foretrace::commands {
+namespace {
+
+constexpr std::size_t usual_rows = 20;
+constexpr std::size_t most_reasons = 3;
+constexpr std::size_t most_rows = 1'000'000;
+
+struct Options {
+  app::CommonOptions common;
+  std::string path;
+  std::string folder;
+  std::size_t jobs = 0;
+  std::size_t top = 0;
+  bool fresh = false;
+  bool show = false;
+  bool pareto = false;
+  std::string where;
+};
+
+Error bad_usage(std::string message) { return {ErrorCode::bad_usage, std::move(message)}; }
+
+Status check(const Options& options) {
+  if (options.show) {
+    if (!options.folder.empty() || options.fresh || options.jobs > 0) {
+      return bad_usage("sweep: --show only looks at the folder, it takes no -o, -j or --fresh");
+    }
+    return ok_status();
+  }
+  if (options.folder.empty()) {
+    return bad_usage(
+        "sweep: where do the results go? expected `sweep SWEEP.json -o FOLDER`, or `sweep FOLDER "
+        "--show`");
+  }
+  return ok_status();
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::min(seconds, 1e9) + 0.5);
+  if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+  if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} s", whole);
+}
+
+std::string progress_line(const sweeping::Sweep& sweep, const sweeping::SweepProgress& now) {
+  std::string line = fmt::format("{} of {} points, {} per second, {} left",
+                                 report::count_text(now.done), report::count_text(now.points),
+                                 report::count_text(static_cast<std::uint64_t>(now.per_second)),
+                                 duration_text(now.seconds_left));
+  if (!now.best) return line;
+  const std::string& what = sweep.objectives.front().value.text();
+  return line + (what == "step_ns"
+                     ? fmt::format(", best step {}",
+                                   report::time_text(static_cast<std::int64_t>(*now.best)))
+                     : fmt::format(", best {} {:.6g}", what, *now.best));
+}
+
+Result<sweeping::PointQuestion> question_of(const Options& options, const sweeping::Sweep& sweep,
+                                            bool is_whole) {
+  sweeping::PointQuestion question;
+  question.pareto = options.pareto;
+  question.top = options.top;
+  if (!is_whole && question.top == 0) question.top = usual_rows;
+  if (!options.where.empty()) {
+    auto where = sweeping::Expression::parse(options.where, sweep.names);
+    if (!where.ok()) return std::move(where).error().with_context("--where");
+    question.where = std::move(*where);
+  }
+  return question;
+}
+
+/// Every point as CSV, unless some are asked for.
+int show_lines(const Options& options, const sweeping::StoredSweep& stored) {
+  const auto question = question_of(options, stored.sweep, true);
+  if (!question.ok()) return app::failure(question.error());
+  std::string text;
+  const Status written = report::write_points(stored, *question, [&](std::string_view lines) {
+    text += lines;
+    return true;
+  });
+  return written.ok() ? app::answer(text) : app::failure(written.error());
+}
+
+int show(const Options& options, const std::string& folder, const sweeping::SweepRun* run) {
+  const auto stored = sweeping::open_stored(folder);
+  if (!stored.ok()) return app::failure(stored.error());
+  if (options.common.csv && options.common.table.empty()) return show_lines(options, *stored);
+  const auto question = question_of(options, stored->sweep, false);
+  if (!question.ok()) return app::failure(question.error());
+  std::vector<sweeping::SelectedPoint> points;
+  const auto counts = sweeping::select_points(*stored, *question, [&](const auto& point) {
+    points.push_back(point);
+    return ok_status();
+  });
+  if (!counts.ok()) return app::failure(counts.error());
+  const auto code =
+      counts->feasible > 0 || counts->rows == 0 ? app::exit_done : app::exit_answer_is_no;
+  auto failures = stored->store.reasons(most_reasons);
+  if (!failures.ok()) return app::failure(failures.error());
+  const report::SweepAnswer answer{stored->sweep, *counts, std::move(points), std::move(*failures),
+                                   run};
+  return app::answer(report::sweep_page(answer), options.common, code);
+}
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  if (const Status fine = check(options); !fine.ok()) return app::failure(fine.error());
+  if (options.show) return show(options, options.path, nullptr);
+  const auto sweep = sweeping::read_sweep(options.path);
+  if (!sweep.ok()) return app::failure(sweep.error());
+  // What is wrong with the question is known before the work.
+  if (const auto question = question_of(options, *sweep, false); !question.ok()) {
+    return app::failure(question.error());
+  }
+  const Result<CataloguePtr> known = app::catalogue();
+  if (!known.ok()) return app::failure(known.error());
+  sweeping::SweepSettings settings{.catalogue = *known,
+                                   .threads = options.jobs,
+                                   .fresh = options.fresh,
+                                   .version = FORETRACE_VERSION};
+  const auto bar = app::progress_bar(options.common, "");
+  if (bar) {
+    settings.progress = [&](const sweeping::SweepProgress& now) {
+      app::show_progress(progress_line(*sweep, now));
+    };
+  }
+  const auto done = sweeping::run_sweep(*sweep, options.folder, settings);
+  if (bar) app::clear_progress();
+  if (!done.ok()) return app::failure(done.error());
+  return show(options, options.folder, &*done);
+}
+
+std::function<int()> setup(app::Arguments& cli) {
+  const auto options = std::make_shared<Options>();
+  cli.add_option("SWEEP", options->path,
+                 "a sweep (schema foretrace.sweep/1), or with --show a folder of results")
+      .required();
+  cli.add_option("-o,--output", options->folder,
+                 "where results go; the same command again goes on where it was cut off")
+      .type_name("FOLDER");
+  cli.add_option("-j,--jobs", options->jobs, "threads (all that the machine has)")
+      .type_name("N")
+      .in_range(1, 1024);
+  cli.add_flag("--fresh", options->fresh, "forget the results that the folder holds");
+  cli.add_flag("--show", options->show, "only show results; with --csv every point");
+  cli.add_option("--top", options->top, "so many points, best first (20)")
+      .type_name("N")
+      .in_range(1, most_rows);
+  cli.add_flag("--pareto", options->pareto,
+               "points that no other is better than in every objective");
+  cli.add_option("--where", options->where,
+                 "only points for which this holds: \"micro <= 4 && memory_bytes < 40 GiB\"")
+      .type_name("EXPR");
+  app::add_page(cli, options->common);
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace sweep examples/sweeps/resnet_whatifs.json -o results",
+       "10,000 combinations of what-ifs on a recorded run"},
+      {"foretrace sweep results --show --pareto",
+       "the combinations that are best in time or in memory"},
+      {"foretrace sweep results --show --csv --where \"speedup > 2\"",
+       "every combination that at least halves the step, as CSV"}};
+  cli.add_examples(examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo sweep;
+const CommandInfo sweep = {"sweep", "compute a design space, show its best points", setup};
+
+}  // namespace foretrace::commands

@@ -1,0 +1,149 @@
+#include "apps/driver/predictor/predictor.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/driver/plan/scenario.h"
+#include "apps/driver/predictor/source.h"
+
+namespace foretrace {
+namespace {
+
+// Two jobs that wait for each other settle within a few rounds: each makes the other's step longer
+// and thereby its device less busy.
+constexpr int most_rounds = 50;
+constexpr double settled = 1e-4;
+
+Status check_factors(const JobPlacement& placement) {
+  constexpr double most = 1e6;
+  const std::pair<std::string_view, double> factors[] = {{"compute", placement.compute},
+                                                         {"copies", placement.copies},
+                                                         {"communication", placement.communication},
+                                                         {"host", placement.host}};
+  for (const auto& [name, factor] : factors) {
+    if (!(factor >= 0 && factor <= most)) {
+      return Error{
+          ErrorCode::bad_usage,
+          fmt::format("placement: {}: got {}, expected a factor from 0 to 1e6", name, factor)};
+    }
+  }
+  return ok_status();
+}
+
+/// How much longer device work takes beside a job that has the device for `other.busy` of the time.
+double stretch_of(Sharing sharing, const DeviceUse& own, const DeviceUse& other) {
+  switch (sharing) {
+    case Sharing::time_slices: return 1 + other.busy;
+    case Sharing::mps: {
+      // While both run, what they fill beyond the whole device is what slows them down.
+      const double wanted = own.room + other.room;
+      return 1 + other.busy * std::max(0.0, wanted - 1);
+    }
+    case Sharing::mig: return std::max(1.0, own.room / 0.5);
+  }
+  return 1;
+}
+
+JobPlacement stretched(JobPlacement placement, double factor) {
+  placement.compute *= factor;
+  placement.copies *= factor;
+  return placement;
+}
+
+double ratio(std::int64_t alone, std::int64_t together) {
+  return together > 0 ? static_cast<double>(alone) / static_cast<double>(together) : 1;
+}
+
+}  // namespace
+
+Predictor::Predictor(std::shared_ptr<const Source> job) : source_(std::move(job)) {}
+
+Result<Predictor> Predictor::load(const std::string& path, const PredictorOptions& options) {
+  const std::array<std::string, 1> paths = {path};
+  return load(paths, options);
+}
+
+Result<Predictor> Predictor::load(std::span<const std::string> paths,
+                                  const PredictorOptions& options) {
+  auto job = paths.size() == 1 && driver::is_scenario_file(paths.front())
+                 ? scenario_job(paths.front(), options)
+                 : recorded_job(paths, options);
+  if (!job.ok()) return std::move(job).error();
+  return Predictor(std::move(*job));
+}
+
+Result<StepPrediction> Predictor::predict(const JobPlacement& placement) const {
+  if (Status fine = check_factors(placement); !fine.ok()) return std::move(fine).error();
+  return source_->predict(placement);
+}
+
+Result<std::vector<double>> Predictor::throughputs(std::span<const std::string> accelerators,
+                                                   std::span<const std::uint32_t> counts) const {
+  std::vector<double> rates;
+  for (const std::string& accelerator : accelerators) {
+    for (const std::uint32_t count : counts) {
+      const auto there = predict({.accelerator = accelerator, .accelerators = count});
+      if (!there.ok() && there.error().code != ErrorCode::no_match) return there.error();
+      rates.push_back(there.ok() && there->fits ? there->speedup(step_ns()) : 0);
+    }
+  }
+  return rates;
+}
+
+Result<Corun> Predictor::corun(const Predictor& first, const Predictor& second, Sharing sharing,
+                               const JobPlacement& placement) {
+  const std::array<const Predictor*, 2> jobs = {&first, &second};
+  std::array<DeviceUse, 2> alone;
+  std::array<StepPrediction, 2> own;
+  std::int64_t device_bytes = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    auto use = jobs[i]->source_->use(placement);
+    if (!use.ok()) return std::move(use).error();
+    auto step = jobs[i]->predict(placement);
+    if (!step.ok()) return std::move(step).error();
+    auto bytes = jobs[i]->source_->device_bytes(placement);
+    if (!bytes.ok()) return std::move(bytes).error();
+    alone[i] = *use;
+    own[i] = *step;
+    device_bytes = std::max(device_bytes, *bytes);
+  }
+  std::array<DeviceUse, 2> use = alone;
+  std::array<StepPrediction, 2> step = own;
+  std::array<double, 2> stretch = {1, 1};
+  for (int round = 0; round < most_rounds; ++round) {
+    double moved = 0;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const double next = stretch_of(sharing, alone[i], use[1 - i]);
+      // Half way each time, so that the two do not swing.
+      const double taken = stretch[i] + (next - stretch[i]) / 2;
+      moved = std::max(moved, std::abs(taken - stretch[i]));
+      stretch[i] = taken;
+      auto longer = jobs[i]->predict(stretched(placement, taken));
+      if (!longer.ok()) return std::move(longer).error();
+      step[i] = *longer;
+      // The device does the same work for it, in a longer step.
+      use[i].busy = alone[i].busy * ratio(own[i].step_ns, step[i].step_ns);
+    }
+    if (moved < settled) break;
+  }
+  Corun answer{.first = step[0], .second = step[1]};
+  answer.first_share = ratio(own[0].step_ns, step[0].step_ns);
+  answer.second_share = ratio(own[1].step_ns, step[1].step_ns);
+  const std::int64_t room = sharing == Sharing::mig ? device_bytes / 2 : device_bytes;
+  const std::int64_t wanted = sharing == Sharing::mig
+                                  ? std::max(own[0].memory_bytes, own[1].memory_bytes)
+                                  : std::max<std::int64_t>(0, own[0].memory_bytes) +
+                                        std::max<std::int64_t>(0, own[1].memory_bytes);
+  answer.fits = room == 0 || wanted <= room;
+  return answer;
+}
+
+std::size_t Predictor::tasks() const { return source_->tasks(); }
+std::int64_t Predictor::step_ns() const { return source_->step_ns(); }
+
+}  // namespace foretrace

@@ -1,0 +1,281 @@
+// Recorded jobs: a graph per place where the job was asked for, and simulation of it with factors.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/driver/device_fit.h"
+#include "apps/driver/load.h"
+#include "apps/driver/memory_need.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/predictor/source.h"
+#include "apps/driver/predictor/step_clock.h"
+#include "sim/engine/pull/pull.h"
+#include "sim/graph/occupancy.h"
+
+namespace foretrace {
+namespace {
+
+/// What a factor of a placement acts on.
+enum class Factor : std::uint8_t { compute, copies, communication, host };
+constexpr std::size_t factor_count = 4;
+
+Factor factor_of(TaskKind kind) {
+  switch (kind) {
+    case TaskKind::kernel:
+    case TaskKind::set: return Factor::compute;
+    case TaskKind::copy: return Factor::copies;
+    case TaskKind::collective:
+    case TaskKind::transfer: return Factor::communication;
+    case TaskKind::host:
+    case TaskKind::launch:
+    case TaskKind::synchronization:
+    case TaskKind::wait:
+    case TaskKind::mark: break;
+  }
+  return Factor::host;
+}
+
+/// The job at one place: its graph there and what the answer says besides the step.
+struct Place {
+  TaskGraph graph;
+  StepPrediction answer;  ///< with all factors at 1
+  double low = 1;         ///< ends of the range / the step
+  double high = 1;
+  std::vector<Factor> factor;   ///< per task: of its duration
+  std::vector<Factor> segment;  ///< per task: of the time before it
+  std::int64_t device_bytes = 0;
+  DeviceUse use;
+  bool is_pull = true;               ///< the pull engine is exact
+  std::optional<StepClock> clock{};  ///< none: steps are found anew each time
+};
+
+std::int64_t scaled(std::int64_t ns, double factor) {
+  return static_cast<std::int64_t>(static_cast<double>(ns) * factor + 0.5);
+}
+
+/// Columns of a thread that are filled anew for every question: no memory is asked for.
+struct Scratch {
+  std::shared_ptr<std::vector<std::int64_t>> duration_ns =
+      std::make_shared<std::vector<std::int64_t>>();
+  std::shared_ptr<std::vector<std::int64_t>> segment_ns =
+      std::make_shared<std::vector<std::int64_t>>();
+  Timeline timeline{};
+  driver::StepTimes steps{};
+};
+
+void scale_column(const std::vector<std::int64_t>& from, const std::vector<Factor>& factor,
+                  const std::array<double, factor_count>& factors, std::vector<std::int64_t>& to) {
+  to.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    to[i] = scaled(from[i], factors[static_cast<std::size_t>(factor[i])]);
+  }
+}
+
+/// Share of the device that kernels fill while they run; what is not known fills all of it.
+double room_of(const TaskGraph& graph) {
+  double filled = 0;
+  double all = 0;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (graph.kind(task) != TaskKind::kernel) continue;
+    const auto duration = static_cast<double>(graph.duration_ns(task));
+    const Lane& lane = graph.lane(task);
+    const auto& devices = graph.context().devices;
+    const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& one) {
+      return one.rank == lane.rank && one.device == lane.device;
+    });
+    const auto share = device == devices.end() ? std::nullopt : waves(graph.work(task), *device);
+    filled += duration * std::min(1.0, share.value_or(1));
+    all += duration;
+  }
+  return all > 0 ? filled / all : 1;
+}
+
+class RecordedJob final : public Predictor::Source {
+ public:
+  RecordedJob(driver::Recording recording, driver::Replay replay, driver::RunOptions options)
+      : recording_(std::move(recording)),
+        replay_(std::move(replay)),
+        options_(options),
+        memory_(recording_, replay_.run.timeline) {
+    need_ = memory_.need(recording_.graph(), replay_.run.timeline);
+  }
+
+  Result<StepPrediction> predict(const JobPlacement& placement) const override {
+    auto found = place(placement);
+    if (!found.ok()) return std::move(found).error();
+    const Place& there = **found;
+    const bool is_plain = placement.compute == 1 && placement.copies == 1 &&
+                          placement.communication == 1 && placement.host == 1;
+    if (is_plain) return there.answer;
+    auto step = simulated_step(there, placement);
+    if (!step.ok()) return std::move(step).error();
+    StepPrediction answer = there.answer;
+    answer.step_ns = *step;
+    answer.low_ns = scaled(*step, there.low);
+    answer.high_ns = scaled(*step, there.high);
+    return answer;
+  }
+
+  Result<DeviceUse> use(const JobPlacement& placement) const override {
+    auto found = place(placement);
+    if (!found.ok()) return std::move(found).error();
+    return (*found)->use;
+  }
+
+  Result<std::int64_t> device_bytes(const JobPlacement& placement) const override {
+    auto found = place(placement);
+    if (!found.ok()) return std::move(found).error();
+    return (*found)->device_bytes;
+  }
+
+  std::size_t tasks() const override { return recording_.graph().size(); }
+  std::int64_t step_ns() const override { return replay_.run.answer.step_ns; }
+
+ private:
+  using Key = std::tuple<std::string, std::uint32_t, std::string>;
+
+  Result<std::int64_t> simulated_step(const Place& there, const JobPlacement& placement) const {
+    thread_local Scratch scratch;
+    const std::array<double, factor_count> factors = {placement.compute, placement.copies,
+                                                      placement.communication, placement.host};
+    Weights weights = there.graph.weights();
+    scale_column(*weights.duration_ns, there.factor, factors, *scratch.duration_ns);
+    weights.duration_ns = scratch.duration_ns;
+    if (placement.host != 1) {
+      scale_column(*weights.segment_ns, there.segment, factors, *scratch.segment_ns);
+      weights.segment_ns = scratch.segment_ns;
+    }
+    if (!there.is_pull) {
+      const TaskGraph graph = there.graph.with_weights(std::move(weights));
+      auto run = driver::simulate_run(graph, options_);
+      if (!run.ok()) return std::move(run).error();
+      return run->answer.step_ns;
+    }
+    simulate(there.graph.topology(), weights, scratch.timeline);
+    if (there.clock) {
+      there.clock->read(scratch.timeline, *weights.segment_ns, scratch.steps);
+      const auto answer = driver::answer_of(scratch.steps, options_.step);
+      if (!answer.ok()) return answer.error();
+      return answer->step_ns;
+    }
+    const TaskGraph graph = there.graph.with_weights(std::move(weights));
+    const auto answer =
+        driver::answer_of(driver::simulated_steps(graph, scratch.timeline), options_.step);
+    if (!answer.ok()) return answer.error();
+    return answer->step_ns;
+  }
+
+  Result<std::shared_ptr<const Place>> place(const JobPlacement& placement) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Key key(placement.accelerator, placement.accelerators, placement.cluster);
+    const auto known = places_.find(key);
+    if (known != places_.end()) return known->second;
+    auto made = make_place(placement);
+    if (made.ok()) places_.emplace(key, *made);
+    return made;
+  }
+
+  Result<std::shared_ptr<const Place>> make_place(const JobPlacement& placement) const {
+    std::vector<driver::WhatIfSpec> specs;
+    const bool is_own =
+        placement.accelerator.empty() ||
+        (recording_.accelerator && recording_.accelerator->name == placement.accelerator);
+    if (!is_own) specs.push_back(driver::swap_to(placement.accelerator));
+    if (placement.accelerators > 1) {
+      auto spread =
+          driver::spread_over(fmt::format("data={}", placement.accelerators), placement.cluster);
+      if (!spread.ok()) return std::move(spread).error();
+      specs.push_back(std::move(*spread));
+    }
+    auto stack = driver::check_stack(specs);
+    if (!stack.ok()) return std::move(stack).error();
+    auto prediction = driver::predict(recording_, *stack, options_, &replay_);
+    if (!prediction.ok()) return std::move(prediction).error();
+    return finished(std::move(*prediction));
+  }
+
+  std::shared_ptr<const Place> finished(driver::Prediction prediction) const {
+    auto there = std::make_shared<Place>();
+    there->graph = prediction.graph;
+    StepPrediction& answer = there->answer;
+    answer.step_ns = prediction.run.answer.step_ns;
+    answer.low_ns = prediction.low_ns;
+    answer.high_ns = prediction.high_ns;
+    answer.samples = prediction.samples.value_or(1);
+    const auto step = static_cast<double>(std::max<std::int64_t>(1, answer.step_ns));
+    there->low = static_cast<double>(answer.low_ns) / step;
+    there->high = static_cast<double>(answer.high_ns) / step;
+    add_memory(prediction, *there);
+    const TaskGraph& graph = there->graph;
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      const TaskKind kind = graph.kind(make_id<TaskId>(i));
+      there->factor.push_back(factor_of(kind));
+      there->segment.push_back(Factor::host);
+    }
+    const auto& lanes = graph.context().lanes;
+    there->is_pull = std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) {
+      return lane.policy == LanePolicy::program_order;
+    });
+    if (there->is_pull) there->clock = StepClock::of(graph);
+    there->use = use_of(graph, prediction.run);
+    return there;
+  }
+
+  static DeviceUse use_of(const TaskGraph& graph, const driver::Run& run) {
+    DeviceUse use;
+    const auto& steps = run.steps.device;
+    std::vector<std::int64_t> work;
+    for (const DeviceStep& step : steps) work.push_back(step.work_ns);
+    const auto step = static_cast<double>(std::max<std::int64_t>(1, run.answer.step_ns));
+    const auto busy = static_cast<double>(driver::median(work));
+    use.busy = std::min(1.0, busy / step);
+    use.room = room_of(graph);
+    return use;
+  }
+
+  void add_memory(const driver::Prediction& prediction, Place& there) const {
+    if (prediction.accelerator) there.device_bytes = prediction.accelerator->memory_bytes;
+    const auto need = memory_.need(prediction.graph, prediction.run.timeline);
+    if (!need) return;
+    there.answer.memory_bytes = need->reserved_bytes();
+    if (!prediction.accelerator || !need_) return;
+    const driver::DeviceFit fit =
+        driver::fit_of(recording_, *need_, *prediction.accelerator, *need);
+    there.answer.memory_bytes = fit.target.needed_bytes(*need);
+    there.answer.fits = fit.fits;
+  }
+
+  driver::Recording recording_;
+  driver::Replay replay_;
+  driver::RunOptions options_;
+  driver::MemoryModel memory_;
+  std::optional<driver::MemoryNeed> need_;
+  mutable std::mutex mutex_;
+  mutable std::map<Key, std::shared_ptr<const Place>> places_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Predictor::Source>> recorded_job(std::span<const std::string> paths,
+                                                              const PredictorOptions& options) {
+  driver::RunOptions run;
+  auto step = driver::parse_step_choice(options.step);
+  if (!step.ok()) return std::move(step).error();
+  run.step = *step;
+  auto recording = driver::load_inputs(paths, {.catalogue = options.catalogue});
+  if (!recording.ok()) return std::move(recording).error();
+  auto replay = driver::replay(*recording, run);
+  if (!replay.ok()) return std::move(replay).error();
+  return std::shared_ptr<const Predictor::Source>(
+      std::make_shared<RecordedJob>(std::move(*recording), std::move(*replay), run));
+}
+
+}  // namespace foretrace

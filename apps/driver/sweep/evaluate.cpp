@@ -1,0 +1,96 @@
+#include "apps/driver/sweep/evaluate.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/driver/sweep/document.h"
+
+namespace foretrace::sweeping {
+namespace {
+
+std::uint64_t stirred(std::uint64_t state, std::uint64_t word) {
+  state = (state ^ word) * 0xff51afd7ed558ccdU;
+  return state ^ (state >> 32U);
+}
+
+}  // namespace
+
+void Digest::add(std::string_view bytes) {
+  std::uint64_t word = bytes.size();
+  low_ = stirred(low_, word);
+  high_ = stirred(high_, ~word);
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof word) {
+    word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+    low_ = stirred(low_, word);
+    high_ = stirred(high_ + 0x632be59bd9b4e019U, word);
+  }
+}
+
+Status Digest::add_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (fs::is_directory(path, failed)) {
+    std::vector<std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(path, failed)) {
+      if (entry.is_regular_file(failed)) files.push_back(entry.path().string());
+    }
+    std::sort(files.begin(), files.end());
+    for (const std::string& file : files) {
+      add(file);
+      if (Status status = add_file(file); !status.ok()) return status;
+    }
+    return ok_status();
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::error_code opened(file ? 0 : errno, std::generic_category());
+  if (opened) {
+    return Error{ErrorCode::io, fmt::format("cannot read '{}': {}", path, opened.message())};
+  }
+  std::vector<char> piece(std::size_t{1} << 20U);
+  while (file) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    add(std::string_view(piece.data(), static_cast<std::size_t>(file.gcount())));
+  }
+  return ok_status();
+}
+
+std::string Digest::text() const { return fmt::format("{:016x}{:016x}", low_, high_); }
+
+Status try_values(const Sweep& sweep, const std::function<Status(const ConfigValue&)>& check) {
+  std::vector<double> where(sweep.axes().size());
+  for (std::size_t axis = 0; axis < where.size(); ++axis) {
+    where[axis] = sweep.axes()[axis].is_listed() ? 0 : sweep.axes()[axis].from;
+  }
+  if (Status status = check(sweep.document_at(where)); !status.ok()) {
+    return std::move(status).error().with_context(sweep.path);
+  }
+  for (std::size_t axis = 0; axis < where.size(); ++axis) {
+    const Axis& at = sweep.axes()[axis];
+    std::vector<double> one = where;
+    for (std::size_t place = 1; place < at.values.size(); ++place) {
+      one[axis] = static_cast<double>(place);
+      if (Status status = check(sweep.document_at(one)); !status.ok()) {
+        return Error{status.error().code,
+                     fmt::format("{}: axis '{}', value {}: {}", sweep.path, at.name,
+                                 in_quotes(Space::text_of(at, one[axis])), status.error().message)};
+      }
+    }
+  }
+  return ok_status();
+}
+
+Result<std::unique_ptr<const Evaluation>> prepare(const Sweep& sweep, CataloguePtr catalogue) {
+  if (catalogue == nullptr) catalogue = std::make_shared<const Catalogue>();
+  return sweep.subject == Subject::trace ? prepare_traces(sweep, std::move(catalogue))
+                                         : prepare_scenarios(sweep, std::move(catalogue));
+}
+
+}  // namespace foretrace::sweeping

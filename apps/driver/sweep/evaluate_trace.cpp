@@ -1,0 +1,329 @@
+// Points that are a recording under what-ifs.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/driver/device_fit.h"
+#include "apps/driver/load.h"
+#include "apps/driver/memory_need.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/sweep/document.h"
+#include "apps/driver/sweep/evaluate.h"
+#include "apps/driver/what_if_spec.h"
+#include "apps/driver/what_if_stack.h"
+
+namespace foretrace::sweeping {
+namespace {
+
+using driver::WhatIf;
+using driver::WhatIfSpec;
+using driver::WhatIfStack;
+
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+constexpr std::array<std::string_view, 2> engines = {"pull", "event"};
+
+/// A recording with what every point of it is compared with.
+struct Source {
+  driver::Recording recording;
+  driver::Replay replay;
+  std::unique_ptr<driver::MemoryModel> memory{};  ///< only if a metric wants it
+  std::optional<driver::MemoryNeed> need{};       ///< of the recorded run
+};
+
+/// A document, read.
+struct Question {
+  std::vector<std::string> traces{};
+  std::vector<WhatIf> stack{};      ///< in the order in which they are applied
+  std::vector<std::string> keys{};  ///< of the stack: equal ones are the same what-if
+  driver::RunOptions options{};
+};
+
+Status add_specs(const ConfigValue& value, const std::string& pointer,
+                 std::vector<WhatIfSpec>& specs) {
+  switch (value.kind) {
+    case ConfigValue::Kind::null: return ok_status();
+    case ConfigValue::Kind::text: {
+      auto spec = driver::parse_what_if(value.text);
+      if (!spec.ok()) return std::move(spec).error().with_context(pointer);
+      specs.push_back(std::move(*spec));
+      return ok_status();
+    }
+    case ConfigValue::Kind::list:
+      for (std::size_t i = 0; i < value.items.size(); ++i) {
+        Status added = add_specs(value.items[i], fmt::format("{}/{}", pointer, i), specs);
+        if (!added.ok()) return added;
+      }
+      return ok_status();
+    case ConfigValue::Kind::object: {
+      WhatIfSpec spec;
+      ConfigFields fields(value, "what-if", pointer);
+      fields.text("optimization", spec.name);
+      if (const ConfigValue* parameters = fields.optional_object("parameters")) {
+        for (std::size_t i = 0; i < parameters->items.size(); ++i) {
+          const ConfigValue& given = parameters->items[i];
+          if (given.kind == ConfigValue::Kind::list || given.kind == ConfigValue::Kind::object) {
+            fields.mistake("parameters", fmt::format("{} for {}, expected text or a number",
+                                                     given.described(), parameters->keys[i]));
+          }
+          spec.parameters.emplace_back(parameters->keys[i], given.text);
+        }
+      }
+      specs.push_back(std::move(spec));
+      return fields.finish();
+    }
+    case ConfigValue::Kind::boolean:
+    case ConfigValue::Kind::number: break;
+  }
+  return Error{ErrorCode::bad_config,
+               fmt::format("{}: {}, expected a what-if, a list of them or null", pointer,
+                           value.described())};
+}
+
+std::string key_of(const WhatIf& what_if) {
+  std::string key(what_if.optimization->name);
+  for (const auto& [name, text] : what_if.parameters.texts()) {
+    key += '\n' + name + '=' + text;
+  }
+  return key;
+}
+
+void read_traces(ConfigFields& fields, const std::string& folder,
+                 std::vector<std::string>& traces) {
+  const ConfigValue* value = fields.optional_value("trace");
+  if (value != nullptr && value->kind == ConfigValue::Kind::text) {
+    traces.push_back(beside(folder, value->text));
+    return;
+  }
+  fields.texts("trace", traces);
+  for (std::string& trace : traces) trace = beside(folder, trace);
+  if (traces.empty()) fields.mistake("trace", "expected a file, or a list of the ranks' files");
+}
+
+Result<Question> read_question(const ConfigValue& document, const std::string& folder) {
+  Question question;
+  ConfigFields fields(document, "point");
+  read_traces(fields, folder, question.traces);
+  std::vector<WhatIfSpec> specs;
+  if (const ConfigValue* apply = fields.optional_value("apply")) {
+    fields.take(add_specs(*apply, "/apply", specs));
+  }
+  std::string accelerator;
+  fields.optional_text("accelerator", accelerator);
+  if (!accelerator.empty()) specs.push_back(driver::swap_to(accelerator));
+  std::string step = "median";
+  const ConfigValue* given = fields.optional_value("step");
+  if (given != nullptr) step = given->text;
+  if (auto choice = driver::parse_step_choice(step); choice.ok()) {
+    question.options.step = *choice;
+  } else {
+    fields.mistake("step", choice.error().message);
+  }
+  if (fields.has("engine")) {
+    const auto engine = fields.word("engine", engines);
+    question.options.engine = engine == 1 ? driver::Engine::event : driver::Engine::pull;
+  }
+  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
+  auto stack = driver::check_stack(specs);
+  if (!stack.ok()) return std::move(stack).error();
+  question.stack = driver::in_order(*stack);
+  for (const WhatIf& what_if : question.stack) question.keys.push_back(key_of(what_if));
+  return question;
+}
+
+/// The stack of the last point, what-if by what-if: the next point begins where they part.
+class StackPath {
+ public:
+  Result<const WhatIfStack*> reach(const Source& source, const Question& question) {
+    if (source_ != &source) {
+      source_ = &source;
+      keys_.clear();
+      stacks_.clear();
+      stacks_.emplace_back(source.recording, question.options.checks);
+    }
+    std::size_t shared = 0;
+    while (shared < std::min(keys_.size(), question.keys.size()) &&
+           keys_[shared] == question.keys[shared]) {
+      ++shared;
+    }
+    keys_.resize(shared);
+    stacks_.erase(stacks_.begin() + static_cast<std::ptrdiff_t>(shared) + 1, stacks_.end());
+    for (std::size_t depth = shared; depth < question.keys.size(); ++depth) {
+      WhatIfStack next = stacks_.back();
+      if (Status pushed = next.push(question.stack[depth]); !pushed.ok()) {
+        return std::move(pushed).error();
+      }
+      stacks_.push_back(std::move(next));
+      keys_.push_back(question.keys[depth]);
+    }
+    return &stacks_.back();
+  }
+
+ private:
+  const Source* source_ = nullptr;
+  std::vector<std::string> keys_;
+  std::vector<WhatIfStack> stacks_;
+};
+
+using Sources = std::map<std::vector<std::string>, Source>;
+
+class TraceEvaluator final : public PointEvaluator {
+ public:
+  TraceEvaluator(const Sweep& sweep, const Sources& sources) : sweep_(sweep), sources_(sources) {
+    const auto wants = [&](std::string_view name) {
+      return std::any_of(sweep.metrics.begin(), sweep.metrics.end(),
+                         [&](const MetricInfo& metric) { return metric.name == name; });
+    };
+    wants_range_ = wants("low_ns") || wants("high_ns");
+  }
+
+  void evaluate(std::span<PointResult> points) override {
+    std::vector<Result<Question>> questions;
+    questions.reserve(points.size());
+    for (const PointResult& point : points) {
+      questions.push_back(read_question(sweep_.document_at(point.where), sweep_.folder));
+    }
+    // Points that begin alike follow each other.
+    std::vector<std::size_t> order(points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      if (!questions[a].ok() || !questions[b].ok()) return questions[b].ok() < questions[a].ok();
+      return std::tie(questions[a]->traces, questions[a]->keys) <
+             std::tie(questions[b]->traces, questions[b]->keys);
+    });
+    for (const std::size_t i : order) {
+      const Status done =
+          questions[i].ok() ? answer(*questions[i], points[i]) : Status(questions[i].error());
+      if (done.ok()) continue;
+      points[i].metrics.clear();
+      points[i].reason = done.error().message;
+    }
+  }
+
+ private:
+  Status answer(const Question& question, PointResult& point) {
+    const auto found = sources_.find(question.traces);
+    if (found == sources_.end()) {
+      return Error{ErrorCode::not_found, "the trace is none that an axis names"};
+    }
+    const Source& source = found->second;
+    Result<driver::Prediction> prediction = predicted(source, question);
+    if (!prediction.ok()) return std::move(prediction).error();
+    std::optional<driver::MemoryNeed> need;
+    if (source.memory) need = source.memory->need(prediction->graph, prediction->run.timeline);
+    for (const MetricInfo& metric : sweep_.metrics) {
+      point.metrics.push_back(metric_of(metric.name, source, *prediction, need));
+    }
+    return ok_status();
+  }
+
+  Result<driver::Prediction> predicted(const Source& source, const Question& question) {
+    if (wants_range_) {
+      return driver::predict(source.recording, question.stack, question.options, &source.replay);
+    }
+    auto stack = path_.reach(source, question);
+    if (!stack.ok()) return std::move(stack).error();
+    driver::Prediction prediction;
+    prediction.graph = (*stack)->graph();
+    prediction.samples = (*stack)->samples();
+    prediction.accelerator = (*stack)->accelerator();
+    auto run = driver::simulate_run(prediction.graph, question.options);
+    if (!run.ok()) return std::move(run).error();
+    prediction.run = std::move(*run);
+    return prediction;
+  }
+
+  static double metric_of(std::string_view name, const Source& source,
+                          const driver::Prediction& prediction,
+                          const std::optional<driver::MemoryNeed>& need) {
+    const auto step = static_cast<double>(prediction.run.answer.step_ns);
+    if (name == "step_ns") return step;
+    if (name == "speedup") {
+      const auto before = static_cast<double>(source.replay.run.answer.step_ns);
+      return step > 0 ? before * prediction.samples.value_or(1) / step : not_known;
+    }
+    if (name == "low_ns") return static_cast<double>(prediction.low_ns);
+    if (name == "high_ns") return static_cast<double>(prediction.high_ns);
+    if (!need) return not_known;
+    if (name == "live_bytes") return static_cast<double>(need->live_bytes);
+    if (!prediction.accelerator) {
+      return name == "memory_bytes" ? static_cast<double>(need->reserved_bytes()) : not_known;
+    }
+    if (name == "memory_bytes") {
+      return static_cast<double>(driver::target_of(*prediction.accelerator).needed_bytes(*need));
+    }
+    if (name == "fits" && source.need) {
+      return driver::fit_of(source.recording, *source.need, *prediction.accelerator, *need).fits;
+    }
+    return not_known;
+  }
+
+  const Sweep& sweep_;
+  const Sources& sources_;
+  StackPath path_;
+  bool wants_range_ = false;
+};
+
+class TraceEvaluation final : public Evaluation {
+ public:
+  TraceEvaluation(const Sweep& sweep, CataloguePtr catalogue)
+      : sweep_(sweep), catalogue_(std::move(catalogue)) {}
+
+  Status load() {
+    Digest digest;
+    const bool wants_memory =
+        std::any_of(sweep_.metrics.begin(), sweep_.metrics.end(), [](const MetricInfo& metric) {
+          return metric.name == "memory_bytes" || metric.name == "live_bytes" ||
+                 metric.name == "fits";
+        });
+    const Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
+      auto question = read_question(document, sweep_.folder);
+      if (!question.ok()) return std::move(question).error();
+      if (sources_.count(question->traces) > 0) return ok_status();
+      auto recording = driver::load_inputs(question->traces, {.catalogue = catalogue_});
+      if (!recording.ok()) return std::move(recording).error();
+      auto replay = driver::replay(*recording, question->options);
+      if (!replay.ok()) return std::move(replay).error();
+      Source& source =
+          sources_.emplace(question->traces, Source{std::move(*recording), std::move(*replay)})
+              .first->second;
+      if (wants_memory) {
+        source.memory =
+            std::make_unique<driver::MemoryModel>(source.recording, source.replay.run.timeline);
+        source.need = source.memory->need(source.recording.graph(), source.replay.run.timeline);
+      }
+      for (const std::string& trace : question->traces) {
+        if (Status added = digest.add_file(trace); !added.ok()) return added;
+      }
+      return ok_status();
+    });
+    inputs_ = digest.text();
+    return tried;
+  }
+
+  std::unique_ptr<PointEvaluator> evaluator() const override {
+    return std::make_unique<TraceEvaluator>(sweep_, sources_);
+  }
+
+ private:
+  const Sweep& sweep_;
+  CataloguePtr catalogue_;
+  Sources sources_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<const Evaluation>> prepare_traces(const Sweep& sweep,
+                                                         CataloguePtr catalogue) {
+  auto evaluation = std::make_unique<TraceEvaluation>(sweep, std::move(catalogue));
+  if (Status status = evaluation->load(); !status.ok()) return std::move(status).error();
+  return std::unique_ptr<const Evaluation>(std::move(evaluation));
+}
+
+}  // namespace foretrace::sweeping

@@ -1,0 +1,72 @@
+#include "apps/driver/sweep/judge.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "apps/driver/sweep/document.h"
+
+namespace foretrace::sweeping {
+
+Judge::Judge(const Sweep& sweep)
+    : sweep_(sweep),
+      has_early_constraints_(std::any_of(sweep.constraints.begin(), sweep.constraints.end(),
+                                         [](const Constraint& one) { return !one.needs_results; })),
+      drawn_(sweep.axes().size()),
+      operands_(sweep.names.size()) {
+  for (const Axis& axis : sweep.axes()) {
+    std::vector<std::string>& texts = texts_.emplace_back();
+    for (const ConfigValue& value : axis.values) texts.push_back(shown_text(value));
+    std::vector<Operand>& operands = listed_.emplace_back();
+    for (const std::string& text : texts) operands.push_back(operand_of(std::string_view(text)));
+  }
+}
+
+void Judge::see(std::span<const double> where) {
+  for (std::size_t axis = 0; axis < where.size(); ++axis) {
+    if (!listed_[axis].empty()) {
+      operands_[axis] = listed_[axis][static_cast<std::size_t>(where[axis])];
+    } else {
+      drawn_[axis] = Space::text_of(sweep_.axes()[axis], where[axis]);
+      operands_[axis] = operand_of(std::string_view(drawn_[axis]));
+    }
+  }
+}
+
+void Judge::see(const PointResult& point) {
+  see(point.where);
+  const std::size_t first = sweep_.axes().size();
+  for (std::size_t i = first; i < operands_.size(); ++i) {
+    operands_[i] =
+        i - first < point.metrics.size() ? operand_of(point.metrics[i - first]) : Operand{};
+  }
+}
+
+bool Judge::is_wanted(std::span<const double> where) {
+  if (!has_early_constraints_) return true;
+  see(where);
+  return std::all_of(
+      sweep_.constraints.begin(), sweep_.constraints.end(),
+      [&](const Constraint& one) { return one.needs_results || one.holds.holds(operands_); });
+}
+
+bool Judge::is_feasible(const PointResult& point) {
+  if (point.metrics.empty()) return false;
+  see(point);
+  return std::all_of(sweep_.constraints.begin(), sweep_.constraints.end(),
+                     [&](const Constraint& one) { return one.holds.holds(operands_); });
+}
+
+double Judge::cost(const PointResult& point, std::size_t objective) {
+  see(point);
+  const Objective& wanted = sweep_.objectives[objective];
+  const double value = wanted.value.evaluate(operands_).number;
+  if (value != value) return std::numeric_limits<double>::infinity();
+  return wanted.is_maximized ? -value : value;
+}
+
+bool Judge::holds(const Expression& expression, const PointResult& point) {
+  see(point);
+  return expression.holds(operands_);
+}
+
+}  // namespace foretrace::sweeping

@@ -1,0 +1,39 @@
+// What a sweep thinks of a point: wanted, feasible, how good. One per thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/driver/sweep/evaluate.h"
+#include "apps/driver/sweep/expression.h"
+#include "apps/driver/sweep/sweep.h"
+
+namespace foretrace::sweeping {
+
+class Judge {
+ public:
+  /// The sweep must outlive it.
+  explicit Judge(const Sweep& sweep);
+
+  /// Whether the constraints over axes alone hold: else the point is not evaluated.
+  [[nodiscard]] bool is_wanted(std::span<const double> where);
+  /// Evaluated, and all constraints hold.
+  [[nodiscard]] bool is_feasible(const PointResult& point);
+  /// Of the objective of this number: the smaller the better, whatever it asks for.
+  [[nodiscard]] double cost(const PointResult& point, std::size_t objective);
+  [[nodiscard]] bool holds(const Expression& expression, const PointResult& point);
+
+ private:
+  void see(std::span<const double> where);
+  void see(const PointResult& point);
+
+  const Sweep& sweep_;
+  bool has_early_constraints_ = false;
+  std::vector<std::vector<std::string>> texts_;  ///< per axis and place
+  std::vector<std::vector<Operand>> listed_;     ///< the same as operands
+  std::vector<std::string> drawn_;               ///< per axis: of a range
+  std::vector<Operand> operands_;
+};
+
+}  // namespace foretrace::sweeping

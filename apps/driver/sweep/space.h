@@ -1,0 +1,64 @@
+// The points of a sweep by number: which value every axis has there. Nothing is stored per point.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/config.h"
+#include "sim/core/result.h"
+
+namespace foretrace::sweeping {
+
+/// One thing in which points differ.
+struct Axis {
+  std::string name;
+  std::string pointer;  ///< into the document of a point
+  std::vector<std::string> parts{};
+  std::vector<ConfigValue> values{};  ///< empty: any number of a range
+  double from = 0;                    ///< of a range
+  double to = 0;
+  bool is_logarithmic = false;
+  bool is_whole = false;
+  std::string unit{};     ///< of a range: values are texts such as "12.5 GB/s"
+  std::size_t group = 0;  ///< axes of one group move together
+
+  [[nodiscard]] bool is_listed() const { return !values.empty(); }
+};
+
+enum class Method : std::uint8_t {
+  grid,            ///< every combination
+  list,            ///< the points that the file lists
+  random,          ///< so many different points, evenly distributed
+  latin_hypercube  ///< so many points; each axis is covered evenly
+};
+inline constexpr std::size_t method_count = 4;
+[[nodiscard]] std::string_view to_string(Method method);
+
+/// Numbers of points are stable: they depend on axes, method, seed and count alone.
+class Space {
+ public:
+  Space() = default;
+  /// `samples` and `seed` are those of the methods that draw. Axes are grouped and checked already.
+  [[nodiscard]] static Result<Space> make(std::vector<Axis> axes, Method method,
+                                          std::uint64_t samples, std::uint64_t seed);
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
+  /// Where each axis stands at a point: the place among its values, or the number of its range.
+  void at(std::uint64_t point, std::span<double> where) const;
+  [[nodiscard]] static ConfigValue value_of(const Axis& axis, double where);
+  [[nodiscard]] static std::string text_of(const Axis& axis, double where);
+
+ private:
+  std::vector<Axis> axes_;
+  std::vector<std::uint64_t> group_size_;  ///< 0: a range
+  Method method_ = Method::grid;
+  std::uint64_t grid_ = 0;  ///< points of the full grid; 0: there are ranges, or too many
+  std::uint64_t size_ = 0;
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace foretrace::sweeping

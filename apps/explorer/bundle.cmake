@@ -1,0 +1,27 @@
+# Joins the modules of the page into one script and writes page, style and script as C++:
+# cmake -DROOT=... -DOUT=... -P bundle.cmake
+# Modules import each other, so that tests can load each alone; names at their top level are unique.
+cmake_minimum_required(VERSION 3.25)
+include(${ROOT}/modules.cmake)
+set(script "'use strict';\n")
+foreach(module IN LISTS modules)
+  file(READ ${ROOT}/${module} text)
+  string(REGEX REPLACE "(^|\n)import {[^}]*} from '[^']*';" "" text "${text}")
+  string(REGEX REPLACE "(^|\n)export " "\\1" text "${text}")
+  string(APPEND script "${text}")
+endforeach()
+string(TOLOWER "${script}" lower)
+if(lower MATCHES "</script" OR script MATCHES "innerHTML|document\\.write|eval\\(|\\)page\"")
+  message(FATAL_ERROR "the script of the page holds what would end it, or writes markup")
+endif()
+file(READ ${ROOT}/page.html page)
+file(READ ${ROOT}/style.css style)
+file(WRITE ${OUT} "// Generated from apps/explorer/page by apps/explorer/bundle.cmake.
+#include \"apps/explorer/page_assets.h\"
+
+namespace foretrace::explorer {
+std::string_view page_template() { return R\"page(${page})page\"; }
+std::string_view page_style() { return R\"page(${style})page\"; }
+std::string_view page_script() { return R\"page(${script})page\"; }
+}  // namespace foretrace::explorer
+")

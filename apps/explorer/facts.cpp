@@ -1,0 +1,148 @@
+#include "apps/explorer/facts.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "models/catalogue/kernel_class.h"
+
+namespace foretrace::explorer {
+namespace {
+
+using nlohmann::json;
+
+// A longer name than this says nothing that its begin does not; some traces have names of a MB.
+constexpr std::size_t longest_text = 2000;
+
+json columns_of(const PackedGraph& packed) {
+  json columns = json::array();
+  for (const PackedColumn& column : packed.columns) {
+    columns.push_back({column.name, column.offset, column.bytes, column.count, column.unit});
+  }
+  return columns;
+}
+
+json work_of(const TaskGraph& graph, const Work& work, const KernelTraits& traits,
+             Strings& strings) {
+  const auto text = [&](NameId name) { return strings.index_of(graph.names()[name]); };
+  return {text(work.name),
+          text(work.operator_name),
+          text(work.shapes),
+          static_cast<int>(work.kind),
+          static_cast<int>(traits.kernel_class),
+          static_cast<int>(work.part)};
+}
+
+/// Works from `first` on.
+json works_of(const TaskGraph& graph, std::size_t first, Strings& strings) {
+  const std::vector<KernelTraits> traits = classify_works(graph);
+  json works = json::array();
+  for (std::size_t i = first; i < graph.context().works.size(); ++i) {
+    works.push_back(work_of(graph, graph.context().works[i], traits[i], strings));
+  }
+  return works;
+}
+
+std::string_view kind_text(LaneKind kind) {
+  switch (kind) {
+    case LaneKind::origin: return "origin";
+    case LaneKind::host_thread: return "host_thread";
+    case LaneKind::stream: return "stream";
+    case LaneKind::copy_direction: return "copy_direction";
+    case LaneKind::channel: return "channel";
+  }
+  return "?";
+}
+
+json lanes_of(const TaskGraph& graph, std::size_t first) {
+  json lanes = json::array();
+  for (std::size_t i = first; i < graph.context().lanes.size(); ++i) {
+    const Lane& lane = graph.context().lanes[i];
+    lanes.push_back({{"kind", kind_text(lane.kind)},
+                     {"rank", lane.rank},
+                     {"number", lane.number},
+                     {"name", lane.name.substr(0, longest_text)}});
+  }
+  return lanes;
+}
+
+json steps_of(const TaskGraph& graph) {
+  json steps = json::array();
+  for (const Step& step : graph.context().steps) {
+    steps.push_back({step.rank, step.number, index(step.begin), index(step.end)});
+  }
+  return steps;
+}
+
+/// Works of a changed graph that are those of the base, with the same names.
+std::size_t works_in_common(const TaskGraph& graph, const TaskGraph& base) {
+  const auto& works = graph.context().works;
+  const auto& old = base.context().works;
+  const auto same = [&](std::size_t i) {
+    return works[i] == old[i] && graph.names()[works[i].name] == base.names()[old[i].name] &&
+           graph.names()[works[i].operator_name] == base.names()[old[i].operator_name] &&
+           graph.names()[works[i].shapes] == base.names()[old[i].shapes] &&
+           graph.names()[works[i].types] == base.names()[old[i].types];
+  };
+  std::size_t count = 0;
+  while (count < std::min(works.size(), old.size()) && same(count)) ++count;
+  return count;
+}
+
+}  // namespace
+
+std::size_t Strings::index_of(std::string_view text) {
+  text = text.substr(0, longest_text);
+  const auto found = at_.find(text);
+  if (found != at_.end()) return found->second;
+  const auto added = at_.emplace(std::string(text), at_.size()).first;
+  in_order_.push_back(&added->first);
+  return added->second;
+}
+
+json Strings::list() const {
+  json texts = json::array();
+  for (const std::string* const text : in_order_) texts.push_back(*text);
+  return texts;
+}
+
+json base_facts(const TaskGraph& graph, const PackedGraph& packed, Strings& strings) {
+  return {{"block", "graph"},
+          {"columns", columns_of(packed)},
+          {"works", works_of(graph, 0, strings)},
+          {"lanes", lanes_of(graph, 0)},
+          {"steps", steps_of(graph)}};
+}
+
+json label_facts(const TaskGraph& graph, Strings& strings) {
+  json labels = json::object();
+  for (const SegmentPart& part : graph.context().segment_parts) {
+    labels[std::to_string(index(part.label))] = strings.index_of(graph.names()[part.label]);
+  }
+  return labels;
+}
+
+json variant_facts(const Variant& variant, const TaskGraph& base, const PackedGraph& packed,
+                   Strings& strings) {
+  const TaskGraph& graph = variant.prediction.graph;
+  const std::size_t works = works_in_common(graph, base);
+  const std::size_t lanes = std::min(base.context().lanes.size(), graph.context().lanes.size());
+  return {{"name", variant.name},
+          {"title", variant.title},
+          {"apply", variant.apply},
+          {"summary", variant.summary},
+          {"paper", variant.paper},
+          {"how", variant.how},
+          {"step_ns", variant.prediction.run.answer.step_ns},
+          {"low_ns", variant.prediction.low_ns},
+          {"high_ns", variant.prediction.high_ns},
+          {"block", "variant-" + variant.name},
+          {"columns", columns_of(packed)},
+          {"works_from", works},
+          {"works", works_of(graph, works, strings)},
+          {"lanes_from", lanes},
+          {"lanes", lanes_of(graph, lanes)},
+          {"steps", steps_of(graph)}};
+}
+
+}  // namespace foretrace::explorer

@@ -1,0 +1,37 @@
+// What a page knows beside its columns: names, lanes, steps, and the variants that it carries.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "apps/explorer/page.h"
+#include "sim/graph/task_graph.h"
+#include "sim/result/export/graph_columns.h"
+
+namespace foretrace::explorer {
+
+/// Texts of all graphs of a page, each once.
+class Strings {
+ public:
+  [[nodiscard]] std::size_t index_of(std::string_view text);
+  [[nodiscard]] nlohmann::json list() const;
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> at_;
+  std::vector<const std::string*> in_order_;
+};
+
+/// The recorded graph: its block, columns, works, lanes, steps.
+[[nodiscard]] nlohmann::json base_facts(const TaskGraph& graph, const PackedGraph& packed,
+                                        Strings& strings);
+/// Names of the regions of host time, by the id that columns have for them.
+[[nodiscard]] nlohmann::json label_facts(const TaskGraph& graph, Strings& strings);
+/// A changed graph: what it has beyond the recorded one.
+[[nodiscard]] nlohmann::json variant_facts(const Variant& variant, const TaskGraph& base,
+                                           const PackedGraph& packed, Strings& strings);
+
+}  // namespace foretrace::explorer

@@ -1,0 +1,159 @@
+// Columns out of the page: base64, inflate, zigzag varints, residuals added back. The writer is
+// sim/result/export/graph_columns.cpp.
+
+/** @param {string} base64 @returns {Promise<Uint8Array>} */
+export async function inflate(base64) {
+  const text = atob(base64.trim());
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Every figure is an integer below 2^53, so doubles hold it exactly. */
+export function readColumn(bytes, entry) {
+  const [, offset, length, count, unit] = entry;
+  const out = new Float64Array(count);
+  const end = offset + length;
+  let at = offset;
+  for (let i = 0; i < count; ++i) {
+    let value = 0;
+    let scale = 1;
+    let byte = 128;
+    while (byte >= 128) {
+      if (at >= end) throw new Error('the block is damaged');
+      byte = bytes[at++];
+      value += (byte & 127) * scale;
+      scale *= 128;
+    }
+    const half = Math.floor(value / 2);
+    out[i] = (value % 2 === 1 ? -half - 1 : half) * unit;
+  }
+  return out;
+}
+
+const whole = new Set(['lane', 'work', 'phase', 'layer', 'provenance', 'step', 'lane_source',
+  'cause_source', 'extra_source', 'cause_kind', 'extra_kind', 'origin', 'overflow_task',
+  'overflow_source', 'overflow_late', 'overflow_kind', 'part_task', 'part_label',
+  'tensor_allocated', 'tensor_freed', 'tensor_category', 'tensor_rank', 'tensor_device']);
+
+function readColumns(bytes, index) {
+  const columns = {};
+  for (const entry of index) {
+    const values = readColumn(bytes, entry);
+    columns[entry[0]] = whole.has(entry[0]) ? Int32Array.from(values) : values;
+  }
+  return columns;
+}
+
+function addUp(values) {
+  for (let i = 1; i < values.length; ++i) values[i] += values[i - 1];
+}
+
+/** Points are stored as the distance back from the end of the task; 0 is none. */
+function pointsOf(distances, tasks) {
+  for (let i = 0; i < distances.length; ++i) {
+    const own = 2 * (tasks ? tasks[i] : i) + 1;
+    distances[i] = distances[i] === 0 ? -1 : own - distances[i];
+  }
+}
+
+function finishOverflow(graph) {
+  addUp(graph.overflow_task);
+  pointsOf(graph.overflow_source, graph.overflow_task);
+  pointsOf(graph.overflow_late, graph.overflow_task);
+  const bits = Uint32Array.from(graph.overflow_fraction);
+  graph.fraction = new Float32Array(bits.buffer);
+}
+
+function countParts(graph) {
+  const first = new Int32Array(graph.size + 1);
+  for (const task of graph.part_task) first[task + 1] += 1;
+  addUp(first);
+  graph.first_part = first;
+}
+
+/** The recorded graph. */
+export function readGraph(bytes, index) {
+  const graph = readColumns(bytes, index);
+  graph.size = graph.lane.length;
+  const last = new Map();
+  for (let i = 0; i < graph.size; ++i) {
+    const lane = graph.lane[i];
+    const stored = graph.lane_source[i];
+    // 0: the end of the task before on the lane; 1: none; otherwise a distance back, plus 1
+    if (stored === 0) graph.lane_source[i] = last.get(lane) ?? -1;
+    else graph.lane_source[i] = stored === 1 ? -1 : 2 * i + 2 - stored;
+    last.set(lane, 2 * i + 1);
+  }
+  pointsOf(graph.cause_source, null);
+  pointsOf(graph.extra_source, null);
+  finishOverflow(graph);
+  addUp(graph.part_task);
+  countParts(graph);
+  for (let k = 0; k < graph.tensor_allocated.length; ++k) {
+    graph.tensor_allocated[k] -= 1;
+    graph.tensor_freed[k] -= 1;
+  }
+  graph.origin = null;
+  return graph;
+}
+
+const residual = ['lane', 'work', 'phase', 'layer', 'provenance', 'step', 'cause_kind',
+  'extra_kind', 'duration', 'segment', 'cause_lag', 'extra_lag'];
+
+/** A changed graph, stored as what differs from the recorded one. */
+export function readVariant(bytes, index, base) {
+  const graph = readColumns(bytes, index);
+  const { origin } = graph;
+  graph.size = origin.length;
+  const moved = new Int32Array(base.size).fill(-1);
+  for (let i = 0, expected = 0; i < graph.size; ++i) {
+    if (origin[i] === 1) {
+      origin[i] = -1;
+    } else {
+      origin[i] = expected + origin[i] / 2;
+      expected = origin[i] + 1;
+      moved[origin[i]] = i;
+    }
+  }
+  for (const name of residual) {
+    const own = graph[name];
+    const old = base[name];
+    for (let i = 0; i < graph.size; ++i) if (origin[i] >= 0) own[i] += old[origin[i]];
+  }
+  for (const name of ['lane_source', 'cause_source', 'extra_source']) {
+    const own = graph[name];
+    const old = base[name];
+    for (let i = 0; i < graph.size; ++i) {
+      let back = own[i];
+      const point = origin[i] >= 0 ? old[origin[i]] : -1;
+      const task = point >= 0 ? moved[point >> 1] : -1;
+      if (task >= 0) back += 2 * i + 1 - (2 * task + (point & 1));
+      own[i] = back === 0 ? -1 : 2 * i + 1 - back;
+    }
+  }
+  finishOverflow(graph);
+  moveTensors(graph, base, moved);
+  graph.part_task = base.part_task;
+  graph.part_label = base.part_label;
+  graph.part_duration = base.part_duration;
+  graph.first_part = base.first_part;
+  return graph;
+}
+
+function moveTensors(graph, base, moved) {
+  const known = base.tensor_bytes.length;
+  for (let k = 0; k < graph.tensor_bytes.length; ++k) {
+    for (const name of ['tensor_allocated', 'tensor_freed']) {
+      const old = k < known ? base[name][k] : -1;
+      const task = old >= 0 ? moved[old] : -1;
+      graph[name][k] += task;
+      if (k >= known) graph[name][k] += 0;
+    }
+    if (k >= known) continue;
+    for (const name of tensorFigures) graph[name][k] += base[name][k];
+  }
+}
+const tensorFigures = ['tensor_allocated_offset', 'tensor_freed_offset', 'tensor_allocated_sequence',
+  'tensor_freed_sequence', 'tensor_bytes', 'tensor_category', 'tensor_rank', 'tensor_device'];

@@ -1,0 +1,73 @@
+// The graphs of a page and what follows from them, simulated here when asked.
+import { inflate, readGraph, readVariant } from './codec.mjs';
+import { asRecorded, isAsRecorded, simulate, weigh } from './engine.mjs';
+import { answerOf, scopeOf } from './steps.mjs';
+import { answerBreakdown } from './breakdown.mjs';
+import { memoryOf } from './memory.mjs';
+
+const workOf = ([name, operator, shapes, kind, kernelClass, part]) =>
+  ({ name, operator, shapes, kind, kernelClass, part });
+const stepOf = ([rank, number, begin, end]) => ({ rank, number, begin, end });
+
+export class Document {
+  /** @param {object} facts the JSON of the page @param {(id: string) => string} block its blocks */
+  constructor(facts, block) {
+    this.facts = facts;
+    this.block = block;
+    this.strings = facts.strings;
+    this.loaded = new Map();
+  }
+
+  static async open(block) {
+    const bytes = await inflate(block('facts'));
+    return new Document(JSON.parse(new TextDecoder().decode(bytes)), block);
+  }
+
+  variant(name) {
+    return this.facts.variants.find((variant) => variant.name === name) ?? null;
+  }
+
+  /** The graph of the recorded run (null) or of a what-if that the page carries. */
+  async side(name) {
+    if (this.loaded.has(name)) return this.loaded.get(name);
+    const { base } = this.facts;
+    let side = null;
+    if (name === null) {
+      const bytes = await inflate(this.block(base.block));
+      side = { graph: readGraph(bytes, base.columns), works: base.works.map(workOf),
+        lanes: base.lanes, steps: base.steps.map(stepOf) };
+    } else {
+      const recorded = await this.side(null);
+      const variant = this.variant(name);
+      const bytes = await inflate(this.block(variant.block));
+      side = { graph: readVariant(bytes, variant.columns, recorded.graph),
+        works: recorded.works.slice(0, variant.works_from).concat(variant.works.map(workOf)),
+        lanes: recorded.lanes.slice(0, variant.lanes_from).concat(variant.lanes),
+        steps: variant.steps.map(stepOf) };
+    }
+    this.loaded.set(name, side);
+    return side;
+  }
+
+  /** Simulates a side under factors; `into` is a former run whose memory may be used again. */
+  run(side, factors = asRecorded(), into = null) {
+    const weights = isAsRecorded(factors) ? plainWeights(side.graph) : weigh(side.graph, side.works, factors);
+    const { points, span } = simulate(side.graph, weights, into && into.points);
+    const run = { ...side, weights, points, span, times: null };
+    run.answer = answerOf(run, this.facts.step_number);
+    return run;
+  }
+
+  breakdown(run) {
+    return answerBreakdown(run, run.answer, scopeOf);
+  }
+
+  memory(run) {
+    return memoryOf(run);
+  }
+}
+
+function plainWeights(graph) {
+  return { duration: graph.duration, segment: graph.segment, cause: graph.cause_lag,
+    extra: graph.extra_lag, overflow: graph.overflow_lag };
+}

@@ -1,0 +1,121 @@
+// The pull engine: the same integer times as foretrace::simulate, one pass in order.
+
+export const kinds = ['host', 'launch', 'kernel', 'collective', 'copy', 'set', 'synchronization',
+  'wait', 'mark', 'transfer'];
+export const isDevice = (kind) => kind >= 2 && kind <= 5;
+export const isHost = (kind) => !isDevice(kind) && kind !== 9;
+const handOver = 8;
+
+/** Half away from zero, as std::llround; adding a half first would round 0.49999999999999994 up. */
+export function round(value) {
+  const size = Math.abs(value);
+  const down = Math.floor(size);
+  const result = size - down >= 0.5 ? down + 1 : down;
+  return value < 0 && result !== 0 ? -result : result;
+}
+
+/** As std::midpoint: between two integers, towards the first. */
+export const midpoint = (a, b) =>
+  (a <= b ? a + Math.floor((b - a) / 2) : a - Math.floor((a - b) / 2));
+
+/** @typedef {{device: number, host: number, names: Map<number, number>}} Factors */
+export const asRecorded = () => ({ device: 1, host: 1, names: new Map() });
+export const isAsRecorded = (f) => f.device === 1 && f.host === 1 && f.names.size === 0;
+
+/** Times of work by what it is: the kind of every task, once per graph. */
+export function kindsOf(graph, works) {
+  if (!graph.kind) {
+    graph.kind = Uint8Array.from(graph.work, (work) => works[work].kind);
+  }
+  return graph.kind;
+}
+
+/** Values of chosen places times a factor, rounded to whole ns; the others as they are. */
+function scaled(values, chosen, factor) {
+  const out = new Float64Array(values);
+  for (let i = 0; i < out.length; ++i) {
+    if (chosen[i] === 1 && out[i] !== 0) out[i] = round(out[i] * factor);
+  }
+  return out;
+}
+
+/** Which tasks are the host's and which the device's, which lags follow the host. Once per graph. */
+function masksOf(graph, works) {
+  if (!graph.masks) {
+    const kind = kindsOf(graph, works);
+    const follows = (kinds) => Uint8Array.from(kinds, (each) => Number(each === handOver));
+    graph.masks = { host: Uint8Array.from(kind, (each) => Number(isHost(each))),
+      device: Uint8Array.from(kind, (each) => Number(isDevice(each))),
+      cause: follows(graph.cause_kind), extra: follows(graph.extra_kind),
+      overflow: follows(graph.overflow_kind) };
+  }
+  return graph.masks;
+}
+
+/**
+ * Durations, segments and lags under factors: first the host, then the device, then single kernels,
+ * each rounded to whole ns as scale_host and scale_device do.
+ */
+export function weigh(graph, works, factors) {
+  const masks = masksOf(graph, works);
+  let { duration, segment, cause_lag: cause, extra_lag: extra, overflow_lag: overflow } = graph;
+  if (factors.host !== 1) {
+    duration = scaled(duration, masks.host, factors.host);
+    segment = scaled(segment, masks.host, factors.host);
+    cause = scaled(cause, masks.cause, factors.host);
+    extra = scaled(extra, masks.extra, factors.host);
+    overflow = scaled(overflow, masks.overflow, factors.host);
+  }
+  if (factors.device !== 1) duration = scaled(duration, masks.device, factors.device);
+  for (const [name, factor] of factors.names) {
+    const chosen = masks.device.map((is, i) => (is && works[graph.work[i]].name === name ? 1 : 0));
+    duration = scaled(duration, chosen, factor);
+  }
+  return { duration, segment, cause, extra, overflow };
+}
+
+/** Start and end of every task, interleaved. `into` is used again where it is large enough. */
+export function simulate(graph, weights, into) {
+  const { size, lane_source: lane, cause_source: causes, extra_source: extras } = graph;
+  const { overflow_task: rows, overflow_source: sources, overflow_late: lates, fraction } = graph;
+  const { duration, segment, cause, extra, overflow } = weights;
+  const points = into && into.length === 2 * size ? into : new Float64Array(2 * size);
+  let span = 0;
+  let next = 0;
+  for (let i = 0; i < size; ++i) {
+    let start = (lane[i] < 0 ? 0 : points[lane[i]]) + segment[i];
+    if (start < 0) start = 0;
+    if (causes[i] >= 0) {
+      const at = points[causes[i]] + cause[i];
+      if (at > start) start = at;
+    }
+    if (extras[i] >= 0) {
+      const at = points[extras[i]] + extra[i];
+      if (at > start) start = at;
+    }
+    for (; next < rows.length && rows[next] === i; ++next) {
+      const source = sources[next];
+      if (source < 0 || (lates[next] >= 0 && points[source] <= points[lates[next]])) continue;
+      const share = fraction[next] === 0 ? 0 : round(fraction[next] * duration[source >> 1]);
+      const at = points[source] + overflow[next] + share;
+      if (at > start) start = at;
+    }
+    points[2 * i] = start;
+    points[2 * i + 1] = start + duration[i];
+    if (points[2 * i + 1] > span) span = points[2 * i + 1];
+  }
+  return { points, span };
+}
+
+/** A checksum over all points that C++ computes alike: two 24-bit sums, each exact in a double. */
+export function checksum(points) {
+  let a = 1;
+  let b = 0;
+  for (let i = 0; i < points.length; ++i) {
+    const low = points[i] % 16777216;
+    const high = Math.floor(points[i] / 16777216) % 16777216;
+    a = (a * 31 + low + high * 7) % 16777213;
+    b = (b + a) % 16777213;
+  }
+  return `${b}:${a}`;
+}

@@ -1,0 +1,162 @@
+// Text for what the canvas shows: the chosen slice, and what changes by kernel.
+import { isDevice, kindsOf } from '../model/engine.mjs';
+import { byId, draw, make, replace } from './dom.mjs';
+import { count, percent, shortName, signedTime, time } from './format.mjs';
+
+const provenance = ['measured', 'scaled', 'table', 'roofline', 'assumed'];
+const reasons = ['nothing', 'the program order', 'the operation before it on its stream', 'its launch',
+  'an event of another stream', 'device work that it waits for', 'room in the launch queue',
+  'room on the device', 'another thread', 'a value', 'memory', 'the last of all ranks',
+  'the begin of the window', 'the what-if'];
+const mostRows = 12;
+
+export function nameOf(side, row, i, strings, labels) {
+  const label = row.label[i];
+  if (label === -2) return 'outside every region';
+  if (label === -3) return 'waits';
+  if (label >= 0) return strings[labels[label]] || 'outside every region';
+  return strings[side.works[side.graph.work[row.task[i]]].name];
+}
+
+/** Which of the points that a task waits for came last, in words. */
+function whyThen(run, task, strings) {
+  const { graph, works, points, weights } = run;
+  const start = points[2 * task];
+  const named = (point) => `${shortName(strings[works[graph.work[point >> 1]].name])} ${point & 1 ? 'ended' : 'began'}`;
+  const candidates = [[graph.cause_source[task], weights.cause[task], graph.cause_kind[task]],
+    [graph.extra_source[task], weights.extra[task], graph.extra_kind[task]]];
+  for (let k = 0; k < graph.overflow_task.length; ++k) {
+    if (graph.overflow_task[k] === task) {
+      candidates.push([graph.overflow_source[k], weights.overflow[k], graph.overflow_kind[k]]);
+    }
+  }
+  for (const [point, lag, kind] of candidates) {
+    if (point >= 0 && points[point] + lag === start) {
+      return `${reasons[kind]}: ${named(point)}${lag > 0 ? `, ${time(lag)} later` : ''}`;
+    }
+  }
+  const lane = graph.lane_source[task];
+  if (lane >= 0 && points[lane] + weights.segment[task] === start) {
+    return `${isDevice(kindsOf(graph, works)[task]) ? reasons[2] : reasons[1]}: ${named(lane)}`;
+  }
+  return 'the begin of the window';
+}
+
+const rowsOfFacts = (facts) => facts.filter((fact) => fact !== null && fact[1] !== '')
+  .flatMap(([label, value]) => [make('dt', {}, label), make('dd', {}, value)]);
+
+/** `mark`: {side, row, i, twin}; `onFactor(name, value)` when its slider moves. */
+export function showSlice(mark, runs, strings, labels, state, onFactor) {
+  if (!mark) {
+    replace('slice', make('p', { class: 'hint' }, 'Choose a slice: what it is, why it starts when it does, '
+      + 'and what the run would be if it were faster. W S zoom, A D move, arrows walk, F fits, 0 shows all.'));
+    return;
+  }
+  const run = runs[mark.side];
+  const { row, i } = mark;
+  const task = row.task[i];
+  const work = run.works[run.graph.work[task]];
+  const isTask = row.label[i] === -1;
+  const name = nameOf(run, row, i, strings, labels);
+  const length = row.end[i] - row.begin[i];
+  const twin = mark.twin;
+  const other = twin ? twin.row.end[twin.i] - twin.row.begin[twin.i] : null;
+  const [before, after] = mark.side === 0 ? [length, other] : [other, length];
+  const facts = [
+    isTask ? ['operator', strings[work.operator]] : null,
+    isTask ? ['inputs', strings[work.shapes].slice(0, 300)] : null,
+    ['starts at', time(row.begin[i])],
+    ['takes', before !== null && after !== null && before !== after
+      ? `${time(before)} \u2192 ${time(after)} (${percent(after / Math.max(1, before) - 1)})` : time(length)],
+    isTask ? ['starts after', whyThen(run, task, strings)] : null,
+    isTask ? ['time is', provenance[run.graph.provenance[task]]] : null,
+  ];
+  const children = [make('h3', {}, name.length > 300 ? `${name.slice(0, 300)}\u2026` : name),
+    make('dl', {}, ...rowsOfFacts(facts))];
+  if (isTask && isDevice(work.kind)) children.push(kernelSlider(run, work, state, onFactor));
+  replace('slice', ...children);
+}
+
+function kernelSlider(run, work, state, onFactor) {
+  let tasks = 0;
+  let sum = 0;
+  for (let k = 0; k < run.graph.size; ++k) {
+    if (run.works[run.graph.work[k]].name === work.name) {
+      tasks += 1;
+      sum += run.weights.duration[k];
+    }
+  }
+  const value = state.factors.names.get(work.name) ?? 1;
+  const input = make('input', { type: 'range', min: 0, max: 200, step: 5, value: value * 100,
+    id: 'slider-kernel' });
+  const output = make('output', { for: 'slider-kernel' }, `${Math.round(value * 100)} %`);
+  input.addEventListener('input', () => {
+    output.textContent = `${input.value} %`;
+    onFactor(work.name, Number(input.value) / 100);
+  });
+  return make('label', { class: 'slider', for: 'slider-kernel' },
+    make('span', {}, `if all ${count(tasks)} of these (${time(sum)}) took`), output, input);
+}
+
+/** Device time and launches by the work that each task of the recording did, or does now. */
+function sumsByWork(run, workOf, count) {
+  const kind = kindsOf(run.graph, run.works);
+  const time = new Float64Array(count);
+  const launches = new Int32Array(count);
+  for (let i = 0; i < run.graph.size; ++i) {
+    if (!isDevice(kind[i])) continue;
+    const work = workOf(i);
+    time[work] += run.weights.duration[i];
+    launches[work] += 1;
+  }
+  return { time, launches };
+}
+
+/** Device time by kernel before and after, matched by what each task was. */
+function byKernel(runs, strings) {
+  const [now, then] = runs;
+  const known = now.works.length;
+  const { origin } = then.graph;
+  // works of the changed graph that the recording does not have stand behind those that it has
+  const was = (i) => {
+    const from = origin ? origin[i] : i;
+    return from >= 0 ? now.graph.work[from] : known + then.graph.work[i];
+  };
+  const before = sumsByWork(now, (i) => now.graph.work[i], known);
+  const after = sumsByWork(then, was, known + then.works.length);
+  const groups = new Map();
+  for (let work = 0; work < after.time.length; ++work) {
+    const isKnown = work < known;
+    const is = after.launches[work];
+    const had = isKnown ? before.launches[work] : 0;
+    if (is === 0 && had === 0) continue;
+    const { name } = isKnown ? now.works[work] : then.works[work - known];
+    if (!groups.has(name)) groups.set(name, { before: 0, after: 0, was: 0, is: 0 });
+    const group = groups.get(name);
+    group.before += isKnown ? before.time[work] : 0;
+    group.after += after.time[work];
+    group.was += had;
+    group.is += is;
+  }
+  return [...groups].filter(([, g]) => g.before !== g.after)
+    .sort((a, b) => Math.abs(b[1].after - b[1].before) - Math.abs(a[1].after - a[1].before))
+    .map(([name, group]) => [strings[name], group]);
+}
+
+export function showChanges(runs, strings) {
+  const rows = byKernel(runs, strings);
+  byId('changes').hidden = rows.length === 0;
+  const shown = rows.slice(0, mostRows);
+  const most = Math.max(1, ...shown.map(([, g]) => Math.max(g.before, g.after)));
+  const scale = (ns) => (150 * ns) / most;
+  replace('change-rows', ...shown.map(([name, g]) => make('tr', {},
+    make('td', { title: name.slice(0, 400) }, shortName(name)),
+    make('td', {}, g.was === g.is ? count(g.was) : `${count(g.was)} \u2192 ${count(g.is)}`),
+    make('td', {}, time(g.before)), make('td', {}, time(g.after)),
+    make('td', { class: g.after < g.before ? 'good' : 'bad' }, signedTime(g.after - g.before)),
+    make('td', {}, draw('svg', { width: 150, height: 14, 'aria-hidden': 'true' },
+      draw('rect', { y: 1, width: scale(g.before), height: 5, rx: 1.5, class: 'bar-now' }),
+      draw('rect', { y: 8, width: scale(g.after), height: 5, rx: 1.5, class: 'bar-then' }))))));
+  const left = rows.length - shown.length;
+  replace('change-rest', left > 0 ? `${count(left)} more kernels change` : '');
+}

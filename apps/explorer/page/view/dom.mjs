@@ -1,0 +1,26 @@
+// Elements, made one by one: what a trace calls itself becomes text, never markup.
+
+/** make('td', {class: 'figure'}, 'text', child, ...) */
+export function make(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+const svgSpace = 'http://www.w3.org/2000/svg';
+export function draw(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(svgSpace, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === false) continue;
+    element.setAttribute(name, value === true ? '' : String(value));
+  }
+  for (const child of children) if (child !== null) element.append(child);
+  return element;
+}
+
+export const byId = (id) => document.getElementById(id);
+export function replace(id, ...children) {
+  byId(id).replaceChildren(...children.filter((child) => child !== null));
+}
+/** A mark of colour before a word. */
+export const swatch = (name) => make('i', { class: `swatch use-${name}`, 'aria-hidden': 'true' });

@@ -1,0 +1,49 @@
+// The ranking is the control: each row a switch. The rows are in the page already, so that they can
+// be read without scripts; here they come to life.
+import { byId, make, replace } from './dom.mjs';
+import { factor } from './format.mjs';
+
+// Time factors of a slider, from free to four times as long.
+const stops = [0, 0.1, 0.2, 0.25, 0.33, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4];
+const recorded = stops.indexOf(1);
+
+const wordsOf = (value) => {
+  if (value === 1) return 'as recorded';
+  return value === 0 ? 'free' : `${factor(value)} as long`;
+};
+
+export class WhatIfs {
+  /** @param {(change: {variant?: string|null, device?: number, host?: number}) => void} changed */
+  constructor(changed) {
+    this.switches = [...document.querySelectorAll('#what-ifs input[type=checkbox]')];
+    for (const input of this.switches) {
+      input.disabled = input.dataset.carried !== 'yes';
+      input.addEventListener('change', () => changed({ variant: input.checked ? input.value : null }));
+    }
+    this.sliders = ['device', 'host'].map((name) => {
+      const input = byId(`slider-${name}`);
+      input.max = String(stops.length - 1);
+      input.disabled = false;
+      input.addEventListener('input', () => changed({ [name]: stops[Number(input.value)] }));
+      return { name, input, output: byId(`output-${name}`) };
+    });
+    byId('reset').addEventListener('click', () => changed({ device: 1, host: 1, names: new Map() }));
+    byId('controls').hidden = false;
+  }
+
+  show(state) {
+    for (const input of this.switches) {
+      input.checked = input.value === state.variant;
+      input.closest('li').classList.toggle('on', input.checked);
+    }
+    for (const { name, input, output } of this.sliders) {
+      const at = stops.indexOf(state.factors[name]);
+      input.value = String(at < 0 ? recorded : at);
+      output.textContent = wordsOf(state.factors[name]);
+      input.setAttribute('aria-valuetext', output.textContent);
+    }
+    const command = state.commandWords.map((word) => (/^[\w./:=+-]+$/.test(word) ? word
+      : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
+    replace('command', make('code', {}, command));
+  }
+}

@@ -1,0 +1,184 @@
+#include "apps/python/documents.h"
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/driver/analysis.h"
+#include "apps/driver/inspect.h"
+#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scheduler/schedule.h"
+#include "apps/driver/sweep/select.h"
+#include "apps/driver/what_if_spec.h"
+#include "apps/report/pages.h"
+#include "apps/report/sweep_points.h"
+#include "apps/report/writers.h"
+
+namespace foretrace::python {
+namespace {
+
+Result<driver::RunOptions> run_options(const ReplayOptions& options) {
+  driver::RunOptions run;
+  auto step = driver::parse_step_choice(options.step);
+  if (!step.ok()) return std::move(step).error();
+  run.step = *step;
+  if (options.engine != "pull" && options.engine != "event") {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("engine: got {}, expected pull or event", in_quotes(options.engine))};
+  }
+  run.engine = options.engine == "event" ? driver::Engine::event : driver::Engine::pull;
+  return run;
+}
+
+Result<driver::Analysis> analysed(const driver::Recording& recording, const TaskGraph& graph,
+                                  const driver::Run& run, const driver::RunOptions& options,
+                                  const Timeline& recorded) {
+  auto analysis = driver::analyse(graph, run, options);
+  if (analysis.ok()) driver::add_reserved(recording, recorded, graph, *analysis);
+  return analysis;
+}
+
+}  // namespace
+
+Result<CataloguePtr> catalogue_of(const std::string& directory) {
+  static std::mutex mutex;
+  static std::map<std::string, CataloguePtr> known;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (const auto found = known.find(directory); found != known.end()) return found->second;
+  auto read = Catalogue::read(directory);
+  if (!read.ok()) return std::move(read).error();
+  return known.emplace(directory, std::make_shared<const Catalogue>(*std::move(read)))
+      .first->second;
+}
+
+Result<RecordedRun> RecordedRun::read(const std::vector<std::string>& paths,
+                                      const CataloguePtr& catalogue, bool strict) {
+  auto recording = driver::load_inputs(paths, {.catalogue = catalogue, .strict = strict});
+  if (!recording.ok()) return std::move(recording).error();
+  RecordedRun run;
+  run.recording_ = std::make_shared<const driver::Recording>(std::move(*recording));
+  return run;
+}
+
+Result<std::string> RecordedRun::simulate(const ReplayOptions& options) const {
+  const auto run = run_options(options);
+  if (!run.ok()) return run.error();
+  const auto replay = driver::replay(*recording_, *run);
+  if (!replay.ok()) return replay.error();
+  const auto analysis =
+      analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
+  if (!analysis.ok()) return analysis.error();
+  return report::json_of(
+      report::result_page({.recording = *recording_, .replay = *replay, .baseline = *analysis}));
+}
+
+Result<std::string> RecordedRun::what_if(const std::vector<std::string>& what_ifs,
+                                         const std::string& accelerator,
+                                         const ReplayOptions& options) const {
+  const auto run = run_options(options);
+  if (!run.ok()) return run.error();
+  auto specs = driver::parse_stack(what_ifs);
+  if (!specs.ok()) return std::move(specs).error();
+  if (!accelerator.empty()) specs->push_back(driver::swap_to(accelerator));
+  const auto stack = driver::check_stack(*specs);
+  if (!stack.ok()) return stack.error();
+  if (stack->empty()) {
+    return Error{ErrorCode::bad_usage,
+                 "whatif: no what-if, expected one such as 'mixed_precision'"};
+  }
+  const auto replay = driver::replay(*recording_, *run);
+  if (!replay.ok()) return replay.error();
+  auto prediction = driver::predict(*recording_, *stack, *run, &*replay);
+  if (!prediction.ok()) return prediction.error();
+  driver::add_facts(*recording_, replay->run, *prediction);
+  const auto before =
+      analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
+  if (!before.ok()) return before.error();
+  const auto after =
+      analysed(*recording_, prediction->graph, prediction->run, *run, replay->run.timeline);
+  if (!after.ok()) return after.error();
+  return report::json_of(report::result_page({.recording = *recording_,
+                                              .replay = *replay,
+                                              .baseline = *before,
+                                              .prediction = &*prediction,
+                                              .predicted = &*after,
+                                              .what_ifs = what_ifs}));
+}
+
+bool is_scenario(const std::string& path) { return driver::is_scenario_file(path); }
+
+Result<std::string> simulate_scenario(const std::string& path, const CataloguePtr& catalogue) {
+  const auto scenario = driver::read_scenario(*catalogue, path);
+  if (!scenario.ok()) return scenario.error();
+  const auto answer = driver::answer_scenario(*scenario);
+  if (!answer.ok()) return answer.error();
+  return report::json_of(report::scenario_page({*scenario, *answer, {}}));
+}
+
+Result<std::string> inspect(const std::vector<std::string>& paths, const CataloguePtr& catalogue) {
+  std::vector<driver::Inspection> found;
+  for (const std::string& path : paths) {
+    auto some = driver::inspect(path, {.catalogue = catalogue});
+    if (!some.ok()) return std::move(some).error();
+    std::move(some->begin(), some->end(), std::back_inserter(found));
+  }
+  return report::json_of(report::inspect_page(found, {}));
+}
+
+Result<std::string> schedule(const std::string& path) {
+  const auto read = scheduling::read_schedule(path);
+  if (!read.ok()) return read.error();
+  const auto runs = scheduling::run_schedule(*read);
+  if (!runs.ok()) return runs.error();
+  return report::json_of(report::schedule_page({*read, *runs}));
+}
+
+Result<std::string> sweep(const SweepQuestion& question, const CataloguePtr& catalogue) {
+  const auto read = question.text.empty() ? sweeping::read_sweep(question.path)
+                                          : sweeping::parse_sweep(question.text, question.path, "");
+  if (!read.ok()) return read.error();
+  const auto run = sweeping::run_sweep(*read, question.folder,
+                                       {.catalogue = catalogue,
+                                        .threads = question.threads,
+                                        .fresh = question.fresh,
+                                        .version = FORETRACE_VERSION});
+  if (!run.ok()) return run.error();
+  const auto stored = sweeping::open_stored(question.folder);
+  if (!stored.ok()) return stored.error();
+  std::vector<sweeping::SelectedPoint> points;
+  const auto counts = sweeping::select_points(*stored, {.top = question.top},
+                                              [&](const sweeping::SelectedPoint& point) {
+                                                points.push_back(point);
+                                                return ok_status();
+                                              });
+  if (!counts.ok()) return counts.error();
+  auto failures = stored->store.reasons(3);
+  if (!failures.ok()) return std::move(failures).error();
+  const report::SweepAnswer answer{stored->sweep, *counts, std::move(points), std::move(*failures),
+                                   &*run};
+  return report::json_of(report::sweep_page(answer));
+}
+
+Result<std::string> sweep_points(const std::string& folder, const std::string& where,
+                                 std::size_t top, bool pareto) {
+  const auto stored = sweeping::open_stored(folder);
+  if (!stored.ok()) return stored.error();
+  sweeping::PointQuestion question{.top = top, .pareto = pareto};
+  if (!where.empty()) {
+    auto expression = sweeping::Expression::parse(where, stored->sweep.names);
+    if (!expression.ok()) return std::move(expression).error().with_context("where");
+    question.where = std::move(*expression);
+  }
+  std::string text;
+  const Status written = report::write_points(*stored, question, [&](std::string_view lines) {
+    text += lines;
+    return true;
+  });
+  if (!written.ok()) return written.error();
+  return text;
+}
+
+}  // namespace foretrace::python

@@ -1,0 +1,64 @@
+// What Python asks for, as the documents that the program prints with --json.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/sweep/run.h"
+#include "models/catalogue/catalogue.h"
+#include "sim/core/result.h"
+
+namespace foretrace::python {
+
+/// The configs of this folder, read once per process and folder.
+[[nodiscard]] Result<CataloguePtr> catalogue_of(const std::string& directory);
+
+/// How a recording is replayed.
+struct ReplayOptions {
+  std::string step = "median";
+  std::string engine = "pull";
+};
+
+/// A recording that is read once and asked often.
+class RecordedRun {
+ public:
+  [[nodiscard]] static Result<RecordedRun> read(const std::vector<std::string>& paths,
+                                                const CataloguePtr& catalogue, bool strict);
+  [[nodiscard]] Result<std::string> simulate(const ReplayOptions& options) const;
+  [[nodiscard]] Result<std::string> what_if(const std::vector<std::string>& what_ifs,
+                                            const std::string& accelerator,
+                                            const ReplayOptions& options) const;
+  [[nodiscard]] std::size_t tasks() const { return recording_->graph().size(); }
+
+ private:
+  std::shared_ptr<const driver::Recording> recording_;
+};
+
+[[nodiscard]] bool is_scenario(const std::string& path);
+[[nodiscard]] Result<std::string> simulate_scenario(const std::string& path,
+                                                    const CataloguePtr& catalogue);
+[[nodiscard]] Result<std::string> inspect(const std::vector<std::string>& paths,
+                                          const CataloguePtr& catalogue);
+[[nodiscard]] Result<std::string> schedule(const std::string& path);
+
+/// Runs a sweep; an empty `text` means the file. The document has the best `top` points.
+struct SweepQuestion {
+  std::string path;
+  std::string text{};
+  std::string folder;  ///< of the store
+  std::size_t threads = 0;
+  std::size_t top = 20;
+  bool fresh = false;
+};
+[[nodiscard]] Result<std::string> sweep(const SweepQuestion& question,
+                                        const CataloguePtr& catalogue);
+/// Points of a store as CSV.
+[[nodiscard]] Result<std::string> sweep_points(const std::string& folder, const std::string& where,
+                                               std::size_t top, bool pareto);
+
+}  // namespace foretrace::python

@@ -1,0 +1,261 @@
+"""Predicts what an optimization, another accelerator or a cluster would do to a deep learning run.
+
+    import foretrace
+    foretrace.simulate("trace.json.gz").step_ns
+    foretrace.whatif("trace.json.gz", ["mixed_precision"]).predicted.step_ns
+
+Every answer is a data class with the figures that are asked for most, and `document`: all of it, as
+`foretrace ... --json` prints it. What goes wrong is a `foretrace.Error` with the program's own line.
+"""
+
+import csv
+import dataclasses
+import html
+import io
+import json
+import os
+import pathlib
+import typing
+
+from . import _foretrace
+from ._foretrace import Corun, Error, Sharing, StepPrediction
+
+__version__ = _foretrace.__version__
+__all__ = ["Breakdown", "Corun", "Error", "Inspection", "Predictor", "Recording", "ScheduleResult", "Sharing",
+           "SimulateResult", "Step", "StepPrediction", "SweepResult", "WhatIfResult", "inspect", "read",
+           "schedule", "simulate", "sweep", "whatif"]
+
+
+def _configs() -> str:
+    """The folder of configs: FORETRACE_CONFIGS, that of the installation, or that of the source tree."""
+    if os.environ.get("FORETRACE_CONFIGS"):
+        return os.environ["FORETRACE_CONFIGS"]
+    for parent in pathlib.Path(__file__).resolve().parents:
+        installed = parent / "share" / "foretrace" / "configs"
+        if installed.is_dir():
+            return str(installed)
+    return _foretrace.source_configs
+
+
+def _paths(path) -> typing.List[str]:
+    return [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(one) for one in path]
+
+
+def _milliseconds(ns) -> str:
+    return "-" if ns is None else f"{ns / 1e6:.2f} ms"
+
+
+def _frame(rows):
+    """A pandas data frame; an ImportError where pandas is not installed."""
+    import pandas
+    return pandas.DataFrame(rows)
+
+
+class _Shown:
+    """What Jupyter shows of an answer: a table of the figures it names."""
+
+    def _figures(self) -> typing.Dict[str, str]:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+                       for name, value in self._figures().items())
+        return f"<table>{rows}</table>"
+
+
+@dataclasses.dataclass(frozen=True)
+class Breakdown:
+    """Where a step goes, in ns; exclusive, so that the parts sum to the step."""
+    host_bound: int = 0
+    compute: int = 0
+    memory_copy: int = 0
+    communication_exposed: int = 0
+    communication_waiting: int = 0
+    idle: int = 0
+
+    @classmethod
+    def _of(cls, parts):
+        names = {field.name for field in dataclasses.fields(cls)}
+        given = {key[:-3] if key.endswith("_ns") else key: value for key, value in (parts or {}).items()}
+        return cls(**{key: value for key, value in given.items() if key in names})
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One side of a what-if. The range is that of a prediction, and None for what is only replayed."""
+    step_ns: int
+    low_ns: typing.Optional[int]
+    high_ns: typing.Optional[int]
+    breakdown: Breakdown
+    document: dict = dataclasses.field(repr=False)
+
+    @classmethod
+    def _of(cls, document):
+        return cls(document["step_ns"], document.get("low_ns"), document.get("high_ns"),
+                   Breakdown._of(document.get("breakdown")), document)
+
+
+@dataclasses.dataclass(frozen=True)
+class SimulateResult(_Shown):
+    """A replay, or the simulation of a scenario (then nothing was measured)."""
+    step_ns: int
+    measured_step_ns: typing.Optional[int]
+    error: typing.Optional[float]  # simulated / measured - 1
+    breakdown: Breakdown
+    document: dict = dataclasses.field(repr=False)
+
+    def _figures(self):
+        figures = {"step": _milliseconds(self.step_ns), "measured": _milliseconds(self.measured_step_ns)}
+        if self.error is not None:
+            figures["error"] = f"{100 * self.error:.2f} %"
+        return figures
+
+
+@dataclasses.dataclass(frozen=True)
+class WhatIfResult(_Shown):
+    baseline: Step
+    predicted: Step
+    speedup: float
+    applied: typing.List[str]
+    document: dict = dataclasses.field(repr=False)
+
+    def _figures(self):
+        return {"what-if": ", ".join(self.applied), "step now": _milliseconds(self.baseline.step_ns),
+                "predicted": _milliseconds(self.predicted.step_ns),
+                "between": f"{_milliseconds(self.predicted.low_ns)} and {_milliseconds(self.predicted.high_ns)}",
+                "speedup": f"{self.speedup:.2f}x"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Inspection(_Shown):
+    traces: typing.List[dict]
+    document: dict = dataclasses.field(repr=False)
+
+    def _figures(self):
+        return {one.get("path", f"trace {i}"): f"{one.get('events', '-')} events" for i, one in enumerate(self.traces)}
+
+
+@dataclasses.dataclass(frozen=True)
+class ScheduleResult(_Shown):
+    runs: typing.List[dict]
+    document: dict = dataclasses.field(repr=False)
+
+    def frame(self):
+        """One row per policy."""
+        return _frame([{"policy": run["policy"]["name"], **run.get("metrics", {})} for run in self.runs])
+
+    def _figures(self):
+        return {"policies": ", ".join(run["policy"]["name"] for run in self.runs)}
+
+
+@dataclasses.dataclass(frozen=True)
+class SweepResult(_Shown):
+    """What came of a sweep; its points stay in `folder`."""
+    folder: str
+    rows: int
+    feasible: int
+    failed: int
+    best: typing.Optional[dict]
+    document: dict = dataclasses.field(repr=False)
+
+    def points(self, where: str = "", top: int = 0, pareto: bool = False) -> typing.List[dict]:
+        """Points as dictionaries: all in the order of their numbers, or the best first."""
+        text = _foretrace.sweep_points(self.folder, where, top, pareto)
+        return [{key: _value(value) for key, value in row.items()} for row in csv.DictReader(io.StringIO(text))]
+
+    def frame(self, where: str = "", top: int = 0, pareto: bool = False):
+        """The same as a pandas data frame."""
+        return _frame(self.points(where, top, pareto))
+
+    def _figures(self):
+        figures = {"points": self.rows, "feasible": self.feasible, "failed": self.failed}
+        if self.best:
+            figures["best"] = ", ".join(f"{key} {value}" for key, value in self.best.items()
+                                        if key not in ("feasible", "reason"))
+        return figures
+
+
+def _value(text: str):
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text if text else None
+
+
+class Recording:
+    """A trace, or the traces of a job's ranks: read once, asked often."""
+
+    def __init__(self, path, *, strict: bool = False):
+        self._run = _foretrace.RecordedRun(_paths(path), _configs(), strict)
+
+    @property
+    def tasks(self) -> int:
+        return self._run.tasks
+
+    def simulate(self, *, step="median", engine: str = "pull") -> SimulateResult:
+        return _simulated(json.loads(self._run.simulate(str(step), engine)))
+
+    def whatif(self, what_ifs=(), *, accelerator: str = "", step="median", engine: str = "pull") -> WhatIfResult:
+        stack = [what_ifs] if isinstance(what_ifs, str) else list(what_ifs)
+        document = json.loads(self._run.whatif(stack, accelerator, str(step), engine))
+        return WhatIfResult(Step._of(document["baseline"]), Step._of(document["predicted"]), document["speedup"],
+                            [one["name"] for one in document.get("applied", [])], document)
+
+
+def _simulated(document) -> SimulateResult:
+    side = document.get("baseline") or document["predicted"]
+    return SimulateResult(side["step_ns"], (document.get("measured") or {}).get("step_ns"), side.get("error"),
+                          Breakdown._of(side.get("breakdown")), document)
+
+
+def read(path, *, strict: bool = False) -> Recording:
+    """Reads a trace, a folder of ranks, or a list of traces."""
+    return Recording(path, strict=strict)
+
+
+def inspect(path) -> Inspection:
+    """What is in traces: steps, streams, where the time goes, what was damaged."""
+    document = json.loads(_foretrace.inspect(_paths(path), _configs()))
+    return Inspection(document["traces"], document)
+
+
+def simulate(path, *, step="median", engine: str = "pull") -> SimulateResult:
+    """Replays a trace, or simulates a scenario."""
+    if isinstance(path, Recording):
+        return path.simulate(step=step, engine=engine)
+    paths = _paths(path)
+    if len(paths) == 1 and _foretrace.is_scenario(paths[0]):
+        return _simulated(json.loads(_foretrace.simulate_scenario(paths[0], _configs())))
+    return Recording(paths).simulate(step=step, engine=engine)
+
+
+def whatif(path, what_ifs=(), *, accelerator: str = "", step="median", engine: str = "pull") -> WhatIfResult:
+    """What what-ifs ('NAME[:key=value,...]') would do to a recorded run."""
+    recording = path if isinstance(path, Recording) else Recording(path)
+    return recording.whatif(what_ifs, accelerator=accelerator, step=step, engine=engine)
+
+
+def schedule(path) -> ScheduleResult:
+    """Simulates jobs on a cluster under scheduling policies."""
+    document = json.loads(_foretrace.schedule(os.fspath(path)))
+    return ScheduleResult(document["runs"], document)
+
+
+def sweep(sweep, folder, *, threads: int = 0, top: int = 20, fresh: bool = False) -> SweepResult:
+    """Computes a design space: a file, or a dictionary with what would stand in one. What `folder` holds already is
+    not computed again."""
+    is_file = isinstance(sweep, (str, os.PathLike))
+    path, text = (os.fspath(sweep), "") if is_file else ("sweep", json.dumps(sweep))
+    document = json.loads(_foretrace.sweep(path, text, os.fspath(folder), threads, top, fresh, _configs()))
+    points = document["points"]
+    best = points[0] if points and points[0]["feasible"] else None
+    return SweepResult(os.fspath(folder), document["rows"], document["feasible"], document["failed"], best, document)
+
+
+class Predictor(_foretrace.Predictor):
+    """A job that is loaded once and asked as a scheduler asks: predict(), throughputs(), corun()."""
+
+    def __init__(self, path, *, step="median"):
+        super().__init__(_paths(path), _configs(), str(step))

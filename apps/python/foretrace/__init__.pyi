@@ -1,0 +1,126 @@
+import enum
+import os
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+Path = Union[str, "os.PathLike[str]"]
+__version__: str
+
+class Error(RuntimeError): ...
+
+@dataclass(frozen=True)
+class Breakdown:
+    host_bound: int
+    compute: int
+    memory_copy: int
+    communication_exposed: int
+    communication_waiting: int
+    idle: int
+
+@dataclass(frozen=True)
+class Step:
+    step_ns: int
+    low_ns: Optional[int]
+    high_ns: Optional[int]
+    breakdown: Breakdown
+    document: Dict[str, Any]
+
+@dataclass(frozen=True)
+class SimulateResult:
+    step_ns: int
+    measured_step_ns: Optional[int]
+    error: Optional[float]
+    breakdown: Breakdown
+    document: Dict[str, Any]
+
+@dataclass(frozen=True)
+class WhatIfResult:
+    baseline: Step
+    predicted: Step
+    speedup: float
+    applied: List[str]
+    document: Dict[str, Any]
+
+@dataclass(frozen=True)
+class Inspection:
+    traces: List[Dict[str, Any]]
+    document: Dict[str, Any]
+
+@dataclass(frozen=True)
+class ScheduleResult:
+    runs: List[Dict[str, Any]]
+    document: Dict[str, Any]
+    def frame(self) -> Any: ...
+
+@dataclass(frozen=True)
+class SweepResult:
+    folder: str
+    rows: int
+    feasible: int
+    failed: int
+    best: Optional[Dict[str, Any]]
+    document: Dict[str, Any]
+    def points(self, where: str = ..., top: int = ..., pareto: bool = ...) -> List[Dict[str, Any]]: ...
+    def frame(self, where: str = ..., top: int = ..., pareto: bool = ...) -> Any: ...
+
+class Recording:
+    def __init__(self, path: Union[Path, Sequence[Path]], *, strict: bool = ...) -> None: ...
+    @property
+    def tasks(self) -> int: ...
+    def simulate(self, *, step: Union[str, int] = ..., engine: str = ...) -> SimulateResult: ...
+    def whatif(self, what_ifs: Union[str, Sequence[str]] = ..., *, accelerator: str = ...,
+               step: Union[str, int] = ..., engine: str = ...) -> WhatIfResult: ...
+
+def read(path: Union[Path, Sequence[Path]], *, strict: bool = ...) -> Recording: ...
+def inspect(path: Union[Path, Sequence[Path]]) -> Inspection: ...
+def simulate(path: Union[Path, Sequence[Path], Recording], *, step: Union[str, int] = ...,
+             engine: str = ...) -> SimulateResult: ...
+def whatif(path: Union[Path, Sequence[Path], Recording], what_ifs: Union[str, Sequence[str]] = ..., *,
+           accelerator: str = ..., step: Union[str, int] = ..., engine: str = ...) -> WhatIfResult: ...
+def schedule(path: Path) -> ScheduleResult: ...
+def sweep(sweep: Union[Path, Dict[str, Any]], folder: Path, *, threads: int = ..., top: int = ...,
+          fresh: bool = ...) -> SweepResult: ...
+
+class Sharing(enum.Enum):
+    time_slices = ...
+    mps = ...
+    mig = ...
+
+class StepPrediction:
+    @property
+    def step_ns(self) -> int: ...
+    @property
+    def low_ns(self) -> int: ...
+    @property
+    def high_ns(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def fits(self) -> bool: ...
+    @property
+    def samples(self) -> float: ...
+    def speedup(self, own_step_ns: int) -> float: ...
+
+class Corun:
+    @property
+    def first(self) -> StepPrediction: ...
+    @property
+    def second(self) -> StepPrediction: ...
+    @property
+    def first_share(self) -> float: ...
+    @property
+    def second_share(self) -> float: ...
+    @property
+    def fits(self) -> bool: ...
+
+class Predictor:
+    def __init__(self, path: Union[Path, Sequence[Path]], *, step: Union[str, int] = ...) -> None: ...
+    def predict(self, *, accelerator: str = ..., accelerators: int = ..., cluster: str = ..., compute: float = ...,
+                copies: float = ..., communication: float = ..., host: float = ...) -> StepPrediction: ...
+    def throughputs(self, accelerators: Sequence[str], counts: Sequence[int]) -> List[List[float]]: ...
+    @staticmethod
+    def corun(first: "Predictor", second: "Predictor", sharing: Sharing = ...) -> Corun: ...
+    @property
+    def tasks(self) -> int: ...
+    @property
+    def step_ns(self) -> int: ...

@@ -1,0 +1,163 @@
+// The compiled half of the Python package: files to documents, and the predictor. The other half,
+// foretrace/__init__.py, makes objects of them.
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "apps/driver/predictor/predictor.h"
+#include "apps/python/documents.h"
+
+namespace py = pybind11;
+
+namespace foretrace::python {
+namespace {
+
+/// What Python sees as foretrace.Error.
+class Failure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <typename T>
+T taken(Result<T> result) {
+  if (!result.ok()) throw Failure(result.error().message);
+  return std::move(*result);
+}
+
+CataloguePtr known(const std::string& configs) { return taken(catalogue_of(configs)); }
+
+using Unlocked = py::call_guard<py::gil_scoped_release>;
+
+void add_predictor(py::module_& module) {
+  py::class_<StepPrediction>(module, "StepPrediction")
+      .def_readonly("step_ns", &StepPrediction::step_ns)
+      .def_readonly("low_ns", &StepPrediction::low_ns)
+      .def_readonly("high_ns", &StepPrediction::high_ns)
+      .def_readonly("memory_bytes", &StepPrediction::memory_bytes)
+      .def_readonly("fits", &StepPrediction::fits)
+      .def_readonly("samples", &StepPrediction::samples)
+      .def("speedup", &StepPrediction::speedup, py::arg("own_step_ns"))
+      .def("__repr__", [](const StepPrediction& step) {
+        return "StepPrediction(step_ns=" + std::to_string(step.step_ns) +
+               ", low_ns=" + std::to_string(step.low_ns) +
+               ", high_ns=" + std::to_string(step.high_ns) +
+               ", memory_bytes=" + std::to_string(step.memory_bytes) +
+               ", fits=" + (step.fits ? "True" : "False") + ")";
+      });
+  py::enum_<Sharing>(module, "Sharing")
+      .value("time_slices", Sharing::time_slices)
+      .value("mps", Sharing::mps)
+      .value("mig", Sharing::mig);
+  py::class_<Corun>(module, "Corun")
+      .def_readonly("first", &Corun::first)
+      .def_readonly("second", &Corun::second)
+      .def_readonly("first_share", &Corun::first_share)
+      .def_readonly("second_share", &Corun::second_share)
+      .def_readonly("fits", &Corun::fits);
+  py::class_<Predictor>(module, "Predictor")
+      .def(py::init([](const std::vector<std::string>& paths, const std::string& configs,
+                       const std::string& step) {
+             return taken(Predictor::load(paths, {.catalogue = known(configs), .step = step}));
+           }),
+           py::arg("paths"), py::arg("configs"), py::arg("step") = "median", Unlocked())
+      .def(
+          "predict",
+          [](const Predictor& self, const std::string& accelerator, std::uint32_t accelerators,
+             const std::string& cluster, double compute, double copies, double communication,
+             double host) {
+            return taken(self.predict(
+                {accelerator, accelerators, cluster, compute, copies, communication, host}));
+          },
+          py::kw_only(), py::arg("accelerator") = "", py::arg("accelerators") = 0,
+          py::arg("cluster") = "", py::arg("compute") = 1.0, py::arg("copies") = 1.0,
+          py::arg("communication") = 1.0, py::arg("host") = 1.0, Unlocked())
+      .def(
+          "throughputs",
+          [](const Predictor& self, const std::vector<std::string>& accelerators,
+             const std::vector<std::uint32_t>& counts) {
+            const auto flat = taken(self.throughputs(accelerators, counts));
+            std::vector<std::vector<double>> rows(accelerators.size());
+            for (std::size_t i = 0; i < flat.size(); ++i) {
+              rows[i / counts.size()].push_back(flat[i]);
+            }
+            return rows;
+          },
+          py::arg("accelerators"), py::arg("counts"), Unlocked())
+      .def_static(
+          "corun",
+          [](const Predictor& first, const Predictor& second, Sharing sharing) {
+            return taken(Predictor::corun(first, second, sharing));
+          },
+          py::arg("first"), py::arg("second"), py::arg("sharing") = Sharing::time_slices,
+          Unlocked())
+      .def_property_readonly("tasks", &Predictor::tasks)
+      .def_property_readonly("step_ns", &Predictor::step_ns);
+}
+
+void add_recordings(py::module_& module) {
+  py::class_<RecordedRun>(module, "RecordedRun")
+      .def(py::init(
+               [](const std::vector<std::string>& paths, const std::string& configs, bool strict) {
+                 return taken(RecordedRun::read(paths, known(configs), strict));
+               }),
+           py::arg("paths"), py::arg("configs"), py::arg("strict") = false, Unlocked())
+      .def(
+          "simulate",
+          [](const RecordedRun& self, const std::string& step, const std::string& engine) {
+            return taken(self.simulate({step, engine}));
+          },
+          py::arg("step"), py::arg("engine"), Unlocked())
+      .def(
+          "whatif",
+          [](const RecordedRun& self, const std::vector<std::string>& what_ifs,
+             const std::string& accelerator, const std::string& step, const std::string& engine) {
+            return taken(self.what_if(what_ifs, accelerator, {step, engine}));
+          },
+          py::arg("what_ifs"), py::arg("accelerator"), py::arg("step"), py::arg("engine"),
+          Unlocked())
+      .def_property_readonly("tasks", &RecordedRun::tasks);
+}
+
+}  // namespace
+}  // namespace foretrace::python
+
+PYBIND11_MODULE(_foretrace, module) {
+  using namespace foretrace::python;
+  module.attr("source_configs") = FORETRACE_SOURCE_CONFIGS;
+  module.attr("__version__") = FORETRACE_VERSION;
+  py::register_exception<Failure>(module, "Error", PyExc_RuntimeError);
+  add_recordings(module);
+  add_predictor(module);
+  module.def("is_scenario", &is_scenario, Unlocked());
+  module.def(
+      "simulate_scenario",
+      [](const std::string& path, const std::string& configs) {
+        return taken(simulate_scenario(path, known(configs)));
+      },
+      Unlocked());
+  module.def(
+      "inspect",
+      [](const std::vector<std::string>& paths, const std::string& configs) {
+        return taken(inspect(paths, known(configs)));
+      },
+      Unlocked());
+  module.def(
+      "schedule", [](const std::string& path) { return taken(schedule(path)); }, Unlocked());
+  module.def(
+      "sweep",
+      [](const std::string& path, const std::string& text, const std::string& folder,
+         std::size_t threads, std::size_t top, bool fresh, const std::string& configs) {
+        return taken(sweep({path, text, folder, threads, top, fresh}, known(configs)));
+      },
+      Unlocked());
+  module.def(
+      "sweep_points",
+      [](const std::string& folder, const std::string& where, std::size_t top, bool pareto) {
+        return taken(sweep_points(folder, where, top, pareto));
+      },
+      Unlocked());
+}

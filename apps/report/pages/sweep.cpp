@@ -1,0 +1,20 @@
+// The page of `sweep`: foretrace.sweep_result/1.
+#include <array>
+
+#include "apps/report/pages.h"
+
+namespace foretrace::report {
+
+namespace sections {
+Builder<SweepAnswer> swept_points;
+}
+
+Page sweep_page(const SweepAnswer& answer) {
+  constexpr std::array list = {sections::swept_points};
+  return {.schema = "foretrace.sweep_result/1",
+          .document_keys = {"sweep"},
+          .sections = build<SweepAnswer>(list, {}, answer),
+          .main_table = "points"};
+}
+
+}  // namespace foretrace::report

@@ -1,0 +1,77 @@
+#include "apps/report/sweep_points.h"
+
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace foretrace::report {
+namespace {
+
+using sweeping::MetricInfo;
+using sweeping::SelectedPoint;
+using sweeping::Space;
+using sweeping::Sweep;
+
+constexpr std::size_t bytes_per_write = std::size_t{1} << 16U;
+
+void add_cell(std::string_view text, std::string& line) {
+  line += ',';
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    line += text;
+    return;
+  }
+  line += '"';
+  for (const char c : text) {
+    line += c;
+    if (c == '"') line += c;
+  }
+  line += '"';
+}
+
+std::string names_line(const Sweep& sweep) {
+  std::string line = "id";
+  for (const auto& axis : sweep.axes()) add_cell(axis.name, line);
+  add_cell("feasible", line);
+  for (const MetricInfo& metric : sweep.metrics) add_cell(metric.name, line);
+  return line + ",reason\n";
+}
+
+void add_point(const Sweep& sweep, const SelectedPoint& point, std::string& out) {
+  out += fmt::format("{}", point.result.point);
+  for (std::size_t i = 0; i < sweep.axes().size(); ++i) {
+    add_cell(Space::text_of(sweep.axes()[i], point.result.where[i]), out);
+  }
+  out += point.is_feasible ? ",1" : ",0";
+  for (std::size_t i = 0; i < sweep.metrics.size(); ++i) {
+    out += ',';
+    if (i >= point.result.metrics.size() || std::isnan(point.result.metrics[i])) continue;
+    const double value = point.result.metrics[i];
+    out += sweep.metrics[i].is_whole ? fmt::format("{}", std::llround(value))
+                                     : fmt::format("{}", value);
+  }
+  add_cell(point.result.reason, out);
+  out += '\n';
+}
+
+}  // namespace
+
+Status write_points(const sweeping::StoredSweep& stored, const sweeping::PointQuestion& question,
+                    const std::function<bool(std::string_view)>& sink) {
+  const Error not_written{ErrorCode::io, "cannot write"};
+  std::string lines = names_line(stored.sweep);
+  const auto counts =
+      sweeping::select_points(stored, question, [&](const SelectedPoint& point) -> Status {
+        add_point(stored.sweep, point, lines);
+        if (lines.size() < bytes_per_write) return ok_status();
+        const bool is_written = sink(lines);
+        lines.clear();
+        if (!is_written) return not_written;
+        return ok_status();
+      });
+  if (!counts.ok()) return counts.error();
+  if (!sink(lines)) return not_written;
+  return ok_status();
+}
+
+}  // namespace foretrace::report

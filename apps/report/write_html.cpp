@@ -1,0 +1,150 @@
+// Pages of sections as cards of a web page.
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "apps/report/writers.h"
+
+namespace foretrace::report {
+namespace {
+
+bool is_on_web(Show show) { return show == Show::always || show == Show::details; }
+
+struct Character {
+  std::size_t bytes = 1;
+  bool shows = false;  ///< false: no valid UTF-8, or one that reorders the text around it
+};
+
+/// The character that begins here.
+Character character_of(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const std::uint8_t first = byte(0);
+  if (first < 0x80) return {1, true};
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {};
+  std::uint32_t code = first & (0xFFU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return {};
+    code = (code << 6U) | (byte(i) & 0x3FU);
+  }
+  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (overlong || surrogate || code > 0x10FFFF) return {};
+  const bool reorders = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
+                        code == 0x200E || code == 0x200F;
+  return {length, !reorders && code >= 0xA0};
+}
+
+/// One character for HTML; `text` loses it.
+std::string next_character(std::string_view& text) {
+  const Character character = character_of(text);
+  const std::string_view one = text.substr(0, character.bytes);
+  text.remove_prefix(one.size());
+  if (!character.shows) return "\xEF\xBF\xBD";
+  switch (one.front()) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '"': return "&quot;";
+    case '\'': return "&#39;";
+    default: break;
+  }
+  const bool controls = static_cast<unsigned char>(one.front()) < 0x20U || one.front() == 0x7F;
+  return controls ? "?" : std::string(one);
+}
+
+struct TablePlace {
+  const Section& section;
+  const Table& table;
+};
+
+std::string cell_html(const TablePlace& place, const Row& row, std::size_t column,
+                      std::size_t level) {
+  const std::int64_t own = place.table.columns[column].scale_ns;
+  const std::int64_t scale = std::max<std::int64_t>(0, own != 0 ? own : place.section.scale_ns);
+  const bool known = column < row.cells.size();
+  const std::string text = known ? html_text(shown_text(row.cells[column], scale)) : std::string();
+  if (column == 0) {
+    return fmt::format("<td{}><bdi>{}</bdi></td>", level > 0 ? " class=\"below\"" : "", text);
+  }
+  const bool is_words = known && row.cells[column].is_known() && !is_figure(row.cells[column]);
+  return fmt::format("<td{}>{}</td>", is_words ? " class=\"words\"" : "", text);
+}
+
+std::string row_html(const TablePlace& place, const Row& row, std::size_t level) {
+  if (!is_on_web(row.show)) return {};
+  std::string html = "<tr>";
+  for (std::size_t i = 0; i < place.table.columns.size(); ++i) {
+    if (is_on_web(place.table.columns[i].show)) html += cell_html(place, row, i, level);
+  }
+  html += "</tr>\n";
+  for (const Row& below : row.below) html += row_html(place, below, level + 1);
+  return html;
+}
+
+std::string table_html(const Section& section, const Table& table) {
+  const bool empty = std::none_of(table.rows.begin(), table.rows.end(),
+                                  [](const Row& row) { return is_on_web(row.show); });
+  if (empty || !is_on_web(table.show)) return {};
+  std::string html = "<div class=\"scroll\"><table><thead><tr>";
+  bool is_first = true;
+  for (const Column& column : table.columns) {
+    if (!is_on_web(column.show)) continue;
+    const std::string& title = is_first && column.title.empty() ? table.title : column.title;
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", column.is_prose ? " class=\"words\"" : "",
+                        html_text(title));
+    is_first = false;
+  }
+  html += "</tr></thead><tbody>\n";
+  std::size_t rows = 0;
+  for (const Row& row : table.rows) {
+    if (is_on_web(row.show) && rows++ < table.longest) html += row_html({section, table}, row, 0);
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string section_html(const Section& section) {
+  std::string facts;
+  for (const Fact& fact : section.facts) {
+    if (fact.label.empty() || !is_on_web(fact.show)) continue;
+    facts += fmt::format("<dt>{}</dt><dd><bdi>{}</bdi></dd>\n", html_text(fact.label),
+                         html_text(shown_text(fact.value, section.scale_ns)));
+  }
+  std::string html = facts.empty() ? facts : "<dl>\n" + facts + "</dl>\n";
+  for (const Table& table : section.tables) html += table_html(section, table);
+  for (const Note& note : section.notes) {
+    if (!is_on_web(note.show)) continue;
+    html += fmt::format("<p class=\"hint\">{}{}</p>\n",
+                        note.strong.empty() ? "" : "<b>" + html_text(note.strong) + "</b>",
+                        html_text(note.text, 2000));
+  }
+  return html;
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text, std::size_t most) {
+  std::string html;
+  std::size_t count = 0;
+  while (!text.empty() && count++ < most) html += next_character(text);
+  return text.empty() ? html : html + "\xE2\x80\xA6";
+}
+
+std::string html_of(const Page& page) {
+  std::string html;
+  for (const Section& section : page.sections) {
+    if (!is_on_web(section.show)) continue;
+    std::string body = section_html(section);
+    for (const std::string& line : {section.headline, section.remark}) {
+      if (!line.empty()) body.insert(0, "<p><b>" + html_text(line, 2000) + "</b></p>\n");
+    }
+    if (body.empty()) continue;
+    if (!section.title.empty()) body.insert(0, "<h3>" + html_text(section.title) + "</h3>\n");
+    html += body;
+  }
+  for (const Page& part : page.parts) html += html_of(part);
+  return html;
+}
+
+}  // namespace foretrace::report

@@ -1,0 +1,161 @@
+#include "apps/driver/predictor/predictor.h"
+
+#include <array>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/predict.h"
+#include "tests/apps/support/program.h"
+#include "tests/configs.h"
+
+namespace foretrace {
+namespace {
+
+Predictor demo() {
+  auto predictor = Predictor::load(test::demo_trace, {.catalogue = test::shipped()});
+  REQUIRE(predictor.ok());
+  return std::move(*predictor);
+}
+
+driver::Recording recorded() {
+  auto recording = driver::load(test::demo_trace, {.catalogue = test::shipped()});
+  REQUIRE(recording.ok());
+  return std::move(*recording);
+}
+
+/// What the driver answers to one what-if.
+std::int64_t asked(const driver::Recording& recording, const driver::WhatIfSpec& spec) {
+  const auto what_if = driver::check_what_if(spec);
+  REQUIRE(what_if.ok());
+  const std::array<driver::WhatIf, 1> stack = {*what_if};
+  const auto prediction = driver::predict(recording, stack);
+  REQUIRE(prediction.ok());
+  return prediction->run.answer.step_ns;
+}
+
+}  // namespace
+
+TEST_CASE("predictor: without a change it answers what a replay does") {
+  const Predictor job = demo();
+  const auto replay = driver::replay(recorded());
+  REQUIRE(replay.ok());
+  const auto step = job.predict();
+  REQUIRE(step.ok());
+  CHECK(step->step_ns == replay->run.answer.step_ns);
+  CHECK(step->step_ns == job.step_ns());
+  CHECK(step->low_ns <= step->step_ns);
+  CHECK(step->high_ns >= step->step_ns);
+  CHECK(step->memory_bytes > 0);
+  CHECK(step->fits);
+}
+
+TEST_CASE("predictor: factors are exactly what the what-if scale does to the same tasks") {
+  const driver::Recording recording = recorded();
+  const Predictor job = demo();
+  for (const double factor : {0.01, 0.5, 1.7, 20.0}) {
+    CAPTURE(factor);
+    std::vector<driver::WhatIf> stack;
+    for (const char* const kind : {"kind=kernel", "kind=set"}) {
+      const auto scale =
+          driver::check_what_if({"scale", {{"select", kind}, {"factor", std::to_string(factor)}}});
+      REQUIRE(scale.ok());
+      stack.push_back(*scale);
+    }
+    const auto asked_for = driver::predict(recording, stack);
+    REQUIRE(asked_for.ok());
+    const auto step = job.predict({.compute = factor});
+    REQUIRE(step.ok());
+    CHECK(step->step_ns == asked_for->run.answer.step_ns);
+  }
+}
+
+TEST_CASE("predictor: an accelerator is what the what-if accelerator_swap makes of it") {
+  const std::int64_t swapped = asked(recorded(), driver::swap_to("h100_sxm"));
+  const auto step = demo().predict({.accelerator = "h100_sxm"});
+  REQUIRE(step.ok());
+  CHECK(step->step_ns == swapped);
+}
+
+TEST_CASE("predictor: threads ask one predictor and get the same answers") {
+  const Predictor job = demo();
+  std::vector<std::int64_t> alone;
+  for (int i = 0; i < 16; ++i) {
+    alone.push_back(job.predict({.compute = 0.25 + 0.1 * i, .host = 1 + 0.05 * i})->step_ns);
+  }
+  const Predictor fresh = demo();
+  std::array<std::vector<std::int64_t>, 4> together;
+  std::vector<std::thread> threads;
+  for (auto& answers : together) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 16; ++i) {
+        answers.push_back(
+            fresh.predict({.compute = 0.25 + 0.1 * i, .host = 1 + 0.05 * i})->step_ns);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& answers : together) CHECK(answers == alone);
+}
+
+TEST_CASE("predictor: throughputs are speedups, by accelerator and count") {
+  const Predictor job = demo();
+  const std::vector<std::string> products = {"a100_sxm_80gb", "v100_sxm2_16gb"};
+  const std::vector<std::uint32_t> counts = {1, 4};
+  const auto rates = job.throughputs(products, counts);
+  REQUIRE(rates.ok());
+  REQUIRE(rates->size() == 4);
+  CHECK((*rates)[0] == doctest::Approx(1));
+  CHECK((*rates)[1] > 2);   // four accelerators do more than two,
+  CHECK((*rates)[1] <= 4);  // and not more than four
+  CHECK((*rates)[2] < 1);   // a V100 is slower than an A100
+}
+
+TEST_CASE("predictor: two jobs on one device are each slower than alone, and no faster than half") {
+  const Predictor job = demo();
+  for (const Sharing sharing : {Sharing::time_slices, Sharing::mps, Sharing::mig}) {
+    const auto both = Predictor::corun(job, job, sharing);
+    REQUIRE(both.ok());
+    CHECK(both->first_share <= 1);
+    CHECK(both->first_share >= 0.45);
+    CHECK(both->first_share == doctest::Approx(both->second_share).epsilon(0.01));
+  }
+}
+
+TEST_CASE("predictor: time slices cost a job that leaves its device idle less") {
+  // At a tenth of the kernels' time the device mostly waits for the host.
+  const Predictor job = demo();
+  const auto busy = Predictor::corun(job, job, Sharing::time_slices);
+  const auto idle = Predictor::corun(job, job, Sharing::time_slices, {.compute = 0.1});
+  REQUIRE(busy.ok());
+  REQUIRE(idle.ok());
+  CHECK(idle->first_share > busy->first_share);
+}
+
+TEST_CASE("predictor: a scenario is asked for other clusters and more accelerators") {
+  const auto job =
+      Predictor::load("configs/scenarios/gpt3_175b_selene.json", {.catalogue = test::shipped()});
+  REQUIRE(job.ok());
+  const auto twice = job->predict({.accelerators = 128});
+  REQUIRE(twice.ok());
+  CHECK(twice->step_ns < job->step_ns());
+  const auto odd = job->predict({.accelerators = 100});
+  REQUIRE_FALSE(odd.ok());
+  CHECK(odd.error().message.find("expected a multiple of 64") != std::string::npos);
+  CHECK_FALSE(job->predict({.compute = 2}).ok());
+}
+
+TEST_CASE("predictor: mistakes name what was wrong") {
+  const Predictor job = demo();
+  const auto product = job.predict({.accelerator = "h100_sxn"});
+  REQUIRE_FALSE(product.ok());
+  CHECK(product.error().message.find("did you mean 'h100_sxm'") != std::string::npos);
+  const auto factor = job.predict({.compute = -1});
+  REQUIRE_FALSE(factor.ok());
+  CHECK(factor.error().message == "placement: compute: got -1, expected a factor from 0 to 1e6");
+  CHECK_FALSE(Predictor::load("no_such_file.json", {.catalogue = test::shipped()}).ok());
+}
+
+}  // namespace foretrace

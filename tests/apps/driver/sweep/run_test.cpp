@@ -1,0 +1,185 @@
+#include "apps/driver/sweep/run.h"
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/sweep/select.h"
+#include "tests/apps/support/program.h"
+#include "tests/configs.h"
+
+namespace foretrace::sweeping {
+namespace {
+
+using test::scratch_file;
+
+const std::string trace = std::filesystem::absolute(test::demo_trace).string();
+
+/// 2 x 3 points: a what-if or none, and a factor.
+std::string trace_sweep(const std::string& factors, const std::string& rest = "") {
+  return R"({"schema": "foretrace.sweep/1", "trace": ")" + trace +
+         R"(", "apply": [null, {"optimization": "scale", "parameters": {"select": "kind=kernel", "factor": 1}}],
+    "axes": [{"name": "precision", "pointer": "/apply/0", "values": [null, "mixed_precision"]},
+             {"pointer": "/apply/1/parameters/factor", "values": [)" +
+         factors + "]}]" + rest + "}";
+}
+
+Sweep sweep_of(const std::string& text) {
+  auto sweep = parse_sweep(text, "test.json", "");
+  REQUIRE_MESSAGE(sweep.ok(), (sweep.ok() ? "" : sweep.error().message));
+  return std::move(*sweep);
+}
+
+Result<SweepRun> run_into(const std::string& folder, const std::string& text,
+                          std::size_t threads = 2, const std::string& version = "1") {
+  const Sweep sweep = sweep_of(text);
+  return run_sweep(sweep, folder,
+                   {.catalogue = test::shipped(), .threads = threads, .version = version});
+}
+
+struct Rows {
+  SweepCounts counts;
+  std::vector<SelectedPoint> points;
+};
+Rows rows_of(const std::string& folder, const PointQuestion& question = {}) {
+  auto stored = open_stored(folder);
+  REQUIRE(stored.ok());
+  Rows rows;
+  const auto counts = select_points(*stored, question, [&](const SelectedPoint& point) {
+    rows.points.push_back(point);
+    return ok_status();
+  });
+  REQUIRE(counts.ok());
+  rows.counts = *counts;
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("sweep: a point of a trace is what whatif answers") {
+  const std::string folder = scratch_file("sweep_points");
+  const auto run = run_into(folder, trace_sweep("0.5, 0.75, 0.9", R"(, "metrics": ["low_ns"])"));
+  REQUIRE(run.ok());
+  CHECK(run->computed == 6);
+  const Rows rows = rows_of(folder);
+  REQUIRE(rows.points.size() == 6);
+  const auto asked = test::run_program(std::string("whatif ") + test::demo_trace +
+                                       " --apply mixed_precision --apply "
+                                       "\"scale:select='kind=kernel',factor=0.75\" --json");
+  REQUIRE(asked.code == 0);
+  const auto step = static_cast<std::int64_t>(rows.points[4].result.metrics[0]);
+  CHECK(asked.out.find("\"step_ns\": " + std::to_string(step)) != std::string::npos);
+  const auto low = static_cast<std::int64_t>(rows.points[4].result.metrics[2]);
+  CHECK(asked.out.find("\"low_ns\": " + std::to_string(low)) != std::string::npos);
+}
+
+TEST_CASE("sweep: what is there is not computed again; threads change no row") {
+  const std::string one = scratch_file("sweep_one");
+  const std::string two = scratch_file("sweep_two");
+  REQUIRE(run_into(one, trace_sweep("0.5, 0.75, 0.9"), 1).ok());
+  REQUIRE(run_into(two, trace_sweep("0.5, 0.75, 0.9"), 3).ok());
+  const Rows a = rows_of(one);
+  const Rows b = rows_of(two);
+  REQUIRE(a.points.size() == b.points.size());
+  for (std::size_t i = 0; i < a.points.size(); ++i) {
+    CHECK(a.points[i].result.metrics == b.points[i].result.metrics);
+  }
+  const auto again = run_into(one, trace_sweep("0.5, 0.75, 0.9"));
+  REQUIRE(again.ok());
+  CHECK(again->computed == 0);
+  CHECK(again->found == 6);
+}
+
+TEST_CASE("sweep: a changed file keeps the rows of points that are still points") {
+  const std::string folder = scratch_file("sweep_changed");
+  REQUIRE(run_into(folder, trace_sweep("0.5, 0.75, 0.9")).ok());
+  const auto run = run_into(folder, trace_sweep("0.9, 0.6, 0.5"));
+  REQUIRE(run.ok());
+  CHECK(run->old_rows == 6);
+  CHECK(run->reused == 4);
+  CHECK(run->computed == 2);
+  const std::string fresh = scratch_file("sweep_unchanged");
+  REQUIRE(run_into(fresh, trace_sweep("0.9, 0.6, 0.5")).ok());
+  const Rows a = rows_of(folder);
+  const Rows b = rows_of(fresh);
+  REQUIRE(a.points.size() == 6);
+  for (std::size_t i = 0; i < 6; ++i)
+    CHECK(a.points[i].result.metrics == b.points[i].result.metrics);
+}
+
+TEST_CASE("sweep: results of another version, or of another sweep, are not touched") {
+  const std::string folder = scratch_file("sweep_other");
+  REQUIRE(run_into(folder, trace_sweep("0.5, 0.75")).ok());
+  const auto version = run_into(folder, trace_sweep("0.5, 0.75"), 1, "2");
+  REQUIRE_FALSE(version.ok());
+  CHECK(version.error().message.find("of version '1' of the program") != std::string::npos);
+  const auto other = run_into(folder, trace_sweep("0.1, 0.2"));
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().message.find("of another sweep") != std::string::npos);
+  CHECK(rows_of(folder).points.size() == 4);
+}
+
+TEST_CASE("sweep: a point that fails is a row with its reason, the others go on") {
+  const std::string folder = scratch_file("sweep_failing");
+  const std::string text =
+      R"({"schema": "foretrace.sweep/1", "trace": ")" + trace +
+      R"(", "apply": [null], "axes": [{"pointer": "/apply/0", "values": ["mixed_precision", "scale:select='name~no_such_kernel',factor=0.5"]}]})";
+  REQUIRE(run_into(folder, text).ok());
+  const Rows rows = rows_of(folder);
+  CHECK(rows.counts.failed == 1);
+  REQUIRE(rows.points.size() == 2);
+  CHECK(rows.points[0].is_feasible);
+  CHECK(rows.points[1].result.reason.find("scale: ") == 0);
+  CHECK_FALSE(rows.points[1].is_feasible);
+}
+
+TEST_CASE("sweep: the Pareto front of a scenario has no point that another one beats") {
+  const std::string folder = scratch_file("sweep_scenario");
+  const std::string scenario =
+      std::filesystem::absolute("configs/scenarios/gpt3_175b_selene.json").string();
+  const std::string text = R"({"schema": "foretrace.sweep/1", "scenario": ")" + scenario + R"(",
+    "axes": [{"pointer": "/recompute", "values": ["none", "selective", "full"]},
+             {"pointer": "/batch/micro", "values": [1, 2, 3, 4]}],
+    "constraints": ["micro != 3"], "objectives": ["step_ns", "memory_bytes"]})";
+  const auto run = run_into(folder, text);
+  REQUIRE(run.ok());
+  CHECK(run->computed == 9);
+  CHECK(run->unwanted == 3);
+  const Rows all = rows_of(folder);
+  const Rows front = rows_of(folder, {.pareto = true});
+  REQUIRE_FALSE(front.points.empty());
+  CHECK(front.points.size() < all.points.size());
+  for (const SelectedPoint& best : front.points) {
+    for (const SelectedPoint& other : all.points) {
+      const bool is_better = other.is_feasible && other.objectives[0] < best.objectives[0] &&
+                             other.objectives[1] < best.objectives[1];
+      CHECK_FALSE(is_better);
+    }
+  }
+  CHECK(rows_of(folder, {.top = 2}).points.size() == 2);
+}
+
+TEST_CASE("sweep: one process at a time writes a store") {
+  const std::string folder = scratch_file("sweep_locked");
+  const auto first = Store::open(folder);
+  REQUIRE(first.ok());
+  const auto second = Store::open(folder);
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.error().message.find("another sweep is writing here, process ") !=
+        std::string::npos);
+}
+
+TEST_CASE("sweep: a folder that holds something else is refused") {
+  const std::string folder = scratch_file("sweep_else");
+  std::filesystem::create_directories(folder);
+  std::ofstream(store_file(folder)) << std::string(5000, 'x');
+  const auto store = Store::open(folder);
+  REQUIRE_FALSE(store.ok());
+  CHECK(store.error().message.find("is no SQLite file") != std::string::npos);
+  CHECK_FALSE(open_stored(scratch_file("sweep_nowhere")).ok());
+}
+
+}  // namespace foretrace::sweeping

@@ -1,0 +1,55 @@
+// The engine of the page against the one in C++, bit for bit: node equal.mjs PAGE_POINTS OUT TRACE...
+// PAGE_POINTS writes OUT.html and OUT.json; the page's own modules simulate what is in the page.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { inflateRawSync } from 'node:zlib';
+import { Document } from '../../../apps/explorer/page/model/document.mjs';
+import { checksum } from '../../../apps/explorer/page/model/engine.mjs';
+import { uses } from '../../../apps/explorer/page/model/breakdown.mjs';
+
+// Older Node does not know 'deflate-raw', which every browser does.
+globalThis.DecompressionStream = class extends TransformStream {
+  constructor() {
+    const chunks = [];
+    super({ transform: (chunk) => { chunks.push(chunk); },
+      flush: (out) => out.enqueue(new Uint8Array(inflateRawSync(Buffer.concat(chunks)))) });
+  }
+};
+
+const [program, out, ...traces] = process.argv.slice(2);
+execFileSync(program, [out, ...traces], { stdio: 'inherit' });
+const html = readFileSync(`${out}.html`, 'utf8');
+const expected = JSON.parse(readFileSync(`${out}.json`, 'utf8'));
+const blocks = new Map([...html.matchAll(/<script type="text\/plain" id="block-([^"]+)">([^<]*)</g)]
+  .map(([, id, text]) => [id, text]));
+const page = await Document.open((id) => blocks.get(id));
+
+let compared = 0;
+const wrong = [];
+const check = (what, got, want) => {
+  compared += 1;
+  if (JSON.stringify(got) !== JSON.stringify(want)) {
+    wrong.push(`${what}: the page says ${JSON.stringify(got)}, C++ ${JSON.stringify(want)}`);
+  }
+};
+let skipped = 0;
+for (const [name, runs] of Object.entries(expected)) {
+  if (name !== '' && !page.variant(name)) {
+    skipped += 1; // its order is decided while it runs: the page carries its figures only
+    continue;
+  }
+  const side = await page.side(name === '' ? null : name);
+  for (const want of runs) {
+    const where = `${name || 'as recorded'}, device ${want.device}, host ${want.host}`;
+    const run = page.run(side, { device: want.device, host: want.host, names: new Map() });
+    check(`${where}: points`, checksum(run.points), want.points);
+    check(`${where}: step`, run.answer.step, want.step);
+    const breakdown = page.breakdown(run);
+    check(`${where}: breakdown`, uses.map((use) => breakdown[use]), want.breakdown);
+    check(`${where}: memory`, page.memory(run).map((c) => [c.rank, c.device, c.peak, c.at]), want.memory);
+  }
+}
+for (const line of wrong.slice(0, 20)) console.error(line);
+console.log(`${traces.join(' ')}: ${compared} figures compared, ${wrong.length} differ, `
+  + `${skipped} what-ifs not carried, ${(html.length / 1e6).toFixed(2)} MB`);
+process.exit(wrong.length === 0 ? 0 : 1);

@@ -1,0 +1,56 @@
+// How fast a page answers: node --experimental-websocket measure.mjs CHROMIUM PAGE.html
+// Prints size, time to life, slider and switch to painted frame, frames while panning and zooming.
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Browser } from './browser.mjs';
+
+const [chromium, page] = process.argv.slice(2);
+const browser = await Browser.start(chromium);
+const shown = (values) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))].toFixed(1);
+  return `p50 ${at(0.5)}, p95 ${at(0.95)}, most ${at(1)} ms over ${sorted.length}`;
+};
+try {
+  const opened = [];
+  for (let i = 0; i < 5; ++i) {
+    await browser.send('Page.navigate', { url: 'about:blank' });
+    opened.push(await browser.open(`file://${resolve(page)}`));
+  }
+  console.log(`size ${(statSync(page).size / 1e6).toFixed(2)} MB; alive after ${shown(opened)}`);
+  // From the event to the frame after the one in which the page draws.
+  const painted = `new Promise((done) => {
+    const watch = new MutationObserver(() => { watch.disconnect();
+      requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = () => done(performance.now() - begin); c.port2.postMessage(0); }); });
+    watch.observe(document.getElementById('bars'), { childList: true });
+    const begin = performance.now(); ACT; })`;
+  const slider = [];
+  for (let i = 0; i < 60; ++i) {
+    const act = `const s = document.getElementById('slider-${i % 2 ? 'host' : 'device'}'); s.value = ${3 + (i * 5) % 12}; s.dispatchEvent(new Event('input'))`;
+    slider.push(await browser.run(painted.replace('ACT', act)));
+  }
+  console.log(`slider to painted frame: ${shown(slider)}`);
+  await browser.run('document.getElementById("reset").click()');
+  const count = await browser.run('document.querySelectorAll("#what-ifs input:not([disabled])").length');
+  for (const round of ['first', 'again']) {
+    const switched = [];
+    for (let i = 0; i < count; ++i) {
+      const act = `const s = document.querySelectorAll('#what-ifs input:not([disabled])')[${i}]; if (s.checked) s.checked = false; s.click()`;
+      switched.push(await browser.run(painted.replace('ACT', act)));
+    }
+    console.log(`switch to painted frame, ${round}: ${shown(switched)}`);
+  }
+  await browser.run('document.getElementById("timeline").focus()');
+  const frames = await browser.run(`new Promise((done) => { const times = []; let i = 0;
+    const root = document.getElementById('timeline');
+    const step = () => { if (i++ >= 80) { done(times); return; }
+      root.dispatchEvent(new KeyboardEvent('keydown', { key: i % 4 < 2 ? 'w' : i % 4 === 2 ? 'd' : 's' }));
+      requestAnimationFrame(() => { const begin = performance.now();
+        const c = new MessageChannel(); c.port1.onmessage = () => { times.push(performance.now() - begin); requestAnimationFrame(step); }; c.port2.postMessage(0); }); };
+    step(); })`);
+  console.log(`frame while panning and zooming: ${shown(frames)}`);
+  const complaints = browser.complaints();
+  console.log(complaints.length === 0 ? 'nothing in the console, nothing asked for' : complaints.join('\n'));
+} finally {
+  await browser.stop();
+}

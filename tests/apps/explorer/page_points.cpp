@@ -1,0 +1,130 @@
+// Writes the page of a recording, and beside it what the C++ engine says of every graph in it under
+// twelve factors: page_points OUT TRACE...  The test simulates the page and compares.
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/driver/analysis.h"
+#include "apps/driver/answers/ranking.h"
+#include "apps/driver/predict.h"
+#include "apps/explorer/page.h"
+#include "sim/engine/pull/pull.h"
+#include "sim/engine/reactions.h"
+#include "tests/configs.h"
+
+namespace {
+
+using namespace foretrace;
+using nlohmann::json;
+
+struct Factors {
+  double device;
+  double host;
+};
+constexpr std::array<Factors, 12> all_factors = {{{1, 1},
+                                                  {0, 1},
+                                                  {1, 0},
+                                                  {0.5, 1},
+                                                  {1, 0.5},
+                                                  {2, 1},
+                                                  {1, 2},
+                                                  {0.33, 1.25},
+                                                  {0.1, 3},
+                                                  {4, 0.25},
+                                                  {0.9, 1.1},
+                                                  {1.5, 0.6}}};
+
+/// The same sums as checksum() of apps/explorer/page/model/engine.mjs.
+std::string checksum(const std::vector<std::int64_t>& points) {
+  constexpr std::int64_t part = 16777216;
+  constexpr std::int64_t modulus = 16777213;
+  std::int64_t a = 1;
+  std::int64_t b = 0;
+  for (const std::int64_t point : points) {
+    a = (a * 31 + point % part + (point / part) % part * 7) % modulus;
+    b = (b + a) % modulus;
+  }
+  return fmt::format("{}:{}", b, a);
+}
+
+json expected_of(const TaskGraph& recorded, const Factors& factors) {
+  const TaskGraph slowed = recorded.with_weights(scale_host(recorded, factors.host));
+  const TaskGraph graph = slowed.with_weights(scale_device(slowed, factors.device));
+  driver::Run run;
+  run.timeline = simulate(graph);
+  run.steps = driver::simulated_steps(graph, run.timeline);
+  run.answer = *driver::answer_of(run.steps, {});
+  const driver::Analysis analysis = *driver::analyse(graph, run);
+  const Breakdown& parts = analysis.breakdown;
+  json memory = json::array();
+  for (const MemoryCurve& curve : analysis.memory) {
+    memory.push_back({curve.rank, curve.device, curve.peak_bytes, curve.peak_at_ns});
+  }
+  return {{"device", factors.device},
+          {"host", factors.host},
+          {"points", checksum(run.timeline.points)},
+          {"step", run.answer.step_ns},
+          {"breakdown",
+           {parts.compute_ns, parts.communication_exposed_ns, parts.communication_waiting_ns,
+            parts.memory_copy_ns, parts.host_bound_ns, parts.idle_ns}},
+          {"memory", memory}};
+}
+
+json runs_of(const TaskGraph& graph) {
+  json runs = json::array();
+  for (const Factors& factors : all_factors) runs.push_back(expected_of(graph, factors));
+  return runs;
+}
+
+int fail(const std::string& message) {
+  std::fputs((message + "\n").c_str(), stderr);
+  return 1;
+}
+
+int write_page(const std::string& out, const std::vector<std::string>& traces) {
+  const Result<driver::Recording> recording =
+      driver::load_inputs(traces, {.catalogue = test::shipped()});
+  if (!recording.ok()) return fail(recording.error().message);
+  const Result<driver::Replay> replay = driver::replay(*recording);
+  if (!replay.ok()) return fail(replay.error().message);
+  const Result<driver::Ranking> ranking = driver::rank_all(*recording, *replay);
+  if (!ranking.ok()) return fail(ranking.error().message);
+  explorer::PageInput input{.recording = *recording,
+                            .replay = *replay,
+                            .traces = traces,
+                            .ranking = &*ranking,
+                            .variants = {},
+                            .shown = {},
+                            .cards = {},
+                            .step_number = {},
+                            .version = "test",
+                            .most_bytes = 1'000'000'000};
+  json expected = {{"", runs_of(recording->graph())}};
+  for (const driver::Ranked& row : ranking->rows) {
+    const std::vector<driver::WhatIf> one = {*driver::with_defaults(*row.optimization)};
+    Result<driver::Prediction> prediction = driver::predict(*recording, one, {}, &*replay);
+    if (!prediction.ok()) return fail(prediction.error().message);
+    const std::string name(row.optimization->name);
+    expected[name] = runs_of(prediction->graph);
+    input.variants.push_back({.name = name, .title = name, .prediction = *std::move(prediction)});
+  }
+  const Result<explorer::Page> page = explorer::make_page(input);
+  if (!page.ok()) return fail(page.error().message);
+  std::ofstream(out + ".html") << page->html;
+  std::ofstream(out + ".json") << expected.dump();
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::vector<std::string> words(arguments + 1, arguments + count);
+  if (words.size() < 2) return fail("usage: page_points OUT TRACE...");
+  return write_page(words.front(), {words.begin() + 1, words.end()});
+}

@@ -1,0 +1,73 @@
+# Tests of the page that `report` writes.
+add_executable(page_points ${CMAKE_CURRENT_LIST_DIR}/page_points.cpp)
+target_link_libraries(page_points PRIVATE foretrace_explorer foretrace_flags nlohmann_json::nlohmann_json)
+target_include_directories(page_points PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(page_points PRIVATE FORETRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+
+find_program(NODE NAMES node nodejs)
+set(equal_here ${CMAKE_CURRENT_LIST_DIR}/equal.mjs)
+# NAME of the test, then the traces, relative to the real ones, or below the project where they begin with "./".
+function(foretrace_page_equal name label)
+  set(traces "")
+  foreach(trace IN LISTS ARGN)
+    if(trace MATCHES "^[.]/(.*)")
+      list(APPEND traces ${PROJECT_SOURCE_DIR}/${CMAKE_MATCH_1})
+    elseif(EXISTS ${FORETRACE_SHARED_DATA}/traces/${trace})
+      list(APPEND traces ${FORETRACE_SHARED_DATA}/traces/${trace})
+    else()
+      message(STATUS "no test of the page on ${trace}, which is not there")
+      return()
+    endif()
+  endforeach()
+  string(MAKE_C_IDENTIFIER ${name} stem)
+  set(test "page: simulates ${name} as C++ does")
+  if(NODE)
+    add_test(NAME "${test}" COMMAND ${NODE} ${equal_here} $<TARGET_FILE:page_points>
+      ${CMAKE_CURRENT_BINARY_DIR}/page_${stem} ${traces})
+  else()
+    add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no node")
+  endif()
+  set_tests_properties("${test}" PROPERTIES LABELS ${label} TIMEOUT 600 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+endfunction()
+
+foretrace_page_equal("the demo" page ./examples/traces/demo_generated_cnn.json.gz)
+foretrace_page_equal("a job of four ranks" page ./tests/fixtures/job)
+foretrace_page_equal("several streams that wait" page ./tests/fixtures/kineto_json/training_2024.json)
+foretrace_page_equal("ResNet-50 training" page kineto_resnet50/workers0_v100.json.gz)
+foretrace_page_equal("segment anything" page saf_amg/n28_baseline_a100.json.gz)
+foretrace_page_equal("a straggler" page torchrec_dlrm_v100x4/straggler_rank0.json.gz
+  torchrec_dlrm_v100x4/straggler_rank1.json.gz torchrec_dlrm_v100x4/straggler_rank2.json.gz
+  torchrec_dlrm_v100x4/straggler_rank3.json.gz)
+foretrace_page_equal("a compiled step on 8 GPUs" page modded_nanogpt/rs_at_step_end_rank0_of_8_h100.json.gz)
+foretrace_page_equal("recorded memory of python frames" page ao/gtx1650_python_stack_memory.json.gz)
+foretrace_page_equal("a large language model on AMD" page tracelens/qwen15_05b_mi300x.json.gz)
+foretrace_page_equal("graph launches" page hta/train_2rank_v100_rank1.json.gz)
+
+# In a real browser, where there is one: nothing in the console, nothing asked for, alive after opening.
+find_program(CHROMIUM NAMES chromium chromium-browser google-chrome)
+find_program(PYTHON3 python3)
+set(test "page: opens in a browser without a message")
+if(CHROMIUM AND PYTHON3)
+  add_test(NAME "${test}" COMMAND ${PYTHON3} ${CMAKE_CURRENT_LIST_DIR}/in_browser.py ${CHROMIUM}
+    $<TARGET_FILE:foretrace_cli> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/page_in_browser)
+else()
+  add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium or no python3")
+endif()
+set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+
+# Real keys, links, contrast, no scripts: over the browser's protocol, which needs a Node with WebSocket.
+set(test "page: answers keys, links and readers as a user expects")
+if(NODE)
+  execute_process(COMMAND ${NODE} --experimental-websocket -e "process.exit(typeof WebSocket === 'function' ? 0 : 1)"
+    RESULT_VARIABLE no_sockets OUTPUT_QUIET ERROR_QUIET)
+else()
+  set(no_sockets 1)
+endif()
+if(CHROMIUM AND NOT no_sockets)
+  add_test(NAME "${test}" COMMAND ${NODE} --experimental-websocket ${CMAKE_CURRENT_LIST_DIR}/interact.mjs ${CHROMIUM}
+    $<TARGET_FILE:foretrace_cli> ${PROJECT_SOURCE_DIR}/examples/traces/demo_generated_cnn.json.gz
+    ${CMAKE_CURRENT_BINARY_DIR}/page_interact)
+else()
+  add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium, or no node with WebSocket")
+endif()
+set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")

@@ -1,0 +1,67 @@
+// The pages that `report` writes, as files.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/apps/support/program.h"
+
+namespace foretrace::test {
+namespace {
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_CASE("report: one file with its policy, the answer and the ranking in plain HTML") {
+  const std::string page = scratch_file("run.html");
+  const Ran ran =
+      run_program("report " + std::string(demo_trace) + " -o " + page + " --apply mixed_precision");
+  CHECK(ran.code == 0);
+  const std::string html = text_of_file(page);
+  CHECK(html.find("script-src 'sha256-") != std::string::npos);
+  CHECK(html.find("require-trusted-types-for 'script'") != std::string::npos);
+  CHECK(html.find("unsafe") == std::string::npos);
+  CHECK(html.find("With <em>mixed precision</em> this step would take") != std::string::npos);
+  CHECK(html.find("class=\"between\"") != std::string::npos);
+}
+
+TEST_CASE("report: the same input gives the same bytes") {
+  const std::string first = scratch_file("first.html");
+  const std::string second = scratch_file("second.html");
+  CHECK(run_program("report " + std::string(demo_trace) + " -o " + first).code == 0);
+  CHECK(run_program("report " + std::string(demo_trace) + " -o " + second).code == 0);
+  CHECK(text_of_file(first) == text_of_file(second));
+}
+
+TEST_CASE("report: what is too large for the page keeps its figures, and is named") {
+  const std::string page = scratch_file("small.html");
+  const Ran all = run_program("report " + std::string(demo_trace) + " --top 100 -o " + page);
+  const Ran none = run_program("report " + std::string(demo_trace) + " --top 0 -o " + page);
+  CHECK(all.code == 0);
+  CHECK(none.out.find(", 0 what-ifs to try in it") != std::string::npos);
+  CHECK(text_of_file(page).find("data-carried=\"no\"") != std::string::npos);
+}
+
+TEST_CASE("report: the page is none of the traces, and must be named") {
+  CHECK(run_program("report " + std::string(demo_trace)).code == 2);
+  const Ran over = run_program("report " + std::string(demo_trace) + " -o " + demo_trace);
+  CHECK(over.code == 2);
+  CHECK(over.err.find("it is read too") != std::string::npos);
+}
+
+TEST_CASE("compare: two traces, or the ranks of two jobs behind --with") {
+  const std::string demo(demo_trace);
+  CHECK(run_program("compare " + demo).code == 2);
+  CHECK(run_program("compare " + demo + " " + demo + " " + demo).code == 2);
+  const Ran same = run_program("compare " + demo + " --with " + demo + " --quiet");
+  CHECK(same.code == 0);
+  CHECK(same.out.find("step 5") == 0);
+  CHECK(first_bad_line(run_program("compare " + demo + " " + demo + " --details").out).empty());
+}
+
+}  // namespace
+}  // namespace foretrace::test

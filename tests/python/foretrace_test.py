@@ -1,0 +1,153 @@
+"""Tests of the Python package: python3 tests/python/foretrace_test.py, with the package on PYTHONPATH."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import foretrace
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEMO = str(ROOT / "examples" / "traces" / "demo_generated_cnn.json.gz")
+SCENARIO = str(ROOT / "configs" / "scenarios" / "gpt3_175b_selene.json")
+SCHEDULE = str(ROOT / "examples" / "05_schedule" / "heterogeneous.json")
+PROGRAM = os.environ.get("FORETRACE_PROGRAM")
+
+
+class Answers(unittest.TestCase):
+    def test_simulate_replays_a_trace(self):
+        result = foretrace.simulate(DEMO)
+        self.assertGreater(result.step_ns, 0)
+        self.assertLess(abs(result.error), 0.01)
+        self.assertEqual(result.measured_step_ns, result.document["measured"]["step_ns"])
+        self.assertIn("<table>", result._repr_html_())
+
+    def test_the_breakdown_sums_to_the_step(self):
+        parts = foretrace.simulate(DEMO).breakdown
+        self.assertGreater(parts.compute, 0)
+        self.assertGreater(parts.host_bound, 0)
+
+    def test_simulate_takes_scenarios(self):
+        result = foretrace.simulate(SCENARIO)
+        self.assertIsNone(result.measured_step_ns)
+        self.assertGreater(result.step_ns, 10**9)
+
+    def test_whatif_predicts(self):
+        result = foretrace.whatif(DEMO, ["mixed_precision"])
+        self.assertLess(result.predicted.step_ns, result.baseline.step_ns)
+        self.assertLessEqual(result.predicted.low_ns, result.predicted.step_ns)
+        self.assertGreaterEqual(result.predicted.high_ns, result.predicted.step_ns)
+        self.assertEqual(result.applied, ["mixed_precision"])
+        self.assertGreater(result.speedup, 1)
+
+    def test_a_recording_is_read_once_and_asked_often(self):
+        recording = foretrace.read(DEMO)
+        self.assertGreater(recording.tasks, 1000)
+        self.assertEqual(recording.simulate().step_ns, foretrace.simulate(DEMO).step_ns)
+        self.assertEqual(recording.whatif("mixed_precision").predicted.step_ns,
+                         foretrace.whatif(recording, ["mixed_precision"]).predicted.step_ns)
+
+    def test_inspect_tells_what_is_in_a_trace(self):
+        self.assertEqual(len(foretrace.inspect(DEMO).traces), 1)
+
+    def test_schedule_runs_every_policy(self):
+        self.assertGreater(len(foretrace.schedule(SCHEDULE).runs), 3)
+
+    @unittest.skipUnless(PROGRAM, "FORETRACE_PROGRAM does not name the program")
+    def test_documents_are_those_of_the_program(self):
+        printed = subprocess.run([PROGRAM, "whatif", DEMO, "--apply", "mixed_precision", "--json"], check=True,
+                                 capture_output=True, text=True).stdout
+        ours = foretrace.whatif(DEMO, ["mixed_precision"]).document
+        self.assertEqual(ours["predicted"], json.loads(printed)["predicted"])
+
+
+class Mistakes(unittest.TestCase):
+    def test_errors_have_the_line_of_the_program(self):
+        with self.assertRaisesRegex(foretrace.Error, "did you mean 'mixed_precision'"):
+            foretrace.whatif(DEMO, ["mixed_precison"])
+        with self.assertRaisesRegex(foretrace.Error, "cannot open"):
+            foretrace.simulate("no_such_trace.json")
+        with self.assertRaisesRegex(foretrace.Error, "expected pull or event"):
+            foretrace.simulate(DEMO, engine="push")
+
+
+class Sweeps(unittest.TestCase):
+    SWEEP = {"schema": "foretrace.sweep/1", "trace": DEMO, "apply": [None, None],
+             "axes": [{"name": "precision", "pointer": "/apply/0", "values": [None, "mixed_precision"]},
+                      {"name": "fusion", "pointer": "/apply/1", "values": [None, "kernel_fusion"]}]}
+
+    def test_a_sweep_of_a_dictionary_gives_points(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = foretrace.sweep(self.SWEEP, folder)
+            self.assertEqual((result.rows, result.failed), (4, 0))
+            points = result.points()
+            self.assertEqual([one["id"] for one in points], [0, 1, 2, 3])
+            self.assertEqual(min(one["step_ns"] for one in points), result.best["step_ns"])
+            self.assertEqual(len(result.points(where="precision == 'mixed_precision'")), 2)
+            again = foretrace.sweep(self.SWEEP, folder)
+            self.assertEqual(again.document["computed"], 0)
+
+    def test_points_are_a_data_frame_where_pandas_is(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("no pandas")
+        with tempfile.TemporaryDirectory() as folder:
+            frame = foretrace.sweep(self.SWEEP, folder).frame()
+            self.assertIsInstance(frame, pandas.DataFrame)
+            self.assertEqual(len(frame), 4)
+
+
+class Predictors(unittest.TestCase):
+    def test_predict(self):
+        job = foretrace.Predictor(DEMO)
+        self.assertEqual(job.predict().step_ns, foretrace.simulate(DEMO).step_ns)
+        self.assertLess(job.predict(compute=0.5).step_ns, job.step_ns)
+        self.assertEqual(len(job.throughputs(["a100_sxm_80gb", "v100_sxm2_16gb"], [1, 2])), 2)
+        self.assertLessEqual(foretrace.Predictor.corun(job, job).first_share, 1)
+        with self.assertRaisesRegex(foretrace.Error, "did you mean 'h100_sxm'"):
+            job.predict(accelerator="h100_sxn")
+
+    def test_threads_share_a_predictor(self):
+        job = foretrace.Predictor(DEMO)
+        factors = [0.3 + 0.05 * i for i in range(40)]
+        alone = [job.predict(compute=factor).step_ns for factor in factors]
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(lambda factor: job.predict(compute=factor).step_ns, factors))
+        self.assertEqual(alone, together)
+
+    def test_other_threads_run_during_a_question(self):
+        ticks = []
+        stop = threading.Event()
+
+        def tick():
+            while not stop.is_set():
+                ticks.append(time.perf_counter())
+                time.sleep(0.0005)
+        ticker = threading.Thread(target=tick)
+        ticker.start()
+        begin = time.perf_counter()
+        foretrace.read(DEMO).whatif(["mixed_precision", "kernel_fusion"])
+        took = time.perf_counter() - begin
+        stop.set()
+        ticker.join()
+        during = [one for one in ticks if begin < one < begin + took]
+        self.assertGreater(len(during), 1)
+
+
+class Examples(unittest.TestCase):
+    def test_the_schedulers_example_runs(self):
+        printed = subprocess.run([sys.executable, str(ROOT / "examples/08_scheduler/place_jobs.py"), DEMO,
+                                  str(ROOT / "examples/traces/demo_generated_cnn_memory.json.gz")],
+                                 check=True, capture_output=True, text=True).stdout
+        self.assertIn("job 0 gets the", printed)
+        self.assertIn("together on one device", printed)
+
+
+if __name__ == "__main__":
+    unittest.main()
