@@ -64,6 +64,13 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline) {
                 need};
 }
 
+bool has_device_work(const TaskGraph& graph) {
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    if (is_device(graph.kind(make_id<TaskId>(t)))) return true;
+  }
+  return false;
+}
+
 double time_per_sample(const Ranked& row) { return static_cast<double>(row.step_ns) / row.samples; }
 
 }  // namespace
@@ -101,9 +108,10 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                  "expected one recorded with "
                  "profile_memory=True (or record_shapes=True)"};
   }
-  if (by == RankBy::time && baseline.run.steps.span_ns == 0 && memory.is_known()) {
+  if (by == RankBy::time && memory.is_known() && !has_device_work(recording.graph())) {
     return Error{ErrorCode::missing_cost,
-                 "--rank-all: the recording has tensors and no times, expected --by memory"};
+                 "--rank-all: the recording has tensors, but no work and no times, expected --by "
+                 "memory"};
   }
   const Baseline reference{recording, baseline, options, memory,
                            memory.need(recording.graph(), baseline.run.timeline)};

@@ -86,7 +86,7 @@ AblatedTrace without_rule(const Recording& recording, const Rule& rule, const Gr
   Result<GraphErrors> without = errors_without(recording, rule);
   if (without.ok()) {
     row.without = *without;
-    row.moved = difference(row) > least_difference;
+    row.differs = difference(row) > least_difference;
   } else {
     row.failure = without.error().message;
   }
@@ -97,7 +97,7 @@ AblatedTrace without_rule(const Recording& recording, const Rule& rule, const Gr
 
 std::size_t AblatedRule::moved() const {
   return static_cast<std::size_t>(std::count_if(
-      traces.begin(), traces.end(), [](const AblatedTrace& trace) { return trace.moved; }));
+      traces.begin(), traces.end(), [](const AblatedTrace& trace) { return trace.differs; }));
 }
 
 double AblatedRule::mean(GraphErrors AblatedTrace::*of, double GraphErrors::*error) const {
@@ -114,7 +114,7 @@ double AblatedRule::mean(GraphErrors AblatedTrace::*of, double GraphErrors::*err
 const AblatedTrace* AblatedRule::most_moved() const {
   const AblatedTrace* most = nullptr;
   for (const AblatedTrace& trace : traces) {
-    if (trace.moved && (most == nullptr || difference(trace) > difference(*most))) most = &trace;
+    if (trace.differs && (most == nullptr || difference(trace) > difference(*most))) most = &trace;
   }
   return most;
 }

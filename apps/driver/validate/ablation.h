@@ -28,8 +28,8 @@ struct AblatedTrace {
   std::string trace;
   GraphErrors with;
   GraphErrors without;
-  std::string failure;  ///< not empty: without the rule there is no replay
-  bool moved = false;   ///< an error or reaction differs by more than 0.1 % of the span
+  std::string failure;   ///< not empty: without the rule there is no replay
+  bool differs = false;  ///< an error or reaction differs by more than 0.1 % of the span
 };
 
 struct AblatedRule {

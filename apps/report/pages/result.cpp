@@ -39,7 +39,7 @@ struct Shown {
 
 Shown shown_of(const ResultAnswer& answer) {
   if (answer.max_batch != nullptr) return {batch_list, "batches"};
-  if (answer.fit != nullptr) return {fit_list, "sets"};
+  if (answer.fit != nullptr) return {fit_list, "chosen"};
   if (answer.pairs != nullptr)
     return {answer.rank_all ? List(both_rankings_list) : pairs_list, "pairs"};
   if (answer.ranking != nullptr) return {ranking_list, "ranking"};

@@ -49,7 +49,7 @@ Value rule_value(const AblatedRule& rule) {
     if (trace.failure.empty()) {
       members.push_back({"with", errors_value(trace.with)});
       members.push_back({"without", errors_value(trace.without)});
-      members.push_back({"moved", Value::flag(trace.moved)});
+      members.push_back({"moved", Value::flag(trace.differs)});
     } else {
       members.push_back({"failure", Value::words(trace.failure)});
     }
@@ -113,7 +113,7 @@ Table traces_table(const AblatedRule& rule) {
     if (!trace.failure.empty()) {
       table.add({Value::words(trace.trace), Value::words(trace.failure)});
     }
-    if (!trace.moved) continue;
+    if (!trace.differs) continue;
     const auto cell = [&](double GraphErrors::*error) {
       return Value::words(
           fmt::format("{:+.2f} -> {:+.2f} %", 100 * trace.with.*error, 100 * trace.without.*error));

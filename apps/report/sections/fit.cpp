@@ -178,7 +178,7 @@ std::string repeat_text(const ResultAnswer& answer) {
 /// What --csv prints: what the page says, a row per set.
 Table chosen_table(const FitAnswer& answer) {
   Table table = sets_table("", "");
-  table.name = "sets";
+  table.name = "chosen";
   table.show = Show::never;
   table.columns.insert(table.columns.begin(), Column{"role"});
   const auto add = [&](std::string_view role, const FitSet& set) {

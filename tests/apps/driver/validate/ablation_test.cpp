@@ -11,16 +11,16 @@ namespace {
 
 const std::string folder = FORETRACE_SOURCE_DIR "/examples/traces";
 
-TEST_CASE("ablation: without synchronizations a replay differs, and the means tell by how much") {
-  const auto table = ablation_table(test::shipped(), folder, "synchronization");
+TEST_CASE("ablation: without host gaps every replay differs, and the means tell by how much") {
+  const auto table = ablation_table(test::shipped(), folder, "host_gaps");
   REQUIRE_MESSAGE(table.ok(), table.error().message);
   REQUIRE(table->size() == 1);
   const AblatedRule& rule = table->front();
   CHECK(rule.traces.size() > 1);
   CHECK(rule.moved() > 0);
   REQUIRE(rule.most_moved() != nullptr);
-  CHECK(rule.mean(&AblatedTrace::without, &GraphErrors::device_x0) >
-        rule.mean(&AblatedTrace::with, &GraphErrors::device_x0));
+  CHECK(rule.mean(&AblatedTrace::without, &GraphErrors::span) >
+        rule.mean(&AblatedTrace::with, &GraphErrors::span));
 }
 
 TEST_CASE("ablation: each rule in turn, and what cannot be left out is an error") {
