@@ -95,7 +95,7 @@ AblatedTrace without_rule(const Recording& recording, const Rule& rule, const Gr
 
 }  // namespace
 
-std::size_t AblatedRule::moved() const {
+std::size_t AblatedRule::differing() const {
   return static_cast<std::size_t>(std::count_if(
       traces.begin(), traces.end(), [](const AblatedTrace& trace) { return trace.differs; }));
 }

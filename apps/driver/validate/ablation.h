@@ -37,7 +37,7 @@ struct AblatedRule {
   std::string_view doc;
   std::vector<AblatedTrace> traces;
 
-  [[nodiscard]] std::size_t moved() const;
+  [[nodiscard]] std::size_t differing() const;
   /// Mean of the size of an error over all traces that replay with and without the rule.
   [[nodiscard]] double mean(GraphErrors AblatedTrace::*of, double GraphErrors::*error) const;
   /// The trace that the rule moves most; null if it moves none.

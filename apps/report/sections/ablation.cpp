@@ -24,11 +24,11 @@ std::string rules_headline(const std::vector<AblatedRule>& rules) {
     return fmt::format(
         "without {}, {} of {} replays differ: mean error of the span {}, with an "
         "infinitely fast device {}",
-        rule.rule, rule.moved(), rule.traces.size(), both(rule, &GraphErrors::span),
+        rule.rule, rule.differing(), rule.traces.size(), both(rule, &GraphErrors::span),
         both(rule, &GraphErrors::device_x0));
   }
   const auto idle = std::count_if(rules.begin(), rules.end(),
-                                  [](const AblatedRule& rule) { return rule.moved() == 0; });
+                                  [](const AblatedRule& rule) { return rule.differing() == 0; });
   return fmt::format("{} of {} rules change no replay of {}", idle, rules.size(),
                      rules.empty() ? 0 : rules.front().traces.size());
 }
@@ -57,7 +57,7 @@ Value rule_value(const AblatedRule& rule) {
   }
   return Value::object({{"rule", Value::words(rule.rule)},
                         {"doc", Value::words(rule.doc)},
-                        {"moved", Value::count(rule.moved())},
+                        {"moved", Value::count(rule.differing())},
                         {"traces", Value::list(std::move(traces))}});
 }
 
@@ -92,7 +92,7 @@ Table rules_table(const std::vector<AblatedRule>& rules) {
   for (const AblatedRule& rule : rules) {
     const AblatedTrace* const most = rule.most_moved();
     add(rule, &AblatedTrace::without,
-        {Value::words(rule.rule), Value::count(rule.moved()),
+        {Value::words(rule.rule), Value::count(rule.differing()),
          Value::words(most == nullptr ? "" : most->trace), Value::words(rule.doc)});
   }
   return table;

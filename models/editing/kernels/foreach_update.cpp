@@ -102,17 +102,18 @@ class ForeachFinder {
     open_.passes = by_name.size();
     if (open_.passes < 2) return;
     const Fused fused = has_root ? adam : has_product ? momentum : plain;
-    std::vector<double> pace;  // ns to move one number of every tensor
-    double launches = 1;
+    std::vector<double> pace;     // ns to move one number of every tensor
+    std::vector<double> tensors;  // as many as each operator's launches take
     for (const auto& [name, pass] : by_name) {
       pace.push_back(pass.ns / static_cast<double>(pass.of.read + 1));
       // The last launch of an operator is half full on average.
-      const double tensors = (static_cast<double>(pass.launches) - 0.5) *
-                             tensors_per_launch[std::min<std::size_t>(pass.of.lists, 4)];
-      launches = std::max(launches, std::ceil(tensors / tensors_per_launch[fused.lists]));
+      tensors.push_back((static_cast<double>(pass.launches) - 0.5) *
+                        tensors_per_launch[std::min<std::size_t>(pass.of.lists, 4)]);
     }
-    open_.launches = std::min(static_cast<std::size_t>(launches), kernels_.size());
     // Operators that run twice, and those on step counters, are not the middle one.
+    const double launches =
+        std::max(1.0, std::ceil(lower_median(tensors) / tensors_per_launch[fused.lists]));
+    open_.launches = std::min(static_cast<std::size_t>(launches), kernels_.size());
     const double ns = lower_median(pace) * fused.numbers;
     open_.fused_ns = std::min(std::llround(ns), static_cast<long long>(open_.device_ns));
     if (open_.launches < kernels_.size()) updates_.push_back(std::move(open_));

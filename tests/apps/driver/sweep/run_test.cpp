@@ -16,11 +16,12 @@ namespace {
 
 using test::scratch_file;
 
-const std::string trace = std::filesystem::absolute(test::demo_trace).string();
+/// Where the tests run, which is not where they start.
+std::string demo() { return std::filesystem::absolute(test::demo_trace).string(); }
 
 /// 2 x 3 points: a what-if or none, and a factor.
 std::string trace_sweep(const std::string& factors, const std::string& rest = "") {
-  return R"({"schema": "foretrace.sweep/1", "trace": ")" + trace +
+  return R"({"schema": "foretrace.sweep/1", "trace": ")" + demo() +
          R"(", "apply": [null, {"optimization": "scale", "parameters": {"select": "kind=kernel", "factor": 1}}],
     "axes": [{"name": "precision", "pointer": "/apply/0", "values": [null, "mixed_precision"]},
              {"pointer": "/apply/1/parameters/factor", "values": [)" +
@@ -125,7 +126,7 @@ TEST_CASE("sweep: results of another version, or of another sweep, are not touch
 TEST_CASE("sweep: a point that fails is a row with its reason, the others go on") {
   const std::string folder = scratch_file("sweep_failing");
   const std::string text =
-      R"({"schema": "foretrace.sweep/1", "trace": ")" + trace +
+      R"({"schema": "foretrace.sweep/1", "trace": ")" + demo() +
       R"(", "apply": [null], "axes": [{"pointer": "/apply/0", "values": ["mixed_precision", "scale:select='name~no_such_kernel',factor=0.5"]}]})";
   REQUIRE(run_into(folder, text).ok());
   const Rows rows = rows_of(folder);

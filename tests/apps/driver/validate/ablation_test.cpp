@@ -17,7 +17,7 @@ TEST_CASE("ablation: without host gaps every replay differs, and the means tell 
   REQUIRE(table->size() == 1);
   const AblatedRule& rule = table->front();
   CHECK(rule.traces.size() > 1);
-  CHECK(rule.moved() > 0);
+  CHECK(rule.differing() > 0);
   REQUIRE(rule.most_moved() != nullptr);
   CHECK(rule.mean(&AblatedTrace::without, &GraphErrors::span) >
         rule.mean(&AblatedTrace::with, &GraphErrors::span));
