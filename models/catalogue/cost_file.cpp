@@ -13,8 +13,6 @@
 namespace foretrace {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view costs_schema = "foretrace.costs/1";
 
 // ---- Writing -----------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ Status Database::open(const std::string& path, bool writes) {
 }
 
 Status Database::lock(const std::string& path) {
-  lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (lock_ < 0) {
     const std::error_code why(errno, std::generic_category());
     return Error{ErrorCode::io, fmt::format("cannot write '{}': {}", path, why.message())};
