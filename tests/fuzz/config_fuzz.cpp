@@ -122,7 +122,8 @@ void try_what_if(std::string_view text) {
     if (!values.ok()) return check_message(values.error().message);
     const TaskGraph graph = small_graph("ampere_sgemm_128x64_tn", "[[512, 512], [512, 512]]");
     for (const Bound bound : {Bound::point, Bound::optimistic, Bound::pessimistic}) {
-      const Scenario scenario{graph, &own_accelerator("a100_sxm_40gb")};
+      const Scenario scenario{graph, &own_accelerator("a100_sxm_40gb"),
+                              *foretrace::test::shipped()};
       const auto change = info->apply(scenario, values->at_bound(bound));
       if (!change.ok()) return check_message(change.error().message);
       const auto committed = commit(graph, *change);
