@@ -19,9 +19,9 @@ Placement place(const Cluster& cluster, const GridAxis& axis) {
   const std::uint32_t node = std::max(cluster.node_accelerators, 1U);
   const std::uint32_t stride = std::max(axis.stride, 1U);
   placement.per_node = std::clamp(node / stride, 1U, std::max(axis.size, 1U));
-  // A group that does not divide the node lies across its border.
-  while (placement.per_node > 1 && axis.size % placement.per_node != 0) --placement.per_node;
-  placement.nodes = axis.size / placement.per_node;
+  // As few nodes as can be, alike where the group divides so; else the last one is not full.
+  placement.nodes = (axis.size + placement.per_node - 1) / placement.per_node;
+  if (axis.size % placement.nodes == 0) placement.per_node = axis.size / placement.nodes;
   if (placement.nodes <= 1) {
     placement.nodes = 1;
     return placement;

@@ -10,7 +10,7 @@ namespace foretrace {
 /// Ranks of one group on the machine. Equal groups are placed alike.
 struct Placement {
   std::uint32_t ranks = 1;
-  std::uint32_t per_node = 1;  ///< of the group
+  std::uint32_t per_node = 1;  ///< of the group; of its last node fewer where they do not divide
   std::uint32_t nodes = 1;
   double nics = 0;  ///< of each node that the group has for itself
   double oversubscription = 1;

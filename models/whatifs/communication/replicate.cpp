@@ -78,16 +78,6 @@ Dependence dependence(CollectiveKind kind, double ranks) {
   }
 }
 
-std::string names_of(const TaskGraph& graph, const std::set<std::uint32_t>& communicators) {
-  std::string text;
-  for (const std::uint32_t at : communicators) {
-    const auto& all = graph.context().communicators;
-    const std::string name = at < all.size() && !all[at].name.empty() ? all[at].name : "unnamed";
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
-}
-
 class Replicator {
  public:
   Replicator(const TaskGraph& graph, const ParamValues& params)
@@ -125,16 +115,13 @@ class Replicator {
       if (is_auto ? !splits : named) growing_.insert(at);
     }
     if (growing_.empty() && !splitting.empty()) {
-      return Error{ErrorCode::no_match,
-                   fmt::format("no communicator can grow: {} reduce{} activations in the forward "
-                               "pass, so that the ranks hold parts of one layer",
-                               names_of(graph_, splitting), splitting.size() == 1 ? "s" : "")};
+      return editing::cannot_grow(graph_, splitting);
     }
     if (growing_.empty() && !is_auto) {
       return Error{ErrorCode::no_match,
                    fmt::format("no communicator is called {}", in_quotes(names))};
     }
-    kept_ = names_of(graph_, splitting);
+    kept_ = editing::names_of(graph_, splitting);
     return ok_status();
   }
 

@@ -81,4 +81,21 @@ std::set<std::uint32_t> layer_splitting(const TaskGraph& graph,
   return splitting;
 }
 
+std::string names_of(const TaskGraph& graph, const std::set<std::uint32_t>& communicators) {
+  std::string text;
+  for (const std::uint32_t at : communicators) {
+    const auto& all = graph.context().communicators;
+    const std::string name = at < all.size() && !all[at].name.empty() ? all[at].name : "unnamed";
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+Error cannot_grow(const TaskGraph& graph, const std::set<std::uint32_t>& communicators) {
+  return {ErrorCode::no_match,
+          fmt::format("no communicator can grow: {} reduce{} activations in the forward pass, so "
+                      "that the ranks hold parts of one layer",
+                      names_of(graph, communicators), communicators.size() == 1 ? "s" : "")};
+}
+
 }  // namespace foretrace::editing

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -46,5 +47,11 @@ class MovingTimes {
 /// forward pass runs.
 [[nodiscard]] std::set<std::uint32_t> layer_splitting(const TaskGraph& graph,
                                                       const std::vector<Transfer>& transfers);
+/// "a, b"; "unnamed" where no name was recorded.
+[[nodiscard]] std::string names_of(const TaskGraph& graph,
+                                   const std::set<std::uint32_t>& communicators);
+/// no_match: none of these can have more ranks, which would do other work than those recorded.
+[[nodiscard]] Error cannot_grow(const TaskGraph& graph,
+                                const std::set<std::uint32_t>& communicators);
 
 }  // namespace foretrace::editing

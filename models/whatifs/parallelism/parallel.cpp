@@ -112,6 +112,16 @@ Result<Change> keep_groups(const Scenario& scenario, const ParamValues& params,
 
 Result<Change> grow_recorded(const Scenario& scenario, const ParamValues& params,
                              const Cluster& cluster) {
+  const auto transfers = editing::find_transfers(scenario.graph, "kind=collective");
+  if (!transfers) return transfers.error();
+  const auto splitting = editing::layer_splitting(scenario.graph, *transfers);
+  if (!splitting.empty()) return editing::cannot_grow(scenario.graph, splitting);
+  if (params.integer(zero_param) > 0) {
+    return Error{
+        ErrorCode::unsupported,
+        "zero: the trace has collectives of its own already, which growth keeps as they are; "
+        "expected a trace of one device"};
+  }
   const std::uint32_t size = only_group_size(scenario.graph);
   const auto data = static_cast<double>(params.integer(data_param));
   if (size < 2) {
@@ -123,18 +133,22 @@ Result<Change> grow_recorded(const Scenario& scenario, const ParamValues& params
   return keep_groups(scenario, params, cluster, data / size);
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto cluster = editing::machine_of(scenario, params.text(cluster_param));
-  if (!cluster) return std::move(cluster).error();
-  if (params.boolean(recorded_param)) return keep_groups(scenario, params, *cluster, 1);
+Result<Change> spread(const Scenario& scenario, const ParamValues& params, const Cluster& cluster) {
+  if (params.boolean(recorded_param)) {
+    if (params.given(data_param) || params.given(zero_param)) {
+      return Error{ErrorCode::bad_config,
+                   "recorded=true keeps the groups as they are, expected neither data nor zero"};
+    }
+    return keep_groups(scenario, params, cluster, 1);
+  }
   const auto data = static_cast<std::uint32_t>(params.integer(data_param));
-  if (data > cluster->accelerators()) {
-    return Error{ErrorCode::bad_config,
+  if (data > cluster.accelerators()) {
+    return Error{ErrorCode::no_match,
                  fmt::format("got {} ranks, expected at most the {} accelerators of {}", data,
-                             cluster->accelerators(), cluster->name)};
+                             cluster.accelerators(), cluster.name)};
   }
   if (data < 2) return Error{ErrorCode::no_match, "data=1 leaves the run on one device"};
-  if (has_collectives(scenario.graph)) return grow_recorded(scenario, params, *cluster);
+  if (has_collectives(scenario.graph)) return grow_recorded(scenario, params, cluster);
   editing::KernelEditor editor(scenario);
   const editing::DataParallel options{
       .ranks = data,
@@ -143,10 +157,25 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
       .bucket_view = params.boolean(bucket_view_param),
       .gradient_bytes = params.number(gradient_bytes_param),
       .parameters = params.number(parameters_param)};
-  auto note = editing::spread_data(editor, *cluster, options);
+  auto note = editing::spread_data(editor, cluster, options);
   if (!note) return std::move(note).error();
   editor.edit().set_samples(data);
   return editor.finish(*std::move(note));
+}
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  const auto cluster = editing::machine_of(scenario, params.text(cluster_param));
+  if (!cluster) return cluster.error();
+  auto change = spread(scenario, params, *cluster);
+  const Accelerator* const own = scenario.accelerator;
+  if (change.ok() && own != nullptr && own->name != cluster->accelerator.name) {
+    change->notes.push_back(
+        fmt::format("kernels stay as recorded on {}; the network is that of {}, which has {}: add "
+                    "--accelerator "
+                    "to move them",
+                    own->name, cluster->name, cluster->accelerator.name));
+  }
+  return change;
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {

@@ -82,7 +82,7 @@ class Regrouper {
       return ok_status();
     }
     if (ranks > cluster_.accelerators()) {
-      return Error{ErrorCode::bad_config,
+      return Error{ErrorCode::no_match,
                    fmt::format("a group of {} ranks, expected at most the {} accelerators of {}",
                                ranks, cluster_.accelerators(), cluster_.name)};
     }

@@ -52,3 +52,18 @@ TEST_CASE("placement: above the leaves links are shared by as many as the file s
   CHECK(place(cluster, {32, 1}).oversubscription == 1);
   CHECK(place(cluster, {64, 1}).oversubscription == 2);
 }
+
+TEST_CASE("placement: a group takes as few nodes as can be, however odd it is") {
+  const Cluster cluster = nodes_of_eight(8);
+  CHECK(place(cluster, {9, 1}).nodes == 2);
+  const auto even = place(cluster, {10, 1});
+  CHECK(even.nodes == 2);
+  CHECK(even.per_node == 5);
+  const auto odd = place(cluster, {17, 1});
+  CHECK(odd.nodes == 3);
+  CHECK(odd.per_node == 8);
+  for (std::uint32_t size = 2; size <= 128; ++size) {
+    CAPTURE(size);
+    CHECK(place(cluster, {size, 1}).nodes == (size + 7) / 8);
+  }
+}

@@ -1,4 +1,5 @@
 #include "tests/models/toy_job.h"
+#include "tests/models/toy_parts.h"
 
 namespace foretrace::optimizations {
 extern const OptimizationInfo replicate;
@@ -56,42 +57,10 @@ using foretrace::CollectiveKind;
 using foretrace::Phase;
 using foretrace::TaskKind;
 
-// One rank of 8 = 4 (parts of a layer) x 2 (replicas): two all-reduces of activations in forward,
-// one of gradients in backward, on streams of their own.
-foretrace::TaskGraph tensor_parallel(bool has_replicas) {
-  ToyRun run;
-  const auto compute = run.stream();
-  const auto network = run.add_stream(20);
-  const auto parts = run.builder().add_communicator({"parts", 4, {0}});
-  const auto replicas = run.builder().add_communicator({"replicas", 2, {0}});
-  const auto reduce = [&](std::uint32_t communicator, foretrace::TaskId made) {
-    run.use_stream(network);
-    const auto task = run.kernel({.name = "ncclDevKernel_AllReduce",
-                                  .duration_ns = 300 * us,
-                                  .kind = TaskKind::collective,
-                                  .collective = CollectiveKind::all_reduce,
-                                  .communicator = communicator,
-                                  .bytes = 1 << 20});
-    run.wait_for(task, made);
-    run.use_stream(compute);
-    return task;
-  };
-  for (int layer = 0; layer < 2; ++layer) {
-    const auto made = run.kernel({.name = "gemm", .duration_ns = 100 * us});
-    const auto reduced = reduce(parts, made);
-    run.wait_for(run.kernel({.name = "add", .duration_ns = 10 * us}), reduced);
-  }
-  const auto gradient =
-      run.kernel({.name = "gemm", .duration_ns = 100 * us, .phase = Phase::backward});
-  if (has_replicas) reduce(replicas, gradient);
-  run.builder().add_rank_class({.first_rank = 0, .multiplicity = 1});
-  return run.build();
-}
-
 }  // namespace
 
 TEST_CASE("replicate: groups whose ranks hold parts of a layer do not grow") {
-  const auto graph = tensor_parallel(true);
+  const auto graph = foretrace::test::tensor_parallel(true);
   const auto grown = apply_to(graph, replicate, {{"ranks", "16"}});
   REQUIRE_MESSAGE(grown.ok(), grown.error().message);
   REQUIRE(grown->notes.size() >= 2);
@@ -107,14 +76,15 @@ TEST_CASE("replicate: groups whose ranks hold parts of a layer do not grow") {
 }
 
 TEST_CASE("replicate: a job of parts of layers alone is declined, by name as well") {
-  const auto alone = apply_to(tensor_parallel(false), replicate, {{"ranks", "16"}});
+  const auto alone =
+      apply_to(foretrace::test::tensor_parallel(false), replicate, {{"ranks", "16"}});
   REQUIRE_FALSE(alone.ok());
   CHECK(alone.error().message.find("no communicator can grow: parts") != std::string::npos);
-  const auto named =
-      apply_to(tensor_parallel(true), replicate, {{"ranks", "16"}, {"communicators", "parts"}});
+  const auto named = apply_to(foretrace::test::tensor_parallel(true), replicate,
+                              {{"ranks", "16"}, {"communicators", "parts"}});
   REQUIRE_FALSE(named.ok());
   CHECK(named.error().message.find("parts of one layer") != std::string::npos);
-  const auto unknown =
-      apply_to(tensor_parallel(true), replicate, {{"ranks", "16"}, {"communicators", "pipeline"}});
+  const auto unknown = apply_to(foretrace::test::tensor_parallel(true), replicate,
+                                {{"ranks", "16"}, {"communicators", "pipeline"}});
   REQUIRE_FALSE(unknown.ok());
 }

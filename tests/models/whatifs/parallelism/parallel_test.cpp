@@ -8,6 +8,7 @@
 #include "sim/graph/links.h"
 #include "tests/configs.h"
 #include "tests/models/toy_job.h"
+#include "tests/models/toy_parts.h"
 #include "tests/models/toy_run.h"
 
 namespace foretrace::optimizations {
@@ -147,6 +148,14 @@ TEST_CASE("parallel: recorded groups take the machine's time on every rank") {
   const std::int64_t of_64 = time_on("dgx_a100", CollectiveKind::all_reduce, 16 << 20, 64);
   CHECK(span_ns(after(job, parallel, {{"data", "64"}, {"cluster", "dgx_a100"}})) ==
         (300 + 50) * us + of_64);
+}
+
+TEST_CASE("parallel: groups whose ranks hold parts of a layer do not grow, and keep their ranks") {
+  const TaskGraph graph = foretrace::test::tensor_parallel(false);
+  const auto grown = apply_to(graph, parallel, {{"data", "16"}, {"cluster", "dgx_a100"}});
+  REQUIRE_FALSE(grown.ok());
+  CHECK(grown.error().message.find("no communicator can grow: parts") != std::string::npos);
+  CHECK(apply_to(graph, parallel, {{"recorded", "true"}, {"cluster", "dgx_a100"}}).ok());
 }
 
 TEST_CASE("parallel: refuses what a machine does not have and what a trace does not tell") {
