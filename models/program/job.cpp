@@ -16,12 +16,20 @@ Error refuse(std::string_view pointer, const std::string& what) {
   return Error{ErrorCode::bad_config, fmt::format("{}: {}", pointer, what)};
 }
 
+// Every one is simulated; published jobs have hundreds.
+constexpr double most_passes = 16384;
+
 Status check_batch(const Job& job) {
   const double per_rank = job.global_batch / job.plan.data;
   if (!(job.micro_batch > 0) || !(job.global_batch > 0)) {
     return refuse("/batch", "got a batch that is not positive");
   }
   const double passes = per_rank / job.micro_batch;
+  if (passes > most_passes) {
+    return refuse("/batch/global",
+                  fmt::format("got {:.0f} micro-batches per data rank, expected at most {:.0f}",
+                              passes, most_passes));
+  }
   if (std::abs(passes - std::round(passes)) > 1e-9 || passes < 1) {
     return refuse("/batch/global",
                   fmt::format("got {}, expected a multiple of {} data ranks x micro-batch {}",
@@ -92,6 +100,23 @@ bool has_free_clock(const Job& job) {
 
 }  // namespace
 
+Status check_precision(const Precisions& precisions, const Accelerator& accelerator) {
+  for (const Precision precision :
+       {precisions.activations,
+        precisions.layers_in_8_bit ? Precision::fp8 : precisions.activations}) {
+    if (accelerator.flops(precision) > 0) continue;
+    std::string known;
+    for (std::size_t p = 1; p < precision_count; ++p) {
+      const auto other = static_cast<Precision>(p);
+      if (accelerator.flops(other) <= 0) continue;
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(other));
+    }
+    return refuse("/precision", fmt::format("got {}, for which {} has no units, expected one of {}",
+                                            to_string(precision), accelerator.name, known));
+  }
+  return ok_status();
+}
+
 Status check_job(const Job& job) {
   if (Status status = check_plan(job.plan, *job.model); !status.ok()) {
     return Error{status.error().code, "/parallelism/" + status.error().message};
@@ -102,6 +127,8 @@ Status check_job(const Job& job) {
         fmt::format("got {}, expected a divisor of the {} ranks that hold the same layers",
                     job.plan.shard_size, job.plan.copies()));
   }
+  if (Status status = check_precision(job.precisions, job.cluster->accelerator); !status.ok())
+    return status;
   if (Status status = check_machine(job); !status.ok()) return status;
   if (Status status = check_batch(job); !status.ok()) return status;
   const std::uint64_t positions = std::uint64_t{job.plan.pipeline} * job.chunks;

@@ -41,6 +41,8 @@ struct Job {
 
 /// Checks plan, schedule, batch and size of the machine. Errors read "/parallelism/tensor: ...".
 [[nodiscard]] Status check_job(const Job& job);
+/// Products need units for their numbers: without, a time would be made up. Error: bad_config.
+[[nodiscard]] Status check_precision(const Precisions& precisions, const Accelerator& accelerator);
 
 /// A block of the model as one rank has it.
 struct RankBlock {

@@ -56,6 +56,8 @@ class Search {
  public:
   explicit Search(const PlanQuestion& question) : question_(question) {
     answer_.gpus = question.gpus;
+    answer_.cluster = question.scenario.cluster;
+    answer_.framework = question.scenario.framework;
     answer_.global_batch = question.global_batch;
     memory_ = static_cast<double>(question.scenario.cluster->accelerator.memory_bytes);
   }
@@ -73,6 +75,11 @@ class Search {
 
  private:
   Status look_up() {
+    const Scenario& scenario = question_.scenario;
+    if (Status units = check_precision(scenario.job.precisions, scenario.cluster->accelerator);
+        !units.ok()) {
+      return units;
+    }
     for (const auto& [name, slot] :
          {std::pair{"1f1b", &one_piece_}, std::pair{"interleaved", &pieces_}}) {
       auto found = find_schedule(name);

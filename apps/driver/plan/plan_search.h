@@ -1,5 +1,5 @@
-// The plans of a model on a cluster: all that its sizes allow, the fastest first, and why the
-// others lose.
+// The plans of a model on a cluster, the fastest first, and why the others lose: groups of powers
+// of two, pipelines of any number of stages, micro-batches up to 64.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,9 @@ struct PlanAnswer {
   std::size_t too_large = 0;     ///< of them: do not fit into memory
   std::vector<PlanChoice> best;  ///< empty: nothing fits
   std::vector<LosingGrid> losing;
-  std::vector<std::shared_ptr<const ModelSpec>> models;  ///< that jobs point to
+  std::vector<std::shared_ptr<const ModelSpec>> models;  ///< that jobs point to, as to these
+  std::shared_ptr<const Cluster> cluster;
+  std::shared_ptr<const Framework> framework;
 };
 
 /// Errors: a size that no plan has. A job that fits nowhere is an answer without plans.

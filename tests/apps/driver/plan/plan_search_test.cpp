@@ -93,6 +93,21 @@ TEST_CASE("plan: sizes that no plan has are an error") {
   CHECK(answer.error().message.find("no plan for 1024 devices and 3 sequences") == 0);
 }
 
+TEST_CASE("plan: what a product has no units for, and batches without end, are refused") {
+  for (const auto& [precision, cluster] :
+       {std::pair{"bf16", "dgx1_v100"}, std::pair{"fp8", "dgx_a100"}}) {
+    driver::Scenario scenario = scenario_of("gpt2_small", cluster);
+    scenario.job.precisions = *driver::precisions_of(precision);
+    const auto answer = search_plans({scenario, 8, 64, 5});
+    REQUIRE_FALSE(answer.ok());
+    CHECK(answer.error().message.find("has no units") != std::string::npos);
+    CHECK(answer.error().message.find("expected one of fp64, fp32") != std::string::npos);
+  }
+  const auto endless = search_plans({scenario_of("llama3_8b", "dgx_h100"), 8, 1e9, 5});
+  REQUIRE_FALSE(endless.ok());
+  CHECK(endless.error().message.find("micro-batches per data rank") != std::string::npos);
+}
+
 TEST_CASE("plan: experts are spread over devices of a mixture of experts") {
   const PlanAnswer answer = plans("mixtral_8x7b", "dgx_h100", 64, 512);
   REQUIRE_FALSE(answer.best.empty());
