@@ -87,7 +87,7 @@ set(table
   "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/plan"
   "apps/driver/validate          | sim/* trace/* models/* apps/driver apps/driver/answers"
   "apps/driver/predictor         | sim/core sim/graph sim/result sim/engine/pull models/catalogue models/program apps/driver apps/driver/plan"
-  "apps/driver/sweep             | sim/core sim/graph models/catalogue models/program apps/driver apps/driver/plan"
+  "apps/driver/sweep             | sim/core sim/graph trace/inputs models/catalogue models/program apps/driver apps/driver/plan"
   "apps/driver/scheduler/model   | sim/core"
   "apps/driver/scheduler/solver  | sim/core"
   "apps/driver/scheduler/placements | sim/core apps/driver/scheduler/model"

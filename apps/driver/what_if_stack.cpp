@@ -57,19 +57,12 @@ void follow_origin(const Committed& committed, std::size_t size_before,
   origin = std::move(moved);
 }
 
-/// The catalogue gets the files of the user's that parameters name by their path.
+/// The catalogue gets the files of the user's that parameters name.
 Status read_files_of(const WhatIf& what_if, CataloguePtr& known) {
-  for (const ParamInfo& row : what_if.optimization->params) {
-    if (row.config.empty()) {
-      continue;
-    }
-    const std::string& text = what_if.parameters.text(row);
-    if (!text.ends_with(".json") && text.find('/') == std::string::npos) {
-      continue;
-    }
+  for (const NamedFile& file : files_named_by(what_if)) {
     auto more = std::make_shared<Catalogue>(known ? *known : no_catalogue());
-    if (Status read = more->add_file(row.config, text); !read.ok()) {
-      return std::move(read).error().with_context(fmt::format("parameter '{}'", row.name));
+    if (Status read = more->add_file(file.folder, file.path); !read.ok()) {
+      return std::move(read).error().with_context(fmt::format("parameter '{}'", file.parameter));
     }
     known = std::move(more);
   }
@@ -119,6 +112,20 @@ void DurationBounds::follow(const Committed& committed) {
 
 TaskGraph DurationBounds::low(const TaskGraph& graph) const { return scaled(graph, low_); }
 TaskGraph DurationBounds::high(const TaskGraph& graph) const { return scaled(graph, high_); }
+
+std::vector<NamedFile> files_named_by(const WhatIf& what_if) {
+  std::vector<NamedFile> files;
+  for (const ParamInfo& row : what_if.optimization->params) {
+    if (row.config.empty()) {
+      continue;
+    }
+    const std::string& text = what_if.parameters.text(row);
+    if (text.ends_with(".json") || text.find('/') != std::string::npos) {
+      files.push_back({row.name, row.config, text});
+    }
+  }
+  return files;
+}
 
 std::string reason_of(const Error& error, std::string_view name) {
   const std::string prefix = fmt::format("{}: ", name);

@@ -72,6 +72,14 @@ class WhatIfStack {
   DurationBounds bounds_;
 };
 
+/// A file of the user's that a parameter names by its path.
+struct NamedFile {
+  std::string_view parameter;
+  std::string_view folder;  ///< of configs, whose kind it is
+  std::string path;
+};
+[[nodiscard]] std::vector<NamedFile> files_named_by(const WhatIf& what_if);
+
 /// The message without "name: " in front of it.
 [[nodiscard]] std::string reason_of(const Error& error, std::string_view name);
 

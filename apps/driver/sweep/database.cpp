@@ -1,5 +1,6 @@
 #include "apps/driver/sweep/database.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -97,6 +98,12 @@ Status Database::lock(const std::string& path) {
     const std::string_view text(who.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
     return Error{ErrorCode::io, fmt::format("{}: another sweep is writing here{}{}", path,
                                             text.empty() ? "" : ", process ", text)};
+  }
+  std::array<char, 32> before{};
+  const auto length = ::pread(lock_, before.data(), before.size(), 0);
+  if (!std::all_of(before.begin(), before.begin() + std::max<std::ptrdiff_t>(0, length),
+                   [](char c) { return c >= '0' && c <= '9'; })) {
+    return Error{ErrorCode::io, fmt::format("{}: is no lock of a sweep, and stays as it is", path)};
   }
   std::array<char, 32> own{};
   const auto [end, error] = std::to_chars(own.data(), own.data() + own.size(), ::getpid());

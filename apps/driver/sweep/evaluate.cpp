@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/sweep/document.h"
+#include "models/catalogue/config_files.h"
 
 namespace foretrace::sweeping {
 namespace {
@@ -35,20 +35,6 @@ void Digest::add(std::string_view bytes) {
 }
 
 Status Digest::add_file(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code failed;
-  if (fs::is_directory(path, failed)) {
-    std::vector<std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(path, failed)) {
-      if (entry.is_regular_file(failed)) files.push_back(entry.path().string());
-    }
-    std::sort(files.begin(), files.end());
-    for (const std::string& file : files) {
-      add(file);
-      if (Status status = add_file(file); !status.ok()) return status;
-    }
-    return ok_status();
-  }
   std::ifstream file(path, std::ios::binary);
   const std::error_code opened(file ? 0 : errno, std::generic_category());
   if (opened) {
@@ -59,6 +45,25 @@ Status Digest::add_file(const std::string& path) {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     add(std::string_view(piece.data(), static_cast<std::size_t>(file.gcount())));
   }
+  if (file.bad()) return Error{ErrorCode::io, fmt::format("cannot read '{}'", path)};
+  return ok_status();
+}
+
+Status Evaluation::note_inputs(std::vector<std::string> files, const Catalogue& catalogue) {
+  const std::string& directory = catalogue.directory();
+  for (const std::string_view folder :
+       {"accelerators", "costs", "memories", "clusters", "kernel_tables", "models", "frameworks"}) {
+    for (const std::string& name : config_names(directory, folder)) {
+      files.push_back(config_file(directory, folder, name));
+    }
+  }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  Digest digest;
+  for (const std::string& file : files) {
+    if (Status status = digest.add_file(file); !status.ok()) return status;
+  }
+  inputs_ = digest.text();
   return ok_status();
 }
 

@@ -42,10 +42,15 @@ class Evaluation {
   Evaluation& operator=(const Evaluation&) = delete;
   virtual ~Evaluation() = default;
   [[nodiscard]] virtual std::unique_ptr<PointEvaluator> evaluator() const = 0;
-  /// Changes when files that points are computed from do.
+  /// Changes when files that points are computed from do: those that the points name, and every
+  /// config that one of them may use.
   [[nodiscard]] const std::string& inputs() const { return inputs_; }
 
  protected:
+  /// Sets inputs() from these files and the configs of the catalogue.
+  [[nodiscard]] Status note_inputs(std::vector<std::string> files, const Catalogue& catalogue);
+
+ private:
   std::string inputs_;
 };
 

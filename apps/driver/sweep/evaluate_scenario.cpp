@@ -139,26 +139,7 @@ class ScenarioEvaluation final : public Evaluation {
       return ok_status();
     });
     if (!tried.ok()) return tried.error();
-    add_configs(files);
-    std::sort(files.begin(), files.end());
-    files.erase(std::unique(files.begin(), files.end()), files.end());
-    Digest digest;
-    for (const std::string& file : files) {
-      if (Status status = digest.add_file(file); !status.ok()) return status;
-    }
-    inputs_ = digest.text();
-    return ok_status();
-  }
-
-  /// Any config may be one that a point names.
-  void add_configs(std::vector<std::string>& files) const {
-    const std::string& directory = catalogue_->directory();
-    for (const std::string_view folder :
-         {"accelerators", "clusters", "models", "frameworks", "costs"}) {
-      for (const std::string& name : config_names(directory, folder)) {
-        files.push_back(config_file(directory, folder, name));
-      }
-    }
+    return note_inputs(std::move(files), *catalogue_);
   }
 
   std::unique_ptr<PointEvaluator> evaluator() const override {

@@ -1,10 +1,13 @@
 // Points that are a recording under what-ifs.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -18,6 +21,7 @@
 #include "apps/driver/sweep/evaluate.h"
 #include "apps/driver/what_if_spec.h"
 #include "apps/driver/what_if_stack.h"
+#include "trace/inputs/list_files.h"
 
 namespace foretrace::sweeping {
 namespace {
@@ -29,12 +33,14 @@ using driver::WhatIfStack;
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array<std::string_view, 2> engines = {"pull", "event"};
 
-/// A recording with what every point of it is compared with.
+/// A recording with what the points that ask for the same step of it are compared with.
 struct Source {
-  driver::Recording recording;
+  std::shared_ptr<const driver::Recording> loaded;
   driver::Replay replay;
   std::unique_ptr<driver::MemoryModel> memory{};  ///< only if a metric wants it
   std::optional<driver::MemoryNeed> need{};       ///< of the recorded run
+
+  [[nodiscard]] const driver::Recording& recording() const { return *loaded; }
 };
 
 /// A document, read.
@@ -145,7 +151,7 @@ class StackPath {
       source_ = &source;
       keys_.clear();
       stacks_.clear();
-      stacks_.emplace_back(source.recording, question.options.checks);
+      stacks_.emplace_back(source.recording(), question.options.checks);
     }
     std::size_t shared = 0;
     while (shared < std::min(keys_.size(), question.keys.size()) &&
@@ -171,7 +177,14 @@ class StackPath {
   std::vector<WhatIfStack> stacks_;
 };
 
-using Sources = std::map<std::vector<std::string>, Source>;
+/// Traces, engine and step that a replay is of.
+using SourceKey =
+    std::tuple<std::vector<std::string>, driver::Engine, driver::StepChoice::Kind, std::int64_t>;
+SourceKey key_of(const Question& question) {
+  const driver::RunOptions& options = question.options;
+  return {question.traces, options.engine, options.step.kind, options.step.number};
+}
+using Sources = std::map<SourceKey, Source>;
 
 class TraceEvaluator final : public PointEvaluator {
  public:
@@ -194,8 +207,9 @@ class TraceEvaluator final : public PointEvaluator {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       if (!questions[a].ok() || !questions[b].ok()) return questions[b].ok() < questions[a].ok();
-      return std::tie(questions[a]->traces, questions[a]->keys) <
-             std::tie(questions[b]->traces, questions[b]->keys);
+      const SourceKey of_a = key_of(*questions[a]);
+      const SourceKey of_b = key_of(*questions[b]);
+      return of_a != of_b ? of_a < of_b : questions[a]->keys < questions[b]->keys;
     });
     for (const std::size_t i : order) {
       const Status done =
@@ -208,9 +222,9 @@ class TraceEvaluator final : public PointEvaluator {
 
  private:
   Status answer(const Question& question, PointResult& point) {
-    const auto found = sources_.find(question.traces);
+    const auto found = sources_.find(key_of(question));
     if (found == sources_.end()) {
-      return Error{ErrorCode::not_found, "the trace is none that an axis names"};
+      return Error{ErrorCode::not_found, "the trace has no such step"};
     }
     const Source& source = found->second;
     Result<driver::Prediction> prediction = predicted(source, question);
@@ -225,7 +239,7 @@ class TraceEvaluator final : public PointEvaluator {
 
   Result<driver::Prediction> predicted(const Source& source, const Question& question) {
     if (wants_range_) {
-      return driver::predict(source.recording, question.stack, question.options, &source.replay);
+      return driver::predict(source.recording(), question.stack, question.options, &source.replay);
     }
     auto stack = path_.reach(source, question);
     if (!stack.ok()) return std::move(stack).error();
@@ -259,7 +273,7 @@ class TraceEvaluator final : public PointEvaluator {
       return static_cast<double>(driver::target_of(*prediction.accelerator).needed_bytes(*need));
     }
     if (name == "fits" && source.need) {
-      return driver::fit_of(source.recording, *source.need, *prediction.accelerator, *need).fits;
+      return driver::fit_of(source.recording(), *source.need, *prediction.accelerator, *need).fits;
     }
     return not_known;
   }
@@ -276,35 +290,20 @@ class TraceEvaluation final : public Evaluation {
       : sweep_(sweep), catalogue_(std::move(catalogue)) {}
 
   Status load() {
-    Digest digest;
-    const bool wants_memory =
-        std::any_of(sweep_.metrics.begin(), sweep_.metrics.end(), [](const MetricInfo& metric) {
-          return metric.name == "memory_bytes" || metric.name == "live_bytes" ||
-                 metric.name == "fits";
-        });
+    std::vector<std::string> files;
     const Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
       auto question = read_question(document, sweep_.folder);
       if (!question.ok()) return std::move(question).error();
-      if (sources_.count(question->traces) > 0) return ok_status();
-      auto recording = driver::load_inputs(question->traces, {.catalogue = catalogue_});
-      if (!recording.ok()) return std::move(recording).error();
-      auto replay = driver::replay(*recording, question->options);
-      if (!replay.ok()) return std::move(replay).error();
-      Source& source =
-          sources_.emplace(question->traces, Source{std::move(*recording), std::move(*replay)})
-              .first->second;
-      if (wants_memory) {
-        source.memory =
-            std::make_unique<driver::MemoryModel>(source.recording, source.replay.run.timeline);
-        source.need = source.memory->need(source.recording.graph(), source.replay.run.timeline);
+      for (const WhatIf& what_if : question->stack) {
+        for (driver::NamedFile& file : driver::files_named_by(what_if)) {
+          files.push_back(std::move(file.path));
+        }
       }
-      for (const std::string& trace : question->traces) {
-        if (Status added = digest.add_file(trace); !added.ok()) return added;
-      }
-      return ok_status();
+      return add_source(*question, files);
     });
-    inputs_ = digest.text();
-    return tried;
+    if (!tried.ok()) return tried;
+    add_combinations();
+    return note_inputs(std::move(files), *catalogue_);
   }
 
   std::unique_ptr<PointEvaluator> evaluator() const override {
@@ -312,8 +311,61 @@ class TraceEvaluation final : public Evaluation {
   }
 
  private:
+  /// One axis may name the trace, another the engine, a third the step. A step that a trace does
+  /// not have is a reason of its points.
+  void add_combinations() {
+    std::set<driver::Engine> used;
+    std::set<std::pair<driver::StepChoice::Kind, std::int64_t>> steps;
+    for (const auto& [key, source] : sources_) {
+      used.insert(std::get<1>(key));
+      steps.emplace(std::get<2>(key), std::get<3>(key));
+    }
+    std::vector<std::string> no_files;  // all traces were read
+    for (const auto& [traces, recording] : recordings_) {
+      for (const driver::Engine engine : used) {
+        for (const auto& [kind, number] : steps) {
+          Question question{.traces = traces};
+          question.options.engine = engine;
+          question.options.step = {kind, number};
+          static_cast<void>(add_source(question, no_files).ok());
+        }
+      }
+    }
+  }
+
+  /// The files of traces that were not read yet are added.
+  Status add_source(const Question& question, std::vector<std::string>& files) {
+    SourceKey key = key_of(question);
+    if (sources_.contains(key)) return ok_status();
+    auto& recording = recordings_[question.traces];
+    if (recording == nullptr) {
+      auto loaded = driver::load_inputs(question.traces, {.catalogue = catalogue_});
+      if (!loaded.ok()) return std::move(loaded).error();
+      auto found = trace::list_files(question.traces);
+      if (!found.ok()) return std::move(found).error();
+      std::move(found->begin(), found->end(), std::back_inserter(files));
+      recording = std::make_shared<const driver::Recording>(*std::move(loaded));
+    }
+    auto replay = driver::replay(*recording, question.options);
+    if (!replay.ok()) return std::move(replay).error();
+    Source& source =
+        sources_.emplace(std::move(key), Source{recording, *std::move(replay)}).first->second;
+    if (wants_memory()) {
+      source.memory = std::make_unique<driver::MemoryModel>(*recording, source.replay.run.timeline);
+      source.need = source.memory->need(recording->graph(), source.replay.run.timeline);
+    }
+    return ok_status();
+  }
+
+  [[nodiscard]] bool wants_memory() const {
+    return std::any_of(sweep_.metrics.begin(), sweep_.metrics.end(), [](const MetricInfo& metric) {
+      return metric.name == "memory_bytes" || metric.name == "live_bytes" || metric.name == "fits";
+    });
+  }
+
   const Sweep& sweep_;
   CataloguePtr catalogue_;
+  std::map<std::vector<std::string>, std::shared_ptr<const driver::Recording>> recordings_;
   Sources sources_;
 };
 

@@ -59,7 +59,13 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
     return refuse(is_same_sweep ? "of other files (a trace or a config has changed since)"
                                 : "of another sweep");
   }
-  if (is_same_sweep) return reuse;
+  if (is_same_sweep) {
+    const bool was_moved = before->path != facts.path || before->folder != facts.folder;
+    if (Status noted = was_moved ? store.update(facts) : ok_status(); !noted.ok()) {
+      return std::move(noted).error();
+    }
+    return reuse;
+  }
 
   auto old = parse_sweep(before->sweep, before->path, before->folder);
   if (!old.ok()) return std::move(old).error();

@@ -200,10 +200,12 @@ class SweepRunner {
 Result<SweepRun> run_sweep(const Sweep& sweep, const std::string& folder,
                            const SweepSettings& settings) {
   if (sweep.space.size() > most_points) {
-    return Error{ErrorCode::bad_config,
-                 fmt::format("{}: {} points, expected at most 2^32; the method \"random\" draws "
-                             "from spaces of any size",
-                             sweep.path, sweep.space.size())};
+    return Error{
+        ErrorCode::bad_config,
+        fmt::format("{}: {} points, expected at most 2^32{}", sweep.path, sweep.space.size(),
+                    sweep.method == Method::grid
+                        ? "; the method \"random\" draws from spaces of any size"
+                        : "")};
   }
   auto store = Store::open(folder);
   if (!store.ok()) return std::move(store).error();

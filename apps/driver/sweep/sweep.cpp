@@ -182,6 +182,15 @@ void read_questions(ConfigFields& fields, Sweep& sweep) {
   }
 }
 
+/// What a store keeps: with the scenario itself, which may be another one in its file tomorrow.
+ConfigValue with_scenario(const ConfigValue& root, const ConfigValue& scenario) {
+  ConfigValue whole = root;
+  for (std::size_t i = 0; i < whole.keys.size(); ++i) {
+    if (whole.keys[i] == "scenario") whole.items[i] = scenario;
+  }
+  return whole;
+}
+
 Result<Sweep> sweep_from(const ConfigValue& root, const std::string& where,
                          const std::string& folder) {
   Sweep sweep;
@@ -192,6 +201,7 @@ Result<Sweep> sweep_from(const ConfigValue& root, const std::string& where,
   std::string description;
   fields.optional_text("description", description);
   read_document(fields, sweep);
+  if (sweep.subject == Subject::scenario) sweep.text = json_of(with_scenario(root, sweep.document));
   std::vector<Axis> axes = read_axes(fields, sweep.document, metrics_of(sweep.subject));
   read_method(fields, sweep, axes);
   read_questions(fields, sweep);

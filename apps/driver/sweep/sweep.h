@@ -31,7 +31,8 @@ struct Objective {
 /// A sweep as its file says. Expressions see axes first, then metrics.
 struct Sweep {
   std::string path;
-  std::string text;    ///< the file without comments and blanks; `folder` is not part of it
+  std::string text;    ///< the file without comments and blanks, a scenario's file in
+                       ///< its place; `folder` is not part of it
   std::string folder;  ///< names of files in it are relative to this
   Subject subject = Subject::trace;
   ConfigValue document;  ///< a point before the axes change it

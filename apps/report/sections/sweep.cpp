@@ -54,7 +54,7 @@ std::string axes_text(const Sweep& sweep, const SelectedPoint& point) {
 
 std::string sweep_headline(const SweepAnswer& answer) {
   const auto& counts = answer.counts;
-  if (counts.rows == 0) return "no points yet\n";
+  if (counts.rows == 0) return "no points: none is computed yet, or the constraints exclude all\n";
   std::string text =
       fmt::format("{} of {}", count_text(counts.feasible), plural(counts.rows, "point"));
   text += " feasible";

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -181,6 +183,69 @@ TEST_CASE("sweep: a folder that holds something else is refused") {
   REQUIRE_FALSE(store.ok());
   CHECK(store.error().message.find("is no SQLite file") != std::string::npos);
   CHECK_FALSE(open_stored(scratch_file("sweep_nowhere")).ok());
+}
+
+TEST_CASE("sweep: a file that a what-if names is part of what the results are of") {
+  namespace fs = std::filesystem;
+  const std::string folder = scratch_file("sweep_named");
+  const std::string own = scratch_file("own_t4.json");
+  fs::copy_file("configs/accelerators/t4.json", own);
+  const std::string text = R"({"schema": "foretrace.sweep/1", "trace": ")" + demo() +
+                           R"(", "apply": ["accelerator_swap:to=')" + own +
+                           R"('", null], "axes": [{"pointer": "/apply/1", "values": [null]}]})";
+  REQUIRE(run_into(folder, text).ok());
+  REQUIRE(run_into(folder, text).ok());
+  fs::copy_file("configs/accelerators/l4.json", own, fs::copy_options::overwrite_existing);
+  const auto changed = run_into(folder, text);
+  REQUIRE_FALSE(changed.ok());
+  CHECK(changed.error().message.find("a trace or a config has changed") != std::string::npos);
+}
+
+TEST_CASE("sweep: speedups are over the same step and engine") {
+  const std::string folder = scratch_file("sweep_steps");
+  const std::string text =
+      R"({"schema": "foretrace.sweep/1", "trace": ")" + demo() +
+      R"(", "apply": [], "step": "median", "engine": "pull", "metrics": ["speedup"],
+      "axes": [{"pointer": "/step", "values": ["median", "4", "all"]},
+               {"pointer": "/engine", "values": ["pull", "event"]}]})";
+  const auto run = run_into(folder, text);
+  REQUIRE_MESSAGE(run.ok(), (run.ok() ? "" : run.error().message));
+  const Sweep sweep = sweep_of(text);
+  std::size_t speedup = 0;
+  while (sweep.metrics[speedup].name != "speedup") ++speedup;
+  const Rows rows = rows_of(folder);
+  REQUIRE(rows.points.size() == 6);
+  for (const SelectedPoint& point : rows.points) {
+    CHECK(point.result.reason == "");
+    REQUIRE(point.result.metrics.size() > speedup);
+    CHECK(point.result.metrics[speedup] == 1);
+  }
+}
+
+TEST_CASE("sweep: results keep the scenario that they are of, whatever becomes of its file") {
+  namespace fs = std::filesystem;
+  const std::string folder = scratch_file("sweep_of_a_file");
+  const std::string file = scratch_file("scenario.json");
+  fs::copy_file("configs/scenarios/gpt3_175b_selene.json", file);
+  const std::string text = R"({"schema": "foretrace.sweep/1", "scenario": ")" + file +
+                           R"(", "axes": [{"pointer": "/batch/micro", "values": [1]}]})";
+  REQUIRE(run_into(folder, text).ok());
+  const std::vector<double> before = rows_of(folder).points.at(0).result.metrics;
+  std::string scenario;
+  {
+    std::ifstream in(file);
+    scenario.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const std::string was = "\"cluster\": \"selene\"";
+  REQUIRE(scenario.find(was) != std::string::npos);
+  scenario.replace(scenario.find(was), was.size(), "\"cluster\": \"dgx_h100\"");
+  std::ofstream(file) << scenario;
+  const auto changed = run_into(folder, text);
+  REQUIRE_FALSE(changed.ok());
+  CHECK(changed.error().message.find("of another sweep") != std::string::npos);
+  fs::remove(file);
+  REQUIRE(rows_of(folder).points.size() == 1);
+  CHECK(rows_of(folder).points[0].result.metrics == before);
 }
 
 }  // namespace foretrace::sweeping
