@@ -17,7 +17,8 @@ namespace foretrace {
 /// Factors are at least 0; 0.5 is twice as fast.
 struct JobPlacement {
   std::string accelerator{};       ///< a product; empty: the job's own
-  std::uint32_t accelerators = 0;  ///< how many share the job's batches; 0: as many as it has
+  std::uint32_t accelerators = 0;  ///< how many share the job's batches; 0: as many as it has; it
+                                   ///< does not run on fewer
   /// What joins several of them; empty: the usual machine of the product.
   std::string cluster{};
   double compute = 1;        ///< kernels

@@ -98,6 +98,15 @@ double room_of(const TaskGraph& graph) {
   return all > 0 ? filled / all : 1;
 }
 
+/// As many as share its batches: of a job, or of the groups that a single rank was in.
+std::uint32_t ranks_of(const driver::Recording& recording) {
+  std::size_t ranks = recording.job ? recording.job->ranks.size() : 1;
+  for (const Communicator& group : recording.graph().context().communicators) {
+    ranks = std::max<std::size_t>(ranks, group.size);
+  }
+  return static_cast<std::uint32_t>(ranks);
+}
+
 class RecordedJob final : public Predictor::Source {
  public:
   RecordedJob(driver::Recording recording, driver::Replay replay, driver::RunOptions options)
@@ -189,7 +198,14 @@ class RecordedJob final : public Predictor::Source {
         placement.accelerator.empty() ||
         (recording_.accelerator && recording_.accelerator->name == placement.accelerator);
     if (!is_own) specs.push_back(driver::swap_to(placement.accelerator));
-    if (placement.accelerators > 1) {
+    const std::uint32_t own = ranks_of(recording_);
+    if (placement.accelerators != 0 && placement.accelerators < own) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("the job was recorded on {} accelerators, which "
+                               "{} cannot do",
+                               own, placement.accelerators)};
+    }
+    if (placement.accelerators > own) {
       auto spread =
           driver::spread_over(fmt::format("data={}", placement.accelerators), placement.cluster);
       if (!spread.ok()) return std::move(spread).error();

@@ -100,6 +100,22 @@ TEST_CASE("predictor: threads ask one predictor and get the same answers") {
   for (const auto& answers : together) CHECK(answers == alone);
 }
 
+TEST_CASE("predictor: a job does not run on fewer ranks, nor on more than a machine has") {
+  const auto job =
+      Predictor::load(FORETRACE_SOURCE_DIR "/tests/fixtures/job", {.catalogue = test::shipped()});
+  REQUIRE_MESSAGE(job.ok(), (job.ok() ? "" : job.error().message));
+  const auto fewer = job->predict({.accelerators = 1});
+  REQUIRE_FALSE(fewer.ok());
+  CHECK(fewer.error().code == ErrorCode::no_match);
+  CHECK(job->predict({.accelerators = 4})->step_ns == job->step_ns());
+  const std::vector<std::string> products = {"a100_sxm_80gb"};
+  const std::vector<std::uint32_t> counts = {1, 1000000};
+  const auto rates = demo().throughputs(products, counts);
+  REQUIRE_MESSAGE(rates.ok(), (rates.ok() ? "" : rates.error().message));
+  CHECK((*rates)[0] == doctest::Approx(1));
+  CHECK((*rates)[1] == 0);
+}
+
 TEST_CASE("predictor: throughputs are speedups, by accelerator and count") {
   const Predictor job = demo();
   const std::vector<std::string> products = {"a100_sxm_80gb", "v100_sxm2_16gb"};
