@@ -95,10 +95,9 @@ std::string summary_of(const Info& info) {
   return summary;
 }
 
-/// How to do it, in lines; none where the folder of configs does not say it.
+/// How to do it, in lines. That they can be read was seen before a component was looked up.
 std::vector<std::string> how_to(std::string_view what_if) {
-  const Result<driver::HowTos> all = driver::read_how_tos(config_directory());
-  return all.ok() ? driver::lines_of(*all, what_if) : std::vector<std::string>();
+  return how_tos().ok() ? driver::lines_of(*how_tos(), what_if) : std::vector<std::string>();
 }
 
 /// Of an optimization or a policy.
@@ -399,6 +398,7 @@ std::vector<Kind> kinds() {
 
 Result<std::vector<Component>> components(std::string_view kind) {
   if (const Result<CataloguePtr> known = catalogue(); !known.ok()) return known.error();
+  if (!how_tos().ok()) return how_tos().error();
   std::vector<std::string_view> names;
   std::vector<Component> found;
   bool known = kind.empty();

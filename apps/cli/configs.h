@@ -3,17 +3,19 @@
 
 #include <string>
 
+#include "apps/driver/how_to.h"
 #include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
 
-/// $FORETRACE_CONFIGS, else beside the executable's prefix, else those of the source tree. Error:
-/// the environment names what is no folder.
-[[nodiscard]] Status find_configs(const std::string& source_tree);
+/// $FORETRACE_CONFIGS, else beside the executable's prefix, else those of the source tree.
+void find_configs(const std::string& source_tree);
 /// What find_configs() found.
 [[nodiscard]] const std::string& config_directory();
-/// Read on first use, once. Error: a file with a mistake.
+/// Read on first use, once. Error: no such folder, a file with a mistake.
 [[nodiscard]] Result<CataloguePtr> catalogue();
+/// How to get what each what-if promises; the same of it.
+[[nodiscard]] const Result<driver::HowTos>& how_tos();
 
 }  // namespace foretrace::app

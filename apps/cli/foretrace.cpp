@@ -37,10 +37,7 @@ int main(int argc, char** argv) {
   hold_standard_streams();
   ignore_write_signals();
   try {
-    if (const auto found = find_configs(FORETRACE_SOURCE_CONFIGS); !found.ok()) {
-      tell(found.error().message);
-      return exit_bad_input;
-    }
+    find_configs(FORETRACE_SOURCE_CONFIGS);
     return run_command_line(argc, argv,
                             {.version = FORETRACE_VERSION, .commands = foretrace::commands::all()});
   } catch (const std::bad_alloc&) {

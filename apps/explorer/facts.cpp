@@ -136,6 +136,7 @@ json variant_facts(const Variant& variant, const TaskGraph& base, const PackedGr
           {"step_ns", variant.prediction.run.answer.step_ns},
           {"low_ns", variant.prediction.low_ns},
           {"high_ns", variant.prediction.high_ns},
+          {"samples", variant.prediction.samples.value_or(1)},
           {"block", "variant-" + variant.name},
           {"columns", columns_of(packed)},
           {"works_from", works},

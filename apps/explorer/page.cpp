@@ -22,13 +22,6 @@ namespace {
 using nlohmann::json;
 using report::html_text;
 
-/// "mixed precision": names of ours in words.
-std::string in_words(std::string_view name) {
-  std::string text(name);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
 std::string_view unit_of(const PageInput& input) {
   return input.replay.run.answer.is_span ? "run" : "step";
 }
@@ -38,6 +31,19 @@ const Variant* shown_variant(const PageInput& input) {
       std::find_if(input.variants.begin(), input.variants.end(),
                    [&](const Variant& variant) { return variant.name == input.shown; });
   return found == input.variants.end() ? nullptr : &*found;
+}
+
+/// Of the time per sample.
+double change_of(std::int64_t after, double samples, std::int64_t before) {
+  return static_cast<double>(after) / samples /
+             static_cast<double>(std::max<std::int64_t>(1, before)) -
+         1;
+}
+
+/// What a step of another number of samples says besides its time.
+std::string samples_text(double samples) {
+  return samples == 1 ? std::string()
+                      : fmt::format(", for {} the samples", report::factor_text(samples));
 }
 
 std::string sentence_html(const PageInput& input) {
@@ -50,9 +56,9 @@ std::string sentence_html(const PageInput& input) {
   const std::int64_t after = variant->prediction.run.answer.step_ns;
   return fmt::format(
       "With <em>{}</em> this {} would take <span class=\"to\">{}</span><span class=\"from\"> "
-      "instead of {}.</span>",
+      "instead of {}{}.</span>",
       html_text(variant->title), unit_of(input), report::time_text(after, before),
-      report::time_text(before));
+      report::time_text(before), samples_text(variant->prediction.samples.value_or(1)));
 }
 
 std::string figures_html(const PageInput& input) {
@@ -60,11 +66,12 @@ std::string figures_html(const PageInput& input) {
   if (variant == nullptr) return {};
   const driver::Prediction& prediction = variant->prediction;
   const std::int64_t before = std::max<std::int64_t>(1, input.replay.run.answer.step_ns);
-  const std::int64_t after = prediction.run.answer.step_ns;
+  const double samples = prediction.samples.value_or(1);
   return fmt::format(
-      "<span><b>{}</b></span> <span>between <b>{}</b> and <b>{}</b></span>",
-      report::signed_percent_text(static_cast<double>(after) / static_cast<double>(before) - 1),
-      report::time_text(prediction.low_ns, before), report::time_text(prediction.high_ns, before));
+      "<span><b>{}</b>{}</span> <span>between <b>{}</b> and <b>{}</b></span>",
+      report::signed_percent_text(change_of(prediction.run.answer.step_ns, samples, before)),
+      samples == 1 ? "" : " per sample", report::time_text(prediction.low_ns, before),
+      report::time_text(prediction.high_ns, before));
 }
 
 std::string chips_html(const PageInput& input) {
@@ -98,13 +105,13 @@ struct RankingRow {
   std::int64_t step_ns = 0;
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
+  double samples = 1;  ///< of a step / of a recorded one
   bool is_noise = false;
   bool is_carried = false;
 };
 
 std::string ranking_row_html(const RankingRow& row, std::int64_t before) {
-  const double change =
-      static_cast<double>(row.step_ns) / static_cast<double>(std::max<std::int64_t>(1, before)) - 1;
+  const double change = change_of(row.step_ns, row.samples, before);
   constexpr double least = 0.0005;
   const bool none = row.is_noise || std::abs(change) < least;
   const char* const kind = none ? " none" : change > 0 ? " worse" : "";
@@ -122,9 +129,10 @@ std::string ranking_row_html(const RankingRow& row, std::int64_t before) {
       "rx=\"2\"/><path class=\"whisker\" d=\"M{:.1f} 0v8M{:.1f} 0v8M{:.1f} 4H{:.1f}\"/></svg>"
       "<span class=\"between\">{}, between {} and {}</span></label></li>\n",
       html_text(row.name), row.is_carried ? "yes" : "no", html_text(row.title), kind,
-      none ? std::string("none") : report::signed_percent_text(change), width(before), kind,
-      width(row.step_ns), width(row.low_ns), width(row.high_ns), width(row.low_ns),
-      width(row.high_ns), report::time_text(row.step_ns, before),
+      (none ? std::string("none") : report::signed_percent_text(change)) +
+          (row.samples == 1 ? "" : " per sample"),
+      width(before), kind, width(row.step_ns), width(row.low_ns), width(row.high_ns),
+      width(row.low_ns), width(row.high_ns), report::time_text(row.step_ns, before),
       report::time_text(row.low_ns, before), report::time_text(row.high_ns, before));
 }
 
@@ -140,14 +148,14 @@ std::string ranking_html(const PageInput& input, const std::set<std::string_view
     const driver::Prediction& prediction = variant.prediction;
     html += ranking_row_html(
         {variant.name, variant.title, prediction.run.answer.step_ns, prediction.low_ns,
-         prediction.high_ns, false, carried.contains(variant.name)},
+         prediction.high_ns, prediction.samples.value_or(1), false, carried.contains(variant.name)},
         before);
   }
   if (input.ranking == nullptr) return html;
   for (const driver::Ranked& row : input.ranking->rows) {
     html += ranking_row_html(
-        {row.optimization->name, in_words(row.optimization->name), row.step_ns, row.low_ns,
-         row.high_ns, row.is_noise, carried.contains(row.optimization->name)},
+        {row.optimization->name, report::in_words(row.optimization->name), row.step_ns, row.low_ns,
+         row.high_ns, row.samples, row.is_noise, carried.contains(row.optimization->name)},
         before);
   }
   return html;
@@ -158,7 +166,7 @@ std::string left_out_html(const PageInput& input) {
   std::string html = fmt::format("<details><summary>{} not tried or without effect</summary><ul>\n",
                                  input.ranking->left_out.size());
   for (const driver::Unranked& row : input.ranking->left_out) {
-    html += fmt::format("<li><b>{}</b>: {}</li>\n", html_text(in_words(row.name)),
+    html += fmt::format("<li><b>{}</b>: {}</li>\n", html_text(report::in_words(row.name)),
                         html_text(row.reason));
   }
   return html + "</ul></details>\n";

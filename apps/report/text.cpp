@@ -52,6 +52,12 @@ void erase_all(std::string& text, std::string_view part) {
 
 }  // namespace
 
+std::string in_words(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
 std::size_t width_of(std::string_view text) {
   return text.size() -
          static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));

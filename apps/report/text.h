@@ -45,6 +45,8 @@ struct TextStyle {
                                           std::int64_t scale_ns);
 /// 0.667 -> "0.67x", 1.52 -> "1.52x".
 [[nodiscard]] std::string factor_text(double factor);
+/// "data_loading" -> "data loading": names of ours are for documents, too.
+[[nodiscard]] std::string in_words(std::string_view name);
 /// Characters on the terminal, as far as one code point is one column.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 /// At most `width` characters, the middle left out if it must be; control characters shown as '?'.

@@ -153,4 +153,27 @@ TEST_CASE("refused: files of configs that are broken, or not there, by what name
               "did you mean 'example'?"));
 }
 
+TEST_CASE("refused: a run with times beside tensors without") {
+  const std::string tensors = "tests/fixtures/memory_timeline/coalesced.json";
+  const Ran ran = run_program("compare " + demo + " " + tensors);
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "tensors without times"));
+}
+
+TEST_CASE("a folder of configs that is none stops what reads configs, and nothing else") {
+  const auto with = [](const std::string& arguments) {
+    return run_program(
+        "--version >/dev/null && FORETRACE_CONFIGS=/nowhere '" FORETRACE_PROGRAM "' " + arguments);
+  };
+  CHECK(with("--version").code == 0);
+  CHECK(with("list readers").code == 2);
+  const Ran asked = with("whatif " + demo + " --apply mixed_precision");
+  CHECK(asked.code == 2);
+  CHECK(asked.err ==
+        "foretrace: FORETRACE_CONFIGS: /nowhere is no folder, expected that of the "
+        "configs\n");
+  const Ran recorded = with("collect -o " + scratch_file("none.ftr") + " -- true");
+  CHECK(recorded.err.find("FORETRACE_CONFIGS") == std::string::npos);
+}
+
 }  // namespace foretrace::test

@@ -80,9 +80,10 @@ int run(const Options& options) {
   if (!after.ok()) return app::failure(after.error());
   const driver::ComparedRun runs[] = {driver::compared_run(before->recording, before->replay),
                                       driver::compared_run(after->recording, after->replay)};
-  const driver::Comparison comparison = driver::compare_runs(runs[0], runs[1]);
+  const Result<driver::Comparison> comparison = driver::compare_runs(runs[0], runs[1]);
+  if (!comparison.ok()) return app::failure(comparison.error());
   return app::answer(
-      report::compare_page({runs[0], runs[1], comparison, doubts_of(*before, *after)}),
+      report::compare_page({runs[0], runs[1], *comparison, doubts_of(*before, *after)}),
       options.common);
 }
 

@@ -48,18 +48,12 @@ struct Answers {
   std::vector<explorer::Variant> variants;
 };
 
-std::string in_words(std::string_view name) {
-  std::string text(name);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
 explorer::Variant variant_of(std::string name, std::vector<std::string> apply,
                              driver::Prediction prediction, const driver::HowTos& how_tos) {
   explorer::Variant variant{.name = std::move(name), .apply = std::move(apply)};
   for (const driver::Applied& applied : prediction.applied) {
     const OptimizationInfo& info = *applied.optimization;
-    variant.title += (variant.title.empty() ? "" : " + ") + in_words(info.name);
+    variant.title += (variant.title.empty() ? "" : " + ") + report::in_words(info.name);
     variant.summary += (variant.summary.empty() ? "" : "; ") + std::string(info.summary);
     variant.paper += (variant.paper.empty() ? "" : "; ") + std::string(info.paper);
     std::ranges::move(driver::lines_of(how_tos, info.name), std::back_inserter(variant.how));
@@ -69,20 +63,21 @@ explorer::Variant variant_of(std::string name, std::vector<std::string> apply,
 }
 
 /// The what-if of the ranking that the stack is; empty: it is none of them.
-std::string ranked_name(const Options& options, const driver::Ranking& ranking) {
-  if (options.apply.size() != 1) return {};
-  const auto is_it = [&](const driver::Ranked& row) {
-    return row.optimization->name == options.apply.front();
-  };
-  return std::ranges::any_of(ranking.rows, is_it) ? options.apply.front() : std::string();
+std::string ranked_name(const std::vector<driver::WhatIf>& stack, const driver::Ranking& ranking) {
+  if (stack.size() != 1) return {};
+  const OptimizationInfo* const asked = stack.front().optimization;
+  const auto defaults = driver::with_defaults(*asked);
+  if (!defaults || defaults->parameters.texts() != stack.front().parameters.texts()) return {};
+  const auto is_it = [&](const driver::Ranked& row) { return row.optimization == asked; };
+  return std::ranges::any_of(ranking.rows, is_it) ? std::string(asked->name) : std::string();
 }
 
 /// The stack that was asked for, then the best of the ranking.
 Status add_variants(const Options& options, const std::vector<driver::WhatIf>& stack,
                     Answers& answers) {
-  const Result<driver::HowTos> how_tos = driver::read_how_tos(app::config_directory());
+  const Result<driver::HowTos>& how_tos = app::how_tos();
   if (!how_tos.ok()) return how_tos.error();
-  const std::string asked = ranked_name(options, answers.ranking);
+  const std::string asked = ranked_name(stack, answers.ranking);
   if (!stack.empty() && asked.empty()) {
     Result<driver::Prediction> prediction =
         driver::predict(answers.recording, stack, answers.options, &answers.replay);
@@ -105,12 +100,12 @@ Status add_variants(const Options& options, const std::vector<driver::WhatIf>& s
 }
 
 /// The variant that the page opens with: the stack, or the first that gains.
-std::string shown_of(const Options& options, const Answers& answers) {
-  const std::string asked = ranked_name(options, answers.ranking);
+std::string shown_of(const std::vector<driver::WhatIf>& stack, const Answers& answers) {
+  const std::string asked = ranked_name(stack, answers.ranking);
   if (!asked.empty()) return asked;
-  if (!options.apply.empty()) return "applied";
+  if (!stack.empty()) return "applied";
   for (const driver::Ranked& row : answers.ranking.rows) {
-    if (!row.is_noise && row.step_ns < answers.replay.run.answer.step_ns) {
+    if (!row.is_noise && row.speedup > 1) {
       return std::string(row.optimization->name);
     }
   }
@@ -124,9 +119,10 @@ Result<std::vector<explorer::Card>> cards_of(const Answers& answers, const std::
     if (variant.name != shown) continue;
     const driver::ComparedRun before = driver::compared_run(answers.recording, answers.replay);
     const driver::ComparedRun after = driver::compared_run(variant.title, variant.prediction);
-    const driver::Comparison comparison = driver::compare_runs(before, after);
+    const Result<driver::Comparison> comparison = driver::compare_runs(before, after);
+    if (!comparison.ok()) return comparison.error();
     cards.push_back({"Why " + variant.title + " changes the time",
-                     report::html_of(report::compare_page({before, after, comparison}))});
+                     report::html_of(report::compare_page({before, after, *comparison}))});
   }
   constexpr std::size_t groups = 12;
   const driver::PathReport path =
@@ -171,8 +167,9 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   return driver::check_stack(*specs);
 }
 
-int write(const Options& options, const Answers& answers) {
-  const std::string shown = shown_of(options, answers);
+int write(const Options& options, const std::vector<driver::WhatIf>& stack,
+          const Answers& answers) {
+  const std::string shown = shown_of(stack, answers);
   Result<std::vector<explorer::Card>> cards = cards_of(answers, shown);
   if (!cards.ok()) return app::failure(cards.error());
   explorer::PageInput input{.recording = answers.recording,
@@ -212,7 +209,7 @@ int run(const Options& options) {
   const Result<std::vector<driver::WhatIf>> stack = stack_of(options);
   if (!stack.ok()) return app::failure(stack.error());
   const Result<Answers> answers = answers_of(options, *stack);
-  return answers.ok() ? write(options, *answers) : app::failure(answers.error());
+  return answers.ok() ? write(options, *stack, *answers) : app::failure(answers.error());
 }
 
 std::function<int()> setup(app::Arguments& cli) {

@@ -207,9 +207,10 @@ int check(const Options& options, const Start& start, const driver::Prediction& 
   }
   const driver::ComparedRun predicted = driver::compared_run(names_of(prediction), prediction);
   const driver::ComparedRun measured = driver::compared_run(*recording, *replay);
-  const driver::Comparison comparison = driver::compare_runs(predicted, measured);
+  const Result<driver::Comparison> comparison = driver::compare_runs(predicted, measured);
+  if (!comparison.ok()) return app::failure(comparison.error());
   return app::answer(
-      report::compare_page({predicted, measured, comparison, start.base.replay.doubts}),
+      report::compare_page({predicted, measured, *comparison, start.base.replay.doubts}),
       options.common);
 }
 

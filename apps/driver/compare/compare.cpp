@@ -178,7 +178,13 @@ ComparedRun compared_run(std::string name, const Prediction& prediction) {
           prediction.low_ns, prediction.high_ns};
 }
 
-Comparison compare_runs(const ComparedRun& before, const ComparedRun& after) {
+Result<Comparison> compare_runs(const ComparedRun& before, const ComparedRun& after) {
+  if (before.has_work() != after.has_work()) {
+    const ComparedRun& idle = before.has_work() ? after : before;
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{}: tensors without times, which no run of {} can be compared with",
+                             idle.name, (before.has_work() ? before : after).name)};
+  }
   Comparison comparison;
   compare_memory(before, after, comparison);
   if (!before.has_work() && !after.has_work()) return comparison;

@@ -77,6 +77,7 @@ struct Comparison {
   [[nodiscard]] std::int64_t change_ns() const { return after_ns - before_ns; }
 };
 
-[[nodiscard]] Comparison compare_runs(const ComparedRun& before, const ComparedRun& after);
+/// Error: one of them has times and the other has none.
+[[nodiscard]] Result<Comparison> compare_runs(const ComparedRun& before, const ComparedRun& after);
 
 }  // namespace foretrace::driver

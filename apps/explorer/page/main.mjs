@@ -17,7 +17,7 @@ class Explorer {
   constructor(page) {
     this.page = page;
     this.facts = page.facts;
-    this.state = { variant: null, factors: asRecorded(), title: '', range: null, commandWords: [] };
+    this.state = { variant: null, factors: asRecorded(), title: '', range: null, samples: 1, commandWords: [] };
     this.whatIfs = new WhatIfs((change) => this.change(change));
     this.timeline = new Timeline(byId('timeline'), {
       choose: (mark) => this.choose(mark),
@@ -84,6 +84,7 @@ class Explorer {
     const plain = isAsRecorded(state.factors);
     state.range = variant && plain && variant.low_ns !== variant.high_ns
       ? { low: variant.low_ns, high: variant.high_ns } : null;
+    state.samples = variant ? variant.samples : 1;
     state.commandWords = ['foretrace', 'whatif', ...this.facts.traces,
       ...(variant ? variant.apply.flatMap((text) => ['--apply', text]) : [])];
     this.runs = changed ? [this.now, then] : [this.now];

@@ -27,12 +27,6 @@ Value change_value(std::int64_t ns, std::int64_t scale_ns) {
   return Value::time(ns).as(signed_time_text(ns, scale_ns));
 }
 
-/// "data loading": names of ours are for documents, too.
-std::string in_words(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
 std::string reason_name(const Compared& reason) {
   const std::string& name = reason.names.front();
   switch (reason.use) {

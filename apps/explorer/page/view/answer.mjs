@@ -27,12 +27,15 @@ function changesOf(state, strings) {
   return names.join(', ');
 }
 
+const samplesText = (samples) => (samples === 1 ? '' : `, for ${factor(samples)} the samples`);
+
 /** `now`, `then`: {answer, breakdown, memory}; `range`: {low, high} or null. */
 export function showAnswer(now, then, state, strings) {
   const before = now.answer.step;
   const after = then.answer.step;
   const what = changesOf(state, strings);
   const unit = wordOf(now.answer);
+  const sample = after / state.samples; // of a step of more or fewer samples, what the same work takes
   if (!what) {
     replace('sentence', `This ${unit} takes `, make('em', {}, time(before)), '.');
   } else if (before === after) {
@@ -41,13 +44,13 @@ export function showAnswer(now, then, state, strings) {
   } else {
     replace('sentence', 'With ', make('em', {}, what), ` this ${unit} would take `,
       make('span', { class: 'to' }, time(after, before)), make('span', { class: 'from' },
-        ` instead of ${time(before)}.`));
+        ` instead of ${time(before)}${samplesText(state.samples)}.`));
   }
   const facts = [];
   if (what) {
-    facts.push(make('span', { class: after <= before ? 'good' : 'bad' },
-      strong(percent(after / Math.max(1, before) - 1))));
-    facts.push(make('span', {}, strong(factor(before / Math.max(1, after)))));
+    facts.push(make('span', { class: sample <= before ? 'good' : 'bad' },
+      strong(percent(sample / Math.max(1, before) - 1)), state.samples === 1 ? '' : ' per sample'));
+    facts.push(make('span', {}, strong(factor(before / Math.max(1, sample)))));
     if (state.range) {
       facts.push(make('span', {}, 'between ', strong(time(state.range.low, before)), ' and ',
         strong(time(state.range.high, before))));

@@ -37,7 +37,8 @@ Side load_side(const std::vector<std::string>& paths) {
 
 Comparison compare_sides(const Side& before, const Side& after) {
   return compare_runs(compared_run(before.recording, before.replay),
-                      compared_run(after.recording, after.replay));
+                      compared_run(after.recording, after.replay))
+      .value();
 }
 
 std::int64_t change_of(const std::vector<Compared>& rows) {
