@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sim/core/text.h"
 #include "sim/engine/memory/memory_tracker.h"
 
