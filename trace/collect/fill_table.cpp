@@ -274,12 +274,19 @@ class Converter {
       }
     }
     for (const auto& [id, range] : open) {
+      if (is_cut && marks_step(text(range->name))) {
+        continue;  // the one that began the step behind the last
+      }
       if (is_cut && steps_.over < latest) {
         add_named_range(*range, steps_.over);
       } else {
         filler_.drop("range without an end", text(range->name));
       }
     }
+  }
+
+  static bool marks_step(std::string_view range) {
+    return names_step(range) || names_update(range);
   }
 
   // Steps have ranges of their own, which last from one to the next.
