@@ -4,6 +4,7 @@
 
 #include "trace/collect/cupti/calls.h"
 
+
 namespace foretrace::trace::collector {
 namespace {
 
