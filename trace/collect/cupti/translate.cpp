@@ -4,7 +4,6 @@
 
 #include "trace/collect/cupti/calls.h"
 
-
 namespace foretrace::trace::collector {
 namespace {
 
