@@ -57,7 +57,7 @@ std::vector<Figure> figures_of(const Accelerator& accelerator) {
 }  // namespace
 
 std::string accelerator_text(const Accelerator& accelerator, const report::TextStyle& style) {
-  report::Grid table({report::Grid::Align::left, report::Grid::Align::right});
+  report::Grid table({{}, {.align = report::Grid::Align::right}});
   for (const Figure& figure : figures_of(accelerator)) {
     table.row({figure.name, figure.value});
   }

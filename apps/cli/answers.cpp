@@ -46,17 +46,17 @@ int answer(const report::Page& page, const CommonOptions& options, ExitCode code
 
 report::TextStyle text_style(const CommonOptions& options) {
   report::TextStyle style{.details = options.details};
-  if (isatty(STDOUT_FILENO) != 1) {
-    return style;
-  }
-  // Narrower pages cut too much, wider ones are hard to read.
+  const bool is_terminal = isatty(STDOUT_FILENO) == 1;
+  // Narrower pages break too much, wider ones are hard to read.
   constexpr std::size_t narrowest = 60;
   constexpr std::size_t widest = 240;
   std::size_t width = number_in_environment("COLUMNS");
   struct winsize size {};
-  if (width == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+  if (width == 0 && is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+    width = size.ws_col;
+  }
   if (width > 0) style.width = std::clamp(width, narrowest, widest);
-  style.colour = !is_set("NO_COLOR") && environment("TERM") != "dumb";
+  style.colour = is_terminal && !is_set("NO_COLOR") && environment("TERM") != "dumb";
   return style;
 }
 

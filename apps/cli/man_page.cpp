@@ -81,7 +81,7 @@ std::string man_page(const CLI::App& root, std::string_view version) {
       "foretrace collect passes on the code of the program that it runs, and has 125 for its own "
       "failures.\n";
   page += section("ENVIRONMENT") + described("NO_COLOR", "if set, no bold and no colours") +
-          described("COLUMNS", "the width of the terminal") +
+          described("COLUMNS", "the width of a page: by default the terminal's, or 100 elsewhere") +
           described("FORETRACE_CONFIGS", "where accelerators and costs are read from");
   page += section("FILES") +
           described("$XDG_CONFIG_HOME/foretrace/config.json (~/.config/foretrace/config.json)",

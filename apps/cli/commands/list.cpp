@@ -74,8 +74,10 @@ std::string text(const std::vector<Component>& found, const report::TextStyle& s
       }
     }
     if (!rows.empty()) {
-      text += (text.empty() ? "" : "\n") + style.strong(kind.name) +
-              fmt::format(": {}\n", kind.summary) + rows;
+      std::string head =
+          report::paragraph("", fmt::format("{}: {}", kind.name, kind.summary), style.width);
+      head.replace(0, kind.name.size(), style.strong(kind.name));
+      text += (text.empty() ? "" : "\n") + head + rows;
     }
   }
   return text + "\nforetrace explain NAME tells all about one of them\n";

@@ -111,8 +111,8 @@ Table errors_table(const TablesReport& report) {
                           {"rows", "rows"},
                           {"mean_abs_error", "mean error"},
                           {"max_abs_error", "largest"},
-                          {"bias", "bias"},
-                          {"rank_correlation", "rank"},
+                          {.key = "bias", .title = "bias", .narrow = Narrow::left_out},
+                          {.key = "rank_correlation", .title = "rank", .narrow = Narrow::left_out},
                           {"covered", "in range"}}};
   for (const TableResult& result : report.tables) {
     if (result.points.empty()) continue;

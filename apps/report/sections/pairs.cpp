@@ -92,8 +92,8 @@ Table pair_rows(const ResultAnswer& answer) {
                           {"", "change"},
                           {"", "sum"},
                           {"", "gives"},
-                          {"", second},
-                          {"", second.empty() ? "" : "change"}},
+                          {.title = second, .narrow = Narrow::left_out},
+                          {.title = second.empty() ? "" : "change", .narrow = Narrow::left_out}},
               .longest = most_pair_rows,
               .brief = brief_pair_rows};
   for (const char* const key :

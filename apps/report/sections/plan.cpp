@@ -49,8 +49,8 @@ std::vector<Column> choice_columns() {
           {"low_ns", "low", Show::details},
           {"high_ns", "high", Show::details},
           {"model_flops_utilization", "MFU"},
-          {"tokens_per_s", "tokens/s"},
-          {"cost_per_million_tokens", "per M tokens"},
+          {.key = "tokens_per_s", .title = "tokens/s", .narrow = Narrow::left_out},
+          {.key = "cost_per_million_tokens", .title = "per M tokens", .narrow = Narrow::left_out},
           {"memory_bytes", "memory"}};
 }
 

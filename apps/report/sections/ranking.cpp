@@ -74,7 +74,10 @@ Table ranking_rows(const ResultAnswer& answer) {
                           {"memory", "", Show::never}},
               .brief = most_ranking_rows};
   const std::vector<Column> time_columns = {{"", "step"}, {"", "change"}, {"", "range"}};
-  const std::vector<Column> memory_columns = {{"", "live peak"}, {"", "change"}, {"", "reserved"}};
+  const Narrow memory_narrow = by_memory ? Narrow::kept : Narrow::left_out;
+  const std::vector<Column> memory_columns = {{.title = "live peak", .narrow = memory_narrow},
+                                              {.title = "change", .narrow = memory_narrow},
+                                              {.title = "reserved"}};
   const auto append = [&](const std::vector<Column>& columns, std::size_t count) {
     table.columns.insert(table.columns.end(), columns.begin(),
                          columns.begin() + static_cast<std::ptrdiff_t>(count));

@@ -93,8 +93,8 @@ Section stage_memory(const ScenarioPart& part) {
                           {"gradients_bytes", "gradients"},
                           {"optimizer_bytes", "optimizer"},
                           {"activations_bytes", "activations"},
-                          {"working_bytes", "working"},
-                          {"buffers_bytes", "buffers"},
+                          {.key = "working_bytes", .title = "working", .narrow = Narrow::left_out},
+                          {.key = "buffers_bytes", .title = "buffers", .narrow = Narrow::left_out},
                           {"total_bytes", "all"}}};
   const auto bytes = [](double value) { return Value::bytes(std::llround(value)); };
   for (std::size_t i = 0; i < stages.size(); ++i) {

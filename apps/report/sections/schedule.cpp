@@ -76,9 +76,15 @@ void add_policies(const ScheduleAnswer& answer, Section& section) {
                           {"mean_waiting_ns", "waits"},
                           {"makespan_ns", "makespan"},
                           {"use", "in use"},
-                          {"preemptions", "preempted", Show::details},
-                          {"unfair_jobs", "unfair"},
-                          {"cost", "cost", priced ? Show::always : Show::never}}};
+                          {.key = "preemptions",
+                           .title = "preempted",
+                           .show = Show::details,
+                           .narrow = Narrow::left_out},
+                          {.key = "unfair_jobs", .title = "unfair", .narrow = Narrow::left_out},
+                          {.key = "cost",
+                           .title = "cost",
+                           .show = priced ? Show::always : Show::never,
+                           .narrow = Narrow::left_out}}};
   std::size_t lettered = 0;
   for (const ScheduleRun* run : best_first(answer)) {
     const Metrics& metrics = run->metrics;

@@ -143,7 +143,10 @@ Table points_table(const SweepAnswer& answer) {
   std::size_t shown = 0;
   for (std::size_t i = 0; i < sweep.axes().size(); ++i) {
     const std::string& name = sweep.axes()[i].name;
-    table.columns.push_back({name, name, is_equal[i] ? Show::details : Show::always});
+    table.columns.push_back({.key = name,
+                             .title = name,
+                             .show = is_equal[i] ? Show::details : Show::always,
+                             .narrow = Narrow::below});
     shown += is_equal[i] ? 0 : 1;
   }
   std::size_t asked = 0;
