@@ -56,13 +56,13 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const auto byte = static_cast<unsigned char>(text.front());
     const std::size_t style = own_style(text);
-    const std::size_t control = trace::detail::control_length(text);
+    const std::size_t control = trace::control_length(text);
     const bool kept = style > 0 || ((byte >= 0x20 || byte == '\n') && byte != 0x7F && control == 0);
     const std::size_t length = std::max<std::size_t>({style, control, 1});
     page += kept ? text.substr(0, length) : std::string_view(" ");
     text.remove_prefix(length);
   }
-  return trace::detail::is_valid_utf8(page) ? page : trace::detail::with_valid_utf8(page);
+  return trace::is_valid_utf8(page) ? page : trace::with_valid_utf8(page);
 }
 
 /// Log lines like all others: "foretrace: warning: ...".
@@ -128,7 +128,7 @@ int answer(std::string_view text, ExitCode code) {
 
 void tell(std::string_view message) noexcept {
   try {
-    to_stderr("foretrace: " + trace::detail::shortened(message, longest_message) + "\n");
+    to_stderr("foretrace: " + trace::shortened(message, longest_message) + "\n");
   } catch (...) {
     to_stderr("foretrace: out of memory\n");
   }

@@ -249,8 +249,8 @@ class Converter {
   void add_range(const RangeRecord& range, std::int64_t end) {
     Descriptor d;
     if (const std::string_view domain = text(range.domain); !domain.empty()) {
-      d.text = filler_.names().intern(
-          fmt::format("{{\"domain\": \"{}\"}}", trace::detail::escaped(domain)));
+      d.text =
+          filler_.names().intern(fmt::format("{{\"domain\": \"{}\"}}", trace::escaped(domain)));
     }
     filler_.add({range.time, end, EventKind::user_annotation, name(range.name),
                  filler_.host_thread(range.process, range.thread), 0, 0, filler_.descriptor(d)},

@@ -79,7 +79,7 @@ std::string_view own_schema(std::string_view prefix) {
 }
 
 Error unknown_format(const std::string& path, std::string_view prefix, std::string_view trouble) {
-  std::string what = detail::describe_format(prefix);
+  std::string what = formats::describe_format(prefix);
   if (prefix.empty() && !trouble.empty()) {
     what = std::string(trouble);
   } else if (what.empty()) {
@@ -117,7 +117,7 @@ Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options) {
     }
     const Choice choice = choose(*prefix);
     const bool unsure = choice.confidence == Confidence::maybe;
-    if (choice.reader == nullptr || (unsure && !detail::describe_format(*prefix).empty())) {
+    if (choice.reader == nullptr || (unsure && !formats::describe_format(*prefix).empty())) {
       return unknown_format(path, *prefix, file.trouble());
     }
     const std::unique_ptr<ByteSource> whole = std::move(file).take();

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace {
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
@@ -216,4 +216,4 @@ std::string shortened(std::string_view text, std::size_t limit) {
   return line.substr(0, cut) + "...";
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace {
 
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
 /// Bytes of the control character beyond ASCII that the text starts with; 0 if it starts with none.
@@ -22,4 +22,4 @@ namespace foretrace::trace::detail {
 /// One printable line of at most `limit` bytes; "..." marks a cut.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t limit = 160);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace {
 
 TEST_CASE("text: every byte outside valid UTF-8 becomes one replacement character") {
   const std::string replaced = "\xEF\xBF\xBD";
@@ -56,4 +56,4 @@ TEST_CASE("text: examples are one line of valid UTF-8 within the limit") {
   CHECK(shortened("a\u2026b\u2065c\u00A0") == "a\u2026b\u2065c\u00A0");
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace

@@ -4,7 +4,7 @@
 #include "trace/formats/chrome/event_scanner.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
@@ -63,4 +63,4 @@ std::string canonical_event(std::string_view text, std::string& reason) {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

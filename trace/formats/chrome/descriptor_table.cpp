@@ -10,7 +10,7 @@
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // An argument longer than this is left out: no text of that length describes work.
@@ -213,4 +213,4 @@ DescriptorId DescriptorTable::add(const Descriptor& descriptor) {
   return id;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

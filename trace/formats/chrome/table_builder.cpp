@@ -9,7 +9,7 @@
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // A range that never ends must not hold memory without bound.
@@ -418,4 +418,4 @@ void TableBuilder::finish() {
   tracks_.finish(table_.info.rank);
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

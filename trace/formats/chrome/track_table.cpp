@@ -7,7 +7,7 @@
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::string_view stream_prefix = "stream ";
@@ -120,4 +120,4 @@ void TrackTable::finish(std::int32_t rank) {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

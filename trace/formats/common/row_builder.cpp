@@ -8,7 +8,7 @@
 #include "trace/formats/common/hash.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // 73 years in ns: starts, durations and their sums and differences fit into 64 bits.
@@ -241,4 +241,4 @@ void RowBuilder::finish() {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

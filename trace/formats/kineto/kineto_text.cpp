@@ -8,7 +8,7 @@
 #include "trace/formats/json/json_check.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 16;
@@ -154,4 +154,4 @@ std::vector<std::string> track_texts(const EventTable& table) {
   return texts;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -10,7 +10,7 @@
 #include "trace/formats/json/scan.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr int deepest = 32;
@@ -186,4 +186,4 @@ std::string as_json(std::string_view text) {
   return "\"" + escaped(with_valid_utf8(text)) + "\"";
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -7,7 +7,7 @@
 #include "trace/formats/common/nsys_names.h"
 #include "trace/formats/nsys/nsys_import.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // Streams and events that a record does not name.
@@ -289,4 +289,4 @@ void NsysImport::read_memory() {
   close(scan, table);
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -8,7 +8,7 @@
 #include "sim/core/text.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::string_view root = "rocprofiler-sdk-tool";
@@ -309,4 +309,4 @@ void RocprofImport::finish() {
   rows_.finish();
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

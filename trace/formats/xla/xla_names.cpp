@@ -9,7 +9,7 @@
 
 #include "sim/core/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // "grid:16,1,1" in " grid:16,1,1 block:512,1,1 ..."
@@ -95,4 +95,4 @@ void apply(const XlaDetails& details, Descriptor& descriptor) {
   descriptor.shared_memory_bytes = clamped_to_int(shared);
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

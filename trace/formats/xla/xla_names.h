@@ -9,7 +9,7 @@
 
 #include "trace/table/events.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// "Stream #17(Kernel)" -> 17; -1 for lines that are derived from streams.
 [[nodiscard]] std::int64_t stream_number(std::string_view line);
@@ -41,4 +41,4 @@ struct XlaDetails {
 /// Puts what the details say into the descriptor; the rest of it stays.
 void apply(const XlaDetails& details, Descriptor& descriptor);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -10,7 +10,7 @@
 #include "trace/formats/xla/xla_names.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::int64_t picoseconds = 1000;  // per ns
@@ -305,4 +305,4 @@ void XplaneImport::warn() {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats
