@@ -37,6 +37,8 @@ std::vector<Figure> figures_of(const Accelerator& accelerator) {
     }
   }
   figures.push_back({"links, one direction", rate_text(accelerator.link_bandwidth, 1e9, "GB/s")});
+  figures.push_back(
+      {"link to the host, each way", rate_text(accelerator.host_link_bandwidth, 1e9, "GB/s")});
   figures.push_back({"launch latency", report::time_text(accelerator.launch_latency_ns)});
   figures.push_back({"gap between kernels", report::time_text(accelerator.kernel_gap_ns)});
   if (accelerator.shortest_kernel_ns > 0) {
@@ -89,6 +91,7 @@ Json accelerator_json(const Accelerator& accelerator) {
           {"memory_bytes", accelerator.memory_bytes},
           {"multiprocessors", accelerator.multiprocessors},
           {"link_bandwidth", accelerator.link_bandwidth},
+          {"host_link_bandwidth", accelerator.host_link_bandwidth},
           {"launch_latency_ns", accelerator.launch_latency_ns},
           {"kernel_gap_ns", accelerator.kernel_gap_ns},
           {"shortest_kernel_ns", accelerator.shortest_kernel_ns},

@@ -18,6 +18,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "sim/core/hidden_text.h"
 #include "trace/io/text.h"
 
 namespace foretrace::app {
@@ -56,8 +57,8 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const auto byte = static_cast<unsigned char>(text.front());
     const std::size_t style = own_style(text);
-    const std::size_t control = trace::control_length(text);
-    const bool kept = style > 0 || ((byte >= 0x20 || byte == '\n') && byte != 0x7F && control == 0);
+    const std::size_t control = hidden_length(text);
+    const bool kept = style > 0 || ((byte >= 0x20 || byte == '\n') && control == 0);
     const std::size_t length = std::max<std::size_t>({style, control, 1});
     page += kept ? text.substr(0, length) : std::string_view(" ");
     text.remove_prefix(length);

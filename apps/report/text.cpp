@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/hidden_text.h"
+
 namespace foretrace::report {
 namespace {
 
@@ -218,10 +220,14 @@ std::string paragraph(std::string_view first, std::string_view text, std::size_t
 }
 
 std::string printable(std::string_view text) {
-  std::string clean(text);
-  std::replace_if(
-      clean.begin(), clean.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; }, '?');
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t hidden = hidden_length(text);
+    const bool controls = hidden > 0 || static_cast<unsigned char>(text.front()) < 0x20U;
+    clean += controls ? '?' : text.front();
+    text.remove_prefix(std::max<std::size_t>(hidden, 1));
+  }
   return clean;
 }
 

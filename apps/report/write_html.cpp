@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "apps/report/writers.h"
+#include "sim/core/hidden_text.h"
 
 namespace foretrace::report {
 namespace {
@@ -13,7 +14,7 @@ bool is_on_web(Show show) { return show == Show::always || show == Show::details
 
 struct Character {
   std::size_t bytes = 1;
-  bool shows = false;  ///< false: no valid UTF-8, or one that reorders the text around it
+  bool shows = false;  ///< false: no valid UTF-8, or one that nobody sees
 };
 
 /// The character that begins here.
@@ -31,9 +32,7 @@ Character character_of(std::string_view text) {
   const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
   const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
   if (overlong || surrogate || code > 0x10FFFF) return {};
-  const bool reorders = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
-                        code == 0x200E || code == 0x200F;
-  return {length, !reorders && code >= 0xA0};
+  return {length, hidden_length(text) == 0};
 }
 
 /// One character for HTML; `text` loses it.

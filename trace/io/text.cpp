@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "sim/core/hidden_text.h"
+
 namespace foretrace::trace {
 namespace {
 
@@ -117,23 +119,6 @@ bool is_valid_utf8(std::string_view text) {
   return simdjson::validate_utf8(text.data(), text.size());
 }
 
-std::size_t control_length(std::string_view at) {
-  const auto byte = [&](std::size_t i) {
-    return i < at.size() ? static_cast<unsigned char>(at[i]) : 0U;
-  };
-  const bool is_c1 = byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0;
-  const bool is_arabic_mark = byte(0) == 0xD8 && byte(1) == 0x9C;  // U+061C
-  if (is_c1 || is_arabic_mark) {
-    return 2;
-  }
-  // U+200E and U+200F, U+2028 to U+202E, U+2066 to U+2069.
-  const bool is_general =
-      byte(0) == 0xE2 && byte(1) == 0x80 &&
-      ((byte(2) >= 0x8E && byte(2) <= 0x8F) || (byte(2) >= 0xA8 && byte(2) <= 0xAE));
-  const bool is_isolate = byte(0) == 0xE2 && byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
-  return is_general || is_isolate ? 3 : 0;
-}
-
 std::string with_valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -187,7 +172,7 @@ std::string escaped(std::string_view text) {
       out += c;
     }
   }
-  return out;
+  return with_hidden_escaped(out);
 }
 
 std::string shortened(std::string_view text, std::size_t limit) {
@@ -196,8 +181,8 @@ std::string shortened(std::string_view text, std::size_t limit) {
   const std::string_view start = text.substr(0, limit * 4);
   for (std::size_t i = 0; i < start.size(); ++i) {
     const char c = start[i];
-    const std::size_t control = control_length(start.substr(i));
-    const bool blank = static_cast<unsigned char>(c) <= 0x20 || c == 0x7F || control > 0;
+    const std::size_t control = hidden_length(start.substr(i));
+    const bool blank = static_cast<unsigned char>(c) <= 0x20 || control > 0;
     i += control > 0 ? control - 1 : 0;
     if (blank && (line.empty() || line.back() == ' ')) {
       continue;

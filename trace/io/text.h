@@ -8,10 +8,6 @@
 namespace foretrace::trace {
 
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
-/// Bytes of the control character beyond ASCII that the text starts with; 0 if it starts with none.
-/// U+009B begins an escape sequence, others begin lines or turn the direction of what follows, so
-/// that a page reads as something it does not say.
-[[nodiscard]] std::size_t control_length(std::string_view at);
 /// Every byte that is not part of valid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string with_valid_utf8(std::string_view text);
 /// The text between the quotes of a JSON string with its escapes resolved. Escapes that JSON does

@@ -15,6 +15,7 @@
 #include "apps/report/text.h"
 #include "trace/formats/scrub.h"
 #include "trace/formats/writer.h"
+#include "trace/io/read_budget.h"
 
 namespace foretrace::commands {
 namespace {
@@ -45,9 +46,10 @@ Result<Converted> convert(const Options& options) {
   if (Status status = app::check_output(options.out, {&options.in, 1}); !status.ok()) {
     return std::move(status).error();
   }
-  Result<trace::LoadedTrace> loaded = trace::read_trace(
-      options.in, {.strict = options.trace.strict,
-                   .progress = app::reading_progress(options.in, options.common)});
+  Result<trace::LoadedTrace> loaded =
+      trace::read_trace(options.in, {.strict = options.trace.strict,
+                                     .progress = app::reading_progress(options.in, options.common),
+                                     .budget = std::make_shared<trace::ReadBudget>()});
   app::clear_progress();
   if (!loaded.ok()) {
     return std::move(loaded).error();

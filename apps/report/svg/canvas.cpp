@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/hidden_text.h"
+
 namespace foretrace::svg {
 namespace {
 
@@ -116,7 +118,7 @@ std::string escaped(std::string_view text) {
         case '"': result += "&quot;"; break;
         default: result += static_cast<std::uint8_t>(c) < 0x20U || c == 0x7F ? '?' : c;
       }
-    } else if (length == 0) {
+    } else if (length == 0 || hidden_length(text) > 0) {
       result += '?';
     } else {
       result += text.substr(0, length);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "models/networks/cluster.h"
-#include "models/whatifs/communication/transfers.h"
+#include "models/editing/transfers/transfers.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace::editing {

@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/communication/transfers.h"
+#include "models/editing/transfers/transfers.h"
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/schedule/batch_resize.h"
 #include "sim/core/text.h"

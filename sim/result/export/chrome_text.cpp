@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "sim/core/hidden_text.h"
+
 namespace foretrace {
 namespace {
 
@@ -33,7 +35,7 @@ void append_ascii(std::string& out, char c) {
   constexpr std::array<std::string_view, 2> quoted = {"\\\"", "\\\\"};
   if (c == '"' || c == '\\') {
     out += quoted[c == '"' ? 0 : 1];
-  } else if (static_cast<unsigned char>(c) < 0x20U || c == 0x7F) {
+  } else if (static_cast<unsigned char>(c) < 0x20U) {
     out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
   } else {
     out += c;
@@ -57,7 +59,7 @@ std::string json_string(std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   out += '"';
-  return out;
+  return with_hidden_escaped(out);
 }
 
 }  // namespace foretrace

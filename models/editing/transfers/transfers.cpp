@@ -1,4 +1,4 @@
-#include "models/whatifs/communication/transfers.h"
+#include "models/editing/transfers/transfers.h"
 
 #include <algorithm>
 #include <utility>

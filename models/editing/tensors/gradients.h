@@ -1,10 +1,12 @@
 // Gradients of a training pass: how large they are, and the kernel after which each is ready.
 #pragma once
 
-#include <string>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/kernels/update_phase.h"
 #include "models/editing/tensors/training_pass.h"
 
 namespace foretrace::editing {
@@ -34,8 +36,23 @@ struct Gradients {
 [[nodiscard]] std::vector<double> parameter_sizes(std::string_view operator_name,
                                                   const OperatorInputs& inputs);
 
-/// `parameters` > 0: this many numbers, whatever is recorded. Nothing known: an empty list.
-[[nodiscard]] Gradients find_gradients(const KernelEditor& editor, const TrainingPass& pass,
-                                       double parameters);
+/// Finds the gradients of passes of one graph.
+class GradientFinder {
+ public:
+  explicit GradientFinder(const KernelEditor& editor);
+  /// `parameters` > 0: this many numbers, whatever is recorded. Nothing known: an empty list.
+  [[nodiscard]] Gradients of(const TrainingPass& pass, double parameters = 0) const;
+
+ private:
+  [[nodiscard]] Update update_of(const TrainingPass& pass) const;
+
+  const KernelEditor& editor_;
+  std::vector<Update> updates_;
+};
+
+/// Parameters of the model on one device, in numbers: from the update's operators, else from
+/// recorded weights of 4 bytes each, else from the weights that forward passes read. 0: nothing
+/// tells.
+[[nodiscard]] double count_parameters(const KernelEditor& editor);
 
 }  // namespace foretrace::editing

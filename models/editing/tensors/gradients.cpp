@@ -1,11 +1,13 @@
 // Gradients are searched where the trace is surest: in kernels that accumulate them, then in the
 // weights of forward operators, then in what the optimizer updates.
-#include "models/whatifs/parallelism/gradients.h"
+#include "models/editing/tensors/gradients.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <utility>
 
-#include "models/editing/kernels/update_phase.h"
 #include "sim/core/text.h"
 
 namespace foretrace::editing {
@@ -152,20 +154,6 @@ class Finder {
   double backward_ns_ = 0;
 };
 
-/// What the first update behind the pass touches; 0 parameters: not known.
-Update update_of(const KernelEditor& editor, const TrainingPass& pass) {
-  const Lane& lane = editor.graph().lane(pass.backward.back());
-  const TaskGraph& graph = editor.graph();
-  Update best;
-  const std::vector<KernelDescription> kernels = describe_works(graph, editor.accelerator());
-  for (Update& update : find_updates(graph, kernels)) {
-    const Lane& stream = graph.context().lanes[index(update.stream)];
-    if (stream.rank != lane.rank || stream.device != lane.device) continue;
-    if (update.parameters > best.parameters) best = std::move(update);
-  }
-  return best;
-}
-
 bool agree(double a, double b) { return b > 0 && std::abs(a / b - 1) < agreement; }
 
 }  // namespace
@@ -200,14 +188,31 @@ std::vector<double> parameter_sizes(std::string_view operator_name, const Operat
   return product ? product_parameters(operator_name, inputs) : std::vector<double>{};
 }
 
-Gradients find_gradients(const KernelEditor& editor, const TrainingPass& pass, double parameters) {
-  const Finder finder(editor, pass);
+GradientFinder::GradientFinder(const KernelEditor& editor)
+    : editor_(editor),
+      updates_(find_updates(editor.graph(), describe_works(editor.graph(), editor.accelerator()))) {
+}
+
+// What the largest update on the device of the pass touches; 0 parameters: not known.
+Update GradientFinder::update_of(const TrainingPass& pass) const {
+  const Lane& lane = editor_.graph().lane(pass.backward.back());
+  const Update* best = nullptr;
+  for (const Update& update : updates_) {
+    const Lane& stream = editor_.graph().context().lanes[index(update.stream)];
+    if (stream.rank != lane.rank || stream.device != lane.device) continue;
+    if (best == nullptr || update.parameters > best->parameters) best = &update;
+  }
+  return best == nullptr ? Update{} : *best;
+}
+
+Gradients GradientFinder::of(const TrainingPass& pass, double parameters) const {
+  const Finder finder(editor_, pass);
   if (parameters > 0) {
     return finder.spread(parameters, unknown_tensors, GradientEvidence::given);
   }
   const Gradients by_weights = finder.weights();
   const Gradients accumulated = finder.accumulated();
-  const Update update = update_of(editor, pass);
+  const Update update = update_of(pass);
   if (agree(accumulated.numbers(), by_weights.numbers()) ||
       agree(accumulated.numbers(), update.parameters)) {
     return accumulated;
@@ -216,6 +221,26 @@ Gradients find_gradients(const KernelEditor& editor, const TrainingPass& pass, d
   if (update.parameters <= 0) return {};
   return finder.spread(update.parameters, std::max<std::size_t>(update.tensors, 1),
                        GradientEvidence::update);
+}
+
+double count_parameters(const KernelEditor& editor) {
+  double most = 0;
+  const auto kernels = describe_works(editor.graph(), editor.accelerator());
+  for (const Update& update : find_updates(editor.graph(), kernels)) {
+    most = std::max(most, update.parameters);
+  }
+  if (most > 0) return most;
+  std::map<std::pair<std::int32_t, std::int32_t>, double> weights;
+  for (const Tensor& tensor : editor.graph().context().tensors) {
+    if (tensor.category != TensorCategory::weight) continue;
+    weights[{tensor.rank, tensor.device}] += static_cast<double>(tensor.bytes) / 4;
+  }
+  for (const auto& [device, numbers] : weights) most = std::max(most, numbers);
+  if (most > 0) return most;
+  for (const TrainingPass& pass : find_passes(editor)) {
+    most = std::max(most, Finder(editor, pass).weights().numbers());
+  }
+  return most;
 }
 
 }  // namespace foretrace::editing
