@@ -45,11 +45,6 @@ namespace foretrace {
                     [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
 
-[[nodiscard]] constexpr bool starts_with_ignore_case(std::string_view text,
-                                                     std::string_view start) {
-  return text.size() >= start.size() && equals_ignore_case(text.substr(0, start.size()), start);
-}
-
 [[nodiscard]] constexpr bool contains_ignore_case(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(),
                      [](char x, char y) { return to_lower(x) == to_lower(y); }) != text.end() ||

@@ -19,8 +19,6 @@ TEST_CASE("text: a part is found anywhere, in any case where that is asked for")
 }
 
 TEST_CASE("text: starts are compared as asked") {
-  CHECK(starts_with_ignore_case("Rank_3", "rank"));
-  CHECK_FALSE(starts_with_ignore_case("ran", "rank"));
   CHECK(starts_with_any("ncclDevKernel", {"rccl", "nccl"}));
   CHECK(equals_ignore_case("Gloo", "gLOO"));
   CHECK_FALSE(equals_ignore_case("Gloo", "gloo2"));

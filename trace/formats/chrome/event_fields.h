@@ -82,8 +82,5 @@ enum class ArgumentRole : std::uint8_t {
   other  ///< descriptive, kept as text
 };
 [[nodiscard]] ArgumentRole argument_role(std::string_view key);
-[[nodiscard]] constexpr bool is_descriptive(ArgumentRole role) {
-  return role >= ArgumentRole::dims;
-}
 
 }  // namespace foretrace::trace::formats
