@@ -63,7 +63,7 @@ std::string printable(std::string_view text) {
     page += kept ? text.substr(0, length) : std::string_view(" ");
     text.remove_prefix(length);
   }
-  return trace::is_valid_utf8(page) ? page : trace::with_valid_utf8(page);
+  return trace::is_valid_utf8(page) ? page : with_valid_utf8(page);
 }
 
 /// Log lines like all others: "foretrace: warning: ...".

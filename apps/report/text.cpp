@@ -8,18 +8,17 @@
 #include <fmt/format.h>
 
 #include "sim/core/hidden_text.h"
+#include "sim/core/utf8.h"
 
 namespace foretrace::report {
 namespace {
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
 /// Bytes of the first `width` characters.
 std::size_t bytes_of(std::string_view text, std::size_t width) {
   std::size_t at = 0;
   while (at < text.size() && width > 0) {
     ++at;
-    while (at < text.size() && is_continuation(text[at])) {
+    while (at < text.size() && is_utf8_continuation(text[at])) {
       ++at;
     }
     --width;
@@ -60,10 +59,7 @@ std::string in_words(std::string_view name) {
   return text;
 }
 
-std::size_t width_of(std::string_view text) {
-  return text.size() -
-         static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
-}
+std::size_t width_of(std::string_view text) { return utf8_characters(text); }
 
 std::string time_text(std::int64_t ns, std::int64_t scale_ns) {
   const double scale = std::abs(static_cast<double>(scale_ns));

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/utf8.h"
+
 namespace foretrace {
 namespace {
 
@@ -28,26 +30,6 @@ constexpr std::array<CodeRange, 11> hidden = {{{0x7F, 0x9F},
                                                {0x1D173, 0x1D17A},
                                                {0xE0000, 0xE0FFF}}};
 
-struct Sequence {
-  std::uint32_t code = 0;
-  std::size_t bytes = 0;  // 0: no UTF-8
-};
-
-Sequence first_of(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (text.empty()) return {};
-  const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
-  std::uint32_t code = lead & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return {};
-    code = (code << 6U) | (byte(i) & 0x3FU);
-  }
-  return {code, length};
-}
-
 void append_escape(std::string& out, std::uint32_t code) {
   auto at = std::back_inserter(out);
   if (code < 0x10000) {
@@ -63,7 +45,7 @@ void append_escape(std::string& out, std::uint32_t code) {
 std::size_t hidden_length(std::string_view at) {
   // Most text is ASCII.
   if (at.empty() || (static_cast<unsigned char>(at.front()) < 0xC2 && at.front() != 0x7F)) return 0;
-  const Sequence first = first_of(at);
+  const CodePoint first = first_code_point(at);
   const bool is_hidden = std::any_of(hidden.begin(), hidden.end(), [&](const CodeRange& range) {
     return first.code >= range.first && first.code <= range.last;
   });
@@ -79,7 +61,7 @@ std::string with_hidden_escaped(std::string_view json) {
       out += json.front();
       json.remove_prefix(1);
     } else {
-      append_escape(out, first_of(json).code);
+      append_escape(out, first_code_point(json).code);
       json.remove_prefix(length);
     }
   }

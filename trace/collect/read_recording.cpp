@@ -20,7 +20,7 @@ void read_texts(const ftr::Chunk& chunk, std::uint64_t limit, Recording& recordi
         const auto at = static_cast<std::size_t>(number);
         recording.texts.resize(std::max(recording.texts.size(), at + 1));
         recording.texts[at] =
-            trace::is_valid_utf8(text) ? std::string(text) : trace::with_valid_utf8(text);
+            trace::is_valid_utf8(text) ? std::string(text) : with_valid_utf8(text);
       });
   if (!taken) {
     report.count(DamageKind::dropped, "damaged chunk of names", chunk.offset,

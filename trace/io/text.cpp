@@ -12,32 +12,6 @@
 namespace foretrace::trace {
 namespace {
 
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
-
-bool continues(unsigned char byte) { return (byte & 0xC0U) == 0x80U; }
-
-// Length of the valid UTF-8 sequence at the start of `text`; 0 if there is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = at(0);
-  if (lead < 0x80) {
-    return 1;
-  }
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!continues(at(i))) {
-      return 0;
-    }
-  }
-  const bool overlong = (lead == 0xE0 && at(1) < 0xA0) || (lead == 0xF0 && at(1) < 0x90);
-  const bool surrogate = lead == 0xED && at(1) >= 0xA0;
-  const bool too_high = lead == 0xF4 && at(1) >= 0x90;
-  return overlong || surrogate || too_high ? 0 : length;
-}
-
 void append_code_point(std::string& out, std::uint32_t code) {
   const auto byte = [&](std::uint32_t value) { out += static_cast<char>(value); };
   if (code < 0x80) {
@@ -92,7 +66,7 @@ std::size_t append_unicode(std::string& out, std::string_view raw, std::size_t a
     }
   }
   if (*first >= 0xD800 && *first <= 0xDFFF) {
-    out += replacement;
+    out += utf8_replacement;
   } else {
     append_code_point(out, *first);
   }
@@ -119,22 +93,6 @@ bool is_valid_utf8(std::string_view text) {
   return simdjson::validate_utf8(text.data(), text.size());
 }
 
-std::string with_valid_utf8(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    if (length == 0) {
-      out += replacement;
-      text.remove_prefix(1);
-    } else {
-      out += text.substr(0, length);
-      text.remove_prefix(length);
-    }
-  }
-  return out;
-}
-
 std::string unescaped(std::string_view raw) {
   std::string out;
   out.reserve(raw.size());
@@ -159,22 +117,6 @@ std::string unescaped(std::string_view raw) {
   return out;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return with_hidden_escaped(out);
-}
-
 std::string shortened(std::string_view text, std::size_t limit) {
   // Runs of white space become one space, so that four times the limit is enough to look at.
   std::string line;
@@ -195,7 +137,7 @@ std::string shortened(std::string_view text, std::size_t limit) {
     return line;
   }
   std::size_t cut = std::min(line.size(), limit > 3 ? limit - 3 : 0);
-  while (cut > 0 && cut < line.size() && continues(static_cast<unsigned char>(line[cut]))) {
+  while (cut > 0 && cut < line.size() && is_utf8_continuation(line[cut])) {
     --cut;
   }
   return line.substr(0, cut) + "...";

@@ -5,16 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "sim/core/utf8.h"
+
 namespace foretrace::trace {
 
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
-/// Every byte that is not part of valid UTF-8 becomes U+FFFD.
-[[nodiscard]] std::string with_valid_utf8(std::string_view text);
 /// The text between the quotes of a JSON string with its escapes resolved. Escapes that JSON does
 /// not know stay as they are; half a surrogate pair becomes U+FFFD.
 [[nodiscard]] std::string unescaped(std::string_view raw);
-/// The same as a JSON string without its quotes.
-[[nodiscard]] std::string escaped(std::string_view text);
 /// One printable line of at most `limit` bytes; "..." marks a cut.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t limit = 160);
 

@@ -14,9 +14,9 @@ constexpr std::string_view head = "{\"captured by\": \"";
 
 std::string with_captured(std::string_view text, std::string_view operator_name,
                           std::string_view layer) {
-  std::string out = std::string(head) + escaped(operator_name) + "\"";
+  std::string out = std::string(head) + json_escaped(operator_name) + "\"";
   if (!layer.empty()) {
-    out += ", \"captured in\": \"" + escaped(layer) + "\"";
+    out += ", \"captured in\": \"" + json_escaped(layer) + "\"";
   }
   const bool has_more = text.size() > 2 && text.front() == '{';
   return out + (has_more ? ", " + std::string(text.substr(1)) : std::string("}"));

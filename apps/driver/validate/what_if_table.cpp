@@ -148,10 +148,6 @@ Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::str
   if (!examples.ok()) {
     return examples.error();
   }
-  const Result<std::vector<std::string>> files = traces_below(folder);
-  if (!files.ok()) {
-    return files.error();
-  }
   const Result<std::vector<KnownJob>> jobs = known_jobs(*catalogue, folder);
   if (!jobs.ok()) {
     return jobs.error();
@@ -159,15 +155,13 @@ Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::str
   LoadOptions loading;
   loading.catalogue = catalogue;
   ExampleTable table;
-  for (const std::string& file : *files) {
-    Result<Recording> recording = load(fmt::format("{}/{}", folder, file), loading);
-    if (!recording.ok() || recording->job != nullptr || !has_device_work(recording->events) ||
-        !has_host_calls(recording->events)) {
-      continue;
-    }
-    recording->path = file;
+  Status done = for_each_recording(catalogue, folder, [&](FolderRecording&& file) {
+    Result<Recording>& recording = file.recording;
+    if (!recording.ok() || recording->job != nullptr) return;
+    recording->path = file.name;
     table.recordings += try_all(*recording, *examples) ? 1 : 0;
-  }
+  });
+  if (!done.ok()) return done.error();
   for (const KnownJob& job : *jobs) {
     if (!job.is_there) continue;
     Result<Recording> recording = load_job(job.inputs, loading);
