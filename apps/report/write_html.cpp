@@ -16,7 +16,7 @@ bool is_on_web(Show show) { return show == Show::always || show == Show::details
 /// One character for HTML; `text` loses it.
 std::string next_character(std::string_view& text) {
   const std::size_t bytes = first_code_point(text).bytes;
-  const bool shows = bytes > 0 && hidden_length(text) == 0;
+  const bool shows = bytes == 1 || (bytes > 1 && hidden_length(text) == 0);
   const std::string_view one = text.substr(0, std::max<std::size_t>(bytes, 1));
   text.remove_prefix(one.size());
   if (!shows) return std::string(utf8_replacement);
