@@ -1,4 +1,4 @@
-#include "apps/report/sections/job.h"
+#include "apps/report/sections/recording/job.h"
 
 #include <cstdlib>
 

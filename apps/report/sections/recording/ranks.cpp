@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
-#include "apps/report/sections/job.h"
+#include "apps/report/sections/recording/job.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 
