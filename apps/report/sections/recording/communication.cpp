@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
-#include "apps/report/sections/recording/job.h"
 #include "apps/report/sections/parts.h"
+#include "apps/report/sections/recording/job.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/cli/arguments.h"
+#include "apps/cli/arguments/arguments.h"
 #include "apps/report/text.h"
 #include "sim/core/result.h"
 

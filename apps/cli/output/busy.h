@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "apps/cli/console.h"
+#include "apps/cli/output/console.h"
 
 namespace foretrace::app {
 

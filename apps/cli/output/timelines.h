@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/cli/arguments.h"
+#include "apps/cli/arguments/arguments.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "sim/core/result.h"
 #include "sim/result/export/chrome_trace.h"

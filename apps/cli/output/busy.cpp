@@ -1,4 +1,4 @@
-#include "apps/cli/busy.h"
+#include "apps/cli/output/busy.h"
 
 #include <chrono>
 

@@ -1,5 +1,5 @@
 // Help pages and messages about the command line itself.
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/help.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "apps/cli/defaults.h"
+#include "apps/cli/arguments/defaults.h"
 
 #include <algorithm>
 #include <cstdlib>

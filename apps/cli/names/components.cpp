@@ -1,5 +1,5 @@
 // Everything with a name.
-#include "apps/cli/components.h"
+#include "apps/cli/names/components.h"
 
 #include <algorithm>
 #include <functional>
@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/accelerator_page.h"
-#include "apps/cli/configs.h"
+#include "apps/cli/names/accelerator_page.h"
+#include "apps/cli/names/configs.h"
 #include "apps/driver/how_to.h"
 #include "apps/driver/scheduler/placements/placement.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"

@@ -1,10 +1,10 @@
-#include "apps/cli/names.h"
+#include "apps/cli/names/names.h"
 
 #include <set>
 
 #include <doctest/doctest.h>
 
-#include "apps/cli/configs.h"
+#include "apps/cli/names/configs.h"
 
 namespace foretrace::app {
 namespace {

@@ -1,6 +1,6 @@
 // Files that the program writes: whole or not there, never one of its inputs, refused before the
 // work where they cannot be written.
-#include "apps/cli/outputs.h"
+#include "apps/cli/output/outputs.h"
 
 #include <filesystem>
 #include <fstream>

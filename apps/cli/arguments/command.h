@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "apps/cli/arguments.h"
+#include "apps/cli/arguments/arguments.h"
 
 namespace foretrace::app {
 

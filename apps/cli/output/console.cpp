@@ -1,5 +1,5 @@
 // Answers, errors, logs, progress.
-#include "apps/cli/console.h"
+#include "apps/cli/output/console.h"
 
 #include <algorithm>
 #include <atomic>

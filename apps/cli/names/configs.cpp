@@ -1,4 +1,4 @@
-#include "apps/cli/configs.h"
+#include "apps/cli/names/configs.h"
 
 #include <cstdlib>
 #include <filesystem>

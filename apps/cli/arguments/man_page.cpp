@@ -1,9 +1,9 @@
-#include "apps/cli/man_page.h"
+#include "apps/cli/arguments/man_page.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/help.h"
 
 namespace foretrace::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/cli/arguments.h"
+#include "apps/cli/arguments/arguments.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/predict.h"
 #include "sim/core/result.h"

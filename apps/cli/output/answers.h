@@ -1,7 +1,7 @@
 // Answers of commands in the form that was asked for.
 #pragma once
 
-#include "apps/cli/console.h"
+#include "apps/cli/output/console.h"
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 

@@ -1,4 +1,4 @@
-#include "apps/cli/timelines.h"
+#include "apps/cli/output/timelines.h"
 
 #include <deque>
 #include <utility>
@@ -6,7 +6,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "apps/cli/console.h"
+#include "apps/cli/output/console.h"
 #include "apps/driver/answers/budget_timeline.h"
 
 namespace foretrace::app {

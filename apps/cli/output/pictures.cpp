@@ -1,10 +1,10 @@
-#include "apps/cli/pictures.h"
+#include "apps/cli/output/pictures.h"
 
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "apps/cli/outputs.h"
+#include "apps/cli/output/outputs.h"
 #include "apps/report/svg/memory_picture.h"
 #include "apps/report/svg/timeline_picture.h"
 #include "apps/report/text.h"

@@ -1,4 +1,4 @@
-#include "apps/cli/accelerator_page.h"
+#include "apps/cli/names/accelerator_page.h"
 
 #include <string_view>
 #include <utility>

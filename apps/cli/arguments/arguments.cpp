@@ -1,11 +1,11 @@
-#include "apps/cli/arguments.h"
+#include "apps/cli/arguments/arguments.h"
 
 #include <algorithm>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/help.h"
 #include "sim/core/params.h"
 
 namespace foretrace::app {

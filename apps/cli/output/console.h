@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "apps/cli/command.h"
-#include "apps/cli/outputs.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/output/outputs.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {

@@ -1,4 +1,4 @@
-#include "apps/cli/names.h"
+#include "apps/cli/names/names.h"
 
 #include <algorithm>
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/configs.h"
+#include "apps/cli/names/configs.h"
 #include "models/catalogue/accelerator.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/params.h"

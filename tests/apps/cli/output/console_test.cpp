@@ -1,6 +1,6 @@
 // What reaches a terminal: an error changes no exit code where it cannot be told, and names that
 // anybody may have made are only text.
-#include "apps/cli/console.h"
+#include "apps/cli/output/console.h"
 
 #include <algorithm>
 #include <filesystem>

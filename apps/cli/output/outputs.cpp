@@ -1,4 +1,4 @@
-#include "apps/cli/outputs.h"
+#include "apps/cli/output/outputs.h"
 
 #include <filesystem>
 #include <optional>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apps/cli/defaults.h"
+#include "apps/cli/arguments/defaults.h"
 #include "trace/inputs/read_input.h"
 #include "trace/io/output_file.h"
 

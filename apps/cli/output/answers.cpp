@@ -1,4 +1,4 @@
-#include "apps/cli/answers.h"
+#include "apps/cli/output/answers.h"
 
 #include <algorithm>
 #include <charconv>

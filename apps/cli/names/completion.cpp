@@ -1,6 +1,6 @@
 // Completion scripts: tables as shell functions, a common part, a front per shell; fish has a form
 // of its own.
-#include "apps/cli/completion.h"
+#include "apps/cli/names/completion.h"
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/cli/components.h"
+#include "apps/cli/names/components.h"
 #include "models/whatifs/optimization.h"
 
 namespace foretrace::app {
