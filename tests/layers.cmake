@@ -99,12 +99,20 @@ set(table
   "apps/report                   | sim/* trace/* models/* apps/driver/*"
   "apps/report/svg               | sim/* trace/annotate apps/report"
   "apps/report/sections          | sim/* trace/* models/* apps/driver/* apps/report"
+  "apps/report/sections/recording | sim/* trace/* models/* apps/driver/* apps/report apps/report/sections"
+  "apps/report/sections/memory    | sim/* trace/* models/* apps/driver/* apps/report apps/report/sections"
+  "apps/report/sections/what_if   | sim/* trace/* models/* apps/driver/* apps/report apps/report/sections"
+  "apps/report/sections/cluster   | sim/* trace/* models/* apps/driver/* apps/report apps/report/sections"
+  "apps/report/sections/validation | sim/* trace/* models/* apps/driver/* apps/report apps/report/sections"
   "apps/report/pages             | apps/report"
   "apps/report/schedule          | sim/core apps/driver/scheduler apps/driver/scheduler/* apps/report apps/report/svg"
   "apps/python                   | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/explorer                 | sim/* models/catalogue apps/driver apps/driver/answers apps/report"
-  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer"
-  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer apps/cli"
+  "apps/cli/arguments            | sim/* trace/* models/* apps/driver/* apps/report/*"
+  "apps/cli/names                | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli/arguments"
+  "apps/cli/output               | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli/arguments"
+  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer apps/cli/arguments apps/cli/names apps/cli/output"
+  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer apps/cli apps/cli/arguments apps/cli/names apps/cli/output"
   "tests                         | sim/* trace/* models/* apps/* tests/*"
   "examples                      | sim/* trace/* models/* apps/driver/*")
 
@@ -117,7 +125,7 @@ set(fences
   "cupti.h|^(trace/collect/cupti/|tests/trace/collect/cupti/)|CUPTI stays in the thin part of the collector"
   "boost/graph|^(sim/graph/boost_adaptor.h|tests/)|Boost.Graph stays behind its adaptor"
   "spdlog/|^apps/|only the program logs"
-  "CLI/|^apps/cli/(arguments|command_line|completion|defaults|help|man_page)\\.cpp$|it takes seconds to compile: commands use apps/cli/arguments.h"
+  "CLI/|^apps/cli/(arguments/(arguments|defaults|help|man_page)|names/completion|command_line)\\.cpp$|it takes seconds to compile: commands use apps/cli/arguments/arguments.h"
   "coin/|^apps/driver/scheduler/solver/|linear programs are solved behind one header"
   "iostream|^(apps/|tests/|examples/)|libraries do not print")
 

@@ -7,8 +7,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include "apps/cli/configs.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/configs.h"
 #include "apps/report/text.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apps/cli/outputs.h"
+#include "apps/cli/output/outputs.h"
 #include "trace/collect/recording.h"
 #include "trace/collect/step_report.h"
 #include "trace/collect/stop_report.h"

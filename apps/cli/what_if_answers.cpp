@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/busy.h"
-#include "apps/cli/help.h"
-#include "apps/cli/names.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/names.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
 #include "apps/driver/answers/fit.h"
 #include "apps/driver/answers/max_batch.h"
 #include "apps/report/pages.h"
