@@ -73,6 +73,10 @@ template <typename Texts>
   return joined;
 }
 
+/// "1 kernels of 3 passes" -> "1 kernel of 3 passes": the first plural after a lone 1, adjectives
+/// between them; nothing where a preposition or a sign comes first.
+[[nodiscard]] std::string with_singulars(std::string_view text);
+
 /// What follows the last slash.
 [[nodiscard]] constexpr std::string_view file_name_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // no slash: npos + 1 is 0

@@ -79,6 +79,10 @@ Status check_output(const std::string& output, std::span<const std::string> inpu
   if (output.empty()) {
     return ok_status();
   }
+  if (output == "-") {
+    return Error{ErrorCode::bad_usage,
+                 "cannot write '-': expected the name of a file, such as /dev/stdout or ./-"};
+  }
   for (const std::string& input : inputs) {
     for (const std::string& file : files_behind(input)) {
       if (Status status = check_not_read(output, file); !status.ok()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,15 @@ struct Ranking {
 /// memory: lowest peak of live bytes first, equal ones by time; an error without recorded tensors.
 [[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                                        const RunOptions& options = {}, RankBy by = RankBy::time);
+
+/// How a ranking is made.
+struct RankHow {
+  RankBy by = RankBy::time;
+  /// Gets the prediction behind every row, one at a time, in any order.
+  std::function<void(const OptimizationInfo&, Prediction)> keep{};
+};
+[[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
+                                       const RunOptions& options, const RankHow& how);
 
 /// Two what-ifs, the second on top of the first.
 struct RankedPair {

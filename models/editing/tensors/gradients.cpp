@@ -236,7 +236,6 @@ double count_parameters(const KernelEditor& editor) {
     weights[{tensor.rank, tensor.device}] += static_cast<double>(tensor.bytes) / 4;
   }
   for (const auto& [device, numbers] : weights) most = std::max(most, numbers);
-  if (most > 0) return most;
   for (const TrainingPass& pass : find_passes(editor)) {
     most = std::max(most, Finder(editor, pass).weights().numbers());
   }

@@ -50,9 +50,9 @@ class GradientFinder {
   std::vector<Update> updates_;
 };
 
-/// Parameters of the model on one device, in numbers: from the update's operators, else from
-/// recorded weights of 4 bytes each, else from the weights that forward passes read. 0: nothing
-/// tells.
+/// Parameters of the model on one device, in numbers: from the update's operators, else the
+/// larger of recorded weights, of 4 bytes each, and weights that forward passes read, since either
+/// may show a part only. 0: nothing tells.
 [[nodiscard]] double count_parameters(const KernelEditor& editor);
 
 }  // namespace foretrace::editing

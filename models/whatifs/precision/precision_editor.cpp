@@ -13,6 +13,7 @@
 #include "models/editing/transfers/gradient_transfers.h"
 #include "models/whatifs/precision/loss_scaling.h"
 #include "models/whatifs/precision/precision_memory.h"
+#include "sim/core/text.h"
 
 namespace foretrace::editing {
 namespace {
@@ -48,6 +49,7 @@ class PrecisionEditor {
     if (casts_ > 0) change.notes.push_back(fmt::format("{} weight casts inserted", casts_));
     if (fp8_products_ > 0) change.notes.push_back(fp8_note());
     if (!scaling.empty()) change.notes.push_back(std::move(scaling));
+    for (std::string& note : change.notes) note = with_singulars(note);
     return change;
   }
 

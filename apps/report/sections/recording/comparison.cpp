@@ -129,6 +129,8 @@ Row reason_row(const Compared& reason, const Comparison& comparison) {
                       comparison),
          .show = shown ? Show::details : Show::never});
   }
+  // What has no parts is its own, so that each level of a document adds up to the step.
+  if (reason.parts.empty()) row.below.push_back({.cells = row.cells, .show = Show::never});
   return row;
 }
 
