@@ -16,8 +16,6 @@
 namespace foretrace::app {
 namespace {
 
-using Json = nlohmann::json;
-
 /// Lower case, and one kind of separator: "Flash-Attention" is "flash_attention".
 std::string normal(std::string_view word) {
   std::string text;
@@ -66,7 +64,7 @@ Result<std::vector<Alias>> optimization_aliases() {
   const std::string path = config_directory() + "/aliases.json";
   std::ifstream file(path);
   if (!file) return std::vector<Alias>{};  // names work without it
-  const Json document = Json::parse(file, nullptr, false, true);
+  const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
   if (!document.is_object() || !document.contains("optimizations")) {
     return broken(path, "expected an object with \"optimizations\"");
   }
@@ -74,7 +72,7 @@ Result<std::vector<Alias>> optimization_aliases() {
   for (const auto& [name, words] : document["optimizations"].items()) {
     if (!words.is_array())
       return broken(path, fmt::format("/optimizations/{}: not an array", name));
-    for (const Json& word : words) {
+    for (const nlohmann::json& word : words) {
       if (!word.is_string()) return broken(path, fmt::format("/optimizations/{}: not words", name));
       aliases.push_back({word.get<std::string>(), name});
     }
