@@ -5,7 +5,7 @@
 //     {"ph":"X","pid":701,"tid":383,"ts":7771428.338,"dur":78.356,"name":"dce"}, ..., {}]}
 //
 // Chrome events in microseconds without categories: the names of process and thread tell host from
-// device and streams from what is derived of them, as in an XPlane (detail/xplane_import.h).
+// device and streams from what is derived of them, as in an XPlane (xplane_import.h).
 #include <string>
 #include <utility>
 

@@ -1,6 +1,6 @@
 // Reader of XPlane protobufs (*.xplane.pb), the profiles of JAX, TensorFlow and PyTorch/XLA.
 //
-// The layout is in detail/xspace.h, what becomes of it in detail/xplane_import.h. Times are
+// The layout is in xspace.h, what becomes of it in xplane_import.h. Times are
 // picoseconds from the start of a line, which is ns from the start of the profile.
 #include <algorithm>
 #include <string>
