@@ -18,13 +18,14 @@ struct CodeRange {
 };
 
 // Unicode 15: Cc beyond ASCII, Cf but for signs that are seen, and the separators of lines.
-constexpr std::array<CodeRange, 11> hidden = {{{0x7F, 0x9F},
+constexpr std::array<CodeRange, 12> hidden = {{{0x7F, 0x9F},
                                                {0xAD, 0xAD},
                                                {0x61C, 0x61C},
                                                {0x180E, 0x180E},
                                                {0x200B, 0x200F},
                                                {0x2028, 0x202E},
-                                               {0x2060, 0x206F},
+                                               {0x2060, 0x2064},
+                                               {0x2066, 0x206F},
                                                {0xFEFF, 0xFEFF},
                                                {0xFFF9, 0xFFFB},
                                                {0x1D173, 0x1D17A},

@@ -155,7 +155,7 @@ Result<Answers> answers_of(const Options& options, const std::vector<driver::Wha
           answers.ranked.emplace(&info, std::move(prediction));
         };
         return driver::rank_all(answers.recording, answers.replay, answers.options,
-                                driver::RankHow{driver::RankBy::time, keep});
+                                driver::RankHow{.keep = keep});
       });
   if (!ranking.ok()) return ranking.error();
   answers.ranking = *std::move(ranking);

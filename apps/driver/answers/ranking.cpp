@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "apps/driver/device_fit.h"
+#include "apps/driver/examples.h"
 #include "apps/driver/what_if_stack.h"
 #include "sim/core/parallel.h"
 
@@ -23,6 +24,7 @@ struct Baseline {
   const RunOptions& options;
   const MemoryModel& memory;
   std::optional<MemoryNeed> need{};
+  bool examples = false;
 };
 
 /// Hands predictions over one at a time.
@@ -44,7 +46,16 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& 
   if (info.basis == Basis::formula) {
     return Unranked{info.name, Unranked::Cause::is_formula, "a formula, see foretrace explain"};
   }
-  const std::optional<WhatIf> what_if = with_defaults(info);
+  std::optional<WhatIf> what_if = with_defaults(info);
+  std::string settings;
+  // Another device is chosen, not tried.
+  if (!what_if && baseline.examples && info.stage != ApplyStage::device) {
+    Result<Example> example = example_of(baseline.recording.catalogue(), info);
+    if (example.ok() && !example->settings.empty()) {
+      what_if = std::move(example->what_if);
+      settings = std::move(example->settings);
+    }
+  }
   if (!what_if) {
     return Unranked{info.name, Unranked::Cause::needs_parameter,
                     "needs a parameter, see foretrace explain"};
@@ -78,7 +89,8 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& 
                    before * samples / std::max(1.0, static_cast<double>(step)),
                    samples,
                    scatter > 0 && std::abs(gain) <= scatter,
-                   need};
+                   need,
+                   std::move(settings)};
   keeper.keep(info, *std::move(prediction));
   return row;
 }
@@ -120,7 +132,7 @@ std::optional<WhatIf> with_defaults(const OptimizationInfo& info) {
 
 Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                          const RunOptions& options, RankBy by) {
-  return rank_all(recording, baseline, options, RankHow{by, {}});
+  return rank_all(recording, baseline, options, RankHow{.by = by});
 }
 
 Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
@@ -139,8 +151,9 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                  "--rank-all: the recording has tensors, but no work and no times, expected --by "
                  "memory"};
   }
-  const Baseline reference{recording, baseline, options, memory,
-                           memory.need(recording.graph(), baseline.run.timeline)};
+  const Baseline reference{
+      recording,   baseline, options, memory, memory.need(recording.graph(), baseline.run.timeline),
+      how.examples};
   const auto all = optimizations::all();
   std::vector<Tried> tried(all.size());
   for_each_index(all.size(),

@@ -72,8 +72,9 @@ class KernelEditor {
   /// place (see Editor): they stay, and are counted.
   TaskId replace(std::span<const TaskId> kernels, const ExtraKernel& extra);
   /// A copy of a kernel and of its launch call with the host time before it, but for what is done
-  /// at first use only, on the thread of `anchor` (a host task). None for kernels without a call of their own. The first kernel of a
-  /// pass has what came before the pass in its host time: `host_time` false leaves that out.
+  /// at first use only, on the thread of `anchor` (a host task). None for kernels without a call of
+  /// their own. The first kernel of a pass has what came before the pass in its host time:
+  /// `host_time` false leaves that out.
   TaskId copy(TaskId kernel, TaskId anchor, Place place, bool host_time = true);
 
   /// The call of a kernel that add(), replace() or copy() put in (or of what was remembered); the

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "models/networks/cluster.h"
 #include "models/editing/transfers/transfers.h"
+#include "models/networks/cluster.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace::editing {

@@ -1,4 +1,6 @@
 // What-ifs tried one by one, ordered by what they give.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,6 +23,16 @@ constexpr std::size_t most_ranking_rows = 12;
 // Less is 0.0 % on the page.
 constexpr double least_scatter = 0.0005;
 
+/// With the settings of an example.
+std::string name_of(const Ranked& row) {
+  return std::string(row.optimization->name) + (row.settings.empty() ? "" : ":" + row.settings);
+}
+
+bool has_examples(const Ranking& ranking) {
+  return std::any_of(ranking.rows.begin(), ranking.rows.end(),
+                     [](const Ranked& row) { return !row.settings.empty(); });
+}
+
 std::string ranking_headline(const ResultAnswer& answer) {
   const Ranking& ranking = *answer.ranking;
   const driver::StepAnswer& step = answer.replay.run.answer;
@@ -32,15 +44,15 @@ std::string ranking_headline(const ResultAnswer& answer) {
   const Ranked& best = ranking.rows.front();
   if (ranking.by == RankBy::memory) {
     return fmt::format("best of {} by memory: {}, live peak {} -> {} ({}), {} {}",
-                       ranking.rows.size(), best.optimization->name,
-                       bytes_text(ranking.memory->live_bytes), bytes_text(best.memory->live_bytes),
+                       ranking.rows.size(), name_of(best), bytes_text(ranking.memory->live_bytes),
+                       bytes_text(best.memory->live_bytes),
                        signed_bytes_text(best.memory->live_bytes - ranking.memory->live_bytes),
                        step_word(step), change_text(best.step_ns, before));
   }
   constexpr double least = 1.00005;  // what the page shows as 1.00x and 0.00 %
   const std::string_view nothing = best.speedup < least ? "nothing here gains time; " : "";
   return fmt::format("{}best of {}: {}, {} {} -> {} ({}, {}{}{})", nothing, ranking.rows.size(),
-                     best.optimization->name, step_word(step), time_text(before),
+                     name_of(best), step_word(step), time_text(before),
                      time_text(best.step_ns, before), change_text(best.step_ns, before),
                      factor_text(best.speedup), best.samples == 1 ? "" : " per sample",
                      best.is_noise && best.speedup >= least ? ", within noise" : "");
@@ -48,11 +60,18 @@ std::string ranking_headline(const ResultAnswer& answer) {
 
 /// What puts a row into perspective.
 std::string remark_of(const Ranked& row) {
+  std::string remark = row.settings;
+  const auto add = [&remark](std::string_view text) {
+    remark += fmt::format("{}{}", remark.empty() ? "" : "; ", text);
+  };
   if (row.samples != 1) {
-    return fmt::format("{} samples: {} per sample", factor_text(row.samples),
-                       factor_text(row.speedup));
+    const std::string gain = fmt::format("{} per sample", factor_text(row.speedup));
+    add(row.settings.empty() ? fmt::format("{} samples: {}", factor_text(row.samples), gain)
+                             : gain);
+  } else if (row.is_noise) {
+    add("noise");
   }
-  return row.is_noise ? "noise" : "";
+  return remark;
 }
 
 /// Where each column stands depends on what the ranking is by.
@@ -73,6 +92,8 @@ Table ranking_rows(const ResultAnswer& answer) {
                           {"noise", "", Show::never},
                           {"memory", "", Show::never}},
               .brief = most_ranking_rows};
+  const bool with_examples = has_examples(ranking);
+  if (with_examples) table.columns.push_back({"example", "", Show::never});
   const std::vector<Column> time_columns = {{"", "step"}, {"", "change"}, {"", "range"}};
   const Narrow memory_narrow = by_memory ? Narrow::kept : Narrow::left_out;
   const std::vector<Column> memory_columns = {{.title = "live peak", .narrow = memory_narrow},
@@ -84,7 +105,8 @@ Table ranking_rows(const ResultAnswer& answer) {
   };
   if (by_memory) append(memory_columns, 3);
   append(time_columns, by_memory ? 2 : 3);
-  if (has_memory && !by_memory) append(memory_columns, 2);
+  // Settings need the room.
+  if (has_memory && !by_memory && !with_examples) append(memory_columns, 2);
   table.columns.push_back({"", ""});
   for (const Ranked& row : ranking.rows) {
     std::vector<Value> cells = {Value::words(row.optimization->name),
@@ -95,6 +117,7 @@ Table ranking_rows(const ResultAnswer& answer) {
                                 Value::plain(row.samples),
                                 Value::flag(row.is_noise),
                                 need_value(row.memory)};
+    if (with_examples) cells.push_back(Value::words(row.settings));
     const auto add_memory = [&](bool with_reserved) {
       cells.push_back(Value::bytes(row.memory->live_bytes));
       cells.push_back(Value::bytes_change(row.memory->live_bytes - ranking.memory->live_bytes));
@@ -109,7 +132,7 @@ Table ranking_rows(const ResultAnswer& answer) {
     if (!by_memory) {
       cells.push_back(Value::words(time_range_text(row.low_ns, row.high_ns, before)));
     }
-    if (has_memory && !by_memory) add_memory(false);
+    if (has_memory && !by_memory && !with_examples) add_memory(false);
     cells.push_back(Value::words(remark_of(row)));
     table.add(std::move(cells));
   }
@@ -198,11 +221,14 @@ Sections ranking(const ResultAnswer& answer) {
   section.tables.push_back(ranking_rows(answer));
   section.datum("left_out", Value::list(std::move(left_out)));
   if (!ranking.rows.empty()) {
-    section.note(answer.replay.scatter < least_scatter
-                     ? std::string("each alone, with its default parameters")
-                     : fmt::format("each alone, with its default parameters; noise: within the {} "
-                                   "by which the recorded steps scatter",
-                                   percent_text(answer.replay.scatter)));
+    std::string how = "each alone, with its default parameters";
+    if (has_examples(ranking))
+      how += " or the settings in its row, which ship with it as an example";
+    if (answer.replay.scatter >= least_scatter) {
+      how += fmt::format("; noise: within the {} by which the recorded steps scatter",
+                         percent_text(answer.replay.scatter));
+    }
+    section.note(how);
   }
   if (const std::string text = not_ranked_text(ranking); !text.empty()) {
     section.notes.push_back({text, "  ", Show::brief});

@@ -96,9 +96,11 @@ TEST_CASE("metaflow_rules: what a product gives to its epilogue is not allocated
   made.bytes = 4 << 20;
   made.device = 0;
   made.category = foretrace::TensorCategory::activation;
+  made.operator_name = run.builder().add_name("aten::mm");
   made.allocated_in = call(product);
   made.freed_in = call(next);
   run.builder().add_tensor(made);
+  made.operator_name = run.builder().add_name("aten::relu");
   made.allocated_in = call(relu);
   made.freed_in = foretrace::none<foretrace::TaskId>;
   run.builder().add_tensor(made);

@@ -54,7 +54,6 @@ TEST_CASE("sequence_length: rows double, attention takes four times as long") {
   CHECK(duration_of(longer, values) == doctest::Approx(8e5).epsilon(0.05));
   CHECK(duration_of(longer, "softmax_warp_forward<c10::Half>") ==
         doctest::Approx(4e5).epsilon(0.03));
-  CHECK(duration_of(longer, "bystander") > 100);  // of no known shape: in proportion
   CHECK(span_ns(longer) > 3 * span_ns(graph) - 500'000);
 }
 
