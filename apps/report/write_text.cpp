@@ -243,7 +243,7 @@ class TextWriter {
     return sum;
   }
 
-  [[nodiscard]] std::string cell(const Place& place, std::size_t i, const Value& value) const {
+  [[nodiscard]] static std::string cell(const Place& place, std::size_t i, const Value& value) {
     const std::int64_t own = place.table.columns[place.columns[i]].scale_ns;
     return shown_text(value, own < 0 ? 0 : own > 0 ? own : place.section.scale_ns);
   }

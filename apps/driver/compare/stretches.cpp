@@ -113,8 +113,8 @@ std::vector<Stretch> settled(const std::vector<Claim>& claims, const Window& win
   const auto add = [&](std::int64_t until) {
     if (until <= at) return;
     Stretch stretch{at, until, Use::idle, none<TaskId>, {}};
-    const auto first = std::find_if(active.begin(), active.end(),
-                                    [](const auto& claiming) { return !claiming.empty(); });
+    const auto* const first = std::find_if(active.begin(), active.end(),
+                                           [](const auto& claiming) { return !claiming.empty(); });
     if (first != active.end()) {
       const Claim& claim = claims[*first->begin()];
       stretch = {at, until, claim.use, claim.task, claim.label};
