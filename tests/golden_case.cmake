@@ -9,7 +9,8 @@ set(ENV{PATH} "${folder}:$ENV{PATH}")
 file(MAKE_DIRECTORY ${WORK})
 set(ENV{WORK} ${WORK})
 set(ENV{FORETRACE_CONFIGS} ${ROOT}/configs)
-# Nobody's own defaults.
+# Nobody's own defaults, nor the width of a terminal.
+unset(ENV{COLUMNS})
 set(ENV{XDG_CONFIG_HOME} ${WORK})
 execute_process(COMMAND sh ${CASE}/cmd WORKING_DIRECTORY ${ROOT} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
 # Where scratch files lie depends on the machine.

@@ -10,10 +10,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/console.h"
-#include "apps/cli/defaults.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/defaults.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/console.h"
 
 namespace foretrace::app {
 namespace {

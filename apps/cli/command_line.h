@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "apps/cli/command.h"
+#include "apps/cli/arguments/command.h"
 
 namespace foretrace::app {
 

@@ -7,10 +7,10 @@
 
 #include <unistd.h>
 
-#include "apps/cli/command.h"
+#include "apps/cli/arguments/command.h"
 #include "apps/cli/command_line.h"
-#include "apps/cli/configs.h"
-#include "apps/cli/console.h"
+#include "apps/cli/names/configs.h"
+#include "apps/cli/output/console.h"
 #include "apps/cli/run_program.h"
 
 namespace foretrace::app {

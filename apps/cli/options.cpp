@@ -7,10 +7,11 @@
 
 #include <spdlog/spdlog.h>
 
-#include "apps/cli/configs.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/configs.h"
 #include "apps/report/text.h"
 #include "sim/core/params.h"
+#include "sim/core/text.h"
 
 namespace foretrace::app {
 
@@ -134,6 +135,7 @@ Result<driver::LoadOptions> load_options(const std::string& path, const TraceOpt
   }
   driver::LoadOptions options;
   options.catalogue = *std::move(known);
+  options.bounded_memory = true;
   options.strict = trace.strict;
   options.build.constant_latency = trace.no_recorded_latency;
   options.without_one_off = trace.without_one_off;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/arguments.h"
-#include "apps/cli/console.h"
+#include "apps/cli/arguments/arguments.h"
+#include "apps/cli/output/console.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apps/cli/outputs.h"
+#include "apps/cli/output/outputs.h"
 #include "trace/collect/recording.h"
 #include "trace/collect/step_report.h"
 #include "trace/collect/stop_report.h"
@@ -153,7 +153,7 @@ nlohmann::ordered_json document_of(const Gathered& gathered, const ProgramEnd& e
 void read_notes(const std::string& begin, Gathered& gathered) {
   constexpr std::size_t longest = 1000;
   for (const std::string& note : files_of_run(begin, ".note")) {
-    gathered.unrecorded.push_back(trace::detail::shortened(text_of(note, longest), longest));
+    gathered.unrecorded.push_back(trace::shortened(text_of(note, longest), longest));
     std::error_code error;
     fs::remove(note, error);
   }

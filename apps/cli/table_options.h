@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/arguments.h"
+#include "apps/cli/arguments/arguments.h"
 #include "apps/driver/validate/tables/tables.h"
 
 namespace foretrace::app {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/busy.h"
-#include "apps/cli/help.h"
-#include "apps/cli/names.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/names.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
 #include "apps/driver/answers/fit.h"
 #include "apps/driver/answers/max_batch.h"
 #include "apps/report/pages.h"
@@ -36,7 +36,8 @@ int answer_ranking(const Questions& questions, const CommonOptions& common,
                    const WhatIfBase& base) {
   const auto by = questions.by == "memory" ? driver::RankBy::memory : driver::RankBy::time;
   const auto ranking = while_busy(common, "trying every what-if", [&] {
-    return driver::rank_all(base.recording, base.replay, base.options, by);
+    return driver::rank_all(base.recording, base.replay, base.options,
+                            driver::RankHow{.by = by, .examples = questions.examples});
   });
   if (!ranking.ok()) {
     return failure(ranking.error());
@@ -142,6 +143,9 @@ void add_questions(Arguments& arguments, Questions& questions) {
   arguments.add_flag(
       "--rank-all", questions.rank_all,
       "try every what-if that applies, alone and with its defaults; the largest gain first");
+  arguments.add_flag("--examples", questions.examples,
+                     "with --rank-all: what-ifs that need a parameter take part with the settings "
+                     "that ship with them (foretrace explain shows them)");
   arguments
       .add_option("--by", questions.by,
                   "rank by time (default) or by memory: the peak of live bytes")
@@ -183,6 +187,9 @@ Status check_questions(const Questions& questions, bool has_stack) {
   }
   if (questions.by != "time" && !questions.ranks()) {
     return refused("whatif: --by orders a ranking, give it with --rank-all or --pairs");
+  }
+  if (questions.examples && (!questions.rank_all || questions.pairs)) {
+    return refused("whatif: --examples goes with --rank-all alone");
   }
   if (!questions.any() && !has_stack) {
     return refused(

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/arguments.h"
-#include "apps/cli/console.h"
+#include "apps/cli/arguments/arguments.h"
+#include "apps/cli/output/console.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/ranking.h"
 #include "apps/driver/load.h"
@@ -20,6 +20,7 @@ namespace foretrace::app {
 /// Questions of which at most one is asked, and how.
 struct Questions {
   bool rank_all = false;
+  bool examples = false;
   bool pairs = false;
   bool max_batch = false;
   std::string fit;
@@ -30,7 +31,7 @@ struct Questions {
   /// Those that try what-ifs from a list of their own, alone.
   [[nodiscard]] bool ranks() const { return rank_all || pairs; }
 };
-/// --rank-all, --by, --pairs, --top, --fit, --max-batch.
+/// --rank-all, --examples, --by, --pairs, --top, --fit, --max-batch.
 void add_questions(Arguments& arguments, Questions& questions);
 /// Refuses questions that exclude each other. `has_stack`: --apply or --accelerator is given.
 [[nodiscard]] Status check_questions(const Questions& questions, bool has_stack);

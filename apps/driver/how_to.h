@@ -15,7 +15,8 @@ using HowTo = std::map<std::string, std::vector<std::string>, std::less<>>;
 /// By what-if.
 using HowTos = std::map<std::string, HowTo, std::less<>>;
 
-/// Of how_to.json in the folder of configs. Errors name the file and the place in it.
+/// Of the examples in the folder of configs: "how_to" of optimizations/<family>/<name>.json. Errors
+/// name the file and the place in it.
 [[nodiscard]] Result<HowTos> read_how_tos(const std::string& config_directory);
 
 /// "PyTorch: ..." and further lines behind it, then the next framework; empty if nothing is known.

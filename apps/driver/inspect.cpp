@@ -179,8 +179,7 @@ Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trac
 
 Result<std::vector<Inspection>> inspect(const std::string& path, const LoadOptions& options,
                                         const MemoryQuestion& memory) {
-  const Result<std::vector<trace::FoundTrace>> read =
-      trace::read_input(path, {options.strict, options.progress});
+  const Result<std::vector<trace::FoundTrace>> read = trace::read_input(path, reading_of(options));
   if (!read.ok()) {
     return read.error();
   }

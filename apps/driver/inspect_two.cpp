@@ -69,7 +69,7 @@ std::pair<std::string, std::string> link(trace::LoadedTrace& a, trace::LoadedTra
 Result<std::vector<Inspection>> inspect_two(const std::string& first, const std::string& second,
                                             const LoadOptions& options,
                                             const MemoryQuestion& memory) {
-  const trace::ReadOptions reading{options.strict, options.progress};
+  const trace::ReadOptions reading = reading_of(options);
   Result<std::vector<trace::FoundTrace>> a = trace::read_input(first, reading);
   if (!a.ok()) {
     return std::move(a).error();

@@ -8,6 +8,7 @@
 
 #include "models/catalogue/recognize.h"
 #include "sim/core/text.h"
+#include "trace/io/read_budget.h"
 #include "trace/nodes/storages/memory_graph.h"
 
 namespace foretrace::driver {
@@ -124,9 +125,25 @@ Result<Recording> recording_of_job(std::vector<trace::RankTrace>& ranks,
   return recording;
 }
 
+/// Null where memory is not bounded.
+using Budget = std::shared_ptr<trace::ReadBudget>;
+Budget budget_of(const LoadOptions& options) {
+  return options.bounded_memory ? std::make_shared<trace::ReadBudget>() : nullptr;
+}
+
+/// What was loaded, if it is within the budget.
+Result<Recording> within(const Budget& budget, Result<Recording> loaded) {
+  if (!loaded.ok() || budget == nullptr) {
+    return loaded;
+  }
+  Status kept = budget->check(loaded->path);
+  return kept.ok() ? std::move(loaded) : Result<Recording>(std::move(kept).error());
+}
+
 Result<std::vector<trace::FoundTrace>> read(std::span<const std::string> inputs,
-                                            const LoadOptions& options) {
+                                            const LoadOptions& options, const Budget& budget) {
   trace::JobReadOptions reading;
+  reading.budget = budget;
   reading.strict = options.strict;
   reading.progress = options.progress;
   return trace::read_inputs(inputs, reading);
@@ -139,25 +156,31 @@ Result<Recording> job_of(std::vector<trace::FoundTrace> found, const LoadOptions
 
 }  // namespace
 
+trace::ReadOptions reading_of(const LoadOptions& options) {
+  return {.strict = options.strict, .progress = options.progress, .budget = budget_of(options)};
+}
+
 Result<Recording> load(const std::string& path, const LoadOptions& options) {
   return load_inputs({&path, 1}, options);
 }
 
 Result<Recording> load_inputs(std::span<const std::string> inputs, const LoadOptions& options) {
-  Result<std::vector<trace::FoundTrace>> found = read(inputs, options);
+  const Budget budget = budget_of(options);
+  Result<std::vector<trace::FoundTrace>> found = read(inputs, options, budget);
   if (!found.ok()) {
     return found.error();
   }
   if (inputs.size() == 1 && found->size() == 1) {
     trace::FoundTrace& only = found->front();
-    return recording_of(only.path, std::move(only.trace), options);
+    return within(budget, recording_of(only.path, std::move(only.trace), options));
   }
-  return job_of(*std::move(found), options);
+  return within(budget, job_of(*std::move(found), options));
 }
 
 Result<Recording> load_job(std::span<const std::string> inputs, const LoadOptions& options) {
-  Result<std::vector<trace::FoundTrace>> found = read(inputs, options);
-  return found.ok() ? job_of(*std::move(found), options) : found.error();
+  const Budget budget = budget_of(options);
+  Result<std::vector<trace::FoundTrace>> found = read(inputs, options, budget);
+  return found.ok() ? within(budget, job_of(*std::move(found), options)) : found.error();
 }
 
 }  // namespace foretrace::driver

@@ -25,6 +25,9 @@ struct LoadOptions {
   trace::BuildOptions build{};
   bool memory_graph = false;     ///< a timeline of memory alone becomes a graph of tensors
   bool without_one_off = false;  ///< one-off silences are cut out of the trace
+  /// Refuses inputs that take more memory than trace/io/read_budget.h gives them. For a process
+  /// that does nothing else meanwhile.
+  bool bounded_memory = false;
   /// Called now and then with bytes read and the file's size (0 if unknown).
   std::function<void(std::uint64_t, std::uint64_t)> progress{};
 };
@@ -53,6 +56,9 @@ struct Recording {
   [[nodiscard]] const Catalogue& catalogue() const { return known ? *known : no_catalogue(); }
   [[nodiscard]] const TaskGraph& graph() const { return built.graph; }
 };
+
+/// How one file is read under these options, with a budget of its own.
+[[nodiscard]] trace::ReadOptions reading_of(const LoadOptions& options);
 
 /// One recording. A folder, an archive, a manifest or a file of several processes gives a job if
 /// there is more than one trace in it.

@@ -13,6 +13,7 @@
 #include "apps/explorer/page_assets.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
+#include "sim/core/hidden_text.h"
 #include "sim/core/text.h"
 #include "sim/engine/pull/pull.h"
 
@@ -219,7 +220,8 @@ class Blocks {
       if (Status added = add(variant, base); !added.ok()) return added;
     }
     facts_["strings"] = strings_.list();
-    return add("facts", facts_.dump(-1, ' ', false, json::error_handler_t::replace));
+    return add("facts",
+               with_hidden_escaped(facts_.dump(-1, ' ', false, json::error_handler_t::replace)));
   }
 
   [[nodiscard]] const std::string& html() const { return html_; }

@@ -31,13 +31,21 @@ struct Fact {
   bool warns = false;  ///< deserves a second look
 };
 
+/// What becomes of a column on a page too narrow for all.
+enum class Narrow : std::uint8_t {
+  kept,     ///< goes below its row, as "TITLE VALUE", after all others
+  below,    ///< goes below its row first
+  left_out  ///< is only named: the table answers without it
+};
+
 struct Column {
   std::string key{};    ///< in documents and CSV; empty: on pages only
   std::string title{};  ///< on pages
   Show show = Show::always;
   bool adds_up = false;       ///< rows that a page leaves out are summed up in the last one
   std::int64_t scale_ns = 0;  ///< decimals of its times; 0: the section's, below 0: each its own
-  bool is_prose = false;      ///< broken into lines where it is too long, not cut
+  bool is_prose = false;      ///< broken into lines where it is too long
+  Narrow narrow = Narrow::kept;
 };
 
 struct Row {

@@ -7,17 +7,18 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/hidden_text.h"
+#include "sim/core/utf8.h"
+
 namespace foretrace::report {
 namespace {
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
 /// Bytes of the first `width` characters.
 std::size_t bytes_of(std::string_view text, std::size_t width) {
   std::size_t at = 0;
   while (at < text.size() && width > 0) {
     ++at;
-    while (at < text.size() && is_continuation(text[at])) {
+    while (at < text.size() && is_utf8_continuation(text[at])) {
       ++at;
     }
     --width;
@@ -58,10 +59,7 @@ std::string in_words(std::string_view name) {
   return text;
 }
 
-std::size_t width_of(std::string_view text) {
-  return text.size() -
-         static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
-}
+std::size_t width_of(std::string_view text) { return utf8_characters(text); }
 
 std::string time_text(std::int64_t ns, std::int64_t scale_ns) {
   const double scale = std::abs(static_cast<double>(scale_ns));
@@ -218,10 +216,14 @@ std::string paragraph(std::string_view first, std::string_view text, std::size_t
 }
 
 std::string printable(std::string_view text) {
-  std::string clean(text);
-  std::replace_if(
-      clean.begin(), clean.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; }, '?');
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t hidden = hidden_length(text);
+    const bool controls = hidden > 0 || static_cast<unsigned char>(text.front()) < 0x20U;
+    clean += controls ? '?' : text.front();
+    text.remove_prefix(std::max<std::size_t>(hidden, 1));
+  }
   return clean;
 }
 

@@ -58,7 +58,7 @@ struct TextStyle {
 [[nodiscard]] std::string paragraph(std::string_view first, std::string_view text,
                                     std::size_t width = page_width);
 
-/// Control characters shown as '?', so that no name from a trace can command a terminal.
+/// Control and hidden characters shown as '?', so that no name from a trace can command a terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace foretrace::report

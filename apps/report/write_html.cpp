@@ -5,43 +5,21 @@
 #include <fmt/format.h>
 
 #include "apps/report/writers.h"
+#include "sim/core/hidden_text.h"
+#include "sim/core/utf8.h"
 
 namespace foretrace::report {
 namespace {
 
 bool is_on_web(Show show) { return show == Show::always || show == Show::details; }
 
-struct Character {
-  std::size_t bytes = 1;
-  bool shows = false;  ///< false: no valid UTF-8, or one that reorders the text around it
-};
-
-/// The character that begins here.
-Character character_of(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  const std::uint8_t first = byte(0);
-  if (first < 0x80) return {1, true};
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {};
-  std::uint32_t code = first & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return {};
-    code = (code << 6U) | (byte(i) & 0x3FU);
-  }
-  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (overlong || surrogate || code > 0x10FFFF) return {};
-  const bool reorders = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
-                        code == 0x200E || code == 0x200F;
-  return {length, !reorders && code >= 0xA0};
-}
-
 /// One character for HTML; `text` loses it.
 std::string next_character(std::string_view& text) {
-  const Character character = character_of(text);
-  const std::string_view one = text.substr(0, character.bytes);
+  const std::size_t bytes = first_code_point(text).bytes;
+  const bool shows = bytes == 1 || (bytes > 1 && hidden_length(text) == 0);
+  const std::string_view one = text.substr(0, std::max<std::size_t>(bytes, 1));
   text.remove_prefix(one.size());
-  if (!character.shows) return "\xEF\xBF\xBD";
+  if (!shows) return std::string(utf8_replacement);
   switch (one.front()) {
     case '&': return "&amp;";
     case '<': return "&lt;";

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/report/writers.h"
+#include "sim/core/hidden_text.h"
 
 namespace foretrace::report {
 namespace {
@@ -110,7 +111,9 @@ Json document_of(const Page& page) {
 }  // namespace
 
 std::string json_of(const Page& page) {
-  return document_of(page).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return with_hidden_escaped(
+             document_of(page).dump(2, ' ', false, Json::error_handler_t::replace)) +
+         "\n";
 }
 
 }  // namespace foretrace::report

@@ -151,37 +151,32 @@ class TextWriter {
 
   /// All tables of a section in one grid; only the first shows the titles of its columns.
   std::string tables(const Section& section) {
-    std::vector<Grid::Align> align;
-    for (const Table& table : section.tables) {
-      if (!shows(table.show) || is_empty(table)) continue;
-      const std::vector<std::size_t> columns = shown_columns(table);
-      for (std::size_t i = align.size(); i < columns.size(); ++i) {
-        align.push_back(align_of(section, i));
-      }
-    }
-    Grid grid(align);
+    std::vector<Grid::Column> layout;
     for (const Table& table : section.tables) {
       if (!shows(table.show) || is_empty(table)) continue;
       const std::vector<std::size_t> columns = shown_columns(table);
       for (std::size_t i = 0; i < columns.size(); ++i) {
-        if (table.columns[columns[i]].is_prose) grid.break_lines_of(i);
+        const Column& column = table.columns[columns[i]];
+        if (i == layout.size()) layout.push_back({align_of(section, i), column.narrow});
+        layout[i].is_prose = layout[i].is_prose || column.is_prose;
       }
     }
+    Grid grid(layout);
     bool is_first = true;
     for (const Table& table : section.tables) {
       if (!shows(table.show) || is_empty(table)) continue;
       const std::vector<std::size_t> columns = shown_columns(table);
-      std::vector<std::string> head(align.size());
+      std::vector<std::string> head(layout.size());
       head[0] = table.title.empty() ? section.title : table.title;
-      for (std::size_t i = is_first ? 1 : align.size(); i < columns.size(); ++i) {
+      for (std::size_t i = is_first ? 1 : layout.size(); i < columns.size(); ++i) {
         head[i] = table.columns[columns[i]].title;
       }
       if (head[0].empty() && is_first) head[0] = table.columns[columns[0]].title;
       if (std::any_of(head.begin(), head.end(), [](const auto& cell) { return !cell.empty(); })) {
-        grid.row(std::move(head), true);
+        grid.titles(std::move(head));
       }
       is_first = false;
-      rows(grid, {section, table, columns, align.size()});
+      rows(grid, {section, table, columns, layout.size()});
     }
     return grid.text(0, style_);
   }
@@ -248,7 +243,7 @@ class TextWriter {
     return sum;
   }
 
-  [[nodiscard]] std::string cell(const Place& place, std::size_t i, const Value& value) const {
+  [[nodiscard]] static std::string cell(const Place& place, std::size_t i, const Value& value) {
     const std::int64_t own = place.table.columns[place.columns[i]].scale_ns;
     return shown_text(value, own < 0 ? 0 : own > 0 ? own : place.section.scale_ns);
   }

@@ -105,6 +105,8 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
       static_cast<std::int32_t>(read_bounded(fields, "multiprocessors", ParamType::integer, 1e6));
   read_capability(fields, accelerator);
   fields.optional_quantity("link_bandwidth", ParamType::bandwidth, accelerator.link_bandwidth);
+  fields.optional_quantity("host_link_bandwidth", ParamType::bandwidth,
+                           accelerator.host_link_bandwidth);
   accelerator.launch_latency_ns =
       static_cast<std::int64_t>(read_bounded(fields, "launch_latency", ParamType::time, longest));
   accelerator.kernel_gap_ns =
@@ -123,6 +125,7 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
                                                           "sources"};
   accelerator.sources = read_sources(fields, root, no_figures);
   if (accelerator.link_bandwidth < 0) fields.mistake("link_bandwidth", "is negative");
+  if (accelerator.host_link_bandwidth < 0) fields.mistake("host_link_bandwidth", "is negative");
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return accelerator;
 }

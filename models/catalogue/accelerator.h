@@ -38,7 +38,8 @@ struct Accelerator {
   std::int32_t multiprocessors = 0;
   std::int32_t compute_major = 0;  ///< compute capability, as the driver reports it; 0: unknown
   std::int32_t compute_minor = 0;
-  double link_bandwidth = 0;            ///< one direction, all links together; 0 unknown
+  double link_bandwidth = 0;       ///< one direction, all links together; 0 unknown
+  double host_link_bandwidth = 0;  ///< to the host, each way, as the link is specified; 0 unknown
   std::int64_t launch_latency_ns = 0;   ///< call end to kernel start on an idle stream
   std::int64_t kernel_gap_ns = 0;       ///< between back-to-back kernels of a stream
   std::int64_t shortest_kernel_ns = 0;  ///< of a kernel with next to nothing to do; 0: not measured

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/params.h"
+#include "sim/core/text.h"
 
 namespace foretrace {
 namespace {
@@ -33,12 +34,6 @@ constexpr double most_mebibytes = 1 << 30;
 Error bad(std::string_view key, std::string_view got, std::string_view expected) {
   return Error{ErrorCode::bad_usage, fmt::format("allocator settings: {}: got {}, expected {}",
                                                  in_quotes(key), in_quotes(got), expected)};
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
 }
 
 /// Splits at commas that are not within brackets.

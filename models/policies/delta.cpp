@@ -77,9 +77,10 @@ class Delta final : public editing::Evictor {
 
 Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamValues& params) {
   const std::string& director = params.text(director_param);
-  const editing::EvictorOptions options{.least_bytes = params.integer(editing::least_evicted_param),
-                                        .bandwidth = editing::host_link_bandwidth(graph, params),
-                                        .ahead = params.number(ahead_param)};
+  const editing::EvictorOptions options{
+      .least_bytes = params.integer(editing::least_evicted_param),
+      .bandwidth = editing::host_link_bandwidth(graph, nullptr, params),
+      .ahead = params.number(ahead_param)};
   auto policy = std::make_unique<Delta>(graph, options,
                                         director == "swap"        ? Director::swap
                                         : director == "recompute" ? Director::recompute

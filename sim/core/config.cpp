@@ -200,14 +200,6 @@ void ConfigFields::numbers(std::string_view key, std::vector<double>& out) {
   }
 }
 
-void ConfigFields::optional_numbers(std::string_view key, std::vector<double>& out) {
-  if (has(key)) {
-    numbers(key, out);
-  } else {
-    known_.emplace_back(key);
-  }
-}
-
 const ConfigValue* ConfigFields::optional_value(std::string_view key) {
   return taken(key, {}, false);
 }

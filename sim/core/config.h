@@ -78,7 +78,6 @@ class ConfigFields {
   void optional_texts(std::string_view key, std::vector<std::string>& out);
   /// A member that is a list of numbers.
   void numbers(std::string_view key, std::vector<double>& out);
-  void optional_numbers(std::string_view key, std::vector<double>& out);
   /// A member of any kind, for those who look themselves; null if it is missing.
   [[nodiscard]] const ConfigValue* optional_value(std::string_view key);
   /// True or false; without the key `out` keeps its value.

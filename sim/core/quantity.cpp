@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/params.h"
+#include "sim/core/text.h"
 
 namespace foretrace {
 namespace {
@@ -49,12 +50,6 @@ std::span<const UnitRow> units_of(ParamType type) {
     case ParamType::boolean: return {};
   }
   return {};
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 std::string unit_list(std::span<const UnitRow> units) {

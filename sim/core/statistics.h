@@ -32,16 +32,6 @@ template <typename T>
   return count == 0 ? if_empty : nth_value(std::move(values), count / 2);
 }
 
-/// The middle value, of an even number of values the mean of the two (integers: rounded down).
-template <typename T>
-[[nodiscard]] T mean_median(std::vector<T> values, T if_empty = T{}) {
-  if (values.empty()) {
-    return if_empty;
-  }
-  std::sort(values.begin(), values.end());
-  return std::midpoint(values[(values.size() - 1) / 2], values[values.size() / 2]);
-}
-
 /// The value that has `percent` of the values before it, rounded down; 100 gives the largest.
 template <typename T>
 [[nodiscard]] T percentile(std::vector<T> values, std::size_t percent, T if_empty = T{}) {

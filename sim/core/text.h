@@ -45,11 +45,6 @@ namespace foretrace {
                     [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
 
-[[nodiscard]] constexpr bool starts_with_ignore_case(std::string_view text,
-                                                     std::string_view start) {
-  return text.size() >= start.size() && equals_ignore_case(text.substr(0, start.size()), start);
-}
-
 [[nodiscard]] constexpr bool contains_ignore_case(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(),
                      [](char x, char y) { return to_lower(x) == to_lower(y); }) != text.end() ||
@@ -77,6 +72,10 @@ template <typename Texts>
   }
   return joined;
 }
+
+/// "1 kernels of 3 passes" -> "1 kernel of 3 passes": the first plural after a lone 1, adjectives
+/// between them; nothing where a preposition or a sign comes first.
+[[nodiscard]] std::string with_singulars(std::string_view text);
 
 /// What follows the last slash.
 [[nodiscard]] constexpr std::string_view file_name_of(std::string_view path) {

@@ -22,21 +22,8 @@ Link in_slot(const TaskGraph& graph, TaskId task, std::size_t slot) {
   return link;
 }
 
-/// As Topology::overflow_of; a task may wait for thousands, and every row is looked up by itself.
-std::span<const OverflowDependency> overflow_rows(const Topology& topology, TaskId task) {
-  const std::size_t block = index(task) / Topology::block_size;
-  const std::span<const OverflowDependency> rows(
-      topology.overflow.data() + topology.overflow_blocks[block],
-      topology.overflow.data() + topology.overflow_blocks[block + 1]);
-  const auto first = std::partition_point(
-      rows.begin(), rows.end(), [&](const OverflowDependency& row) { return row.task < task; });
-  const auto last = std::partition_point(
-      first, rows.end(), [&](const OverflowDependency& row) { return row.task == task; });
-  return {first, last};
-}
-
 Link in_overflow(const TaskGraph& graph, TaskId task, std::size_t row) {
-  const OverflowDependency& d = overflow_rows(graph.topology(), task)[row];
+  const OverflowDependency& d = graph.topology().overflow_of(task)[row];
   const auto position = static_cast<std::size_t>(&d - graph.topology().overflow.data());
   Link link;
   link.source = d.source;
@@ -74,7 +61,7 @@ void Dependents::Iterator::find_row() {
   const std::uint32_t entry = topology.forward[at_];
   if ((entry & 3U) != overflow_slot) return;
   if (at_ != first && topology.forward[at_ - 1] == entry) return;  // the row behind the last one
-  const auto rows = overflow_rows(topology, make_id<TaskId>(entry >> 2U));
+  const auto rows = topology.overflow_of(make_id<TaskId>(entry >> 2U));
   const auto row = std::partition_point(rows.begin(), rows.end(), [&](const auto& overflow) {
     return task_of(overflow.source) < task_;
   });

@@ -71,17 +71,6 @@ inline constexpr std::size_t dependency_kind_count = 14;
   return !is_device(kind) && kind != TaskKind::transfer;
 }
 
-/// Whose speed a lag of this kind follows when the host or the device gets faster.
-enum class LagScale : std::uint8_t { fixed, host, device };
-[[nodiscard]] constexpr LagScale lag_scale(DependencyKind kind) {
-  switch (kind) {
-    case DependencyKind::program_order:
-    case DependencyKind::hand_over: return LagScale::host;
-    case DependencyKind::capacity: return LagScale::device;
-    default: return LagScale::fixed;
-  }
-}
-
 enum class LaneKind : std::uint8_t { origin, host_thread, stream, copy_direction, channel };
 /// True for lanes on which a call puts work that runs later, and whose last task a Wait means.
 [[nodiscard]] constexpr bool is_stream_like(LaneKind kind) {

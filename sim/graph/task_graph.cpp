@@ -36,6 +36,18 @@ double Topology::bytes_per_task() const {
   return static_cast<double>(bytes) / static_cast<double>(sources.size());
 }
 
+std::int32_t TaskGraph::rank_of(const Tensor& tensor) const {
+  const TaskId touched =
+      tensor.allocated_in != none<TaskId> ? tensor.allocated_in : tensor.freed_in;
+  if (touched != none<TaskId>) return lane(touched).rank;
+  if (tensor.rank >= 0) return tensor.rank;
+  for (const DeviceInfo& device : context().devices) {
+    if (device.device == tensor.device) return device.rank;
+  }
+  const auto& classes = context().rank_classes;
+  return classes.empty() ? 0 : classes.front().first_rank;
+}
+
 void Topology::index_overflow() {
   overflow_blocks.clear();
   if (overflow.empty()) return;

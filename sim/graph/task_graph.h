@@ -1,6 +1,7 @@
 // The task graph: immutable columns, dependencies as points in slots, weights apart from topology.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -46,12 +47,15 @@ struct Topology {
   /// The overflow dependencies of a task.
   [[nodiscard]] std::span<const OverflowDependency> overflow_of(TaskId task) const {
     if (overflow_blocks.empty()) return {};
-    std::uint32_t first = overflow_blocks[index(task) / block_size];
-    const std::uint32_t end = overflow_blocks[index(task) / block_size + 1];
-    while (first < end && overflow[first].task < task) ++first;
-    std::uint32_t last = first;
-    while (last < end && overflow[last].task == task) ++last;
-    return {overflow.data() + first, last - first};
+    const std::size_t block = index(task) / block_size;
+    const std::span<const OverflowDependency> rows(overflow.data() + overflow_blocks[block],
+                                                   overflow.data() + overflow_blocks[block + 1]);
+    // A task may wait for thousands, and every row is looked up by itself.
+    const auto first = std::partition_point(
+        rows.begin(), rows.end(), [&](const OverflowDependency& row) { return row.task < task; });
+    const auto last = std::partition_point(
+        first, rows.end(), [&](const OverflowDependency& row) { return row.task == task; });
+    return {first, last};
   }
   /// Fills overflow_blocks; to be called once `sources` and `overflow` are complete.
   void index_overflow();
@@ -153,6 +157,9 @@ class TaskGraph {
   [[nodiscard]] Provenance provenance(TaskId t) const { return columns_->provenance[index(t)]; }
   [[nodiscard]] LaneId lane_id(TaskId t) const { return columns_->lane[index(t)]; }
   [[nodiscard]] const Lane& lane(TaskId t) const { return context_->lanes[index(lane_id(t))]; }
+  /// Whose memory a tensor is in: what nothing in the window touches belongs to the first rank that
+  /// has its device.
+  [[nodiscard]] std::int32_t rank_of(const Tensor& tensor) const;
   [[nodiscard]] WorkId work_id(TaskId t) const { return columns_->work[index(t)]; }
   [[nodiscard]] const Work& work(TaskId t) const { return context_->works[index(work_id(t))]; }
   [[nodiscard]] std::string_view name(TaskId t) const { return context_->names[work(t).name]; }

@@ -5,13 +5,10 @@
 
 #include "sim/core/result.h"
 #include "sim/graph/links.h"
+#include "sim/result/step_count.h"
 
 namespace foretrace {
 namespace {
-
-/// Gaps between back-to-back operations are shorter (1 to 5 us measured on V100 to H100, MI300X);
-/// what a recording booked on a stream beyond that is a silence without a known reason.
-constexpr std::int64_t longest_gap_ns = 20'000;
 
 /// A stretch in which a task is on its device.
 struct Stretch {
@@ -31,8 +28,11 @@ class Counter {
 
   void add(const Stretch& stretch) {
     const std::int32_t number = graph_.step(stretch.task);
-    const std::int64_t occupied = uncovered(stretch, occupied_to_ns_);
-    const std::int64_t worked = stretch.waits ? 0 : uncovered(stretch, worked_to_ns_);
+    const auto uncovered = [&](std::int64_t& to_ns) {
+      return uncovered_ns(stretch.begin_ns, stretch.end_ns, stretch.gap_ns, to_ns);
+    };
+    const std::int64_t occupied = uncovered(occupied_to_ns_);
+    const std::int64_t worked = stretch.waits ? 0 : uncovered(worked_to_ns_);
     occupied_ns_ += occupied;
     if (number < 0) {
       return;
@@ -40,31 +40,13 @@ class Counter {
     DeviceStep& step = steps_[static_cast<std::size_t>(number)];
     step.work_ns += worked;
     step.occupied_ns += occupied;
-    if (step.begin_ns < 0) {
-      step.begin_ns = stretch.begin_ns;
-      step.first = stretch.task;
-    }
-    if (stretch.end_ns > step.end_ns) {
-      step.end_ns = stretch.end_ns;
-      step.last = stretch.task;
-    }
+    extend_step(step, stretch.task, stretch.begin_ns, stretch.end_ns);
     step.operations += stretch.waits ? 0 : 1;
   }
 
   [[nodiscard]] std::int64_t occupied_ns() const { return occupied_ns_; }
 
  private:
-  static std::int64_t uncovered(const Stretch& stretch, std::int64_t& to_ns) {
-    const std::int64_t own =
-        std::max<std::int64_t>(0, stretch.end_ns - std::max(stretch.begin_ns, to_ns));
-    const std::int64_t silence = std::max<std::int64_t>(0, stretch.begin_ns - to_ns);
-    const std::int64_t gap =
-        to_ns < 0 ? 0
-                  : std::min(silence, std::clamp<std::int64_t>(stretch.gap_ns, 0, longest_gap_ns));
-    to_ns = std::max(to_ns, stretch.end_ns);
-    return own + gap;
-  }
-
   const TaskGraph& graph_;
   std::vector<DeviceStep>& steps_;
   std::int64_t worked_to_ns_ = -1;

@@ -4,14 +4,10 @@
 #include <utility>
 
 #include "sim/core/result.h"
-#include "sim/graph/links.h"
+#include "sim/result/activity.h"
 
 namespace foretrace {
 namespace {
-
-/// What can go on at an instant, in the order in which it claims the instant.
-enum class Activity : std::uint8_t { compute, transfer, waiting, copy, host };
-constexpr std::size_t activity_count = 5;
 
 struct Edge {
   std::int64_t time_ns = 0;
@@ -22,10 +18,9 @@ struct Edge {
 class Sweep {
  public:
   Sweep(const TaskGraph& graph, const Timeline& timeline, const Window& window)
-      : graph_(graph), timeline_(timeline), window_(window) {
+      : graph_(graph), timeline_(timeline), window_(window), launches_(launching_lanes(graph)) {
     FORETRACE_CHECK(timeline.size() >= graph.size());
     summary_.lane_busy_ns.assign(graph.context().lanes.size(), 0);
-    find_launching_lanes();
   }
 
   Summary run() {
@@ -48,17 +43,6 @@ class Sweep {
   }
 
  private:
-  /// Threads that enqueue device work; the others (loaders, watchdogs) do not bind the device.
-  void find_launching_lanes() {
-    launches_.assign(graph_.context().lanes.size(), 0);
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const auto task = make_id<TaskId>(i);
-      if (graph_.kind(task) == TaskKind::launch) {
-        launches_[index(graph_.lane_id(task))] = 1;
-      }
-    }
-  }
-
   void add_task(TaskId task) {
     const TaskKind kind = graph_.kind(task);
     const std::int64_t inside = clipped(timeline_.start_ns(task), timeline_.end_ns(task));
@@ -71,52 +55,22 @@ class Sweep {
     if (is_device(kind)) {
       summary_.phase_device_ns[static_cast<std::size_t>(graph_.phase(task))] += inside;
     }
-    add_device(task);
+    for (const ActivitySpan& span : device_activities(graph_, timeline_, task)) add(span);
   }
 
   /// A thread works during its segments and calls; in between it waits.
   void add_host(TaskId task) {
-    if (launches_[index(graph_.lane_id(task))] == 0) {
-      return;
-    }
-    const TaskId before = previous_on_lane(graph_, task);
-    const std::int64_t from = before == none<TaskId> ? 0 : timeline_.end_ns(before);
-    const std::int64_t to = std::min(from + graph_.segment_ns(task), timeline_.start_ns(task));
-    add(Activity::host, from, to);
-    add(Activity::host, timeline_.start_ns(task), timeline_.end_ns(task));
+    if (!launches_[index(graph_.lane_id(task))]) return;
+    add(segment_activity(graph_, timeline_, task));
+    add({Activity::host, timeline_.start_ns(task), timeline_.end_ns(task)});
   }
 
-  void add_device(TaskId task) {
-    const std::int64_t start = timeline_.start_ns(task);
-    const std::int64_t end = timeline_.end_ns(task);
-    const TaskKind kind = graph_.kind(task);
-    if (kind == TaskKind::copy) {
-      return add(Activity::copy, start, end);
-    }
-    if (kind != TaskKind::collective && kind != TaskKind::transfer) {
-      return add(Activity::compute, start, end);
-    }
-    // A collective in two parts has arrived when it begins; until its finish starts it waits.
-    if (graph_.work(task).part == TaskPart::begin) {
-      return add(Activity::waiting, start, end);
-    }
-    if (graph_.work(task).part == TaskPart::finish) {
-      const TaskId begin = previous_on_lane(graph_, task);
-      if (begin != none<TaskId>) {
-        add(Activity::waiting, timeline_.end_ns(begin), start);
-      }
-    }
-    add(Activity::transfer, start, end);
-  }
-
-  void add(Activity activity, std::int64_t from, std::int64_t to) {
-    from = std::max(from, window_.begin_ns);
-    to = std::min(to, window_.end_ns);
-    if (from >= to) {
-      return;
-    }
-    edges_.push_back({from, activity, 1});
-    edges_.push_back({to, activity, -1});
+  void add(const ActivitySpan& span) {
+    const std::int64_t from = std::max(span.from_ns, window_.begin_ns);
+    const std::int64_t to = std::min(span.to_ns, window_.end_ns);
+    if (from >= to) return;
+    edges_.push_back({from, span.activity, 1});
+    edges_.push_back({to, span.activity, -1});
   }
 
   [[nodiscard]] std::int64_t clipped(std::int64_t from, std::int64_t to) const {
@@ -167,7 +121,7 @@ class Sweep {
   const TaskGraph& graph_;
   const Timeline& timeline_;
   const Window& window_;
-  std::vector<std::uint8_t> launches_;  ///< per lane: holds a launch
+  std::vector<bool> launches_;
   std::vector<Edge> edges_;
   Summary summary_;
 };

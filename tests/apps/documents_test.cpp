@@ -186,6 +186,21 @@ TEST_CASE("a ranking follows the schema and falls") {
   }
 }
 
+TEST_CASE("with examples a ranking holds more rows, each with its settings") {
+  const json plain = document_of("whatif " + std::string(demo_trace) + " --rank-all --json");
+  const json more =
+      document_of("whatif " + std::string(demo_trace) + " --rank-all --examples --json");
+  check_against("result-1.json", more);
+  CHECK(more["ranking"]["rows"].size() > plain["ranking"]["rows"].size());
+  std::size_t examples = 0;
+  for (const json& row : more["ranking"]["rows"]) {
+    const std::string settings = row["example"];
+    examples += settings.empty() ? 0 : 1;
+    CHECK((row["name"] == "batch_size") == (settings == "factor=2"));
+  }
+  CHECK(examples == more["ranking"]["rows"].size() - plain["ranking"]["rows"].size());
+}
+
 TEST_CASE("an inspection follows its schema, one entry per trace") {
   const json document =
       document_of(std::string("inspect ") + demo_trace + " " + demo_trace + " --json");

@@ -272,6 +272,41 @@ TEST_CASE("every page fits 100 columns and starts with the answer") {
   CHECK(run_program("simulate " + demo).out.rfind("step ", 0) == 0);
 }
 
+TEST_CASE("pages of 80 columns keep names and ranges whole") {
+  const std::vector<std::string> pages = {"list",
+                                          "explain h100_sxm",
+                                          "inspect " + demo + " --details",
+                                          "inspect " + demo + " --memory --modules",
+                                          "simulate " + demo + " --step all --details",
+                                          "simulate configs/scenarios/gpt3_175b_selene.json",
+                                          "critical-path " + demo + " --details",
+                                          "compare " + demo + " " + demo + " --details",
+                                          "whatif " + demo + " --rank-all",
+                                          "whatif " + demo + " --rank-all --by memory",
+                                          "whatif " + demo + " --pairs",
+                                          "whatif " + demo + " --max-batch",
+                                          "whatif " + demo + " --apply cuda_graph --details",
+                                          "schedule examples/05_schedule/heterogeneous.json"};
+  for (const std::string& arguments : pages) {
+    const Ran ran = run_program(arguments, "COLUMNS=80");
+    CAPTURE(arguments);
+    CHECK(ran.code == 0);
+    CHECK(first_bad_line(ran.out, 80) == "");
+  }
+  // The names of what-ifs, of stages and of policies, and the ranges beside them.
+  const std::string ranking = run_program("whatif " + demo + " --rank-all", "COLUMNS=80").out;
+  CHECK(ranking.find("remove_synchronization") != std::string::npos);
+  for (std::size_t at = ranking.find("..."); at != std::string::npos;
+       at = ranking.find("...", at + 3)) {
+    CHECK(ranking.substr(at, 4) == "... ");  // "... 6 more", not a name without its middle
+  }
+  CHECK(ranking.find(" .. ") != std::string::npos);
+  const std::string jobs =
+      run_program("schedule examples/05_schedule/heterogeneous.json", "COLUMNS=80").out;
+  CHECK(jobs.find("max_sum_throughput [a]") != std::string::npos);
+  CHECK(jobs.find("no room for") != std::string::npos);
+}
+
 TEST_CASE("every component can be explained on one page") {
   std::istringstream names(run_program("list --quiet").out);
   for (std::string name; std::getline(names, name);) {

@@ -160,6 +160,14 @@ TEST_CASE("refused: a run with times beside tensors without") {
   CHECK(holds(ran.err, "tensors without times"));
 }
 
+TEST_CASE("refused: standard output as the name of a file, and examples without a ranking") {
+  for (const std::string& command :
+       {"report " + demo + " -o -", "simulate " + demo + " --timeline -"}) {
+    CHECK(holds(refusal_of(command), "cannot write '-': expected the name of a file"));
+  }
+  CHECK(holds(refusal_of("whatif " + demo + " --pairs --examples"), "--rank-all"));
+}
+
 TEST_CASE("a folder of configs that is none stops what reads configs, and nothing else") {
   const auto with = [](const std::string& arguments) {
     return run_program(

@@ -5,7 +5,9 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
+#include "apps/report/text.h"
 #include "tests/apps/support/program.h"
 
 namespace foretrace::test {
@@ -51,6 +53,24 @@ TEST_CASE("report: the page is none of the traces, and must be named") {
   const Ran over = run_program("report " + std::string(demo_trace) + " -o " + demo_trace);
   CHECK(over.code == 2);
   CHECK(over.err.find("it is read too") != std::string::npos);
+}
+
+TEST_CASE("report: a step of other samples says so, and gains by the time of one") {
+  const std::string page = scratch_file("batch.html");
+  const std::string demo(demo_trace);
+  const Ran ran = run_program("report " + demo + " --top 0 -o " + page +
+                              " --apply batch_size:factor=2 --apply mixed_precision");
+  CHECK(ran.code == 0);
+  const std::string html = text_of_file(page);
+  CHECK(html.find(", for 2.00x the samples.") != std::string::npos);
+  // `whatif` says of the same two: 50.93 ms -> 39.24 ms for twice the samples.
+  const Ran asked =
+      run_program("whatif " + demo + " --json --apply batch_size:factor=2 --apply mixed_precision");
+  const auto document = nlohmann::json::parse(asked.out);
+  const double before = document["baseline"]["step_ns"];
+  const double after = document["predicted"]["step_ns"];
+  CHECK(html.find(report::signed_percent_text(after / 2 / before - 1) + "</b> per sample") !=
+        std::string::npos);
 }
 
 TEST_CASE("compare: two traces, or the ranks of two jobs behind --with") {

@@ -45,8 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)trace::integers_of(value);
     (void)trace::elements_of_dims(value);
   });
-  if (trace::detail::is_manifest(bytes)) {
-    (void)trace::detail::parse_manifest(bytes, "fuzz.json");
+  if (trace::is_manifest(bytes)) {
+    (void)trace::parse_manifest(bytes, "fuzz.json");
   }
   std::vector<trace::RankTrace> ranks = read_members(bytes);
   if (!ranks.empty()) {

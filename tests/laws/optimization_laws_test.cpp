@@ -214,7 +214,7 @@ TEST_CASE("law: every what-if makes a valid graph or declines, once and on top o
   CHECK(never_applied(tried) ==
         "communication_scale compress_communication cortex data_loader_workers dynamic_batching "
         "horizontal_fusion hypergraph_fusion kernel_table pinned_copies remove_straggler "
-        "remove_synchronization renee_classifier replicate");
+        "remove_synchronization renee_classifier replicate weight_only_quantization");
 }
 
 TEST_CASE("law: the ends of declared ranges are accepted, too") {

@@ -46,9 +46,9 @@ Ran run(const Place& place, std::string command) {
     command += " --dry-run >/dev/null";
   }
   const std::string folder = place.program.substr(0, place.program.rfind('/'));
-  const std::string line = "cd '" + place.root + "' && XDG_CONFIG_HOME=/nonexistent PATH='" +
-                           folder + "':\"$PATH\" && export XDG_CONFIG_HOME && { " + command +
-                           "\n} 2>&1 </dev/null";
+  const std::string line =
+      "cd '" + place.root + "' && unset COLUMNS && XDG_CONFIG_HOME=/nonexistent PATH='" + folder +
+      "':\"$PATH\" && export XDG_CONFIG_HOME && { " + command + "\n} 2>&1 </dev/null";
   Ran ran;
   // NOLINTNEXTLINE(cert-env33-c): commands of our own pages, run as a reader would run them
   std::FILE* const pipe = popen(line.c_str(), "r");

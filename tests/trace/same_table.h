@@ -11,7 +11,7 @@
 
 namespace foretrace::trace {
 
-namespace detail {
+namespace same_table {
 
 [[nodiscard]] inline std::string text_of(const EventTable& t, const Descriptor& d) {
   return fmt::format("{}|{}|{}|{}|{},{},{}|{},{},{}|{}|{}|{}|{}", t.names[d.dims], t.names[d.types],
@@ -75,7 +75,7 @@ std::string first_difference(std::string_view what, const Rows& a, const Rows& b
   return {};
 }
 
-}  // namespace detail
+}  // namespace same_table
 
 /// The first difference between two tables but for the path and the reader; empty if there is none.
 [[nodiscard]] inline std::string difference(const EventTable& a, const EventTable& b) {
@@ -91,25 +91,27 @@ std::string first_difference(std::string_view what, const Rows& a, const Rows& b
                        b.size(), b.tracks.size());
   }
   for (std::size_t i = 0; i < a.tracks.size(); ++i) {
-    if (detail::text_of(a, a.tracks[i]) != detail::text_of(b, b.tracks[i])) {
-      return fmt::format("track {}: {} and {}", i, detail::text_of(a, a.tracks[i]),
-                         detail::text_of(b, b.tracks[i]));
+    if (same_table::text_of(a, a.tracks[i]) != same_table::text_of(b, b.tracks[i])) {
+      return fmt::format("track {}: {} and {}", i, same_table::text_of(a, a.tracks[i]),
+                         same_table::text_of(b, b.tracks[i]));
     }
   }
   for (std::size_t row = 0; row < a.size(); ++row) {
-    if (detail::row_of(a, row) != detail::row_of(b, row)) {
-      return fmt::format("row {}: {} and {}", row, detail::row_of(a, row), detail::row_of(b, row));
+    if (same_table::row_of(a, row) != same_table::row_of(b, row)) {
+      return fmt::format("row {}: {} and {}", row, same_table::row_of(a, row),
+                         same_table::row_of(b, row));
     }
   }
-  const auto text = [](const auto& entry) { return detail::text_of(entry); };
+  const auto text = [](const auto& entry) { return same_table::text_of(entry); };
   for (const std::string& found :
-       {detail::first_difference("sync", a.syncs, b.syncs, text),
-        detail::first_difference("flow", a.flows, b.flows, text),
-        detail::first_difference("sequence number", a.sequence_numbers, b.sequence_numbers, text),
-        detail::first_difference("call", a.record_functions, b.record_functions, text),
-        detail::first_difference("fact", a.info.environment, b.info.environment, text),
-        detail::first_difference("memory event", a.memory, b.memory, text),
-        detail::first_difference("device", a.info.devices, b.info.devices, text)}) {
+       {same_table::first_difference("sync", a.syncs, b.syncs, text),
+        same_table::first_difference("flow", a.flows, b.flows, text),
+        same_table::first_difference("sequence number", a.sequence_numbers, b.sequence_numbers,
+                                     text),
+        same_table::first_difference("call", a.record_functions, b.record_functions, text),
+        same_table::first_difference("fact", a.info.environment, b.info.environment, text),
+        same_table::first_difference("memory event", a.memory, b.memory, text),
+        same_table::first_difference("device", a.info.devices, b.info.devices, text)}) {
     if (!found.empty()) {
       return found;
     }

@@ -57,7 +57,6 @@ enum class PhaseEvidence : std::uint8_t {
   context,        ///< between two pieces of evidence of its thread or stream in the step
   twin            ///< device work without a launch: equal work has this phase everywhere else
 };
-inline constexpr std::size_t phase_evidence_count = 12;
 [[nodiscard]] std::string_view to_string(PhaseEvidence evidence);
 
 struct Annotation {

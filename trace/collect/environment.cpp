@@ -43,7 +43,7 @@ std::vector<std::pair<std::string, std::string>> environment_of(const Recording&
   std::vector<std::pair<std::string, std::string>> facts;
   for (const Known& fact : known) {
     if (const std::string_view value = ftr::value_of(recording.facts, fact.key); !value.empty()) {
-      facts.emplace_back(fact.name, trace::detail::shortened(value, longest_fact));
+      facts.emplace_back(fact.name, trace::shortened(value, longest_fact));
     }
   }
   if (const std::int64_t started = ftr::number_of(recording.facts, "started", -1); started >= 0) {

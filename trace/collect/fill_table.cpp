@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/integers.h"
 #include "trace/collect/environment.h"
 #include "trace/collect/names.h"
 #include "trace/collect/recording.h"
@@ -18,11 +19,6 @@
 
 namespace foretrace::trace::collector {
 namespace {
-
-std::int32_t clamped(std::int64_t value) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
-}
 
 SyncKind sync_kind_of(WaitKind kind) {
   switch (kind) {
@@ -110,23 +106,23 @@ class Converter {
     for (const DeviceRecord& device : recording_.devices) {
       DeviceProperties properties;
       properties.rank = std::max(info.rank, 0);
-      properties.id = clamped(device.id);
+      properties.id = clamped_int32(device.id);
       properties.name = std::string(text(device.name));
       properties.total_memory_bytes = device.memory_bytes;
-      properties.multiprocessors = clamped(device.multiprocessors);
-      properties.compute_major = clamped(device.compute_major);
-      properties.compute_minor = clamped(device.compute_minor);
-      properties.max_threads_per_multiprocessor = clamped(device.threads_per_multiprocessor);
-      properties.registers_per_multiprocessor = clamped(device.registers_per_multiprocessor);
+      properties.multiprocessors = clamped_int32(device.multiprocessors);
+      properties.compute_major = clamped_int32(device.compute_major);
+      properties.compute_minor = clamped_int32(device.compute_minor);
+      properties.max_threads_per_multiprocessor = clamped_int32(device.threads_per_multiprocessor);
+      properties.registers_per_multiprocessor = clamped_int32(device.registers_per_multiprocessor);
       properties.shared_memory_per_multiprocessor = device.shared_bytes_per_multiprocessor;
-      properties.warp_size = clamped(device.warp_size);
+      properties.warp_size = clamped_int32(device.warp_size);
       info.devices.push_back(std::move(properties));
     }
   }
 
   std::int32_t rank_of(std::string_view key) const {
     const std::int64_t value = ftr::number_of(recording_.facts, key, -1);
-    return value >= 0 ? clamped(value) : -1;
+    return value >= 0 ? clamped_int32(value) : -1;
   }
 
   void index_records() {
@@ -206,9 +202,9 @@ class Converter {
     Descriptor d;
     d.grid = kernel.grid;
     d.block = kernel.block;
-    d.registers_per_thread = clamped(kernel.registers_per_thread);
+    d.registers_per_thread = clamped_int32(kernel.registers_per_thread);
     d.shared_memory_bytes =
-        clamped(std::int64_t{kernel.static_shared_bytes} + kernel.dynamic_shared_bytes);
+        clamped_int32(std::int64_t{kernel.static_shared_bytes} + kernel.dynamic_shared_bytes);
     if (kernel.cluster[0] > 1 || kernel.cluster[1] > 1 || kernel.cluster[2] > 1) {
       d.text =
           filler_.names().intern(fmt::format("{{\"cluster\": [{}, {}, {}]}}", kernel.cluster[0],
@@ -299,8 +295,7 @@ class Converter {
   void add_range(const RangeRecord& range, std::int64_t end) {
     Descriptor d;
     if (const std::string_view domain = text(range.domain); !domain.empty()) {
-      d.text = filler_.names().intern(
-          fmt::format("{{\"domain\": \"{}\"}}", trace::detail::escaped(domain)));
+      d.text = filler_.names().intern(fmt::format("{{\"domain\": \"{}\"}}", json_escaped(domain)));
     }
     filler_.add({range.time, end, EventKind::user_annotation, name(range.name),
                  filler_.host_thread(range.process, range.thread), 0, 0, filler_.descriptor(d)},
@@ -341,7 +336,7 @@ class Converter {
       SyncRecord sync;
       sync.kind = sync_kind_of(wait.kind);
       const auto device = devices_.find(wait.context);
-      sync.device = device == devices_.end() ? -1 : clamped(device->second);
+      sync.device = device == devices_.end() ? -1 : clamped_int32(device->second);
       sync.stream = std::max<std::int64_t>(wait.stream, -1);
       sync.correlation = wait.correlation;
       sync.start_ns = wait.start;
@@ -374,7 +369,7 @@ class Converter {
       event.track =
           filler_.host_thread(record.process, record.thread != 0 ? record.thread : thread);
       event.device_type = on_device ? 1 : 0;
-      event.device = on_device ? clamped(record.device) : -1;
+      event.device = on_device ? clamped_int32(record.device) : -1;
       event.bytes = record.is_release ? -record.bytes : record.bytes;
       event.address = record.address;
       if (on_device) {

@@ -19,9 +19,8 @@ void read_texts(const ftr::Chunk& chunk, std::uint64_t limit, Recording& recordi
       ftr::take_names(chunk.payload, limit, [&](std::uint64_t number, std::string_view text) {
         const auto at = static_cast<std::size_t>(number);
         recording.texts.resize(std::max(recording.texts.size(), at + 1));
-        recording.texts[at] = trace::detail::is_valid_utf8(text)
-                                  ? std::string(text)
-                                  : trace::detail::with_valid_utf8(text);
+        recording.texts[at] =
+            trace::is_valid_utf8(text) ? std::string(text) : with_valid_utf8(text);
       });
   if (!taken) {
     report.count(DamageKind::dropped, "damaged chunk of names", chunk.offset,

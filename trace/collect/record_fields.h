@@ -18,10 +18,10 @@ struct RecordTraits;
 /// A member that several kinds of device work share, as a column of one of them.
 template <typename Record, auto member>
 [[nodiscard]] constexpr ftr::Field<Record> shared_field(std::uint16_t id) {
-  using Value = typename ftr::detail::MemberOf<decltype(member)>::Value;
+  using Value = typename ftr::cells::MemberOf<decltype(member)>::Value;
   return {
-      id, [](const Record& row) { return ftr::detail::to_bits(row.*member); },
-      [](Record& row, std::int64_t value) { row.*member = ftr::detail::from_bits<Value>(value); }};
+      id, [](const Record& row) { return ftr::cells::to_bits(row.*member); },
+      [](Record& row, std::int64_t value) { row.*member = ftr::cells::from_bits<Value>(value); }};
 }
 
 /// The columns of DeviceWork and then those of the record itself.

@@ -27,7 +27,7 @@ std::string stop_warning(const ftr::Pairs& facts) {
   }
   const std::int64_t until = ftr::number_of(facts, recorded_until_fact, 0);
   return fmt::format("recorded until {} only, the program ran on: {}",
-                     until > 0 ? utc_text(until) : "its first call", detail::shortened(why));
+                     until > 0 ? utc_text(until) : "its first call", shortened(why));
 }
 
 std::string cut_warning(const ftr::Pairs& facts) {

@@ -9,6 +9,7 @@
 #include "trace/formats/common/describe_format.h"
 #include "trace/formats/reader.h"
 #include "trace/io/out_of_memory.h"
+#include "trace/io/read_budget.h"
 
 namespace foretrace::trace {
 namespace {
@@ -79,7 +80,7 @@ std::string_view own_schema(std::string_view prefix) {
 }
 
 Error unknown_format(const std::string& path, std::string_view prefix, std::string_view trouble) {
-  std::string what = detail::describe_format(prefix);
+  std::string what = formats::describe_format(prefix);
   if (prefix.empty() && !trouble.empty()) {
     what = std::string(trouble);
   } else if (what.empty()) {
@@ -117,11 +118,14 @@ Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options) {
     }
     const Choice choice = choose(*prefix);
     const bool unsure = choice.confidence == Confidence::maybe;
-    if (choice.reader == nullptr || (unsure && !detail::describe_format(*prefix).empty())) {
+    if (choice.reader == nullptr || (unsure && !formats::describe_format(*prefix).empty())) {
       return unknown_format(path, *prefix, file.trouble());
     }
-    const std::unique_ptr<ByteSource> whole = std::move(file).take();
-    return choice.reader->read(*whole, options);
+    const std::unique_ptr<ByteSource> whole = within(options.budget, std::move(file).take());
+    Result<LoadedTrace> trace = choice.reader->read(*whole, options);
+    // Some make much of little once they have read it all.
+    Status kept = options.budget != nullptr ? options.budget->check(path) : ok_status();
+    return kept ? std::move(trace) : Result<LoadedTrace>(std::move(kept).error());
   });
 }
 

@@ -52,9 +52,9 @@ bool tells_about_the_machine(std::string_view key) {
 // A JSON object without the members that tell about the machine.
 std::string scrubbed_object(std::string_view json) {
   std::string padded(json);
-  padded.resize(json.size() + detail::scan_padding, '\0');
+  padded.resize(json.size() + formats::scan_padding, '\0');
   std::string out;
-  detail::Members members(std::string_view(padded).substr(0, json.size()));
+  formats::Members members(std::string_view(padded).substr(0, json.size()));
   while (members.next()) {
     if (!tells_about_the_machine(members.key().text)) {
       out += out.empty() ? "{\"" : ", \"";

@@ -22,9 +22,8 @@ void FileNames::read(std::span<const Chunk> chunks, std::uint64_t file_bytes, Na
           if (at >= ids_.size()) {
             ids_.resize(at + 1, none<NameId>);
           }
-          ids_[at] = trace::detail::is_valid_utf8(text)
-                         ? names.intern(text)
-                         : names.intern(trace::detail::with_valid_utf8(text));
+          ids_[at] =
+              trace::is_valid_utf8(text) ? names.intern(text) : names.intern(with_valid_utf8(text));
           identity_ = identity_ && index(ids_[at]) == at;
         });
     if (!taken) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/integers.h"
 #include "sim/core/parallel.h"
 #include "trace/ftr/bytes.h"
 #include "trace/ftr/event_columns.h"
@@ -18,11 +19,6 @@ namespace {
 
 // Below this, starting a thread costs more than it saves.
 constexpr std::uint64_t file_worth_threads = std::uint64_t{1} << 18U;
-
-std::int32_t small(std::int64_t value) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value, -1, std::numeric_limits<std::int32_t>::max()));
-}
 
 bool is_time(std::int64_t ns) { return ns >= 0 && ns < latest; }
 
@@ -58,8 +54,8 @@ class TableReader {
   void read_info(const Pairs& pairs) {
     TraceInfo& info = table_.info;
     info.format = std::string(value_of(pairs, "format"));
-    info.rank = small(number_of(pairs, "rank", -1));
-    info.world_size = small(number_of(pairs, "world_size", -1));
+    info.rank = clamped_int32(number_of(pairs, "rank", -1), -1);
+    info.world_size = clamped_int32(number_of(pairs, "world_size", -1), -1);
     info.base_time_ns = number_of(pairs, "base_time_ns", 0);
     info.first_time_ns = std::clamp(number_of(pairs, "first_time_ns", 0), -latest, latest);
     info.resolution_ns = std::max<std::int64_t>(1, number_of(pairs, "resolution_ns", 1));

@@ -54,7 +54,7 @@ void put_stored_column(std::string& payload, std::uint64_t id,
 /// Fills up to the size that its count asks for.
 void finish_rows(std::string& payload, std::uint64_t count);
 
-namespace detail {
+namespace cells {
 
 template <typename T>
 [[nodiscard]] constexpr std::int64_t to_bits(T value) {
@@ -83,27 +83,27 @@ struct MemberOf<ValueType RowType::*> {
   using Value = ValueType;
 };
 
-}  // namespace detail
+}  // namespace cells
 
 /// The field of a member: field<&Row::member>(3).
 template <auto member>
 [[nodiscard]] constexpr auto field(std::uint16_t id) {
-  using Of = detail::MemberOf<decltype(member)>;
+  using Of = cells::MemberOf<decltype(member)>;
   using Row = typename Of::Row;
   using Value = typename Of::Value;
   return Field<Row>{
-      id, [](const Row& row) { return detail::to_bits(row.*member); },
-      [](Row& row, std::int64_t value) { row.*member = detail::from_bits<Value>(value); }};
+      id, [](const Row& row) { return cells::to_bits(row.*member); },
+      [](Row& row, std::int64_t value) { row.*member = cells::from_bits<Value>(value); }};
 }
 /// The field of an element of an array member.
 template <auto member, std::size_t at>
 [[nodiscard]] constexpr auto element(std::uint16_t id) {
-  using Of = detail::MemberOf<decltype(member)>;
+  using Of = cells::MemberOf<decltype(member)>;
   using Row = typename Of::Row;
   using Value = typename Of::Value::value_type;
   return Field<Row>{
-      id, [](const Row& row) { return detail::to_bits((row.*member)[at]); },
-      [](Row& row, std::int64_t value) { (row.*member)[at] = detail::from_bits<Value>(value); }};
+      id, [](const Row& row) { return cells::to_bits((row.*member)[at]); },
+      [](Row& row, std::int64_t value) { (row.*member)[at] = cells::from_bits<Value>(value); }};
 }
 
 template <typename Row, std::size_t size>

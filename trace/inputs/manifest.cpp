@@ -10,7 +10,7 @@
 #include "trace/formats/common/describe_format.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace {
 namespace {
 
 using simdjson::dom::element;
@@ -30,8 +30,9 @@ std::int32_t rank_in(element file) {
 }  // namespace
 
 bool is_manifest(std::string_view prefix) {
-  const JsonOutline outline = outline_of(prefix);
-  return outline.is_object && has_key(outline, "foretrace") && !has_key(outline, "traceEvents");
+  const formats::JsonOutline outline = formats::outline_of(prefix);
+  return outline.is_object && formats::has_key(outline, "foretrace") &&
+         !has_key(outline, "traceEvents");
 }
 
 Result<std::vector<ManifestFile>> parse_manifest(std::string_view text, const std::string& path) {
@@ -63,4 +64,4 @@ Result<std::vector<ManifestFile>> parse_manifest(std::string_view text, const st
   return files;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace

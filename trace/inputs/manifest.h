@@ -11,7 +11,7 @@
 
 #include "sim/core/result.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace {
 
 /// A recording of a manifest.
 struct ManifestFile {
@@ -27,4 +27,4 @@ struct ManifestFile {
 [[nodiscard]] Result<std::vector<ManifestFile>> parse_manifest(std::string_view text,
                                                                const std::string& path);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace

@@ -115,16 +115,16 @@ Result<std::vector<FoundTrace>> read_one(Probe file, const ReadOptions& options)
 Result<Listing> read_list(Probe file) {
   const std::string path(file.path());
   const std::unique_ptr<ByteSource> source = std::move(file).take();
-  auto text = detail::read_all(*source, {}, longest_list);
+  auto text = formats::read_all(*source, {}, longest_list);
   if (!text) {
     return std::move(text).error();
   }
-  auto listed = detail::parse_manifest(*text, path);
+  auto listed = parse_manifest(*text, path);
   if (!listed) {
     return std::move(listed).error();
   }
   Listing listing{.path = path, .files = {}, .warnings = {}};
-  for (const detail::ManifestFile& recording : *listed) {
+  for (const ManifestFile& recording : *listed) {
     const std::string place = (fs::path(path).parent_path() / recording.path).generic_string();
     std::error_code failed;
     if (fs::is_regular_file(place, failed)) {
@@ -169,8 +169,8 @@ Result<Content> open_input(const std::string& path, const ReadOptions& options) 
     if (is_tar(start->substr(0, tar_header))) {
       return as_content(read_archive(*std::move(*file).take(), options));
     }
-    return detail::is_manifest(*start) ? as_content(read_list(std::move(*file)))
-                                       : as_content(read_one(std::move(*file), options));
+    return is_manifest(*start) ? as_content(read_list(std::move(*file)))
+                               : as_content(read_one(std::move(*file), options));
   });
 }
 
@@ -184,7 +184,7 @@ bool is_list(const std::string& path) {
     return false;
   }
   const auto start = file->start(enough_for_a_key);
-  return start && detail::is_manifest(*start);
+  return start && is_manifest(*start);
 }
 
 std::optional<Listing> listing_of(const std::string& path) {

@@ -7,34 +7,10 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-namespace foretrace::trace::detail {
+#include "sim/core/hidden_text.h"
+
+namespace foretrace::trace {
 namespace {
-
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
-
-bool continues(unsigned char byte) { return (byte & 0xC0U) == 0x80U; }
-
-// Length of the valid UTF-8 sequence at the start of `text`; 0 if there is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = at(0);
-  if (lead < 0x80) {
-    return 1;
-  }
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!continues(at(i))) {
-      return 0;
-    }
-  }
-  const bool overlong = (lead == 0xE0 && at(1) < 0xA0) || (lead == 0xF0 && at(1) < 0x90);
-  const bool surrogate = lead == 0xED && at(1) >= 0xA0;
-  const bool too_high = lead == 0xF4 && at(1) >= 0x90;
-  return overlong || surrogate || too_high ? 0 : length;
-}
 
 void append_code_point(std::string& out, std::uint32_t code) {
   const auto byte = [&](std::uint32_t value) { out += static_cast<char>(value); };
@@ -90,7 +66,7 @@ std::size_t append_unicode(std::string& out, std::string_view raw, std::size_t a
     }
   }
   if (*first >= 0xD800 && *first <= 0xDFFF) {
-    out += replacement;
+    out += utf8_replacement;
   } else {
     append_code_point(out, *first);
   }
@@ -117,39 +93,6 @@ bool is_valid_utf8(std::string_view text) {
   return simdjson::validate_utf8(text.data(), text.size());
 }
 
-std::size_t control_length(std::string_view at) {
-  const auto byte = [&](std::size_t i) {
-    return i < at.size() ? static_cast<unsigned char>(at[i]) : 0U;
-  };
-  const bool is_c1 = byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0;
-  const bool is_arabic_mark = byte(0) == 0xD8 && byte(1) == 0x9C;  // U+061C
-  if (is_c1 || is_arabic_mark) {
-    return 2;
-  }
-  // U+200E and U+200F, U+2028 to U+202E, U+2066 to U+2069.
-  const bool is_general =
-      byte(0) == 0xE2 && byte(1) == 0x80 &&
-      ((byte(2) >= 0x8E && byte(2) <= 0x8F) || (byte(2) >= 0xA8 && byte(2) <= 0xAE));
-  const bool is_isolate = byte(0) == 0xE2 && byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
-  return is_general || is_isolate ? 3 : 0;
-}
-
-std::string with_valid_utf8(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    if (length == 0) {
-      out += replacement;
-      text.remove_prefix(1);
-    } else {
-      out += text.substr(0, length);
-      text.remove_prefix(length);
-    }
-  }
-  return out;
-}
-
 std::string unescaped(std::string_view raw) {
   std::string out;
   out.reserve(raw.size());
@@ -174,30 +117,14 @@ std::string unescaped(std::string_view raw) {
   return out;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string shortened(std::string_view text, std::size_t limit) {
   // Runs of white space become one space, so that four times the limit is enough to look at.
   std::string line;
   const std::string_view start = text.substr(0, limit * 4);
   for (std::size_t i = 0; i < start.size(); ++i) {
     const char c = start[i];
-    const std::size_t control = control_length(start.substr(i));
-    const bool blank = static_cast<unsigned char>(c) <= 0x20 || c == 0x7F || control > 0;
+    const std::size_t control = hidden_length(start.substr(i));
+    const bool blank = static_cast<unsigned char>(c) <= 0x20 || control > 0;
     i += control > 0 ? control - 1 : 0;
     if (blank && (line.empty() || line.back() == ' ')) {
       continue;
@@ -210,10 +137,10 @@ std::string shortened(std::string_view text, std::size_t limit) {
     return line;
   }
   std::size_t cut = std::min(line.size(), limit > 3 ? limit - 3 : 0);
-  while (cut > 0 && cut < line.size() && continues(static_cast<unsigned char>(line[cut]))) {
+  while (cut > 0 && cut < line.size() && is_utf8_continuation(line[cut])) {
     --cut;
   }
   return line.substr(0, cut) + "...";
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace

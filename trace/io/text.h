@@ -5,21 +5,15 @@
 #include <string>
 #include <string_view>
 
-namespace foretrace::trace::detail {
+#include "sim/core/utf8.h"
+
+namespace foretrace::trace {
 
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
-/// Bytes of the control character beyond ASCII that the text starts with; 0 if it starts with none.
-/// U+009B begins an escape sequence, others begin lines or turn the direction of what follows, so
-/// that a page reads as something it does not say.
-[[nodiscard]] std::size_t control_length(std::string_view at);
-/// Every byte that is not part of valid UTF-8 becomes U+FFFD.
-[[nodiscard]] std::string with_valid_utf8(std::string_view text);
 /// The text between the quotes of a JSON string with its escapes resolved. Escapes that JSON does
 /// not know stay as they are; half a surrogate pair becomes U+FFFD.
 [[nodiscard]] std::string unescaped(std::string_view raw);
-/// The same as a JSON string without its quotes.
-[[nodiscard]] std::string escaped(std::string_view text);
 /// One printable line of at most `limit` bytes; "..." marks a cut.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t limit = 160);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace

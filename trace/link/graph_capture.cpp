@@ -93,7 +93,7 @@ std::string launched_kernel(const EventTable& events, EventId launch) {
   while (end < text.size() && text[end] != '"') {
     end += text[end] == '\\' ? 2 : 1;
   }
-  return detail::unescaped(text.substr(start, std::min(end, text.size()) - start));
+  return unescaped(text.substr(start, std::min(end, text.size()) - start));
 }
 
 class Join {
@@ -170,8 +170,8 @@ class Join {
     std::string where;
     if (same < graph.size() && at + same < names_.size() && named_) {
       where = fmt::format("; kernel {}: captured '{}', executed '{}'", same + 1,
-                          detail::shortened(names_[at + same], 50),
-                          detail::shortened(execution_.name_of(graph[same]), 50));
+                          shortened(names_[at + same], 50),
+                          shortened(execution_.name_of(graph[same]), 50));
     }
     return Error{ErrorCode::no_match,
                  fmt::format("{} and {} are not capture and execution of one graph: {} launches "

@@ -31,6 +31,7 @@ struct JobReadOptions {
   std::uint32_t readers = 8;  ///< ranks that are read at the same time, at most
   /// Called now and then with ranks read and their number; of a single file with its bytes.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
+  std::shared_ptr<ReadBudget> budget{};  ///< of all together; null: whatever there is
 };
 
 /// Every trace of files, folders, .tar(.gz) archives and lists of recordings, as given; "-" is

@@ -32,7 +32,7 @@ Result<std::vector<Found>> read_all(
   std::atomic<bool> failed = false;
   std::mutex reporting;
   std::size_t done = 0;
-  ReadOptions reading{options.strict, {}};
+  ReadOptions reading{.strict = options.strict, .progress = {}, .budget = options.budget};
   if (count == 1) {
     reading.progress = options.progress;
   }

@@ -33,7 +33,7 @@ Unknown find_unknown(const EventTable& events) {
   const auto most =
       std::max_element(by_place.begin(), by_place.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  unknown.where = most == by_place.end() ? std::string() : detail::shortened(most->first, 60);
+  unknown.where = most == by_place.end() ? std::string() : shortened(most->first, 60);
   return unknown;
 }
 

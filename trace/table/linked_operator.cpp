@@ -14,9 +14,9 @@ constexpr std::string_view head = "{\"captured by\": \"";
 
 std::string with_captured(std::string_view text, std::string_view operator_name,
                           std::string_view layer) {
-  std::string out = std::string(head) + detail::escaped(operator_name) + "\"";
+  std::string out = std::string(head) + json_escaped(operator_name) + "\"";
   if (!layer.empty()) {
-    out += ", \"captured in\": \"" + detail::escaped(layer) + "\"";
+    out += ", \"captured in\": \"" + json_escaped(layer) + "\"";
   }
   const bool has_more = text.size() > 2 && text.front() == '{';
   return out + (has_more ? ", " + std::string(text.substr(1)) : std::string("}"));
@@ -30,7 +30,7 @@ std::string captured_operator(std::string_view text) {
   while (end < text.size() && text[end] != '"') {
     end += text[end] == '\\' ? 2 : 1;
   }
-  return detail::unescaped(text.substr(head.size(), std::min(end, text.size()) - head.size()));
+  return unescaped(text.substr(head.size(), std::min(end, text.size()) - head.size()));
 }
 
 }  // namespace foretrace::trace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <variant>
 
 #include "trace/table/events.h"
@@ -12,10 +13,14 @@
 
 namespace foretrace::trace {
 
+class ReadBudget;
+
 struct ReadOptions {
   bool strict = false;  ///< any dropped event is an error
   /// Called now and then with compressed bytes read and the file's size (0 if unknown).
   std::function<void(std::uint64_t, std::uint64_t)> progress;
+  /// What it may take of memory (trace/io/read_budget.h); null: whatever there is.
+  std::shared_ptr<ReadBudget> budget{};
 };
 
 /// The rows of LoadedTrace::events.

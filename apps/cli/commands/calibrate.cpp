@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/command.h"
-#include "apps/cli/configs.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/console.h"
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"

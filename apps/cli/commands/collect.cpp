@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "apps/cli/command.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/console.h"
 #include "apps/cli/recordings.h"
 #include "apps/cli/run_program.h"
 #include "sim/core/params.h"

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/command.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/console.h"
 #include "apps/driver/predict.h"
 #include "apps/report/pages.h"
 

@@ -1,5 +1,5 @@
 // foretrace completion: a script that teaches the shell our names.
-#include "apps/cli/completion.h"
+#include "apps/cli/names/completion.h"
 
 #include <array>
 #include <memory>
@@ -8,10 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/command.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/console.h"
 
 namespace foretrace::commands {
 namespace {

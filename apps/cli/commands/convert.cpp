@@ -6,15 +6,16 @@
 
 #include <fmt/format.h>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/command.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/console.h"
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 #include "trace/formats/scrub.h"
 #include "trace/formats/writer.h"
+#include "trace/io/read_budget.h"
 
 namespace foretrace::commands {
 namespace {
@@ -45,9 +46,10 @@ Result<Converted> convert(const Options& options) {
   if (Status status = app::check_output(options.out, {&options.in, 1}); !status.ok()) {
     return std::move(status).error();
   }
-  Result<trace::LoadedTrace> loaded = trace::read_trace(
-      options.in, {.strict = options.trace.strict,
-                   .progress = app::reading_progress(options.in, options.common)});
+  Result<trace::LoadedTrace> loaded =
+      trace::read_trace(options.in, {.strict = options.trace.strict,
+                                     .progress = app::reading_progress(options.in, options.common),
+                                     .budget = std::make_shared<trace::ReadBudget>()});
   app::clear_progress();
   if (!loaded.ok()) {
     return std::move(loaded).error();

@@ -2,11 +2,11 @@
 #include <memory>
 #include <string>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/command.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/console.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/predict.h"
 #include "apps/report/pages.h"

@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/command.h"
-#include "apps/cli/components.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
-#include "apps/cli/names.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/components.h"
+#include "apps/cli/names/names.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/console.h"
 #include "sim/core/params.h"
 
 namespace foretrace::commands {

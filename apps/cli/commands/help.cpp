@@ -1,13 +1,13 @@
 // foretrace help: the pages of --help, and the manual page.
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/help.h"
 
 #include <memory>
 #include <string>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/command.h"
-#include "apps/cli/console.h"
-#include "apps/cli/man_page.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/man_page.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/console.h"
 
 namespace foretrace::commands {
 namespace {

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/command.h"
-#include "apps/cli/components.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/components.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/console.h"
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 
@@ -74,8 +74,10 @@ std::string text(const std::vector<Component>& found, const report::TextStyle& s
       }
     }
     if (!rows.empty()) {
-      text += (text.empty() ? "" : "\n") + style.strong(kind.name) +
-              fmt::format(": {}\n", kind.summary) + rows;
+      std::string head =
+          report::paragraph("", fmt::format("{}: {}", kind.name, kind.summary), style.width);
+      head.replace(0, kind.name.size(), style.strong(kind.name));
+      text += (text.empty() ? "" : "\n") + head + rows;
     }
   }
   return text + "\nforetrace explain NAME tells all about one of them\n";

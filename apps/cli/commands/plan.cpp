@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/busy.h"
-#include "apps/cli/command.h"
-#include "apps/cli/configs.h"
-#include "apps/cli/console.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
+#include "apps/cli/output/console.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/report/pages.h"
 #include "sim/core/params.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,15 +10,15 @@
 
 #include <fmt/format.h>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/busy.h"
-#include "apps/cli/command.h"
-#include "apps/cli/configs.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
-#include "apps/cli/names.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/configs.h"
+#include "apps/cli/names/names.h"
 #include "apps/cli/options.h"
-#include "apps/cli/outputs.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
+#include "apps/cli/output/console.h"
+#include "apps/cli/output/outputs.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/ranking.h"
 #include "apps/driver/compare/compare.h"
@@ -45,6 +46,7 @@ struct Answers {
   driver::RunOptions options;
   driver::Replay replay;
   driver::Ranking ranking;
+  std::map<const OptimizationInfo*, driver::Prediction> ranked{};  ///< behind its rows
   std::vector<explorer::Variant> variants;
 };
 
@@ -90,12 +92,10 @@ Status add_variants(const Options& options, const std::vector<driver::WhatIf>& s
     const std::string name(row.optimization->name);
     if (left == 0 && name != asked) continue;
     left -= left == 0 ? 0 : 1;
-    const std::vector<driver::WhatIf> one = {*driver::with_defaults(*row.optimization)};
-    Result<driver::Prediction> prediction =
-        driver::predict(answers.recording, one, answers.options, &answers.replay);
-    if (!prediction.ok()) return prediction.error();
-    answers.variants.push_back(variant_of(name, {name}, *std::move(prediction), *how_tos));
+    answers.variants.push_back(
+        variant_of(name, {name}, std::move(answers.ranked.at(row.optimization)), *how_tos));
   }
+  answers.ranked.clear();
   return ok_status();
 }
 
@@ -148,10 +148,15 @@ Result<Answers> answers_of(const Options& options, const std::vector<driver::Wha
   if (!recording.ok()) return recording.error();
   Result<driver::Replay> replay = driver::replay(*recording, *run_options);
   if (!replay.ok()) return replay.error();
-  Answers answers{*std::move(recording), *run_options, *std::move(replay), {}, {}};
-  Result<driver::Ranking> ranking = app::while_busy(
-      options.common, "trying every what-if",
-      [&answers] { return driver::rank_all(answers.recording, answers.replay, answers.options); });
+  Answers answers{*std::move(recording), *run_options, *std::move(replay), {}, {}, {}};
+  Result<driver::Ranking> ranking =
+      app::while_busy(options.common, "trying every what-if", [&answers] {
+        const auto keep = [&answers](const OptimizationInfo& info, driver::Prediction prediction) {
+          answers.ranked.emplace(&info, std::move(prediction));
+        };
+        return driver::rank_all(answers.recording, answers.replay, answers.options,
+                                driver::RankHow{.keep = keep});
+      });
   if (!ranking.ok()) return ranking.error();
   answers.ranking = *std::move(ranking);
   if (const Status added = add_variants(options, stack, answers); !added.ok()) {

@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/command.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
 #include "apps/cli/options.h"
-#include "apps/cli/outputs.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/console.h"
+#include "apps/cli/output/outputs.h"
 #include "apps/driver/what_if_spec.h"
 #include "apps/report/pages.h"
 #include "apps/report/schedule/schedule_report.h"

@@ -8,15 +8,15 @@
 
 #include <fmt/format.h>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/busy.h"
-#include "apps/cli/command.h"
-#include "apps/cli/configs.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
-#include "apps/cli/pictures.h"
-#include "apps/cli/timelines.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
+#include "apps/cli/output/console.h"
+#include "apps/cli/output/pictures.h"
+#include "apps/cli/output/timelines.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/plan/scenario_answer.h"

@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/command.h"
-#include "apps/cli/configs.h"
-#include "apps/cli/console.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/console.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/select.h"
 #include "apps/report/pages.h"

@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/answers.h"
-#include "apps/cli/busy.h"
-#include "apps/cli/command.h"
-#include "apps/cli/configs.h"
-#include "apps/cli/console.h"
-#include "apps/cli/help.h"
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
+#include "apps/cli/output/console.h"
 #include "apps/cli/table_options.h"
 #include "apps/driver/validate/ablation.h"
 #include "apps/driver/validate/claims.h"

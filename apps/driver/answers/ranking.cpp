@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <utility>
 #include <variant>
 
 #include "apps/driver/device_fit.h"
+#include "apps/driver/examples.h"
 #include "apps/driver/what_if_stack.h"
 #include "sim/core/parallel.h"
 
@@ -21,18 +24,43 @@ struct Baseline {
   const RunOptions& options;
   const MemoryModel& memory;
   std::optional<MemoryNeed> need{};
+  bool examples = false;
 };
 
-Tried try_alone(const OptimizationInfo& info, const Baseline& baseline) {
+/// Hands predictions over one at a time.
+class Keeper {
+ public:
+  explicit Keeper(const RankHow& how) : how_(how) {}
+  void keep(const OptimizationInfo& info, Prediction prediction) {
+    if (!how_.keep) return;
+    const std::lock_guard lock(one_at_a_time_);
+    how_.keep(info, std::move(prediction));
+  }
+
+ private:
+  const RankHow& how_;
+  std::mutex one_at_a_time_;
+};
+
+Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& keeper) {
   if (info.basis == Basis::formula) {
     return Unranked{info.name, Unranked::Cause::is_formula, "a formula, see foretrace explain"};
   }
-  const std::optional<WhatIf> what_if = with_defaults(info);
+  std::optional<WhatIf> what_if = with_defaults(info);
+  std::string settings;
+  // Another device is chosen, not tried.
+  if (!what_if && baseline.examples && info.stage != ApplyStage::device) {
+    Result<Example> example = example_of(baseline.recording.catalogue(), info);
+    if (example.ok() && !example->settings.empty()) {
+      what_if = std::move(example->what_if);
+      settings = std::move(example->settings);
+    }
+  }
   if (!what_if) {
     return Unranked{info.name, Unranked::Cause::needs_parameter,
                     "needs a parameter, see foretrace explain"};
   }
-  const Result<Prediction> prediction =
+  Result<Prediction> prediction =
       predict(baseline.recording, {&*what_if, 1}, baseline.options, &baseline.replay);
   if (!prediction.ok()) {
     const Error& error = prediction.error();
@@ -54,14 +82,17 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline) {
   const double samples = prediction->samples.value_or(1);
   const double gain = 1 - static_cast<double>(step) / (std::max(1.0, before) * samples);
   const double scatter = baseline.replay.scatter;
-  return Ranked{&info,
-                step,
-                prediction->low_ns,
-                prediction->high_ns,
-                before * samples / std::max(1.0, static_cast<double>(step)),
-                samples,
-                scatter > 0 && std::abs(gain) <= scatter,
-                need};
+  const Ranked row{&info,
+                   step,
+                   prediction->low_ns,
+                   prediction->high_ns,
+                   before * samples / std::max(1.0, static_cast<double>(step)),
+                   samples,
+                   scatter > 0 && std::abs(gain) <= scatter,
+                   need,
+                   std::move(settings)};
+  keeper.keep(info, *std::move(prediction));
+  return row;
 }
 
 bool has_device_work(const TaskGraph& graph) {
@@ -101,6 +132,13 @@ std::optional<WhatIf> with_defaults(const OptimizationInfo& info) {
 
 Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                          const RunOptions& options, RankBy by) {
+  return rank_all(recording, baseline, options, RankHow{.by = by});
+}
+
+Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
+                         const RunOptions& options, const RankHow& how) {
+  const RankBy by = how.by;
+  Keeper keeper(how);
   const MemoryModel memory(recording, baseline.run.timeline);
   if (by == RankBy::memory && !memory.is_known()) {
     return Error{ErrorCode::missing_cost,
@@ -113,11 +151,13 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                  "--rank-all: the recording has tensors, but no work and no times, expected --by "
                  "memory"};
   }
-  const Baseline reference{recording, baseline, options, memory,
-                           memory.need(recording.graph(), baseline.run.timeline)};
+  const Baseline reference{
+      recording,   baseline, options, memory, memory.need(recording.graph(), baseline.run.timeline),
+      how.examples};
   const auto all = optimizations::all();
   std::vector<Tried> tried(all.size());
-  for_each_index(all.size(), [&](std::size_t i) { tried[i] = try_alone(*all[i], reference); });
+  for_each_index(all.size(),
+                 [&](std::size_t i) { tried[i] = try_alone(*all[i], reference, keeper); });
   Ranking ranking;
   ranking.by = by;
   ranking.memory = reference.need;

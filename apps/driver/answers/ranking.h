@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ struct Ranked {
   double samples = 1;                ///< of a step / of a recorded one
   bool is_noise = false;             ///< the gain is smaller than the trace's own scatter
   std::optional<MemoryNeed> memory;  ///< where tensors are recorded
+  std::string settings{};            ///< of an example, "factor=2"; empty: its defaults
 };
 /// An optimization that a ranking leaves out.
 struct Unranked {
@@ -53,6 +55,17 @@ struct Ranking {
 /// memory: lowest peak of live bytes first, equal ones by time; an error without recorded tensors.
 [[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                                        const RunOptions& options = {}, RankBy by = RankBy::time);
+
+/// How a ranking is made.
+struct RankHow {
+  RankBy by = RankBy::time;
+  /// What-ifs of the program that need a parameter take the settings that ship with them.
+  bool examples = false;
+  /// Gets the prediction behind every row, one at a time, in any order.
+  std::function<void(const OptimizationInfo&, Prediction)> keep{};
+};
+[[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
+                                       const RunOptions& options, const RankHow& how);
 
 /// Two what-ifs, the second on top of the first.
 struct RankedPair {

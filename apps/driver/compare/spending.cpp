@@ -119,7 +119,12 @@ class Adder {
     describe_place(stretch.task, key);
     if (rank < 0 || rank == scope.rank) return add(key, stretch);
     key.group = fmt::format("rank {}", rank);
-    for (const Stretch& other : of_rank(rank, scope)) {
+    const std::vector<Stretch>& others = of_rank(rank, scope);
+    auto at = std::partition_point(others.begin(), others.end(), [&](const Stretch& other) {
+      return other.end_ns <= stretch.begin_ns;
+    });
+    for (; at != others.end() && at->begin_ns < stretch.end_ns; ++at) {
+      const Stretch& other = *at;
       const Stretch both{std::max(stretch.begin_ns, other.begin_ns),
                          std::min(stretch.end_ns, other.end_ns),
                          Use::waiting,

@@ -6,9 +6,21 @@
 #include <utility>
 
 #include "sim/graph/links.h"
+#include "sim/result/activity.h"
 
 namespace foretrace::driver {
 namespace {
+
+Use use_of(Activity activity) {
+  switch (activity) {
+    case Activity::compute: return Use::compute;
+    case Activity::transfer: return Use::communication;
+    case Activity::waiting: return Use::waiting;
+    case Activity::copy: return Use::copy;
+    case Activity::host: return Use::host;
+  }
+  return Use::idle;
+}
 
 /// A claim on the time from one moment to another.
 struct Claim {
@@ -23,10 +35,9 @@ struct Claim {
 class Claims {
  public:
   Claims(const TaskGraph& graph, const Timeline& timeline, const Window& window)
-      : graph_(graph), timeline_(timeline), window_(window) {}
+      : graph_(graph), timeline_(timeline), window_(window), launches_(launching_lanes(graph)) {}
 
   std::vector<Claim> collect() {
-    find_launching_lanes();
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const auto task = make_id<TaskId>(i);
       if (graph_.lane(task).rank != window_.rank) continue;
@@ -42,15 +53,6 @@ class Claims {
   }
 
  private:
-  /// Threads that enqueue device work; the others (loaders, watchdogs) do not bind the device.
-  void find_launching_lanes() {
-    launches_.assign(graph_.context().lanes.size(), false);
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const auto task = make_id<TaskId>(i);
-      if (graph_.kind(task) == TaskKind::launch) launches_[index(graph_.lane_id(task))] = true;
-    }
-  }
-
   void add(Claim claim) {
     claim.from_ns = std::max(claim.from_ns, window_.begin_ns);
     claim.to_ns = std::min(claim.to_ns, window_.end_ns);
@@ -58,33 +60,20 @@ class Claims {
   }
 
   void add_device(TaskId task) {
-    const std::int64_t start = timeline_.start_ns(task);
-    const std::int64_t end = timeline_.end_ns(task);
-    const TaskKind kind = graph_.kind(task);
-    if (kind == TaskKind::copy) return add({start, end, Use::copy, task, {}});
-    if (kind != TaskKind::collective && kind != TaskKind::transfer) {
-      return add({start, end, Use::compute, task, {}});
+    for (const ActivitySpan& span : device_activities(graph_, timeline_, task)) {
+      add({span.from_ns, span.to_ns, use_of(span.activity), task, {}});
     }
-    // A collective in two parts has arrived when it begins; until its finish starts it waits.
-    if (graph_.work(task).part == TaskPart::begin) return add({start, end, Use::waiting, task, {}});
-    if (graph_.work(task).part == TaskPart::finish) {
-      const TaskId begin = previous_on_lane(graph_, task);
-      if (begin != none<TaskId>) {
-        add({timeline_.end_ns(begin), start, Use::waiting, task, {}});
-      }
-    }
-    add({start, end, Use::communication, task, {}});
   }
 
   /// A thread works during its segments and calls; in between it waits. Parts of a segment count
   /// from its end.
   void add_host(TaskId task) {
     if (!launches_[index(graph_.lane_id(task))]) return;
-    const TaskId before = previous_on_lane(graph_, task);
-    const std::int64_t from = before == none<TaskId> ? 0 : timeline_.end_ns(before);
-    const std::int64_t start = timeline_.start_ns(task);
-    std::int64_t to = std::min(from + graph_.segment_ns(task), start);
-    add({start, timeline_.end_ns(task), Use::host, task, graph_.work(task).name});
+    const ActivitySpan segment = segment_activity(graph_, timeline_, task);
+    const std::int64_t from = segment.from_ns;
+    std::int64_t to = segment.to_ns;
+    add({timeline_.start_ns(task), timeline_.end_ns(task), Use::host, task,
+         graph_.work(task).name});
     const std::vector<SegmentPart>& parts = graph_.context().segment_parts;
     auto part = std::upper_bound(parts.begin(), parts.end(), task,
                                  [](TaskId id, const SegmentPart& p) { return id < p.task; });
@@ -99,7 +88,7 @@ class Claims {
   const TaskGraph& graph_;
   const Timeline& timeline_;
   const Window& window_;
-  std::vector<bool> launches_;  // per lane
+  std::vector<bool> launches_;
   std::vector<Claim> claims_;
 };
 
@@ -124,8 +113,8 @@ std::vector<Stretch> settled(const std::vector<Claim>& claims, const Window& win
   const auto add = [&](std::int64_t until) {
     if (until <= at) return;
     Stretch stretch{at, until, Use::idle, none<TaskId>, {}};
-    const auto first = std::find_if(active.begin(), active.end(),
-                                    [](const auto& claiming) { return !claiming.empty(); });
+    const auto* const first = std::find_if(active.begin(), active.end(),
+                                           [](const auto& claiming) { return !claiming.empty(); });
     if (first != active.end()) {
       const Claim& claim = claims[*first->begin()];
       stretch = {at, until, claim.use, claim.task, claim.label};

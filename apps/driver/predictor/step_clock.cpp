@@ -4,25 +4,13 @@
 #include <array>
 #include <limits>
 
-#include "sim/result/device_steps.h"
+#include "sim/result/step_count.h"
 
 namespace foretrace {
 namespace {
 
-// As in sim/result/device_steps.cpp, which this follows line by line: a test compares the two.
-constexpr std::int64_t longest_gap_ns = 20'000;
 constexpr std::size_t most_streams = 16;
 constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t uncovered(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t gap_ns,
-                       std::int64_t& to_ns) {
-  const std::int64_t own = std::max<std::int64_t>(0, end_ns - std::max(begin_ns, to_ns));
-  const std::int64_t silence = std::max<std::int64_t>(0, begin_ns - to_ns);
-  const std::int64_t gap =
-      to_ns < 0 ? 0 : std::min(silence, std::clamp<std::int64_t>(gap_ns, 0, longest_gap_ns));
-  to_ns = std::max(to_ns, end_ns);
-  return own + gap;
-}
 
 }  // namespace
 
@@ -91,19 +79,12 @@ void StepClock::read(const Timeline& timeline, const std::vector<std::int64_t>& 
     const std::int64_t end_ns = points[2 * std::size_t{operation.task} + 1];
     at_ns[first] = head(first);
     const std::int64_t taken =
-        uncovered(begin_ns, end_ns, segment_ns[operation.task], covered_to_ns);
+        uncovered_ns(begin_ns, end_ns, segment_ns[operation.task], covered_to_ns);
     if (operation.step < 0) continue;
     DeviceStep& step = times.device[static_cast<std::size_t>(operation.step)];
     step.work_ns += taken;
     step.occupied_ns += taken;
-    if (step.begin_ns < 0) {
-      step.begin_ns = begin_ns;
-      step.first = make_id<TaskId>(operation.task);
-    }
-    if (end_ns > step.end_ns) {
-      step.end_ns = end_ns;
-      step.last = make_id<TaskId>(operation.task);
-    }
+    extend_step(step, make_id<TaskId>(operation.task), begin_ns, end_ns);
     ++step.operations;
   }
   for (std::size_t i = 0; i < steps_.size(); ++i) {

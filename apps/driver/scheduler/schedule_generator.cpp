@@ -13,7 +13,7 @@
 namespace foretrace::scheduling {
 namespace {
 
-constexpr double most_jobs = 10'000'000;
+constexpr double most_jobs = 1'000'000;
 
 double seconds(ConfigFields& fields, std::string_view key) {
   double ns = 0;

@@ -6,24 +6,10 @@
 #include <fmt/format.h>
 
 #include "sim/core/params.h"
+#include "sim/core/utf8.h"
 
 namespace foretrace::sweeping {
 namespace {
-
-void write_text(std::string_view text, std::string& out) {
-  out += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
 
 // Configs are at most 64 levels deep: the parser sees to it.
 void write(const ConfigValue& value, std::string& out) {
@@ -31,7 +17,7 @@ void write(const ConfigValue& value, std::string& out) {
     case ConfigValue::Kind::null: out += "null"; return;
     case ConfigValue::Kind::boolean:
     case ConfigValue::Kind::number: out += value.text; return;
-    case ConfigValue::Kind::text: write_text(value.text, out); return;
+    case ConfigValue::Kind::text: out += json_string(value.text); return;
     case ConfigValue::Kind::list:
     case ConfigValue::Kind::object: break;
   }
@@ -40,7 +26,7 @@ void write(const ConfigValue& value, std::string& out) {
   for (std::size_t i = 0; i < value.items.size(); ++i) {
     if (i > 0) out += ',';
     if (!is_list) {
-      write_text(value.keys[i], out);
+      out += json_string(value.keys[i]);
       out += ':';
     }
     write(value.items[i], out);

@@ -126,27 +126,19 @@ Result<std::vector<AblatedRule>> ablation_table(const CataloguePtr& catalogue,
   if (!rules.ok()) {
     return rules.error();
   }
-  const Result<std::vector<std::string>> files = traces_below(folder);
-  if (!files.ok()) {
-    return files.error();
-  }
-  LoadOptions loading;
-  loading.catalogue = catalogue;
   std::vector<AblatedRule> table;
   for (const Rule* const one : *rules) table.push_back({one->name, one->doc, {}});
-  for (const std::string& file : *files) {
-    Result<Recording> recording = load(fmt::format("{}/{}", folder, file), loading);
-    if (!recording.ok() || recording->job != nullptr || !has_device_work(recording->events) ||
-        !has_host_calls(recording->events)) {
-      continue;
-    }
+  Status done = for_each_recording(catalogue, folder, [&](FolderRecording&& file) {
+    Result<Recording>& recording = file.recording;
+    if (!recording.ok() || recording->job != nullptr) return;
     const Result<GraphErrors> with = errors_of(*recording, recording->built.honesty);
-    if (!with.ok()) continue;
-    recording->path = file;
+    if (!with.ok()) return;
+    recording->path = file.name;
     for_each_index(table.size(), [&](std::size_t i) {
       table[i].traces.push_back(without_rule(*recording, *(*rules)[i], *with));
     });
-  }
+  });
+  if (!done.ok()) return done.error();
   return table;
 }
 

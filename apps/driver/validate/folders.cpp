@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace foretrace::driver {
+namespace {
 
 namespace fs = std::filesystem;
 
+/// Traces in JSON below a folder, relative to it and sorted.
 Result<std::vector<std::string>> traces_below(const std::string& folder) {
   std::error_code failed;
   std::vector<std::string> list;
@@ -46,6 +51,36 @@ bool has_device_work(const trace::EventTable& events) {
 bool has_host_calls(const trace::EventTable& events) {
   return std::find(events.kind.begin(), events.kind.end(), trace::EventKind::runtime) !=
          events.kind.end();
+}
+
+/// Graphs come from both.
+Status check_content(const trace::EventTable& events) {
+  if (!has_device_work(events)) return Error{ErrorCode::unsupported, "no device work"};
+  if (!has_host_calls(events)) {
+    return Error{ErrorCode::unsupported, "device work without host calls"};
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status for_each_recording(const CataloguePtr& catalogue, const std::string& folder,
+                          const std::function<void(FolderRecording&&)>& visit) {
+  const Result<std::vector<std::string>> names = traces_below(folder);
+  if (!names.ok()) return names.error();
+  for (const std::string& name : *names) {
+    const auto begin = std::chrono::steady_clock::now();
+    Result<Recording> recording =
+        load(fmt::format("{}/{}", folder, name), {.catalogue = catalogue});
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+    if (recording.ok()) {
+      if (Status content = check_content(recording->events); !content.ok()) {
+        recording = content.error();
+      }
+    }
+    visit({name, std::move(recording), time.count()});
+  }
+  return ok_status();
 }
 
 }  // namespace foretrace::driver

@@ -1,18 +1,25 @@
 // The recordings of a folder.
 #pragma once
 
+#include <functional>
 #include <string>
-#include <vector>
 
+#include "apps/driver/load.h"
+#include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
-#include "trace/table/events.h"
 
 namespace foretrace::driver {
 
-/// Traces in JSON below a folder, relative to it and sorted.
-[[nodiscard]] Result<std::vector<std::string>> traces_below(const std::string& folder);
+/// A recording below a folder that can be simulated, or why not.
+struct FolderRecording {
+  std::string name;  ///< relative to the folder
+  Result<Recording> recording;
+  double load_ms = 0;  ///< wall time
+};
 
-[[nodiscard]] bool has_device_work(const trace::EventTable& events);
-[[nodiscard]] bool has_host_calls(const trace::EventTable& events);
+/// Loads every trace in JSON below a folder, in the order of their names; one is in memory at a
+/// time.
+[[nodiscard]] Status for_each_recording(const CataloguePtr& catalogue, const std::string& folder,
+                                        const std::function<void(FolderRecording&&)>& visit);
 
 }  // namespace foretrace::driver

@@ -1,7 +1,6 @@
 #include "apps/driver/validate/validation.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -224,35 +223,19 @@ Coverage coverage_of(const std::vector<PairRow>& pairs) {
 double PairRow::error() const { return error_of(predicted_ns, measured_ns); }
 
 Result<ReplayTable> replay_table(const CataloguePtr& catalogue, const std::string& folder) {
-  Result<std::vector<std::string>> files = traces_below(folder);
-  if (!files) {
-    return std::move(files).error();
-  }
   ReplayTable table;
-  for (const std::string& name : *files) {
-    const auto begin = std::chrono::steady_clock::now();
-    Result<Recording> recording =
-        load(fmt::format("{}/{}", folder, name), {.catalogue = catalogue});
-    if (!recording) {
-      table.left_out.push_back({name, recording.error().message});
-      continue;
-    }
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-    if (!has_device_work(recording->events) || !has_host_calls(recording->events)) {
-      table.left_out.push_back({name, has_device_work(recording->events)
-                                          ? "device work without host calls"
-                                          : "no device work"});
-      continue;
-    }
-    Result<ReplayRow> row = replay_row(*recording);
+  Status done = for_each_recording(catalogue, folder, [&](FolderRecording&& file) {
+    Result<ReplayRow> row = file.recording.ok() ? replay_row(*file.recording)
+                                                : Result<ReplayRow>(file.recording.error());
     if (!row) {
-      table.left_out.push_back({name, row.error().message});
-      continue;
+      table.left_out.push_back({file.name, row.error().message});
+      return;
     }
-    row->trace = name;
-    row->simulate_ms = time.count();
+    row->trace = file.name;
+    row->simulate_ms = file.load_ms;
     table.rows.push_back(std::move(row).value());
-  }
+  });
+  if (!done) return std::move(done).error();
   return table;
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/examples.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/validate/folders.h"
@@ -20,43 +21,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The example that ships with a what-if, or its defaults.
-Result<WhatIfSpec> example_of(const Catalogue& catalogue, const OptimizationInfo& info) {
-  std::error_code failed;
-  const fs::path folder = fs::path(catalogue.directory()) / "optimizations";
-  for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
-       at.increment(failed)) {
-    if (at->path().stem() != info.name) continue;
-    Result<std::vector<WhatIfSpec>> specs = read_what_ifs(at->path().string());
-    if (!specs.ok()) {
-      return specs.error();
-    }
-    if (specs->size() == 1) return std::move(specs->front());
-  }
-  return WhatIfSpec{std::string(info.name), {}};
-}
-
-struct Example {
+struct Tried {
   WhatIf what_if;
   ExampleRow row;
 };
 
-Result<std::vector<Example>> all_examples(const Catalogue& catalogue) {
-  std::vector<Example> examples;
+Result<std::vector<Tried>> all_examples(const Catalogue& catalogue) {
+  std::vector<Tried> examples;
   for (const OptimizationInfo* const info : optimizations::all()) {
-    const Result<WhatIfSpec> spec = example_of(catalogue, *info);
-    if (!spec.ok()) {
-      return spec.error();
+    Result<Example> example = example_of(catalogue, *info);
+    if (!example.ok()) {
+      return example.error();
     }
-    Result<WhatIf> what_if = check_what_if(*spec);
-    if (!what_if.ok()) {
-      return what_if.error();
-    }
-    std::string settings;
-    for (const auto& [key, value] : spec->parameters) {
-      settings += fmt::format("{}{}={}", settings.empty() ? "" : ",", key, value);
-    }
-    examples.push_back({*std::move(what_if), {info, std::move(settings), {}}});
+    examples.push_back({std::move(example->what_if), {info, std::move(example->settings), {}}});
   }
   return examples;
 }
@@ -79,7 +56,7 @@ ExampleOutcome outcome_of(const Recording& recording, const Replay& baseline,
 }
 
 /// False if the recording cannot be replayed.
-bool try_all(const Recording& recording, std::vector<Example>& examples) {
+bool try_all(const Recording& recording, std::vector<Tried>& examples) {
   const Result<Replay> baseline = replay(recording);
   if (!baseline.ok()) {
     return false;
@@ -144,13 +121,9 @@ std::string ExampleRow::usual_refusal() const {
 }
 
 Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::string& folder) {
-  Result<std::vector<Example>> examples = all_examples(*catalogue);
+  Result<std::vector<Tried>> examples = all_examples(*catalogue);
   if (!examples.ok()) {
     return examples.error();
-  }
-  const Result<std::vector<std::string>> files = traces_below(folder);
-  if (!files.ok()) {
-    return files.error();
   }
   const Result<std::vector<KnownJob>> jobs = known_jobs(*catalogue, folder);
   if (!jobs.ok()) {
@@ -159,15 +132,13 @@ Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::str
   LoadOptions loading;
   loading.catalogue = catalogue;
   ExampleTable table;
-  for (const std::string& file : *files) {
-    Result<Recording> recording = load(fmt::format("{}/{}", folder, file), loading);
-    if (!recording.ok() || recording->job != nullptr || !has_device_work(recording->events) ||
-        !has_host_calls(recording->events)) {
-      continue;
-    }
-    recording->path = file;
+  Status done = for_each_recording(catalogue, folder, [&](FolderRecording&& file) {
+    Result<Recording>& recording = file.recording;
+    if (!recording.ok() || recording->job != nullptr) return;
+    recording->path = file.name;
     table.recordings += try_all(*recording, *examples) ? 1 : 0;
-  }
+  });
+  if (!done.ok()) return done.error();
   for (const KnownJob& job : *jobs) {
     if (!job.is_there) continue;
     Result<Recording> recording = load_job(job.inputs, loading);
@@ -175,7 +146,7 @@ Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::str
     recording->path = job.id;
     table.recordings += try_all(*recording, *examples) ? 1 : 0;
   }
-  for (Example& example : *examples) table.rows.push_back(std::move(example.row));
+  for (Tried& example : *examples) table.rows.push_back(std::move(example.row));
   return table;
 }
 

@@ -8,6 +8,7 @@
 
 #include "apps/report/schedule/schedule_lanes.h"
 #include "apps/report/schedule/schedule_report.h"
+#include "sim/core/hidden_text.h"
 #include "sim/core/units.h"
 
 namespace foretrace::app {
@@ -37,7 +38,8 @@ std::string cell(const std::string& text) {
 std::string time_cell(std::int64_t ns) { return ns < 0 ? "" : fmt::format("{:.9f}", seconds(ns)); }
 
 std::string json_text(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return with_hidden_escaped(
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace

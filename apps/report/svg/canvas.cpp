@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/hidden_text.h"
+#include "sim/core/utf8.h"
+
 namespace foretrace::svg {
 namespace {
 
@@ -86,27 +89,10 @@ std::string style() {
                      fills_in(&Colour::light), fills_in(&Colour::dark), hatch);
 }
 
-// The length of the UTF-8 sequence at the front of a text; 0 if it is not valid.
-std::size_t sequence_length(std::string_view text) {
-  const auto lead = static_cast<std::uint8_t>(text.front());
-  const std::size_t length = lead < 0x80U                    ? 1
-                             : lead >= 0xC2U && lead < 0xE0U ? 2
-                             : lead >= 0xE0U && lead < 0xF0U ? 3
-                             : lead >= 0xF0U && lead < 0xF5U ? 4
-                                                             : 0;
-  if (length == 0 || text.size() < length) {
-    return 0;
-  }
-  const bool continued =
-      std::all_of(text.begin() + 1, text.begin() + static_cast<long>(length),
-                  [](char c) { return (static_cast<std::uint8_t>(c) & 0xC0U) == 0x80U; });
-  return continued ? length : 0;
-}
-
 std::string escaped(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = first_code_point(text).bytes;
     const char c = text.front();
     if (length == 1) {
       switch (c) {
@@ -116,7 +102,7 @@ std::string escaped(std::string_view text) {
         case '"': result += "&quot;"; break;
         default: result += static_cast<std::uint8_t>(c) < 0x20U || c == 0x7F ? '?' : c;
       }
-    } else if (length == 0) {
+    } else if (length == 0 || hidden_length(text) > 0) {
       result += '?';
     } else {
       result += text.substr(0, length);
@@ -132,12 +118,6 @@ std::string coordinate(double value) {
   return tenths % 10 == 0 ? fmt::format("{}", tenths / 10)
                           : fmt::format("{}{}.{}", tenths < 0 ? "-" : "", std::abs(tenths) / 10,
                                         std::abs(tenths) % 10);
-}
-
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<std::uint8_t>(c) & 0xC0U) != 0x80U;
-  }));
 }
 
 constexpr double character_width = 7.2;  // of the widest usual font at 13 pixels, on average
@@ -200,18 +180,18 @@ std::string Canvas::finish(double width, double height, std::string_view title,
 }
 
 double text_width(std::string_view text) {
-  return character_width * static_cast<double>(characters(text));
+  return character_width * static_cast<double>(utf8_characters(text));
 }
 
 std::string fitted(std::string_view text, double width) {
   const auto room = static_cast<std::size_t>(std::max(1.0, width / character_width));
-  if (characters(text) <= room) {
+  if (utf8_characters(text) <= room) {
     return std::string(text);
   }
   std::size_t kept = 0;
   std::size_t end = 0;
   while (end < text.size() && kept + 1 < room) {
-    end += std::max<std::size_t>(1, sequence_length(text.substr(end)));
+    end += std::max<std::size_t>(1, first_code_point(text.substr(end)).bytes);
     ++kept;
   }
   return std::string(text.substr(0, end)) + "…";

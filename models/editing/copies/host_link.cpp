@@ -11,12 +11,13 @@ namespace {
 // Shorter copies show their latency.
 constexpr std::int64_t least_bytes = 1 << 20;
 
-// What pinned copies reach of PCIe with 16 lanes: 15.75 GB/s (3.0), 31.5 GB/s (4.0) and 63 GB/s
-// (5.0) of the specification, less about a fifth of packets' headers and flow control; NVIDIA's
-// bandwidthTest gives 12 to 13 on V100, 24 to 26 on A100, and 50 to 55 on H100.
-constexpr double pcie3 = 12e9;
-constexpr double pcie4 = 25e9;
-constexpr double pcie5 = 50e9;
+// PCIe with 16 lanes as specified, each way.
+constexpr double pcie3 = 15.75e9;
+constexpr double pcie4 = 31.5e9;
+constexpr double pcie5 = 63e9;
+// What pinned copies reach of it: headers of packets and flow control take a fifth. NVIDIA's
+// bandwidthTest gives 12 to 13 GB/s on V100 (3.0), 24 to 26 on A100 (4.0), 50 to 55 on H100 (5.0).
+constexpr double reached = 0.8;
 
 double of_copies(const TaskGraph& graph) {
   std::vector<double> rates;
@@ -44,11 +45,14 @@ double of_device(const TaskGraph& graph) {
 
 }  // namespace
 
-double host_link_bandwidth(const TaskGraph& graph, const ParamValues& params) {
+double host_link_bandwidth(const TaskGraph& graph, const Accelerator* accelerator,
+                           const ParamValues& params) {
   const double given = params.number(host_link_param);
   if (given > 0) return given;
   const double recorded = of_copies(graph);
-  return recorded > 0 ? recorded : of_device(graph);
+  if (recorded > 0) return recorded;
+  const double of_file = accelerator == nullptr ? 0 : accelerator->host_link_bandwidth;
+  return reached * (of_file > 0 ? of_file : of_device(graph));
 }
 
 }  // namespace foretrace::editing

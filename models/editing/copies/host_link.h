@@ -2,6 +2,7 @@
 // generation has it.
 #pragma once
 
+#include "models/catalogue/accelerator.h"
 #include "sim/core/params.h"
 #include "sim/graph/task_graph.h"
 
@@ -13,12 +14,14 @@ inline constexpr ParamInfo host_link_param = {
     .unit = "GB/s",
     .default_text = "0 GB/s",
     .doc =
-        "Of pinned copies, each way; 0: that of recorded ones of 1 MiB and more, or else what "
-        "PCIe of the device's generation reaches (3.0: 12, 4.0: 25, 5.0: 50 GB/s).",
+        "Of pinned copies, each way; 0: that of recorded ones of 1 MiB and more, or else 80 % of "
+        "the "
+        "link in the accelerator's file, or of PCIe of the device's generation.",
     .minimum = 0,
     .maximum = 1e13};
 
 /// The parameter, or what stands for it; above 0.
-[[nodiscard]] double host_link_bandwidth(const TaskGraph& graph, const ParamValues& params);
+[[nodiscard]] double host_link_bandwidth(const TaskGraph& graph, const Accelerator* accelerator,
+                                         const ParamValues& params);
 
 }  // namespace foretrace::editing

@@ -148,9 +148,12 @@ TaskId KernelEditor::replace(std::span<const TaskId> kernels, const ExtraKernel&
 TaskId KernelEditor::copy(TaskId kernel, TaskId anchor, Place place, bool host_time) {
   const TaskId old_call = own_call(kernel);
   if (old_call == none<TaskId>) return none<TaskId>;
+  if (!repeated_) repeated_.emplace(graph_);
+  const RepeatedLaunches::Times times = repeated_->of(kernel, old_call);
   TaskSpec call = editor_.like(old_call);
   call.lane = graph_.lane_id(anchor);
-  call.segment_ns = host_time ? std::max<std::int64_t>(graph_.segment_ns(old_call), 0) : 0;
+  call.duration_ns = times.call_ns;
+  call.segment_ns = host_time ? times.host_ns : 0;
   call.phase = graph_.phase(anchor);
   call.layer = graph_.layer(kernel);
   call.step = graph_.step(anchor);

@@ -71,9 +71,10 @@ class KernelEditor {
   /// of what lay between them. None if a wait lies between them, so that no kernel can take their
   /// place (see Editor): they stay, and are counted.
   TaskId replace(std::span<const TaskId> kernels, const ExtraKernel& extra);
-  /// A copy of a kernel and of its launch call with the host time before it, on the thread of
-  /// `anchor` (a host task). None for kernels without a call of their own. The first kernel of a
-  /// pass has what came before the pass in its host time: `host_time` false leaves that out.
+  /// A copy of a kernel and of its launch call with the host time before it, but for what is done
+  /// at first use only, on the thread of `anchor` (a host task). None for kernels without a call of
+  /// their own. The first kernel of a pass has what came before the pass in its host time:
+  /// `host_time` false leaves that out.
   TaskId copy(TaskId kernel, TaskId anchor, Place place, bool host_time = true);
 
   /// The call of a kernel that add(), replace() or copy() put in (or of what was remembered); the
@@ -108,6 +109,7 @@ class KernelEditor {
   std::map<TaskId, TaskId> calls_of_new_;
   double kept_host_ = 0;
   std::optional<LaunchTimes> usual_;
+  std::optional<RepeatedLaunches> repeated_;
   Sums sums_;
 };
 

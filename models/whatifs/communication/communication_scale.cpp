@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/communication/transfers.h"
+#include "models/editing/transfers/transfers.h"
 #include "models/whatifs/optimization.h"
 #include "sim/edit/editor.h"
 

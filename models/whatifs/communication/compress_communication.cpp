@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/communication/transfers.h"
+#include "models/editing/transfers/transfers.h"
 #include "models/whatifs/optimization.h"
 #include "sim/graph/links.h"
 

@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/communication/transfers.h"
+#include "models/editing/transfers/transfers.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/params.h"
 #include "sim/edit/editor.h"

@@ -121,7 +121,7 @@ class Movement {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Movement movement(scenario);
-  movement.keep_host(params.number(editing::kept_host_param));
+  movement.keep_host(params.number(editing::compiled_host_param));
   if (auto status = movement.merge_products(); !status) return std::move(status).error();
   movement.fuse_chains(params.number(kept_writes_param),
                        params.integer(editing::max_segment_param));
@@ -139,7 +139,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "fusion of pointwise kernels into products", "recomputation instead of reading",
     "kernels whose shapes are not recorded, in the count of bytes"};
 constexpr std::array params = {kept_writes_param, editing::max_segment_param,
-                               editing::kept_host_param};
+                               editing::compiled_host_param};
 constexpr std::array<std::string_view, 1> conflicts = {"fusion_aware_checkpointing"};
 
 }  // namespace

@@ -133,7 +133,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   settings.max_length = static_cast<std::size_t>(params.integer(max_length_param));
   settings.side_inputs = params.number(side_inputs_param);
   settings.kept_writes = params.number(kept_writes_param);
-  return Fusion(scenario).run(*selected, settings, params.number(editing::kept_host_param));
+  return Fusion(scenario).run(*selected, settings, params.number(editing::compiled_host_param));
 }
 
 constexpr std::array<std::string_view, 7> assumptions = {
@@ -154,7 +154,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "register pressure and occupancy of large fused kernels"};
 
 constexpr std::array params = {select_param,      max_length_param,  editing::max_segment_param,
-                               side_inputs_param, kept_writes_param, editing::kept_host_param};
+                               side_inputs_param, kept_writes_param, editing::compiled_host_param};
 constexpr std::array<std::string_view, 2> conflicts = {"data_movement",
                                                        "fusion_aware_checkpointing"};
 

@@ -8,10 +8,12 @@
 // memory    intermediates between a product and its epilogue; batch norm's output in inference.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/parallel_products.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
@@ -71,8 +73,7 @@ class Rules {
     if (training_) return;
     for (const TaskId kernel : editor_.kernels()) {
       if (!editing::is_batch_norm(editor_, kernel) || !follows_product(kernel)) continue;
-      editor_.remove(kernel, SegmentOf::take);
-      used_[index(kernel)] = true;
+      absorb(kernel);
       ++folded_;
     }
   }
@@ -84,8 +85,7 @@ class Rules {
         continue;
       }
       if (!is_epilogue(kernel) || !follows_product(kernel)) continue;
-      editor_.remove(kernel, SegmentOf::take);
-      used_[index(kernel)] = true;
+      absorb(kernel);
       ++epilogues_;
     }
   }
@@ -96,23 +96,49 @@ class Rules {
                    "no products of one input next to each other, and no activation or batch norm "
                    "behind a product or convolution that could go into it"};
     }
+    TensorEditor tensors(editor_.edit());
+    editing::FusedTensors fused;
+    for (const auto& [product, kernels] : absorbed_) {
+      editing::FusionChain chain{{editor_.own_call(product)}, {product}};
+      for (const TaskId kernel : kernels) {
+        chain.calls.push_back(editor_.own_call(kernel));
+        chain.kernels.push_back(kernel);
+      }
+      const bool launched =
+          std::find(chain.calls.begin(), chain.calls.end(), none<TaskId>) == chain.calls.end();
+      if (launched) fused.add(chain, editing::Stashed::stays);
+    }
+    fused.edit(editor_, tensors);
     return editor_.finish(
         fmt::format("{} groups of products merged, {} batch norms folded, {} "
-                    "activations in epilogues: {}",
-                    merged_, folded_, epilogues_, editor_.sums_text()));
+                    "activations in epilogues: {}{}",
+                    merged_, folded_, epilogues_, editor_.sums_text(), tensors.note()));
   }
 
  private:
-  // Through what went into it already.
+  /// The kernel goes into the product before it, behind whatever that took in already.
+  void absorb(TaskId kernel) {
+    absorbed_[product_before(kernel)].push_back(kernel);
+    editor_.remove(kernel, SegmentOf::take);
+    used_[index(kernel)] = true;
+  }
+
   [[nodiscard]] bool follows_product(TaskId kernel) const {
+    return product_before(kernel) != none<TaskId>;
+  }
+
+  // Through what went into it already.
+  [[nodiscard]] TaskId product_before(TaskId kernel) const {
     TaskId before = previous_on_lane(editor_.graph(), kernel);
     while (before != none<TaskId> && used_[index(before)] &&
            editor_.class_of(before) != KernelClass::gemm) {
       before = previous_on_lane(editor_.graph(), before);
     }
-    if (before == none<TaskId> || editor_.graph().kind(before) != TaskKind::kernel) return false;
-    const KernelClass kernel_class = editor_.class_of(before);
-    return kernel_class == KernelClass::gemm || kernel_class == KernelClass::convolution;
+    if (before == none<TaskId> || editor_.graph().kind(before) != TaskKind::kernel) {
+      return none<TaskId>;
+    }
+    const KernelClass is = editor_.class_of(before);
+    return is == KernelClass::gemm || is == KernelClass::convolution ? before : none<TaskId>;
   }
 
   [[nodiscard]] bool is_epilogue(TaskId kernel) const {
@@ -127,6 +153,7 @@ class Rules {
 
   editing::KernelEditor editor_;
   std::vector<bool> used_;
+  std::map<TaskId, std::vector<TaskId>> absorbed_;  // by product
   bool training_ = false;
   std::size_t merged_ = 0;
   std::size_t folded_ = 0;

@@ -41,15 +41,6 @@ constexpr ParamInfo kept_writes_param = {.name = "kept_writes",
                                          .maximum = 1,
                                          .optimistic = "0",
                                          .pessimistic = "1"};
-constexpr ParamInfo kept_host_param = {
-    .name = "kept_host",
-    .unit = "1",
-    .default_text = "0.1",
-    .doc = "Share of the host time between replaced launches that stays.",
-    .minimum = 0,
-    .maximum = 1,
-    .optimistic = "0",
-    .pessimistic = "0.5"};
 constexpr ParamInfo longest_param = {.name = "longest",
                                      .type = ParamType::integer,
                                      .unit = "1",
@@ -152,7 +143,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   settings.max_segment_ns = params.integer(editing::max_segment_param);
   settings.max_length = static_cast<std::size_t>(params.integer(longest_param));
   settings.kept_writes = params.number(kept_writes_param);
-  return Program(scenario, params.number(kept_host_param))
+  return Program(scenario, params.number(editing::compiled_host_param))
       .run(params.integer(sync_param), settings);
 }
 
@@ -166,8 +157,8 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "products inside a region", "code size, registers and compile time",
     "data-dependent control flow on the host: waits end a region"};
-constexpr std::array params = {sync_param, kept_writes_param, kept_host_param, longest_param,
-                               editing::max_segment_param};
+constexpr std::array params = {sync_param, kept_writes_param, editing::compiled_host_param,
+                               longest_param, editing::max_segment_param};
 constexpr std::array<std::string_view, 3> conflicts = {
     "data_movement", "fusion_aware_checkpointing", "kernel_fusion"};
 

@@ -84,7 +84,7 @@ class Checkpointing {
           "{:.0f} MB of it are not kept until the backward",
           all_bytes_ * 1e-6, freed_bytes_ * 1e-6);
     }
-    return text;
+    return text + tensors_.note();
   }
 
   // Copies by the kernel that they repeat.
@@ -153,14 +153,34 @@ class Checkpointing {
       } else if (!open.empty()) {
         const auto& kernels = open.back().kernels;
         // The last product's result is the input of the next layer; it is not needed again.
-        again({kernels.begin(), kernels.end() - 1}, core.kernels.front());
+        const auto copies = again({kernels.begin(), kernels.end() - 1}, core.kernels.front());
+        forget_attention(kernels, core.kernels.front(), copies);
         open.pop_back();
       }
     }
   }
 
+  // Scores and weights of the attention go when its last product is done.
+  void forget_attention(const std::vector<TaskId>& kernels, TaskId needed_by,
+                        const std::map<TaskId, TaskId>& copies) {
+    for (std::size_t i = 0; i < passes_.size(); ++i) {
+      const std::vector<TaskId>& forward = passes_[i].forward;
+      const auto first = std::lower_bound(forward.begin(), forward.end(), kernels.front());
+      const auto last = std::lower_bound(forward.begin(), forward.end(), kernels.back());
+      if (first == forward.end() || *first != kernels.front() || last == forward.end()) continue;
+      if (!stashes_.contains(i)) {
+        stashes_.emplace(i, editing::find_stashes(editor_, passes_[i], 1));
+      }
+      forget(passes_[i], stashes_.at(i),
+             {static_cast<std::size_t>(first - forward.begin()),
+              static_cast<std::size_t>(last - forward.begin()) + 1, needed_by},
+             copies);
+    }
+  }
+
   editing::KernelEditor editor_;
   std::vector<editing::TrainingPass> passes_;
+  std::map<std::size_t, std::vector<editing::Stash>> stashes_;  // by pass, where attention is
   TensorEditor tensors_{editor_.edit()};
   std::size_t parts_ = 0;
   double all_bytes_ = 0;
@@ -173,7 +193,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
-    "The second forward of a part takes as long as the first, on the device and on the host.",
+    "The second forward of a part takes as long as the first, on the device and on the host, but "
+    "for code that was loaded or compiled when a kernel ran for the first time.",
     "The backward pass undoes the forward pass in reverse order; without recorded modules it is at "
     "the same share of its time.",
     "In segments mode the last segment is not run again; in block mode every block is.",

@@ -95,7 +95,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::FusionSettings limits;
   limits.max_segment_ns = params.integer(editing::max_segment_param);
   limits.max_length = static_cast<std::size_t>(params.integer(longest_param));
-  return Fusion(scenario).run(limits, params.number(editing::kept_host_param));
+  return Fusion(scenario).run(limits, params.number(editing::compiled_host_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -110,7 +110,8 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "graphs that are no chains: residual branches are cut at their additions",
     "registers and compile time", "products that would be worth recomputing"};
-constexpr std::array params = {longest_param, editing::max_segment_param, editing::kept_host_param};
+constexpr std::array params = {longest_param, editing::max_segment_param,
+                               editing::compiled_host_param};
 
 }  // namespace
 

@@ -7,10 +7,13 @@
 //            to device:                        [p 1][p 2] ...      -> next forward
 //   The update's kernels go with their launches. Gradients leave in chunks while the backward runs.
 //
-// memory    optimizer states and fp32 parameters leave the device.
+// memory    optimizer states leave the device; fp32 parameters, too, where the link carries 16 bit.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +22,7 @@
 #include "models/editing/copies/host_link.h"
 #include "models/editing/kernels/host_wait.h"
 #include "models/editing/kernels/update_phase.h"
+#include "models/editing/tensors/gradients.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
@@ -30,7 +34,9 @@ constexpr ParamInfo parameters_param = {
     .name = "parameters",
     .unit = "1",
     .default_text = "0",
-    .doc = "Number of parameters; 0: from the shapes of the update.",
+    .doc =
+        "Number of parameters; 0: from the shapes of the update, recorded weights, or the weights "
+        "that the forward pass reads.",
     .minimum = 0,
     .maximum = 1e13};
 constexpr ParamInfo bytes_param = {
@@ -65,10 +71,13 @@ struct Settings {
   double host_bandwidth = 0;
   double bytes = 0;  // of one parameter or gradient on the link
   double parameters = 0;
+  double update_bytes = 0;  // of host memory per parameter; the 16-bit copy at first
   std::int64_t chunks = 1;
 };
 
-constexpr double update_bytes = 30;  // Adam: 16 read, 12 written, and 2 for the 16-bit copy
+constexpr double adam_bytes = 28;     // per parameter in fp32: 16 read, 12 written
+constexpr double fp32_bytes = 4;      // of a number
+constexpr double fp32_weights = 3.5;  // bytes per parameter from which weights are not 16 bit
 
 class Offload {
  public:
@@ -77,7 +86,8 @@ class Offload {
 
   Result<Change> run() {
     const auto passes = editing::find_passes(editor_);
-    if (settings_.parameters == 0) settings_.parameters = parameters_by_shapes();
+    if (settings_.parameters == 0) settings_.parameters = editing::count_parameters(editor_);
+    settings_.update_bytes += recorded_update_bytes();
     for (std::size_t i = 0; i < passes.size(); ++i) {
       const TaskId last = passes[i].backward.back();
       const TaskId next = i + 1 < passes.size() ? passes[i + 1].forward.front() : none<TaskId>;
@@ -94,10 +104,7 @@ class Offload {
                    "Optimizer.step range"};
     }
     TensorEditor tensors(editor_.edit());
-    const auto& all = editor_.graph().context().tensors;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].category == TensorCategory::optimizer_state) tensors.drop(i);
-    }
+    move_tensors(tensors);
     return editor_.finish(fmt::format(
         "{} updates of {:.1f} M parameters on the host: {:.2f} ms of CPU time and {:.2f} ms of "
         "copies each way per step; {} update kernels go{}",
@@ -108,16 +115,36 @@ class Offload {
 
  private:
   [[nodiscard]] std::int64_t cpu_ns() const {
-    return std::llround(settings_.parameters * update_bytes / settings_.host_bandwidth * 1e9);
+    return std::llround(settings_.parameters * settings_.update_bytes / settings_.host_bandwidth *
+                        1e9);
   }
 
-  [[nodiscard]] double parameters_by_shapes() const {
+  // By the operators of the update; Adam where one kernel does it all.
+  [[nodiscard]] double recorded_update_bytes() const {
     const auto kernels = describe_works(editor_.graph(), editor_.accelerator());
     double most = 0;
     for (const editing::Update& update : editing::find_updates(editor_.graph(), kernels)) {
-      most = std::max(most, update.parameters);
+      most = std::max(most, update.bytes_per_parameter);
     }
-    return most;
+    return most > 0 ? most : adam_bytes;
+  }
+
+  // Optimizer states leave. Where the link carries 16 bit, the device computes with 16-bit weights,
+  // and those in fp32 leave, too.
+  void move_tensors(TensorEditor& tensors) const {
+    const std::vector<Tensor>& all = editor_.graph().context().tensors;
+    std::map<std::pair<std::int32_t, std::int32_t>, double> weights;
+    for (const Tensor& tensor : all) {
+      if (tensor.category == TensorCategory::weight) {
+        weights[{tensor.rank, tensor.device}] += static_cast<double>(tensor.bytes);
+      }
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].category == TensorCategory::optimizer_state) tensors.drop(i);
+      if (all[i].category != TensorCategory::weight || settings_.bytes >= fp32_bytes) continue;
+      if (weights[{all[i].rank, all[i].device}] < fp32_weights * settings_.parameters) continue;
+      tensors.resize(i, static_cast<double>(all[i].bytes) * settings_.bytes / fp32_bytes);
+    }
   }
 
   [[nodiscard]] std::vector<TaskId> update_after(TaskId last, TaskId next) const {
@@ -194,17 +221,20 @@ class Offload {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Settings settings;
-  settings.bandwidth = editing::host_link_bandwidth(scenario.graph, params);
+  settings.bandwidth = editing::host_link_bandwidth(scenario.graph, scenario.accelerator, params);
   settings.host_bandwidth = params.number(host_bandwidth_param);
   settings.bytes = params.number(bytes_param);
   settings.parameters = params.number(parameters_param);
   settings.chunks = params.integer(chunks_param);
+  settings.update_bytes = 2;
   return Offload(scenario, settings).run();
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
-    "The CPU update is bound by host memory: 30 bytes per parameter (Adam in fp32, and its 16-bit "
-    "copy) at host_bandwidth, all cores at work.",
+    "The CPU update is bound by host memory at host_bandwidth, all cores at work: 28 bytes per "
+    "parameter (Adam in fp32), 20 (momentum) or 12 (plain) by the operators of the recorded "
+    "update, "
+    "and 2 for a 16-bit copy.",
     "Gradients leave in chunks as the backward pass makes them, evenly over its kernels.",
     "The update begins when all gradients are there; updated parameters return chunk by chunk.",
     "The next forward pass begins when all parameters are back."};

@@ -95,7 +95,8 @@ bool feeds_convolution(const editing::KernelEditor& editor, const editing::Train
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
-  const double bandwidth = editing::host_link_bandwidth(scenario.graph, params);
+  const double bandwidth =
+      editing::host_link_bandwidth(scenario.graph, scenario.accelerator, params);
   CopyEngine engine(editor, bandwidth);
   const bool convolutions = params.text(policy_param) == "conv";
   Offload offload{editor, engine, TensorEditor(editor.edit()), params.boolean(safe_param)};

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/parallelism/gradients.h"
+#include "models/editing/tensors/gradients.h"
 #include "models/whatifs/parallelism/machine.h"
 #include "sim/edit/tensors.h"
 
@@ -134,7 +134,7 @@ class Spreader {
   }
 
   Status reduce(const TrainingPass& pass) {
-    const Gradients gradients = find_gradients(editor_, pass, options_.parameters);
+    const Gradients gradients = finder_.of(pass, options_.parameters);
     if (gradients.list.empty()) {
       return Error{ErrorCode::missing_cost,
                    "the trace does not say how large the gradients are, expected recorded shapes "
@@ -245,6 +245,7 @@ class Spreader {
   }
 
   KernelEditor& editor_;
+  GradientFinder finder_{editor_};
   const TaskGraph& graph_;
   const Cluster& cluster_;
   const DataParallel& options_;

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "models/editing/transfers/transfers.h"
 #include "models/networks/cluster.h"
-#include "models/whatifs/communication/transfers.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace::editing {

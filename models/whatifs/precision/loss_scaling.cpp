@@ -9,27 +9,10 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/host_wait.h"
-#include "models/editing/kernels/update_phase.h"
+#include "models/editing/tensors/gradients.h"
 
 namespace foretrace::editing {
 namespace {
-
-// By the update's operators, else by what is recorded of the weights.
-double count_parameters(const KernelEditor& editor) {
-  double most = 0;
-  const auto kernels = describe_works(editor.graph(), editor.accelerator());
-  for (const Update& update : find_updates(editor.graph(), kernels)) {
-    most = std::max(most, update.parameters);
-  }
-  if (most > 0) return most;
-  std::map<std::pair<std::int32_t, std::int32_t>, double> weights;
-  for (const Tensor& tensor : editor.graph().context().tensors) {
-    if (tensor.category != TensorCategory::weight) continue;
-    weights[{tensor.rank, tensor.device}] += static_cast<double>(tensor.bytes) / 4;
-  }
-  for (const auto& [device, numbers] : weights) most = std::max(most, numbers);
-  return most;
-}
 
 // The first kernels of updates, each after a backward pass of its device.
 std::vector<TaskId> first_of_updates(const KernelEditor& editor) {

@@ -3,8 +3,9 @@
 //   before   launch -> gemm fp32 (100 us) -> relu fp32 (20 us) -> softmax fp32 (10 us)
 //   after    launch -> gemm bf16 ( 13 us) -> relu bf16 (11 us) -> softmax fp32 (10 us)
 //            (+ launch -> cast of the weight, once per layer and forward pass, under autocast)
-//   Host calls, gaps, latencies, copies from and to the host, collectives and the optimizer's
-//   update keep their times. dtype=tf32 changes products only: the same bytes, another unit.
+//   Host calls, gaps, latencies, copies from and to the host and the optimizer's update keep their
+//   times. Collectives of fp32 activations move half (mode=full: those of gradients, too).
+//   dtype=tf32 changes products only: the same bytes, another unit.
 //
 //   dtype=fp8: linear layers in fp8 behind casts of their operands, the rest as above
 //   forward  [cast weight][cast activation][gemm fp8]
@@ -255,7 +256,8 @@ constexpr std::array<std::string_view, 8> ignores = {
     "before them, weights cast once for several passes",
     "time of the casts of convolutions' weights (their copies are counted in memory)",
     "cuDNN and MIOpen switching to channels-last or inserting layout changes",
-    "fewer bytes in collectives and copies (gradients stay fp32 under autocast)",
+    "fewer bytes in copies, and in collectives that are not recorded as fp32 sums (gradients stay "
+    "fp32 under autocast)",
     "the larger batch that saved memory allows",
     "accuracy and the number of steps to reach it"};
 
@@ -281,9 +283,12 @@ constinit const OptimizationInfo mixed_precision = {
         "of model times (tiles in waves at the sustained rate, or bytes) in both precisions, half "
         "the rate if a size is no multiple of 8; other kernels keep their first 1.8 us and move "
         "half the bytes. Kernels that are 16 bit, fp64, integer, on autocast's fp32 list, part of "
-        "the update or unknown stay as measured. Host calls, gaps, copies and collectives stay. "
+        "the update or unknown stay as measured. Host calls, gaps and copies stay. "
         "Under autocast one cast kernel and its launch are inserted per weight with a recorded "
-        "shape. dtype=tf32 gives fp32 products the ratio of TF32 only; dtype=fp8 gives linear "
+        "shape. Collectives that add activations in fp32 move half the bytes; with mode=full those "
+        "of "
+        "gradients, too. dtype=tf32 gives fp32 products the ratio of TF32 only; dtype=fp8 gives "
+        "linear "
         "products that of fp8, with kernels that cast weight, activation and gradient. Loss "
         "scaling inserts a kernel over all gradients before each update, and a wait of the host. "
         "Recorded tensors shrink with what their kernels write; copies of weights are added.",

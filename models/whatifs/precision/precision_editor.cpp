@@ -10,12 +10,16 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/kernel_names.h"
+#include "models/editing/transfers/gradient_transfers.h"
 #include "models/whatifs/precision/autocast_types.h"
 #include "models/whatifs/precision/loss_scaling.h"
 #include "models/whatifs/precision/precision_memory.h"
+#include "sim/core/text.h"
 
 namespace foretrace::editing {
 namespace {
+
+constexpr double share_of_fp32 = 0.5;  // 16 bit for 32
 
 class PrecisionEditor {
  public:
@@ -41,8 +45,9 @@ class PrecisionEditor {
       scaling = *std::move(inserted);
     }
     const std::string memory = memory_.finish(!any_half_);
+    const std::string transfers = shrink_transfers();
     Change change = editor_.finish(fmt::format("device time before: {}", shares()));
-    change.notes.push_back(changed_note() + memory);
+    change.notes.push_back(changed_note() + memory + transfers);
     if (casts_ > 0) change.notes.push_back(fmt::format("{} weight casts inserted", casts_));
     if (flow_casts_ > 0) {
       change.notes.push_back(
@@ -51,6 +56,7 @@ class PrecisionEditor {
     }
     if (fp8_products_ > 0) change.notes.push_back(fp8_note());
     if (!scaling.empty()) change.notes.push_back(std::move(scaling));
+    for (std::string& note : change.notes) note = with_singulars(note);
     return change;
   }
 
@@ -95,6 +101,20 @@ class PrecisionEditor {
         "{} linear products in fp8, {:.0f} % of the time of products that change; {} casts to fp8 "
         "take {:.2f} ms",
         fp8_products_, percent(fp8_before_, products_), fp8_casts_, to_ms(fp8_cast_ns_));
+  }
+
+  // Activations that ranks add up are 16 bit behind a 16-bit product; gradients are, where the
+  // model itself is.
+  std::string shrink_transfers() {
+    if (choice_.tf32 || choice_.daydream) return {};
+    const TaskGraph& graph = editor_.graph();
+    const auto halve = [&](std::vector<Transfer> transfers, std::string_view of) {
+      std::erase_if(transfers, [&](const Transfer& one) { return !moves_fp32(graph, one.task); });
+      return shrink(editor_.edit(), transfers, share_of_fp32).note(of);
+    };
+    std::string note = halve(find_activation_transfers(graph), "activations");
+    if (!choice_.autocast && trains_) note += halve(find_gradient_transfers(graph), "gradients");
+    return note;
   }
 
   Status change_kernel(TaskId task) {

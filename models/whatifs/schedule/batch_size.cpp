@@ -11,15 +11,14 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/communication/transfers.h"
 #include "models/whatifs/optimization.h"
+#include "models/whatifs/schedule/activation_resize.h"
 #include "models/whatifs/schedule/batch_resize.h"
 #include "sim/core/text.h"
 #include "sim/edit/tensors.h"
@@ -75,34 +74,6 @@ std::int64_t resize_loading(const TaskGraph& graph, double factor, Editor& edito
   return total;
 }
 
-// Part of a transfer that does not follow its bytes.
-constexpr std::int64_t transfer_latency_ns = 20000;
-
-/// What collectives move grows with the batch where that is activations: between experts and
-/// embeddings (all to all), stages of a pipeline, and parts of a layer.
-std::size_t resize_transfers(const TaskGraph& graph, double factor, Editor& editor) {
-  const auto transfers = editing::find_transfers(graph, "kind=collective");
-  if (!transfers.ok()) return 0;
-  const std::set<std::uint32_t> splitting = editing::layer_splitting(graph, *transfers);
-  const editing::MovingTimes moving(graph, *transfers);
-  std::size_t resized = 0;
-  for (const editing::Transfer& transfer : *transfers) {
-    const Work& work = graph.work(transfer.task);
-    const bool between_parts = work.collective == CollectiveKind::all_to_all ||
-                               work.collective == CollectiveKind::send ||
-                               work.collective == CollectiveKind::receive ||
-                               work.collective == CollectiveKind::send_receive;
-    if (!between_parts && !splitting.contains(work.communicator)) continue;
-    const std::int64_t ns = moving.of(transfer);
-    const std::int64_t follows = std::max<std::int64_t>(0, ns - transfer_latency_ns);
-    const std::int64_t more = std::llround(static_cast<double>(follows) * (factor - 1));
-    editor.set_duration(transfer.task, graph.duration_ns(transfer.task) + more,
-                        {Provenance::scaled, 0.85F, 1.2F});
-    ++resized;
-  }
-  return resized;
-}
-
 std::string note(const editing::KernelEditor& editor, const editing::BatchResizer& resizer,
                  double factor, const std::array<std::int64_t, 3>& time) {
   const std::int64_t all = time[0] + time[1] + time[2];
@@ -126,22 +97,6 @@ std::string note(const editing::KernelEditor& editor, const editing::BatchResize
   return text;
 }
 
-// Parameters, gradients, states and workspaces stay as large as they are.
-void resize_tensors(const TaskGraph& graph, double factor, TensorEditor& edits) {
-  const auto& tensors = graph.context().tensors;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    switch (tensors[i].category) {
-      case TensorCategory::activation:
-      case TensorCategory::activation_gradient:
-      case TensorCategory::input:
-      case TensorCategory::temporary:
-        edits.resize(i, static_cast<double>(tensors[i].bytes) * factor);
-        break;
-      default: break;
-    }
-  }
-}
-
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
@@ -159,9 +114,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   resize_copies(scenario.graph, factor, editor.edit());
   const std::int64_t loading = resize_loading(scenario.graph, factor, editor.edit());
-  const std::size_t transfers = resize_transfers(scenario.graph, factor, editor.edit());
+  const std::size_t transfers = editing::resize_transfers(editor.edit(), factor);
   TensorEditor tensors(editor.edit());
-  resize_tensors(scenario.graph, factor, tensors);
+  editing::resize_tensors(tensors, scenario.graph, [factor](std::size_t) { return factor; });
   std::string text = note(editor, resizer, factor, time);
   if (loading > 0) {
     text += fmt::format("; {:.2f} ms of loading in the process follow the batch",

@@ -98,6 +98,17 @@ void shrink_update(editing::KernelEditor& editor, double share) {
   }
 }
 
+// Nothing is kept for parameters that are not trained.
+void shrink_tensors(const editing::KernelEditor& editor, double share, TensorEditor& tensors) {
+  const std::vector<Tensor>& all = editor.graph().context().tensors;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].category == TensorCategory::gradient ||
+        all[i].category == TensorCategory::optimizer_state) {
+      tensors.resize(i, static_cast<double>(all[i].bytes) * (1 - share));
+    }
+  }
+}
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double share = params.number(share_param);
@@ -111,7 +122,10 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const std::size_t backward = editor.sums().removed;
   const double parameters =
       params.given(parameters_param) ? params.number(parameters_param) : share;
-  if (parameters > 0) shrink_update(editor, parameters);
+  if (parameters > 0) {
+    shrink_update(editor, parameters);
+    shrink_tensors(editor, parameters, tensors);
+  }
   if (share > 0 && editor.untouched()) {
     return Error{ErrorCode::no_match,
                  fmt::format("no forward kernel lies in the first {} of a pass", share)};
@@ -125,7 +139,9 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "them.",
     "The backward pass undoes the forward pass in reverse order and spends on each layer the share "
     "of its time that the forward pass does.",
-    "Frozen parameters are a share of the tensors that the update walks through."};
+    "Frozen parameters are a share of the tensors that the update walks through, and of the "
+    "recorded "
+    "gradients and optimizer states."};
 constexpr std::array<std::string_view, 4> ignores = {
     "keeping the results of frozen layers from one epoch to the next",
     "fewer gradients in collectives: buckets stay as recorded",

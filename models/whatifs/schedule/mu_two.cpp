@@ -64,7 +64,8 @@ class MuTwo {
         second_(std::floor(static_cast<double>(models_) / 2)),
         first_(static_cast<double>(models_) - second_),
         step_(editor_, first_, second_, params.number(conflict_param)),
-        maps_(editor_, step_, editing::host_link_bandwidth(scenario.graph, params),
+        maps_(editor_, step_,
+              editing::host_link_bandwidth(scenario.graph, scenario.accelerator, params),
               params.number(swap_param), params.number(least_param)) {}
 
   Result<Change> run();

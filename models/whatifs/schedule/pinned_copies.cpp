@@ -55,7 +55,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
   auto selected = select(graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  const double bandwidth = editing::host_link_bandwidth(graph, params);
+  const double bandwidth = editing::host_link_bandwidth(graph, scenario.accelerator, params);
   Editor editor(graph);
   std::size_t copies = 0;
   std::size_t faster = 0;

@@ -10,12 +10,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
+#include "models/editing/tensors/gradients.h"
+#include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/weight_tensors.h"
+#include "models/editing/transfers/gradient_transfers.h"
 #include "models/whatifs/optimization.h"
 
 namespace foretrace {
@@ -62,9 +68,10 @@ class Factored {
     }
     TensorEditor tensors(editor_.edit());
     const std::string kept = weights_.edit(tensors);
-    return editor_.finish(fmt::format("{} of {} products and convolutions in two factors: {}{}{}",
-                                      factored_, found_, editor_.sums_text(), tensors.note(),
-                                      kept));
+    const std::string sums = editor_.sums_text();
+    return editor_.finish(fmt::format("{} of {} products and convolutions in two factors: {}{}{}{}",
+                                      factored_, found_, sums, tensors.note(), kept,
+                                      shrink_gradients()));
   }
 
  private:
@@ -72,7 +79,44 @@ class Factored {
     return editor_.graph().phase(kernel) == Phase::backward;
   }
 
+  // Gradients in collectives, and what the update goes over, shrink as all parameters together do.
+  std::string shrink_gradients() {
+    const double parameters = editing::count_parameters(editor_);
+    double saved = 0;
+    for (const editing::TrainingPass& pass : editing::find_passes(editor_)) {
+      double in_pass = 0;
+      for (const TaskId kernel : pass.forward) {
+        const auto found = saved_.find(kernel);
+        if (found != saved_.end()) in_pass += found->second;
+      }
+      saved = std::max(saved, in_pass);
+    }
+    if (saved <= 0 || !has_update()) return {};
+    if (parameters <= saved) {
+      return "; update and collectives of gradients stay, since the number of parameters is not "
+             "known";
+    }
+    const double share = 1 - saved / parameters;
+    for (const TaskId kernel : editor_.kernels()) {
+      const KernelClass is = editor_.class_of(kernel);
+      if (editor_.graph().phase(kernel) != Phase::update) continue;
+      if (is != KernelClass::optimizer && is != KernelClass::elementwise) continue;
+      editor_.set(kernel, editing::moved_share(editor_.graph().duration_ns(kernel), is, share));
+    }
+    const auto transfers = editing::find_gradient_transfers(editor_.graph());
+    return fmt::format("; {:.1f} M parameters become {:.1f} M, in the update, too{}",
+                       parameters * 1e-6, parameters * share * 1e-6,
+                       editing::shrink(editor_.edit(), transfers, share).note("gradients"));
+  }
+
+  [[nodiscard]] bool has_update() const {
+    return std::any_of(editor_.kernels().begin(), editor_.kernels().end(), [&](TaskId kernel) {
+      return editor_.graph().phase(kernel) == Phase::update;
+    });
+  }
+
   void add_weight(TaskId kernel, double before, double after) {
+    saved_[kernel] = before - after;
     const double bytes = editor_.number_bytes(kernel);
     weights_.add(kernel, before * bytes, after * bytes);
   }
@@ -141,21 +185,25 @@ class Factored {
   std::size_t found_ = 0;
   std::size_t factored_ = 0;
   editing::WeightTensors weights_{editor_};
+  std::map<TaskId, double> saved_;  // numbers that the weight of a forward kernel loses
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   return Factored(scenario, params.number(ratio_param), params.integer(host_param)).run();
 }
 
-constexpr std::array<std::string_view, 3> assumptions = {
+constexpr std::array<std::string_view, 4> assumptions = {
     "Both factors of a layer run as two products one after the other; the second "
     "gets a launch and host time of its own.",
     "A product of backward whose rows or inner size are the rows of a forward layer "
     "is a gradient of one.",
-    "A factored layer that would be slower stays as it is."};
+    "A factored layer that would be slower stays as it is.",
+    "Update and collectives of gradients go over all parameters, of which the factors save a "
+    "share; "
+    "20 us of a transfer do not follow its bytes."};
 constexpr std::array<std::string_view, 3> ignores = {
     "full-rank warm-up epochs and the decomposition", "normalization between the factors",
-    "smaller gradients in collectives and in the update"};
+    "more and smaller tensors in an update tensor by tensor"};
 constexpr std::array params = {ratio_param, host_param};
 
 }  // namespace
@@ -173,7 +221,9 @@ constinit const OptimizationInfo low_rank = {
         "Every linear product of known shape in forward takes measured time x (model "
         "time of both factors / model time of the full product) and a second launch; in "
         "backward, products of the same rows likewise. Convolutions with recorded "
-        "weights take (c r k k + r o) / (c o k k) of their time beyond the ramp-up.",
+        "weights take (c r k k + r o) / (c o k k) of their time beyond the ramp-up. Kernels of the "
+        "update and collectives that reduce gradients move the share of bytes that all parameters "
+        "keep.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "ratio: the model; host: dispatch time of an operator in the trace.",

@@ -5,15 +5,18 @@
 //   filter: convolutions do `density` of their FLOPs at `efficiency` of the rate. points: runs of
 //   gather, product and scatter are grouped, and their map moves fewer bytes.
 //
-// memory    filters x density with their indices.
+// memory    filters x density with 16-bit indices, where convolutions read recorded weights.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/kernels/precision_choice.h"
+#include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/optimization.h"
 
 namespace foretrace {
@@ -58,9 +61,20 @@ constexpr ParamInfo redundant_param = {
     .optimistic = "0.8",
     .pessimistic = "0"};
 
-void prune_filters(editing::KernelEditor& editor, double factor) {
+// Column of a weight in its row: 16 bit, as long as rows have at most 65,536.
+constexpr double index_bytes = 2;
+
+void prune_filters(editing::KernelEditor& editor, editing::WeightTensors& weights, double density,
+                   double efficiency) {
+  const double factor = density / efficiency;
   for (const TaskId kernel : editor.kernels()) {
     if (editor.class_of(kernel) != KernelClass::convolution) continue;
+    const double numbers =
+        editing::convolution_weight_numbers(editor.operator_of(kernel), editor.inputs_of(kernel));
+    if (numbers > 0 && factor < 1 && editor.graph().phase(kernel) != Phase::backward) {
+      const double bytes = editor.number_bytes(kernel);
+      weights.add(kernel, numbers * bytes, numbers * density * (bytes + index_bytes));
+    }
     editor.set(kernel, editing::moved_share(editor.graph().duration_ns(kernel),
                                             KernelClass::convolution, std::min(1.0, factor)));
   }
@@ -152,8 +166,9 @@ class Grouper {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
+  editing::WeightTensors weights(editor);
   if (params.text(mode_param) == "filter") {
-    prune_filters(editor, params.number(density_param) / params.number(efficiency_param));
+    prune_filters(editor, weights, params.number(density_param), params.number(efficiency_param));
   } else {
     Grouper(editor, static_cast<std::size_t>(params.integer(group_param)),
             params.number(redundant_param))
@@ -165,7 +180,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                      ? "no convolution"
                      : "no two runs of gather, product and scatter next to each other"};
   }
-  return editor.finish(editor.sums_text());
+  TensorEditor tensors(editor.edit());
+  const std::string kept = weights.edit(tensors);
+  return editor.finish(editor.sums_text() + tensors.note() + kept);
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {

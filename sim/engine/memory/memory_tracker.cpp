@@ -37,23 +37,8 @@ struct Device {
   std::array<std::int64_t, tensor_category_count> live{};
 };
 
-/// A tensor that nothing in the window touches belongs to the first rank that has its device.
 [[nodiscard]] Place place_of(const TaskGraph& graph, const Tensor& tensor) {
-  const TaskId touched =
-      tensor.allocated_in != none<TaskId> ? tensor.allocated_in : tensor.freed_in;
-  if (touched != none<TaskId>) {
-    return {graph.lane(touched).rank, tensor.device};
-  }
-  if (tensor.rank >= 0) {
-    return {tensor.rank, tensor.device};
-  }
-  for (const DeviceInfo& device : graph.context().devices) {
-    if (device.device == tensor.device) {
-      return {device.rank, tensor.device};
-    }
-  }
-  const auto& classes = graph.context().rank_classes;
-  return {classes.empty() ? 0 : classes.front().first_rank, tensor.device};
+  return {graph.rank_of(tensor), tensor.device};
 }
 
 void add(const TaskGraph& graph, const Happening& happening, Device& device) {

@@ -20,7 +20,6 @@ enum class PathPart : std::uint8_t {
   lag,          ///< latency of the dependency that the task waited for
   unexplained,  ///< no dependency says why: a policy or contention held the task back
 };
-inline constexpr std::size_t path_part_count = 4;
 [[nodiscard]] std::string_view to_string(PathPart part);
 
 /// A piece of the path. Pieces follow each other without gaps; their sum is the path's total.

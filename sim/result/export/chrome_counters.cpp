@@ -1,5 +1,7 @@
 #include "sim/result/export/chrome_counters.h"
 
+#include "sim/core/utf8.h"
+
 namespace foretrace::exporting {
 
 void write_counter(ChromeText& out, const ChromeCounter& counter, std::size_t process) {

@@ -1,4 +1,4 @@
-// Pieces of text of a Chrome trace: JSON strings, microseconds, and a buffer in front of a sink.
+// Pieces of text of a Chrome trace: microseconds, and a buffer in front of a sink.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,6 @@ namespace foretrace {
 
 /// Takes text piece by piece; false stops the writing.
 using TextSink = std::function<bool(std::string_view)>;
-
-/// A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
-[[nodiscard]] std::string json_string(std::string_view text);
 
 /// Prints nanoseconds as microseconds with three decimals: exact for integers.
 struct Microseconds {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/utf8.h"
 #include "sim/graph/links.h"
 #include "sim/result/export/chrome_layout.h"
 #include "sim/result/export/module_slices.h"

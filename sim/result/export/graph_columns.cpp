@@ -135,19 +135,6 @@ void add_overflow(const TaskGraph& graph, ColumnPacker& packer) {
   packer.add("overflow_lag", std::move(lag));
 }
 
-/// Whose memory a tensor is in, as track_memory() says.
-std::int32_t rank_of(const TaskGraph& graph, const Tensor& tensor) {
-  const TaskId touched =
-      tensor.allocated_in != none<TaskId> ? tensor.allocated_in : tensor.freed_in;
-  if (touched != none<TaskId>) return graph.lane(touched).rank;
-  if (tensor.rank >= 0) return tensor.rank;
-  for (const DeviceInfo& device : graph.context().devices) {
-    if (device.device == tensor.device) return device.rank;
-  }
-  const auto& classes = graph.context().rank_classes;
-  return classes.empty() ? 0 : classes.front().first_rank;
-}
-
 /// Tasks of tensors are stored plus 1, so that none is 0.
 std::vector<std::pair<std::string_view, Figures>> tensor_figures(const TaskGraph& graph) {
   std::vector<std::pair<std::string_view, Figures>> columns;
@@ -166,7 +153,7 @@ std::vector<std::pair<std::string_view, Figures>> tensor_figures(const TaskGraph
   add("tensor_freed_sequence", [](const Tensor& t) { return t.freed_sequence; });
   add("tensor_bytes", [](const Tensor& t) { return t.bytes; });
   add("tensor_category", [](const Tensor& t) { return t.category; });
-  add("tensor_rank", [&](const Tensor& t) { return rank_of(graph, t); });
+  add("tensor_rank", [&](const Tensor& t) { return graph.rank_of(t); });
   add("tensor_device", [](const Tensor& t) { return t.device; });
   return columns;
 }

@@ -29,10 +29,10 @@ TEST_CASE("how to: lines begin with their framework, and what is not known has n
   CHECK(lines_of(all, "b").empty());
 }
 
-TEST_CASE("how to: a folder without the file is an error that names it") {
+TEST_CASE("how to: a folder without examples is an error that names it") {
   const Result<HowTos> all = read_how_tos("/nowhere");
   REQUIRE_FALSE(all.ok());
-  CHECK(all.error().message.find("/nowhere/how_to.json") != std::string::npos);
+  CHECK(all.error().message.find("/nowhere/optimizations") != std::string::npos);
 }
 
 }  // namespace

@@ -46,27 +46,28 @@ std::string scratch_file(const std::string& name) {
   return scratch.file(name);
 }
 
-Ran run_program(const std::string& arguments) {
+Ran run_program(const std::string& arguments, const std::string& variables) {
   const std::string out = scratch_file("stdout");
   const std::string err = scratch_file("stderr");
-  // A folder of our own for the user's defaults: whoever runs the tests may have some.
+  // A folder of our own for the user's defaults: whoever runs the tests may have some, and a width.
   const std::string line = "cd '" FORETRACE_SOURCE_DIR
-                           "' && export FORETRACE_CONFIGS='" FORETRACE_SOURCE_DIR
+                           "' && unset COLUMNS && export FORETRACE_CONFIGS='" FORETRACE_SOURCE_DIR
                            "/configs' XDG_CONFIG_HOME='" +
-                           scratch_file("config") + "' && { '" FORETRACE_PROGRAM "' " + arguments +
-                           "\n} >'" + out + "' 2>'" + err + "' </dev/null";
+                           scratch_file("config") + "' " + variables +
+                           " && { '" FORETRACE_PROGRAM "' " + arguments + "\n} >'" + out + "' 2>'" +
+                           err + "' </dev/null";
   // NOLINTNEXTLINE(cert-env33-c,concurrency-mt-unsafe): the shell is what a user types into
   const int status = std::system(line.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, text_of(out), text_of(err)};
 }
 
-std::string first_bad_line(const std::string& text) {
+std::string first_bad_line(const std::string& text, std::int64_t width) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const auto width = std::count_if(line.begin(), line.end(), [](char c) {
+    const auto length = std::count_if(line.begin(), line.end(), [](char c) {
       return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
     });
-    if (width > 100 || (!line.empty() && line.back() == ' ')) {
+    if (length > width || (!line.empty() && line.back() == ' ')) {
       return line;
     }
   }

@@ -1,6 +1,7 @@
 // Runs the foretrace program as a user would.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace foretrace::test {
@@ -11,14 +12,15 @@ struct Ran {
   std::string err;
 };
 
-/// `arguments` as a shell reads them; the program runs in the top folder of the source tree.
-[[nodiscard]] Ran run_program(const std::string& arguments);
+/// `arguments` as a shell reads them; the program runs in the top folder of the source tree, with
+/// `variables` in its environment ("NAME=VALUE").
+[[nodiscard]] Ran run_program(const std::string& arguments, const std::string& variables = {});
 
 /// A file name in a scratch folder that is gone after the tests.
 [[nodiscard]] std::string scratch_file(const std::string& name);
 
-/// Every line is at most 100 characters wide and has no trailing space.
-[[nodiscard]] std::string first_bad_line(const std::string& text);
+/// Every line is at most `width` characters wide and has no trailing space.
+[[nodiscard]] std::string first_bad_line(const std::string& text, std::int64_t width = 100);
 
 inline constexpr const char* demo_trace = "examples/traces/demo_generated_cnn.json.gz";
 

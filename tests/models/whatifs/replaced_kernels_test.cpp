@@ -83,28 +83,28 @@ std::string text_of(const Case& tried, Waits waits) {
 constexpr std::array cases = {
     Case{.info = &optimizations::kernel_fusion,
          .kernels = "relu relu relu relu",
-         .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_kernel_of_4(5000,2600) "
+         .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_kernel_of_4(5000,3200) "
                   "s:fused_kernel_of_4(30000)<launch_of_fused_kernel_of_4+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<fused_kernel_of_4 h:ln(5000) s3:n(7000)<ln<fused_kernel_of_4 "
                   "h:end(0)~ar0~fused_kernel_of_4~n"},
     Case{.info = &optimizations::whole_program_fusion,
          .kernels = "relu norm relu norm",
-         .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_region(5000,2600) "
+         .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_region(5000,3200) "
                   "s:fused_region(46575)<launch_of_fused_region+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<fused_region h:ln(5000) s3:n(7000)<ln<fused_region "
                   "h:end(0)~ar0~fused_region~n"},
     Case{.info = &optimizations::data_movement,
          .kernels = "relu relu relu relu",
-         .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_chain(5000,2600) "
+         .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_chain(5000,3200) "
                   "s:fused_chain(30000)<launch_of_fused_chain+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<fused_chain h:ln(5000) s3:n(7000)<ln<fused_chain "
                   "h:end(0)~ar0~fused_chain~n"},
     Case{.info = &optimizations::fusion_aware_checkpointing,
          .kernels = "gelu gelu gemm dgemm dgelu dgelu",
-         .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_chain(5000,2200) "
+         .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_chain(5000,2400) "
                   "s:fused_chain(30000)<launch_of_fused_chain+1000<ar0 h:l3(5000,2000) "
                   "s:gemm3(30000)<l3+1000 h:l4(5000,2000) s:dgemm4(30000)<l4+1000 "
-                  "h:launch_of_fused_backward_chain(5000,2200) "
+                  "h:launch_of_fused_backward_chain(5000,2400) "
                   "s:fused_backward_chain(30000)<launch_of_fused_backward_chain+1000 h:lm(5000) "
                   "s3:m(7000)<lm<fused_chain h:ln(5000) s3:n(7000)<ln<fused_backward_chain "
                   "h:end(0)~ar0~fused_backward_chain~n"},

@@ -58,7 +58,7 @@ struct NamedGraph {
   std::vector<std::string> names;  ///< per task
 };
 
-namespace detail {
+namespace text {
 
 struct TextDependency {
   std::string_view source;
@@ -321,11 +321,11 @@ class TextGraphParser {
   std::map<std::string_view, LaneId> lanes_;
 };
 
-}  // namespace detail
+}  // namespace text
 
 /// What build() says to this text.
 inline Result<TaskGraph> try_graph(std::string_view text) {
-  return detail::TextGraphParser(text).build();
+  return text::TextGraphParser(text).build();
 }
 
 /// The graph of this text; fails the test if it cannot be built.
@@ -338,7 +338,7 @@ inline TaskGraph graph(std::string_view text) {
 /// The same of tasks that are of these kinds.
 inline NamedGraph named_graph(std::string_view text, std::vector<TextKind> kinds) {
   NamedGraph result;
-  auto built = detail::TextGraphParser(text, std::move(kinds)).build(&result.names);
+  auto built = text::TextGraphParser(text, std::move(kinds)).build(&result.names);
   REQUIRE_MESSAGE(built.ok(), built.error().message);
   result.graph = std::move(built).value();
   return result;

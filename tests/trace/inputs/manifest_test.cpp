@@ -14,9 +14,6 @@
 namespace foretrace::trace {
 namespace {
 
-using detail::is_manifest;
-using detail::parse_manifest;
-
 namespace fs = std::filesystem;
 
 /// A folder of its own that goes with the test.

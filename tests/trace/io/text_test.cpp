@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace {
 
 TEST_CASE("text: every byte outside valid UTF-8 becomes one replacement character") {
   const std::string replaced = "\xEF\xBF\xBD";
@@ -53,7 +53,7 @@ TEST_CASE("text: examples are one line of valid UTF-8 within the limit") {
   CHECK(shortened(std::string("a\0b", 3)) == "a b");
   // Lines, directions and escape sequences of more than one byte.
   CHECK(shortened("a\u2028b\u202Ec\u2066d\u009Be\u061Cf") == "a b c d e f");
-  CHECK(shortened("a\u2026b\u2065c\u00A0") == "a\u2026b\u2065c\u00A0");
+  CHECK(shortened("a\u2026b\u2056c\u00A0") == "a\u2026b\u2056c\u00A0");
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace

@@ -35,6 +35,9 @@ struct Confusion {
 
 [[nodiscard]] Confusion compare_without(const EventTable& events, PhaseEvidence kind);
 
+inline constexpr std::size_t phase_evidence_count =
+    static_cast<std::size_t>(PhaseEvidence::twin) + 1;
+
 /// Device time that has a phase and, of forward and backward work, a layer.
 struct Coverage {
   std::int64_t device_ns = 0;

@@ -3,18 +3,12 @@
 #include <charconv>
 #include <limits>
 
+#include "sim/core/text.h"
+
 namespace foretrace::trace {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(blanks);
-  if (from == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(from, text.find_last_not_of(blanks) - from + 1);
-}
 
 /// Length of the value at the front: up to the comma, colon or bracket that ends it.
 std::size_t value_length(std::string_view text) {

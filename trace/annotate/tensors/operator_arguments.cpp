@@ -5,6 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include "sim/core/text.h"
+
 namespace foretrace::trace {
 namespace {
 
@@ -13,12 +15,6 @@ constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 
 // Lists of tensors hold the parameters of a model at most.
 constexpr std::size_t most_in_list = std::size_t{1} << 16;
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.remove_suffix(1);
-  return text;
-}
 
 bool is_list(std::string_view text) {
   return text.size() >= 2 && text.front() == '[' && text.back() == ']';

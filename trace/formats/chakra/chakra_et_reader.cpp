@@ -19,11 +19,11 @@
 namespace foretrace::trace::readers {
 namespace {
 
-namespace chakra = detail::chakra;
-using detail::AttributeValue;
-using detail::WireField;
-using detail::WireReader;
-using detail::WireType;
+namespace chakra = formats::chakra;
+using formats::AttributeValue;
+using formats::WireField;
+using formats::WireReader;
+using formats::WireType;
 
 // True if the fields of a message have the types that the schema gives them: none above `highest`
 // (below 32), and numbers where `numbers` has a bit.
@@ -58,7 +58,7 @@ Confidence sniff(std::string_view prefix) {
   std::size_t at = 0;
   std::array<std::string_view, 2> messages;
   for (std::string_view& message : messages) {
-    const auto length = detail::varint_at(prefix, at);
+    const auto length = formats::varint_at(prefix, at);
     if (!length || *length > prefix.size() - at) {
       return Confidence::no;
     }
@@ -74,7 +74,7 @@ void append_list(const WireField& field, AttributeValue& out) {
   WireReader values(field.bytes);
   while (values.next()) {
     std::vector<std::uint64_t> numbers;
-    if (!detail::append_varints(*values, numbers)) {
+    if (!formats::append_varints(*values, numbers)) {
       return;
     }
     for (const std::uint64_t number : numbers) {
@@ -139,7 +139,7 @@ class Document {
       : stream_(source), trace_(trace), builder_(trace) {}
 
   Status read(const ByteSource& source, const ReadOptions& options) {
-    using Outcome = detail::MessageStream::Outcome;
+    using Outcome = formats::MessageStream::Outcome;
     Outcome outcome = stream_.next();
     bool first = true;
     for (; outcome == Outcome::message; outcome = stream_.next()) {
@@ -167,8 +167,8 @@ class Document {
   }
 
  private:
-  void warn_about_end(detail::MessageStream::Outcome outcome, const ByteSource& source) {
-    using Outcome = detail::MessageStream::Outcome;
+  void warn_about_end(formats::MessageStream::Outcome outcome, const ByteSource& source) {
+    using Outcome = formats::MessageStream::Outcome;
     const std::uint64_t nodes = trace_.report.events;
     if (!source.trouble().empty()) {
       trace_.report.warnings.push_back(
@@ -186,16 +186,16 @@ class Document {
   void take_metadata(WireReader fields) {
     while (fields.next()) {
       if (fields->number == chakra::metadata_version) {
-        schema_ = detail::shortened(fields->bytes, 60);
+        schema_ = shortened(fields->bytes, 60);
       } else if (const Attribute attribute = attribute_of(fields.message());
                  attribute.name == "schema") {
-        schema_ = detail::shortened(attribute.value.text, 60);
+        schema_ = shortened(attribute.value.text, 60);
       }
     }
   }
 
   void take_node(WireReader fields) {
-    detail::RawNode node;
+    formats::RawNode node;
     node.offset = fields.offset();
     bool has_id = false;
     while (fields.next()) {
@@ -217,41 +217,41 @@ class Document {
   }
 
   // False if the field has another type than the schema says.
-  bool take_field(const WireReader& fields, detail::RawNode& node) {
+  bool take_field(const WireReader& fields, formats::RawNode& node) {
     const bool bytes = fields->type == WireType::bytes;
     const bool number = fields->type == WireType::varint;
     switch (fields->number) {
       case chakra::node_id: node.id = fields->value; return number;
       case chakra::node_name:
-        node.name = builder_.name(detail::with_valid_utf8(fields->bytes));
+        node.name = builder_.name(with_valid_utf8(fields->bytes));
         return bytes;
       case chakra::node_type: take_type(*fields, node); return number;
-      case chakra::node_control: return detail::append_varints(*fields, node.control);
-      case chakra::node_data: return detail::append_varints(*fields, node.data);
+      case chakra::node_control: return formats::append_varints(*fields, node.control);
+      case chakra::node_data: return formats::append_varints(*fields, node.data);
       case chakra::node_start: node.start_ns = time_of(*fields, node); return number;
       case chakra::node_duration: node.duration_ns = time_of(*fields, node); return number;
       case chakra::node_inputs: take_arguments(fields.message(), false, node); return bytes;
       case chakra::node_outputs: take_arguments(fields.message(), true, node); return bytes;
       case chakra::node_attribute:
         if (const Attribute attribute = attribute_of(fields.message()); bytes) {
-          detail::apply_attribute(attribute.name, attribute.value, node, builder_);
+          formats::apply_attribute(attribute.name, attribute.value, node, builder_);
         }
         return bytes;
       default: return true;  // fields of later schemas
     }
   }
 
-  void take_type(const WireField& field, detail::RawNode& node) {
+  void take_type(const WireField& field, formats::RawNode& node) {
     bool known = false;
-    node.kind = detail::node_kind(field.as_signed(), known);
+    node.kind = formats::node_kind(field.as_signed(), known);
     if (!known) {
       builder_.report().count(DamageKind::repaired, "unknown type of node", field.offset,
                               fmt::format("node {}: {}", node.id, field.value));
     }
   }
 
-  std::int64_t time_of(const WireField& field, const detail::RawNode& node) {
-    const std::int64_t ns = detail::nanoseconds_of(field.value);
+  std::int64_t time_of(const WireField& field, const formats::RawNode& node) {
+    const std::int64_t ns = formats::nanoseconds_of(field.value);
     if (ns < 0) {
       builder_.report().count(DamageKind::repaired, "time out of range", field.offset,
                               fmt::format("node {}: {} us", node.id, field.value));
@@ -259,7 +259,7 @@ class Document {
     return ns;
   }
 
-  void take_arguments(WireReader fields, bool output, detail::RawNode& node) {
+  void take_arguments(WireReader fields, bool output, formats::RawNode& node) {
     NodeSignature& signature = node.signature;
     while (fields.next()) {
       const std::string_view text = fields->bytes;
@@ -268,22 +268,22 @@ class Document {
       }
       if (fields->number == chakra::argument_values) {
         const std::string others =
-            detail::take_tensors(text, output, builder_.names(), node.tensors);
+            formats::take_tensors(text, output, builder_.names(), node.tensors);
         if (!output) {
           signature.values = builder_.name(others);
         }
       } else if (fields->number == chakra::argument_shapes) {
         (output ? signature.output_shapes : signature.shapes) =
-            builder_.name(detail::as_json(text));
+            builder_.name(formats::as_json(text));
       } else if (fields->number == chakra::argument_types) {
-        (output ? signature.output_types : signature.types) = builder_.name(detail::as_json(text));
+        (output ? signature.output_types : signature.types) = builder_.name(formats::as_json(text));
       }
     }
   }
 
-  detail::MessageStream stream_;
+  formats::MessageStream stream_;
   LoadedTrace& trace_;
-  detail::NodeBuilder builder_;
+  formats::NodeBuilder builder_;
   std::string schema_;
 };
 
@@ -295,7 +295,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   if (!status) {
     return std::move(status).error();
   }
-  return detail::checked(std::move(trace), source, options);
+  return formats::checked(std::move(trace), source, options);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@
 namespace foretrace::trace::writers {
 namespace {
 
-namespace chakra = detail::chakra;
-using detail::WireMessage;
+namespace chakra = formats::chakra;
+using formats::WireMessage;
 
 enum NodeType : std::uint8_t { comp = 4, comm_send = 5, comm_recv = 6, comm_coll = 7 };
 

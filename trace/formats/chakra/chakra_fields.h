@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace foretrace::trace::detail::chakra {
+namespace foretrace::trace::formats::chakra {
 
 enum Metadata : std::uint32_t { metadata_version = 1, metadata_attribute = 2 };
 
@@ -50,4 +50,4 @@ enum Attribute : std::uint32_t {
   bytes_list = 32
 };
 
-}  // namespace foretrace::trace::detail::chakra
+}  // namespace foretrace::trace::formats::chakra

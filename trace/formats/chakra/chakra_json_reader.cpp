@@ -20,7 +20,7 @@
 namespace foretrace::trace::readers {
 namespace {
 
-bool is_metadata(const detail::JsonOutline& outline) {
+bool is_metadata(const formats::JsonOutline& outline) {
   for (const std::string& key : outline.keys) {
     if (key != "attr" && key != "version") {
       return false;
@@ -30,16 +30,16 @@ bool is_metadata(const detail::JsonOutline& outline) {
 }
 
 Confidence sniff(std::string_view prefix) {
-  const detail::JsonOutline outline = detail::outline_of(prefix);
+  const formats::JsonOutline outline = formats::outline_of(prefix);
   if (!outline.is_object) {
     return Confidence::no;
   }
-  if (detail::has_key(outline, "workload_graph")) {
+  if (formats::has_key(outline, "workload_graph")) {
     return Confidence::yes;
   }
   // The message that describes the run, and nodes behind it.
   const bool stream = outline.complete && is_metadata(outline) && outline.behind.starts_with('{') &&
-                      detail::has_key(detail::outline_of(outline.behind), "id");
+                      formats::has_key(formats::outline_of(outline.behind), "id");
   return stream ? Confidence::yes : Confidence::no;
 }
 
@@ -97,10 +97,10 @@ class Document {
     }
   }
 
-  detail::JsonCursor cursor_;
+  formats::JsonCursor cursor_;
   LoadedTrace& trace_;
-  detail::NodeBuilder builder_;
-  detail::JsonNodeReader nodes_;
+  formats::NodeBuilder builder_;
+  formats::JsonNodeReader nodes_;
   std::string schema_;
 };
 
@@ -112,7 +112,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   if (!status) {
     return std::move(status).error();
   }
-  return detail::checked(std::move(trace), source, options);
+  return formats::checked(std::move(trace), source, options);
 }
 
 }  // namespace

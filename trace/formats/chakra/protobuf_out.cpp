@@ -1,6 +1,6 @@
 #include "trace/formats/chakra/protobuf_out.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 void append_varint(std::string& out, std::uint64_t value) {
@@ -59,4 +59,4 @@ std::string WireMessage::delimited() const {
   return out + text_;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

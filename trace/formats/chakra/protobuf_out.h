@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// One message being written. Zeros and empty texts are left out where proto3 leaves them out.
 class WireMessage {
@@ -32,4 +32,4 @@ class WireMessage {
   std::string text_;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -6,7 +6,7 @@
 
 #include "trace/formats/chrome/event_fields.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 struct Known {
@@ -95,4 +95,4 @@ ArgumentRole argument_role(std::string_view key) {
   return other;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

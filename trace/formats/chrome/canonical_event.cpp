@@ -1,18 +1,12 @@
 // The fallback for events that the hand scanner does not understand: simdjson reads them.
 #include <simdjson.h>
 
+#include "sim/core/text.h"
 #include "trace/formats/chrome/event_scanner.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.back())) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
 
 // Appends the members of an object with plain keys and their values as written. Only the two levels
 // that the scanner looks into are respelled.
@@ -63,4 +57,4 @@ std::string canonical_event(std::string_view text, std::string& reason) {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

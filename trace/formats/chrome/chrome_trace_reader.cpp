@@ -30,11 +30,11 @@ namespace foretrace::trace::readers {
 namespace {
 
 Confidence sniff(std::string_view prefix) {
-  const detail::JsonOutline outline = detail::outline_of(prefix);
-  const bool list = outline.is_array && detail::has_key(outline, "ph");
-  const bool document = outline.is_object && detail::has_key(outline, "traceEvents") &&
-                        !detail::has_key(outline, "schemaVersion") && contains(prefix, "\"ph\"");
-  if ((!list && !document) || detail::has_profiler_category(prefix)) {
+  const formats::JsonOutline outline = formats::outline_of(prefix);
+  const bool list = outline.is_array && formats::has_key(outline, "ph");
+  const bool document = outline.is_object && formats::has_key(outline, "traceEvents") &&
+                        !formats::has_key(outline, "schemaVersion") && contains(prefix, "\"ph\"");
+  if ((!list && !document) || formats::has_profiler_category(prefix)) {
     return Confidence::no;
   }
   return Confidence::maybe;
@@ -79,9 +79,8 @@ void name_by_process(EventTable& table, const std::map<std::int64_t, std::string
   for (Track& track : table.tracks) {
     const auto name = names.find(track.process);
     if (track.name == NameId{} && name != names.end()) {
-      track.name = table.names.intern(detail::is_valid_utf8(name->second)
-                                          ? name->second
-                                          : detail::with_valid_utf8(name->second));
+      track.name = table.names.intern(is_valid_utf8(name->second) ? name->second
+                                                                  : with_valid_utf8(name->second));
     }
   }
 }
@@ -117,17 +116,17 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   EventTable& table = trace.events;
   table.info.format = "chrome_trace";
   table.info.path = std::string(source.path());
-  detail::TableBuilder builder(table, trace.report);
-  detail::DocumentWalker document(source, options, trace.report, builder);
+  formats::TableBuilder builder(table, trace.report);
+  formats::DocumentWalker document(source, options, trace.report, builder);
   auto status = document.walk();
   if (!status) {
     return std::move(status).error();
   }
-  detail::fill_trace_info(document.values(), table.info, trace.report);
+  formats::fill_trace_info(document.values(), table.info, trace.report);
   builder.finish();
   name_by_process(table, builder.process_names());
   recognize_streams(table);
-  return detail::checked(std::move(trace), source, options);
+  return formats::checked(std::move(trace), source, options);
 }
 
 }  // namespace

@@ -5,12 +5,13 @@
 #include <limits>
 #include <string>
 
+#include "sim/core/integers.h"
 #include "trace/formats/common/hash.h"
 #include "trace/formats/json/json_check.h"
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // An argument longer than this is left out: no text of that length describes work.
@@ -18,8 +19,7 @@ constexpr std::size_t longest_argument = std::size_t{1} << 16;
 
 std::int32_t small_integer(std::string_view token) {
   const std::int64_t value = integer_from(token).value_or(0);
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
+  return clamped_int32(value);
 }
 
 // "[391, 1, 1]"; also as a string, which some versions write for Triton operators.
@@ -213,4 +213,4 @@ DescriptorId DescriptorTable::add(const Descriptor& descriptor) {
   return id;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

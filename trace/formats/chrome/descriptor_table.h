@@ -8,7 +8,7 @@
 #include "trace/formats/chrome/event_fields.h"
 #include "trace/table/events.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 class DescriptorTable {
  public:
@@ -41,4 +41,4 @@ class DescriptorTable {
   std::size_t by_content_used_ = 0;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -7,7 +7,7 @@
 
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // Every resumption may read the buffered text once more, so that there has to be an end.
@@ -316,4 +316,4 @@ void DocumentWalker::warn_about_end() {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -14,7 +14,7 @@
 #include "trace/formats/reader.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// Raw JSON values of top-level keys.
 using TopLevelValues = std::map<std::string, std::string, std::less<>>;
@@ -62,4 +62,4 @@ class DocumentWalker {
   End end_ = End::closed;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -10,7 +10,7 @@
 #include "trace/formats/json/scan.h"
 #include "trace/formats/json/scan_number.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// What an event says with a number (which may be written as a text).
 enum class NumberField : std::uint8_t {
@@ -82,8 +82,5 @@ enum class ArgumentRole : std::uint8_t {
   other  ///< descriptive, kept as text
 };
 [[nodiscard]] ArgumentRole argument_role(std::string_view key);
-[[nodiscard]] constexpr bool is_descriptive(ArgumentRole role) {
-  return role >= ArgumentRole::dims;
-}
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

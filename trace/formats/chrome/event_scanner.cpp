@@ -8,7 +8,7 @@
 #include "trace/formats/common/hash.h"
 #include "trace/formats/json/scan.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // Bounds of what is learned: layouts of real traces need about 200 places with up to 14 steps.
@@ -354,4 +354,4 @@ ScanOutcome EventScanner::scan(const char*& at, const char* end, EventFields& ou
   return ScanOutcome::event;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

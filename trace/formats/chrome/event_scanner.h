@@ -11,7 +11,7 @@
 
 #include "trace/formats/chrome/event_fields.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 enum class ScanOutcome : std::uint8_t { event, more_needed, unexpected };
 
@@ -71,4 +71,4 @@ class EventScanner {
 /// parser's reason, if the text is no valid JSON object.
 [[nodiscard]] std::string canonical_event(std::string_view text, std::string& reason);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

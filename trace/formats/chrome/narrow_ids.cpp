@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 std::uint32_t NarrowIds::narrow_other(const Number& recorded, std::size_t row) {
   if (!recorded.present()) {
@@ -65,4 +65,4 @@ std::int64_t NarrowIds::narrowed(std::int64_t recorded) const {
   return recorded > all_bits_32 || is_given ? -1 : recorded;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -8,7 +8,7 @@
 
 #include "trace/formats/json/number.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// 32-bit ids from recorded ids of any size: those that fit stay as they are, the others get free
 /// ones when the file is read, so that equal ids stay equal and different ones stay different.
@@ -34,4 +34,4 @@ class NarrowIds {
   std::vector<std::pair<std::int64_t, std::uint32_t>> given_;  // recorded id, free id; sorted
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -6,7 +6,7 @@
 
 #include "trace/formats/common/hash.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 NameId RecentNames::intern(std::string_view name, NameTable& names) {
   const auto word = [](const char* at) {
@@ -27,4 +27,4 @@ NameId RecentNames::intern(std::string_view name, NameTable& names) {
   return entry.id;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -6,7 +6,7 @@
 
 #include "trace/table/events.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// The ids of names seen lately: a look-up costs one comparison of texts.
 class RecentNames {
@@ -22,4 +22,4 @@ class RecentNames {
   std::array<Entry, 1024> entries_{};
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -5,11 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/integers.h"
 #include "sim/core/text.h"
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // A range that never ends must not hold memory without bound.
@@ -24,11 +25,6 @@ template <typename Recorded>  // a Number or a token
 std::int64_t id_or_none(const Recorded& recorded) {
   const std::int64_t value = integer_from(recorded).value_or(-1);
   return value == NarrowIds::all_bits_32 ? -1 : value;
-}
-
-std::int32_t small(std::int64_t value) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value, -1, std::numeric_limits<std::int32_t>::max()));
 }
 
 bool is_device_category(Category category) {
@@ -236,7 +232,7 @@ void TableBuilder::add_sync(const EventFields& event, Times times) {
   SyncRecord sync;
   sync.start_ns = times.start;
   sync.duration_ns = times.duration;
-  sync.device = small(id_or_none(event[NumberField::device]));
+  sync.device = clamped_int32(id_or_none(event[NumberField::device]), -1);
   sync.stream = id_or_none(event[NumberField::stream]);
   sync.correlation = id_or_none(event[NumberField::correlation]);
   const std::string_view kind = argument(event.arguments, "cuda_sync_kind");
@@ -269,9 +265,9 @@ void TableBuilder::add_instant(const EventFields& event, std::uint64_t offset) {
       memory.bytes = *value;
       has_bytes = true;
     } else if (key == "Device Type") {
-      memory.device_type = small(*value);
+      memory.device_type = clamped_int32(*value, -1);
     } else if (key == "Device Id") {
-      memory.device = small(*value);
+      memory.device = clamped_int32(*value, -1);
     } else if (key == "Addr") {
       memory.address = static_cast<std::uint64_t>(*value);
     } else if (key == "Total Allocated") {
@@ -418,4 +414,4 @@ void TableBuilder::finish() {
   tracks_.finish(table_.info.rank);
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -17,7 +17,7 @@
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 class TableBuilder {
  public:
@@ -82,4 +82,4 @@ class TableBuilder {
   bool whole_microseconds_ = true;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

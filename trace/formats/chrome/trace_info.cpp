@@ -9,7 +9,7 @@
 
 #include "trace/formats/json/number.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 using simdjson::dom::element;
@@ -117,4 +117,4 @@ void list_renumbered_devices(EventTable& table) {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

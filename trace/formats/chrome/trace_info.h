@@ -5,7 +5,7 @@
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 void fill_trace_info(const TopLevelValues& values, TraceInfo& info, ImportReport& report);
 
@@ -13,4 +13,4 @@ void fill_trace_info(const TopLevelValues& values, TraceInfo& info, ImportReport
 /// are alike, those that work and are not listed are like them.
 void list_renumbered_devices(EventTable& table);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/core/integers.h"
 #include "trace/formats/common/hash.h"
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::string_view stream_prefix = "stream ";
@@ -29,11 +30,6 @@ std::int64_t recorded_stream(const Number& number) {
   const std::string_view text = without_quotes(number.token());
   return text.starts_with(stream_prefix) ? recorded_id(text.substr(stream_prefix.size()))
                                          : recorded_id(number);
-}
-
-std::int32_t clamped_device(std::int64_t number) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(number, -1, std::numeric_limits<std::int32_t>::max()));
 }
 
 NameId interned(NameTable& names, std::string_view text) {
@@ -93,7 +89,7 @@ TrackId TrackTable::find_or_add(const Key& key, const EventFields& event) {
   track.kind = key.kind;
   track.number = key.thread;
   if (key.kind == Track::Kind::stream) {
-    track.device = clamped_device(key.process);
+    track.device = clamped_int32(key.process, -1);
   } else {
     track.process = integer_from(event[NumberField::process]).value_or(0);
   }
@@ -120,4 +116,4 @@ void TrackTable::finish(std::int32_t rank) {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -10,7 +10,7 @@
 #include "trace/formats/chrome/event_fields.h"
 #include "trace/table/events.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 class TrackTable {
  public:
@@ -53,4 +53,4 @@ class TrackTable {
   std::size_t next_recent_ = 0;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

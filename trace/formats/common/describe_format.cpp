@@ -9,7 +9,7 @@
 #include "trace/formats/json/scan.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 struct Magic {
@@ -282,4 +282,4 @@ std::string describe_format(std::string_view prefix) {
   return blank ? "is blank" : fmt::format("looks like {}", describe_text(prefix));
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// One line such as "looks like an SQLite database (Nsight Systems export?)"; empty if it looks
 /// like a trace or like nothing known.
@@ -23,4 +23,4 @@ struct JsonOutline {
 [[nodiscard]] JsonOutline outline_of(std::string_view prefix);
 [[nodiscard]] bool has_key(const JsonOutline& outline, std::string_view key);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 struct Known {
@@ -116,4 +116,4 @@ SyncKind sync_kind_of(std::string_view name) {
   return name == "Stream Wait Event" ? SyncKind::stream_wait : SyncKind::unknown;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -6,7 +6,7 @@
 
 #include "trace/table/events.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 enum class Category : std::uint8_t {
   cpu_op,
@@ -33,4 +33,4 @@ enum class Category : std::uint8_t {
 [[nodiscard]] EventKind kind_of(Category category);
 [[nodiscard]] SyncKind sync_kind_of(std::string_view name);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

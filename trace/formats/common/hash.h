@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// Product of 64 x 64 bits folded to 64: every input bit reaches every output bit.
 inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
@@ -82,4 +82,4 @@ class RunHash {
   std::uint64_t state_ = 0;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -9,7 +9,7 @@
 #include "sim/core/text.h"
 #include "trace/formats/common/event_category.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -154,4 +154,4 @@ NvtxOperator parse_nvtx(std::string_view text) {
   return found;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

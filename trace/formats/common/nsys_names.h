@@ -7,7 +7,7 @@
 
 #include "trace/table/events.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel", "cudaMemcpyAsync_ptsz_v7000" likewise.
 /// "cuMemFree_v2" stays: that is its name.
@@ -34,4 +34,4 @@ struct NvtxOperator {
 };
 [[nodiscard]] NvtxOperator parse_nvtx(std::string_view text);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::size_t longest_varint = 10;  // 64 bits in groups of 7
@@ -171,4 +171,4 @@ MessageStream::Outcome MessageStream::next() {
   return Outcome::message;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -13,7 +13,7 @@
 #include "sim/core/result.h"
 #include "trace/io/byte_source.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
@@ -115,4 +115,4 @@ class MessageStream {
   std::optional<Error> error_;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

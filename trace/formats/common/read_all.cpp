@@ -7,7 +7,7 @@
 
 #include "trace/io/unpacked.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 Result<std::string> read_all(ByteSource& source, std::string start, std::uint64_t most) {
   constexpr std::size_t first_piece = std::size_t{1} << 20;
@@ -37,4 +37,4 @@ Result<std::string> read_all(ByteSource& source, std::string start, std::uint64_
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

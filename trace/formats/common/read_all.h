@@ -7,11 +7,11 @@
 #include "sim/core/result.h"
 #include "trace/io/byte_source.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// `start` and what follows it; an error if that is more than `most` bytes. Memory grows with what
 /// is really there, whatever the file says of its size.
 [[nodiscard]] Result<std::string> read_all(ByteSource& source, std::string start,
                                            std::uint64_t most);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -5,20 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/integers.h"
 #include "trace/formats/common/hash.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // 73 years in ns: starts, durations and their sums and differences fit into 64 bits.
 constexpr std::int64_t longest = std::int64_t{1} << 61;
 constexpr std::int64_t widest_narrow = std::numeric_limits<std::uint32_t>::max();
-
-std::int32_t clamped(std::int64_t number) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(number, -1, std::numeric_limits<std::int32_t>::max()));
-}
 
 std::uint64_t fold(std::uint64_t state, std::int64_t value) {
   return fold_product(state ^ static_cast<std::uint64_t>(value), 0xE7037ED1A0B428DBULL);
@@ -55,7 +51,7 @@ RowBuilder::RowBuilder(EventTable& table, ImportReport& report) : table_(table),
 }
 
 TrackId RowBuilder::stream(std::int64_t process, std::int64_t device, std::int64_t number) {
-  return track({Track::Kind::stream, process, clamped(device), number});
+  return track({Track::Kind::stream, process, clamped_int32(device, -1), number});
 }
 
 TrackId RowBuilder::track(const TrackKey& key) {
@@ -241,4 +237,4 @@ void RowBuilder::finish() {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

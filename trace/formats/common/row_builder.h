@@ -15,7 +15,7 @@
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// Where a row stands in the file, for messages: "CUPTI_ACTIVITY_KIND_KERNEL row 12", or a byte.
 struct RowPlace {
@@ -100,4 +100,4 @@ class RowBuilder {
   std::int64_t first_time_ = std::numeric_limits<std::int64_t>::max();
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

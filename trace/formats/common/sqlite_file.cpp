@@ -11,7 +11,7 @@
 #include "trace/formats/common/read_all.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::size_t header_bytes = 100;
@@ -294,4 +294,4 @@ std::string_view TableScan::text(std::size_t column) {
   return {bytes, static_cast<std::size_t>(count)};
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

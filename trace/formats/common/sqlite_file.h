@@ -18,7 +18,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// An open database. Its tables are known when it is open.
 class SqliteFile {
@@ -92,4 +92,4 @@ class TableScan {
   std::string trouble_;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

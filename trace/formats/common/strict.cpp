@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 Result<LoadedTrace> checked(LoadedTrace trace, const ByteSource& source,
                             const ReadOptions& options) {
@@ -30,4 +30,4 @@ Result<LoadedTrace> checked(LoadedTrace trace, const ByteSource& source,
   return trace;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 Error strict_row_error(const ByteSource& source, const ImportReport& report) {
   for (const Damage& damage : report.damage) {
@@ -18,4 +18,4 @@ Error strict_row_error(const ByteSource& source, const ImportReport& report) {
                fmt::format("{}: {}", source.path(), std::string(source.trouble()))};
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

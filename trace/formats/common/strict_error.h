@@ -5,9 +5,9 @@
 #include "trace/io/byte_source.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// For formats whose damage is told by table and row, not by byte.
 [[nodiscard]] Error strict_row_error(const ByteSource& source, const ImportReport& report);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

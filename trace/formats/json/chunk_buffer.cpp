@@ -6,7 +6,7 @@
 
 #include "trace/formats/json/scan.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 ChunkBuffer::ChunkBuffer(ByteSource& source) : source_(source), data_(piece + scan_padding) {}
 
@@ -43,4 +43,4 @@ bool ChunkBuffer::refill() {
   return !ended_;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -8,7 +8,7 @@
 
 #include "trace/io/byte_source.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 class ChunkBuffer {
  public:
@@ -47,4 +47,4 @@ class ChunkBuffer {
   std::optional<Error> error_;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -7,7 +7,7 @@
 #include "trace/formats/json/scan.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr int deepest = 64;
@@ -199,4 +199,4 @@ std::string with_plain_blanks(std::string_view json) {
   return out;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

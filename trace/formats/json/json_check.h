@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// True for one complete value of valid UTF-8, nested at most 64 deep.
 [[nodiscard]] bool is_valid_json(std::string_view text);
@@ -12,4 +12,4 @@ namespace foretrace::trace::detail {
 /// of different writers are equal texts.
 [[nodiscard]] std::string with_plain_blanks(std::string_view json);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -4,7 +4,7 @@
 
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 JsonCursor::JsonCursor(ByteSource& source, const ValueReader::Progress& progress)
     : source_(source), reader_(source, progress) {
@@ -117,4 +117,4 @@ void JsonCursor::report_end(ImportReport& report, std::string_view what) {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

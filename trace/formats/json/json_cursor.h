@@ -9,7 +9,7 @@
 #include "trace/formats/json/value_reader.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// What is left of a document is decided by the caller: nothing here fails, it only ends.
 class JsonCursor {
@@ -54,4 +54,4 @@ class JsonCursor {
   bool broken_ = false;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

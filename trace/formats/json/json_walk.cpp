@@ -3,7 +3,7 @@
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 Status JsonWalk::walk() {
   std::string path;
@@ -124,4 +124,4 @@ void JsonWalk::take_value(const std::string& path) {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

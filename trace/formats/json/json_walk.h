@@ -10,7 +10,7 @@
 #include "trace/formats/json/value_reader.h"
 #include "trace/table/loaded_trace.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// One value is in memory at a time. Paths are "key/[]/key": "[]" for every element of a list.
 class JsonWalk {
@@ -52,4 +52,4 @@ class JsonWalk {
   std::uint32_t depth_ = 0;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

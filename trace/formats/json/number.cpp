@@ -5,7 +5,7 @@
 
 #include "sim/core/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // value = mantissa * 10^exponent
@@ -153,4 +153,4 @@ std::optional<std::int64_t> integer_from(std::string_view token) {
   return rest.negative ? -*magnitude : *magnitude;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

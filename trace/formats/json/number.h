@@ -7,7 +7,7 @@
 
 #include "trace/formats/json/scan_number.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 enum class NumberState : std::uint8_t { ok, not_a_number, out_of_range };
 
@@ -41,4 +41,4 @@ struct Nanoseconds {
 /// The text between the quotes of a string token, or the token itself.
 [[nodiscard]] std::string_view without_quotes(std::string_view token);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -11,7 +11,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// Bytes behind the end of scanned text that must be readable (and are ignored).
 inline constexpr std::size_t scan_padding = 64;
@@ -349,4 +349,4 @@ class Members {
   bool done_ = false;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

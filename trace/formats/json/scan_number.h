@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// A number as written, and its value where it is plain: digits, a sign if whole, up to three
 /// decimals. Everything else (exponents, quotes, garbage) is left to number.h.
@@ -129,4 +129,4 @@ inline const char* scan_long_number(const char* at, Number& out) {
   return at;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

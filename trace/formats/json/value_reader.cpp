@@ -8,7 +8,7 @@
 #include "trace/formats/json/scan.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // Longest start of an event that skip_to_event looks at: a brace, blanks, a key, a colon.
@@ -197,4 +197,4 @@ bool ValueReader::skip_to_event() {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -10,7 +10,7 @@
 #include "trace/formats/json/chunk_buffer.h"
 #include "trace/formats/json/scan.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 class ValueReader {
  public:
@@ -77,4 +77,4 @@ class ValueReader {
   const Progress& progress_;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

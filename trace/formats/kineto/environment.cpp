@@ -8,7 +8,7 @@
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 using simdjson::dom::element;
@@ -118,4 +118,4 @@ void fill_environment(const TopLevelValues& values, TraceInfo& info) {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -4,10 +4,10 @@
 #include "trace/formats/chrome/document.h"
 #include "trace/table/events.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// Fills TraceInfo::environment: versions of CUDA or HIP, the backend of the job, what was
 /// profiled. A table that was converted has it written out under "environment".
 void fill_environment(const TopLevelValues& values, TraceInfo& info);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -22,25 +22,25 @@ namespace foretrace::trace::readers {
 namespace {
 
 Confidence sniff(std::string_view prefix) {
-  if (detail::is_xla_trace(prefix)) {
+  if (formats::is_xla_trace(prefix)) {
     return Confidence::no;  // has a reader of its own
   }
-  const detail::JsonOutline outline = detail::outline_of(prefix);
-  if (outline.is_array && !detail::has_key(outline, "ph")) {
+  const formats::JsonOutline outline = formats::outline_of(prefix);
+  if (outline.is_array && !formats::has_key(outline, "ph")) {
     return Confidence::no;
   }
   if (outline.is_array) {
-    return detail::has_profiler_category(prefix) ? Confidence::yes : Confidence::maybe;
+    return formats::has_profiler_category(prefix) ? Confidence::yes : Confidence::maybe;
   }
   if (!outline.is_object) {
     return Confidence::no;
   }
   const bool kineto =
-      detail::has_key(outline, "deviceProperties") && detail::has_key(outline, "schemaVersion");
-  const bool events = detail::has_key(outline, "traceEvents");
-  if (events && !detail::has_key(outline, "schemaVersion") &&
-      !detail::has_key(outline, "deviceProperties")) {
-    return detail::has_profiler_category(prefix) ? Confidence::yes : Confidence::maybe;
+      formats::has_key(outline, "deviceProperties") && formats::has_key(outline, "schemaVersion");
+  const bool events = formats::has_key(outline, "traceEvents");
+  if (events && !formats::has_key(outline, "schemaVersion") &&
+      !formats::has_key(outline, "deviceProperties")) {
+    return formats::has_profiler_category(prefix) ? Confidence::yes : Confidence::maybe;
   }
   if (events || (kineto && !outline.complete)) {
     return Confidence::yes;
@@ -66,16 +66,16 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   EventTable& table = trace.events;
   table.info.format = "kineto_json";
   table.info.path = std::string(source.path());
-  detail::TableBuilder builder(table, trace.report);
-  detail::DocumentWalker document(source, options, trace.report, builder);
+  formats::TableBuilder builder(table, trace.report);
+  formats::DocumentWalker document(source, options, trace.report, builder);
   auto status = document.walk();
   if (!status) {
     return std::move(status).error();
   }
-  detail::fill_trace_info(document.values(), table.info, trace.report);
-  detail::fill_environment(document.values(), table.info);
+  formats::fill_trace_info(document.values(), table.info, trace.report);
+  formats::fill_environment(document.values(), table.info);
   builder.finish();
-  detail::list_renumbered_devices(table);
+  formats::list_renumbered_devices(table);
   if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
     return strict_error(source, trace.report);
   }

@@ -12,7 +12,7 @@
 namespace foretrace::trace::writers {
 namespace {
 
-using detail::TextBuffer;
+using formats::TextBuffer;
 
 std::string_view category_of(EventKind kind, bool is_hip) {
   switch (kind) {
@@ -48,7 +48,7 @@ class KinetoWriter {
         table_(trace.events),
         out_(sink),
         descriptors_(table_),
-        tracks_(detail::track_texts(table_)) {}
+        tracks_(formats::track_texts(table_)) {}
 
   Result<WriteReport> write() {
     if (Status status = check_holds_events(trace_, report_); !status.ok()) {
@@ -312,7 +312,7 @@ class KinetoWriter {
   const LoadedTrace& trace_;
   const EventTable& table_;
   TextBuffer out_;
-  detail::DescriptorTexts descriptors_;
+  formats::DescriptorTexts descriptors_;
   std::vector<std::string> tracks_;
   std::unordered_map<std::uint32_t, Launch> launches_;
   std::size_t next_call_ = 0;

@@ -8,7 +8,7 @@
 #include "trace/formats/json/json_check.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 16;
@@ -30,7 +30,7 @@ void add_id(std::string& out, std::string_view key, std::string_view text) {
   out += fmt::format("\"{}\": {}", key,
                      is_plain_integer(text)  ? std::string(text)
                      : is_valid_json(quoted) ? quoted
-                                             : fmt::format("\"{}\"", escaped(text)));
+                                             : fmt::format("\"{}\"", json_escaped(text)));
 }
 
 std::string three(const std::array<std::int32_t, 3>& values) {
@@ -72,7 +72,7 @@ TextBuffer& TextBuffer::quoted(std::string_view text) {
   if (plain) {
     text_ += text;
   } else {
-    text_ += escaped(text);
+    text_ += json_escaped(text);
   }
   text_ += '"';
   return *this;
@@ -154,4 +154,4 @@ std::vector<std::string> track_texts(const EventTable& table) {
   return texts;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

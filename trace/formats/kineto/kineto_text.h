@@ -9,7 +9,7 @@
 #include "trace/formats/writer.h"
 #include "trace/table/events.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// Text on its way to a sink, handed over in large pieces.
 class TextBuffer {
@@ -59,4 +59,4 @@ class DescriptorTexts {
 /// "\"pid\": 12, \"tid\": \"stream 7\"" for each track, as it was recorded.
 [[nodiscard]] std::vector<std::string> track_texts(const EventTable& table);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 56U;  // sums stay within 64 bits
@@ -114,4 +114,4 @@ void AllocatorHistory::finish(LoadedTrace& trace) {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

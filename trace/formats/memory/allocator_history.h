@@ -9,7 +9,7 @@
 
 #include "trace/formats/reader.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// Takes segments (the end) and events (the way there) in any order; finish() walks back from the
 /// end, so that a history whose begin is lost still has its right level.
@@ -51,4 +51,4 @@ class AllocatorHistory {
   std::map<std::int32_t, Device> devices_;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

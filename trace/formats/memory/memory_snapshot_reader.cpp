@@ -24,9 +24,9 @@
 namespace foretrace::trace::readers {
 namespace {
 
-using detail::AllocatorHistory;
-using detail::Pickle;
-using detail::PickleKind;
+using formats::AllocatorHistory;
+using formats::Pickle;
+using formats::PickleKind;
 
 constexpr char pickle_protocol = '\x80';
 
@@ -41,13 +41,13 @@ Confidence sniff(std::string_view prefix) {
     const bool first = contains(prefix.substr(0, start), "segments");
     return first || contains(prefix, "device_traces") ? Confidence::yes : Confidence::no;
   }
-  const detail::JsonOutline outline = detail::outline_of(prefix);
+  const formats::JsonOutline outline = formats::outline_of(prefix);
   const bool snapshot =
       outline.is_object &&
-      (detail::has_key(outline, "device_traces") ||
+      (formats::has_key(outline, "device_traces") ||
        (!outline.keys.empty() && !outline.complete && outline.keys.front() == "segments") ||
-       detail::has_key(outline, "segments"));
-  return snapshot && !detail::has_key(outline, "traceEvents") ? Confidence::yes : Confidence::no;
+       formats::has_key(outline, "segments"));
+  return snapshot && !formats::has_key(outline, "traceEvents") ? Confidence::yes : Confidence::no;
 }
 
 // Adds a block of a segment by its state.
@@ -182,7 +182,7 @@ class FrontedSource final : public ByteSource {
 };
 
 Status read_pickle(ByteSource& source, AllocatorHistory& history, ImportReport& report) {
-  Result<std::string> bytes = detail::read_all(source, {}, Pickle::most_bytes);
+  Result<std::string> bytes = formats::read_all(source, {}, Pickle::most_bytes);
   if (!bytes) {
     return std::move(bytes).error();
   }
@@ -282,7 +282,7 @@ class JsonSnapshot {
                           .time_us = number(value, "time_us", -1)});
   }
 
-  detail::JsonCursor cursor_;
+  formats::JsonCursor cursor_;
   AllocatorHistory& history_;
   ImportReport& report_;
   simdjson::dom::parser parser_;
@@ -314,7 +314,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   }
   history.finish(trace);
   trace.report.kept = trace.report.events - trace.report.dropped();
-  return detail::checked(std::move(trace), source, options);
+  return formats::checked(std::move(trace), source, options);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ bool plain_numbers(std::string_view text, std::size_t& at, std::size_t& count) {
   for (++at; at < text.size() && text[at] != ']'; ++at) {
     const char c = text[at];
     const bool digit = (c >= '0' && c <= '9') || c == '-';
-    if (!digit && c != ',' && c != '.' && !detail::is_blank(c)) {
+    if (!digit && c != ',' && c != '.' && !formats::is_blank(c)) {
       return false;
     }
     count += c == ',' ? 1 : 0;
@@ -48,7 +48,7 @@ bool plain_numbers(std::string_view text, std::size_t& at, std::size_t& count) {
 }
 
 Confidence sniff(std::string_view prefix) {
-  const detail::JsonOutline outline = detail::outline_of(prefix);
+  const formats::JsonOutline outline = formats::outline_of(prefix);
   if (!outline.is_array || !outline.first_element.starts_with('[')) {
     return Confidence::no;
   }
@@ -58,7 +58,7 @@ Confidence sniff(std::string_view prefix) {
   if (!plain_numbers(text, at, count)) {
     return Confidence::no;
   }
-  while (at < text.size() && (detail::is_blank(text[at]) || text[at] == ',')) {
+  while (at < text.size() && (formats::is_blank(text[at]) || text[at] == ',')) {
     ++at;
   }
   const bool lists = at + 1 < text.size() && text[at] == '[' && text[at + 1] == '[';
@@ -105,10 +105,10 @@ class Document {
       if (!cursor_.sound()) {
         break;
       }
-      const auto number = detail::integer_from(text);
+      const auto number = formats::integer_from(text);
       if (!number) {
         trace_.report.count(DamageKind::repaired, "no whole number", cursor_.offset(),
-                            detail::shortened(text, 40));
+                            shortened(text, 40));
       }
       list.push_back(number.value_or(0));
     }
@@ -229,7 +229,7 @@ class Document {
     }
   }
 
-  detail::JsonCursor cursor_;
+  formats::JsonCursor cursor_;
   LoadedTrace& trace_;
   MemoryTimeline& memory_;
   std::array<std::int64_t, categories.size()> level_{};
@@ -243,7 +243,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   if (!status) {
     return std::move(status).error();
   }
-  return detail::checked(std::move(trace), source, options);
+  return formats::checked(std::move(trace), source, options);
 }
 
 }  // namespace

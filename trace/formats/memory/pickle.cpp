@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // Opcodes of pickle protocols 0 to 5 that make plain values (CPython, Lib/pickletools.py).
@@ -366,4 +366,4 @@ Pickle::Index Pickle::find(Index dictionary, std::string_view key) const {
   return absent;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

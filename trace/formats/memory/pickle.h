@@ -11,7 +11,7 @@
 
 #include "sim/core/result.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 enum class PickleKind : std::uint8_t { nothing, boolean, integer, real, text, list, dictionary };
 
@@ -49,4 +49,4 @@ class Pickle {
   Index root_ = 0;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -15,7 +15,7 @@
 #include "trace/formats/nodes/node_values.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 using simdjson::dom::element;
@@ -321,4 +321,4 @@ std::string JsonNodeReader::schema_of(std::string_view attributes) {
   return {};
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

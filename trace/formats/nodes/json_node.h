@@ -6,7 +6,7 @@
 
 #include "trace/formats/nodes/node_builder.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// Reads nodes one by one; keys are understood in every spelling that writers use ("ctrl_deps",
 /// "ctrlDeps", "Id", "durationMicros", "runtime").
@@ -28,4 +28,4 @@ class JsonNodeReader {
   NodeBuilder& builder_;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

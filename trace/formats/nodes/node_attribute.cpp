@@ -14,7 +14,7 @@
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::array<std::string_view, 10> collectives = {
@@ -209,4 +209,4 @@ void apply_attribute(std::string_view name, const AttributeValue& value, RawNode
   node.attributes.emplace_back(builder.name(with_valid_utf8(name)), builder.name(text_of(value)));
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -7,7 +7,7 @@
 
 #include "trace/formats/nodes/node_builder.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// The value of an attribute, whatever type a format gave it.
 struct AttributeValue {
@@ -31,4 +31,4 @@ void apply_attribute(std::string_view name, const AttributeValue& value, RawNode
 /// Whole microseconds as ns; -1 where it does not fit.
 [[nodiscard]] std::int64_t nanoseconds_of(std::uint64_t microseconds);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

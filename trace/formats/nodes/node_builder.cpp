@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 std::uint64_t hash_of(const NodeSignature& s) {
@@ -181,4 +181,4 @@ void NodeBuilder::finish(std::string_view schema) {
   nodes_ = {};
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -10,7 +10,7 @@
 #include "trace/table/loaded_trace.h"
 #include "trace/table/node_graph.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// A dependency on a node by its recorded id, as our own writer records it.
 struct RawTiming {
@@ -78,4 +78,4 @@ class NodeBuilder {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> signature_slots_;  // hash, index
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -10,7 +10,7 @@
 #include "trace/formats/json/scan.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr int deepest = 32;
@@ -167,7 +167,7 @@ std::string take_tensors(std::string_view text, bool is_output, NameTable& names
     const bool quoted = argument.size() > 1 && (argument[0] == '"' || argument[0] == '\'');
     argument = quoted ? argument.substr(1, argument.size() - 2) : argument;
     others += others.size() > 1 ? ", \"" : "\"";
-    others += escaped(shortened(argument, longest_argument)) + "\"";
+    others += json_escaped(shortened(argument, longest_argument)) + "\"";
   }
   return others + "]";
 }
@@ -183,7 +183,7 @@ std::string as_json(std::string_view text) {
   if (is_valid_json(spelled)) {
     return with_plain_blanks(spelled);
   }
-  return "\"" + escaped(with_valid_utf8(text)) + "\"";
+  return "\"" + json_escaped(with_valid_utf8(text)) + "\"";
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

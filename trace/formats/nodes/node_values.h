@@ -8,7 +8,7 @@
 #include "sim/core/name_table.h"
 #include "trace/table/node_graph.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// Takes the tensors out of "[[36, 19, 0, 64, 8, 'cpu'], -1, ...]" (tensor, storage, offset,
 /// elements, bytes per element, device; also lists of them) and returns the other arguments as a
@@ -20,4 +20,4 @@ namespace foretrace::trace::detail {
 /// Other text becomes one JSON string.
 [[nodiscard]] std::string as_json(std::string_view text);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

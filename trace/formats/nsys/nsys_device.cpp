@@ -4,19 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/integers.h"
 #include "trace/formats/common/nsys_names.h"
 #include "trace/formats/nsys/nsys_import.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // Streams and events that a record does not name.
 constexpr std::int64_t no_stream = 0xFFFFFFFF;
-
-std::int32_t small(std::int64_t value) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
-}
 
 std::int64_t stream_or_none(std::int64_t stream) { return stream == no_stream ? -1 : stream; }
 
@@ -50,20 +46,20 @@ void NsysImport::read_devices() {
                   "threadsPerWarp", "maxWarpsPerSm", "maxRegistersPerSm", "maxShmemPerSm"});
   while (scan.next()) {
     DeviceProperties device;
-    device.id = small(scan.integer_or(0, 0));
+    device.id = clamped_int32(scan.integer_or(0, 0));
     device.name =
         table_
             .names[rows_.intern(scan.text(1), {.table = "TARGET_INFO_GPU", .number = scan.row()})];
     device.total_memory_bytes = std::max<std::int64_t>(0, scan.integer_or(2, 0));
-    device.multiprocessors = small(scan.integer_or(3, 0));
-    device.compute_major = small(scan.integer_or(4, 0));
-    device.compute_minor = small(scan.integer_or(5, 0));
-    device.warp_size = small(scan.integer_or(6, 0));
+    device.multiprocessors = clamped_int32(scan.integer_or(3, 0));
+    device.compute_major = clamped_int32(scan.integer_or(4, 0));
+    device.compute_minor = clamped_int32(scan.integer_or(5, 0));
+    device.warp_size = clamped_int32(scan.integer_or(6, 0));
     constexpr std::int64_t most_warps = 4096;
     device.max_threads_per_multiprocessor =
-        small(std::min<std::int64_t>(device.warp_size, most_warps) *
-              std::clamp<std::int64_t>(scan.integer_or(7, 0), 0, most_warps));
-    device.registers_per_multiprocessor = small(scan.integer_or(8, 0));
+        clamped_int32(std::min<std::int64_t>(device.warp_size, most_warps) *
+                      std::clamp<std::int64_t>(scan.integer_or(7, 0), 0, most_warps));
+    device.registers_per_multiprocessor = clamped_int32(scan.integer_or(8, 0));
     device.shared_memory_per_multiprocessor = std::max<std::int64_t>(0, scan.integer_or(9, 0));
     table_.info.devices.push_back(device);
   }
@@ -112,13 +108,13 @@ void NsysImport::read_kernels() {
     }
     Descriptor descriptor;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      descriptor.grid[axis] = small(scan.integer_or(grid_at + axis, 0));
-      descriptor.block[axis] = small(scan.integer_or(block_at + axis, 0));
+      descriptor.grid[axis] = clamped_int32(scan.integer_or(grid_at + axis, 0));
+      descriptor.block[axis] = clamped_int32(scan.integer_or(block_at + axis, 0));
     }
-    descriptor.registers_per_thread = small(scan.integer_or(registers_at, 0));
+    descriptor.registers_per_thread = clamped_int32(scan.integer_or(registers_at, 0));
     descriptor.shared_memory_bytes =
-        small(std::int64_t{small(scan.integer_or(registers_at + 1, 0))} +
-              small(scan.integer_or(registers_at + 2, 0)));
+        clamped_int32(std::int64_t{clamped_int32(scan.integer_or(registers_at + 1, 0))} +
+                      clamped_int32(scan.integer_or(registers_at + 2, 0)));
     add_operation(scan,
                   {.kind = EventKind::kernel,
                    .name = rows_.intern(name, place),
@@ -240,7 +236,7 @@ void NsysImport::read_syncs() {
     }
     const std::int64_t process = process_of(scan, process_at);
     SyncRecord sync;
-    sync.device = small(device_of(process, scan.integer_or(device_at, 0)));
+    sync.device = clamped_int32(device_of(process, scan.integer_or(device_at, 0)));
     sync.stream = stream_or_none(scan.integer_or(stream_at, -1));
     sync.correlation = scan.integer_or(correlation_at, -1);
     sync.start_ns = *start;
@@ -281,7 +277,7 @@ void NsysImport::read_memory() {
     memory.time_ns = *start;
     memory.track = call != call_tracks_.end() ? call->second : rows_.thread(process, process);
     memory.device_type = cuda;
-    memory.device = small(device_of(process, scan.integer_or(2, 0)));
+    memory.device = clamped_int32(device_of(process, scan.integer_or(2, 0)));
     memory.bytes = scan.integer_or(6, allocation) == allocation ? *bytes : -*bytes;
     memory.address = static_cast<std::uint64_t>(scan.integer_or(3, 0));
     rows_.add(memory, place);
@@ -289,4 +285,4 @@ void NsysImport::read_memory() {
   close(scan, table);
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

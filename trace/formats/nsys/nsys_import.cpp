@@ -11,7 +11,7 @@
 #include "trace/formats/json/json_check.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::int64_t id_bits = 24;
@@ -273,4 +273,4 @@ void NsysImport::warn() {
                   processes.size(), list, processes.size() > most_listed ? ", ..." : ""));
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -14,7 +14,7 @@
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// Process and thread of a globalTid: 24 bits each, below what names the machine.
 struct GlobalThread {
@@ -80,4 +80,4 @@ class NsysImport {
   std::uint64_t repeated_calls_ = 0;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -28,7 +28,7 @@ Confidence sniff(std::string_view prefix) {
 }
 
 // Another program's database: says whose, as far as its tables tell.
-Error not_nsys(const ByteSource& source, const detail::SqliteFile& file) {
+Error not_nsys(const ByteSource& source, const formats::SqliteFile& file) {
   std::string list;
   std::size_t listed = 0;
   constexpr std::size_t most_listed = 4;
@@ -36,7 +36,7 @@ Error not_nsys(const ByteSource& source, const detail::SqliteFile& file) {
   for (const auto& [table, columns] : file.tables()) {
     rocpd = rocpd || table.starts_with("rocpd_");
     if (listed++ < most_listed) {
-      list += fmt::format("{}{}", list.empty() ? "" : ", ", detail::shortened(table, 40));
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", shortened(table, 40));
     }
   }
   const std::string what =
@@ -49,7 +49,7 @@ Error not_nsys(const ByteSource& source, const detail::SqliteFile& file) {
   return Error{ErrorCode::bad_format, fmt::format("{}: {}", source.path(), what)};
 }
 
-bool is_nsys(const detail::SqliteFile& file) {
+bool is_nsys(const formats::SqliteFile& file) {
   constexpr std::array<std::string_view, 7> tables = {"CUPTI_ACTIVITY_KIND_KERNEL",
                                                       "CUPTI_ACTIVITY_KIND_RUNTIME",
                                                       "NVTX_EVENTS",
@@ -61,11 +61,11 @@ bool is_nsys(const detail::SqliteFile& file) {
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  auto opened = detail::SqliteFile::open(source);
+  auto opened = formats::SqliteFile::open(source);
   if (!opened) {
     return std::move(opened).error();
   }
-  detail::SqliteFile& file = **opened;
+  formats::SqliteFile& file = **opened;
   if (!is_nsys(file)) {
     return not_nsys(source, file);
   }
@@ -76,9 +76,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   if (!source.trouble().empty()) {
     trace.report.warnings.emplace_back(source.trouble());
   }
-  detail::NsysImport(file, trace.events, trace.report).run();
+  formats::NsysImport(file, trace.events, trace.report).run();
   if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return detail::strict_row_error(source, trace.report);
+    return formats::strict_row_error(source, trace.report);
   }
   return trace;
 }

@@ -21,12 +21,12 @@ namespace foretrace::trace::readers {
 namespace {
 
 Confidence sniff(std::string_view prefix) {
-  const detail::JsonOutline outline = detail::outline_of(prefix);
+  const formats::JsonOutline outline = formats::outline_of(prefix);
   const bool execution =
-      outline.is_object && detail::has_key(outline, "schema") &&
-      (detail::has_key(outline, "nodes") ||
-       (detail::has_key(outline, "pid") && detail::has_key(outline, "start_ts")));
-  return execution && !detail::has_key(outline, "traceEvents") ? Confidence::yes : Confidence::no;
+      outline.is_object && formats::has_key(outline, "schema") &&
+      (formats::has_key(outline, "nodes") ||
+       (formats::has_key(outline, "pid") && formats::has_key(outline, "start_ts")));
+  return execution && !formats::has_key(outline, "traceEvents") ? Confidence::yes : Confidence::no;
 }
 
 class Document {
@@ -74,7 +74,7 @@ class Document {
     }
     const std::string_view value = cursor_.value(trace_.report);
     if (key == "schema" && value.size() >= 2 && value.front() == '"') {
-      schema_ = detail::shortened(detail::unescaped(value.substr(1, value.size() - 2)), 60);
+      schema_ = shortened(unescaped(value.substr(1, value.size() - 2)), 60);
     }
   }
 
@@ -89,10 +89,10 @@ class Document {
     }
   }
 
-  detail::JsonCursor cursor_;
+  formats::JsonCursor cursor_;
   LoadedTrace& trace_;
-  detail::NodeBuilder builder_;
-  detail::JsonNodeReader nodes_;
+  formats::NodeBuilder builder_;
+  formats::JsonNodeReader nodes_;
   std::string schema_;
   bool found_nodes_ = false;
 };
@@ -105,7 +105,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   if (!status) {
     return std::move(status).error();
   }
-  return detail::checked(std::move(trace), source, options);
+  return formats::checked(std::move(trace), source, options);
 }
 
 }  // namespace

@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/integers.h"
 #include "sim/core/text.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::string_view root = "rocprofiler-sdk-tool";
@@ -16,11 +17,6 @@ constexpr std::string_view process_path = "rocprofiler-sdk-tool/[]";
 constexpr std::string_view records_path = "rocprofiler-sdk-tool/[]/buffer_records/";
 constexpr std::int32_t hip_memory = 6;  // MemoryEvent::device_type
 constexpr std::size_t most_kinds = 1000;
-
-std::int32_t small(std::int64_t value) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
-}
 
 /// "MEMORY_COPY_HOST_TO_DEVICE" -> "Memcpy HtoD", as in traces of PyTorch.
 std::string copy_name_of(std::string_view operation) {
@@ -100,18 +96,18 @@ void RocprofImport::take_agent(std::string_view value, RowPlace place) {
   }
   DeviceProperties device;
   const std::int64_t gpu_index = integer_or(member_of(value, "gpu_index"), -1);
-  device.id =
-      small(gpu_index >= 0 ? gpu_index : integer_or(member_of(value, "logical_node_type_id"), 0));
+  device.id = clamped_int32(
+      gpu_index >= 0 ? gpu_index : integer_or(member_of(value, "logical_node_type_id"), 0));
   const NameId name = rows_.intern(text_of(member_of(value, "product_name")), place);
   device.name = std::string(table_.names[name]);
-  device.multiprocessors = small(integer_or(member_of(value, "cu_count"), 0));
-  device.warp_size = small(integer_or(member_of(value, "wave_front_size"), 0));
+  device.multiprocessors = clamped_int32(integer_or(member_of(value, "cu_count"), 0));
+  device.warp_size = clamped_int32(integer_or(member_of(value, "wave_front_size"), 0));
   constexpr std::int64_t most = 4096;
   const auto factor = [&](std::string_view key) {
     return std::clamp<std::int64_t>(integer_or(member_of(value, key), 0), 0, most);
   };
-  device.max_threads_per_multiprocessor =
-      small(factor("simd_per_cu") * factor("max_waves_per_simd") * factor("wave_front_size"));
+  device.max_threads_per_multiprocessor = clamped_int32(
+      factor("simd_per_cu") * factor("max_waves_per_simd") * factor("wave_front_size"));
   device.shared_memory_per_multiprocessor = factor("lds_size_in_kb") * 1024;
   ListElements banks(member_of(value, "mem_banks"));
   while (banks.next()) {
@@ -187,11 +183,12 @@ void RocprofImport::add_kernel(const Record& record, RowPlace place) {
     // A grid is counted in threads here, in blocks everywhere else.
     const std::int64_t block = std::max<std::int64_t>(1, record.workgroup[axis]);
     const std::int64_t threads = std::max<std::int64_t>(0, record.grid[axis]);
-    descriptor.block[axis] = small(record.workgroup[axis]);
-    descriptor.grid[axis] = small(threads / block + (threads % block == 0 ? 0 : 1));
+    descriptor.block[axis] = clamped_int32(record.workgroup[axis]);
+    descriptor.grid[axis] = clamped_int32(threads / block + (threads % block == 0 ? 0 : 1));
   }
-  descriptor.registers_per_thread = kernel != kernels_.end() ? small(kernel->second.registers) : 0;
-  descriptor.shared_memory_bytes = small(record.shared_memory);
+  descriptor.registers_per_thread =
+      kernel != kernels_.end() ? clamped_int32(kernel->second.registers) : 0;
+  descriptor.shared_memory_bytes = clamped_int32(record.shared_memory);
   const std::string_view text = table_.names[name];
   const EventKind kind = contains(text, "amd_rocclr_copyBuffer")   ? EventKind::copy
                          : contains(text, "amd_rocclr_fillBuffer") ? EventKind::set
@@ -309,4 +306,4 @@ void RocprofImport::finish() {
   rows_.finish();
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

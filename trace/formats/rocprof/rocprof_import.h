@@ -16,7 +16,7 @@
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 class RocprofImport {
  public:
@@ -64,4 +64,4 @@ class RocprofImport {
   std::uint64_t work_ = 0;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -3,7 +3,7 @@
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 std::array<std::int64_t, 3> triple_of(std::string_view value) {
@@ -106,4 +106,4 @@ RocprofRecord rocprof_record(std::string_view object) {
   return record;
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -8,7 +8,7 @@
 
 #include "trace/formats/json/scan.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// What any kind of record may say; -1: it does not.
 struct RocprofRecord {
@@ -55,4 +55,4 @@ class ListElements {
   std::string_view value_;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

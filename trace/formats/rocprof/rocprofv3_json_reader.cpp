@@ -20,28 +20,28 @@ namespace {
 Confidence sniff(std::string_view prefix) {
   // The key is at the start; the rest of the prefix need not be looked at.
   constexpr std::size_t start = 4096;
-  const detail::JsonOutline outline = detail::outline_of(prefix.substr(0, start));
-  return outline.is_object && detail::has_key(outline, "rocprofiler-sdk-tool") ? Confidence::yes
-                                                                               : Confidence::no;
+  const formats::JsonOutline outline = formats::outline_of(prefix.substr(0, start));
+  return outline.is_object && formats::has_key(outline, "rocprofiler-sdk-tool") ? Confidence::yes
+                                                                                : Confidence::no;
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   LoadedTrace trace;
   trace.events.info.format = "rocprofv3_json";
   trace.events.info.path = std::string(source.path());
-  detail::RocprofImport import(trace.events, trace.report);
-  detail::JsonWalk walk(source, options,
-                        {.enter = detail::RocprofImport::enters,
-                         .leave =
-                             [&](std::string_view path) {
-                               if (path == "rocprofiler-sdk-tool/[]") {
-                                 import.end_process();
-                               }
-                             },
-                         .take = [&](std::string_view path, std::string_view value,
-                                     std::uint64_t offset) { import.take(path, value, offset); },
-                         .damage = [&](std::string_view reason,
-                                       std::uint64_t offset) { import.damage(reason, offset); }});
+  formats::RocprofImport import(trace.events, trace.report);
+  formats::JsonWalk walk(source, options,
+                         {.enter = formats::RocprofImport::enters,
+                          .leave =
+                              [&](std::string_view path) {
+                                if (path == "rocprofiler-sdk-tool/[]") {
+                                  import.end_process();
+                                }
+                              },
+                          .take = [&](std::string_view path, std::string_view value,
+                                      std::uint64_t offset) { import.take(path, value, offset); },
+                          .damage = [&](std::string_view reason,
+                                        std::uint64_t offset) { import.damage(reason, offset); }});
   const Status walked = walk.walk();
   if (!walked) {
     return walked.error();
@@ -52,7 +52,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   }
   import.finish();
   if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return detail::strict_row_error(source, trace.report);
+    return formats::strict_row_error(source, trace.report);
   }
   return trace;
 }

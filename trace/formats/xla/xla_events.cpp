@@ -12,7 +12,7 @@
 #include "trace/formats/xla/xla_names.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 /// What a thread holds.
@@ -162,4 +162,4 @@ void classify_xla(EventTable& table, const std::map<std::int64_t, std::string>& 
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

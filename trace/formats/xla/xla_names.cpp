@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/integers.h"
 #include "sim/core/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // "grid:16,1,1" in " grid:16,1,1 block:512,1,1 ..."
@@ -87,12 +88,12 @@ void apply(const XlaDetails& details, Descriptor& descriptor) {
   }
   descriptor.grid = triple_behind(details.kernel, "grid:");
   descriptor.block = triple_behind(details.kernel, "block:");
-  descriptor.registers_per_thread = clamped_to_int(number_behind(details.kernel, "regs:", 0));
+  descriptor.registers_per_thread = clamped_int32(number_behind(details.kernel, "regs:", 0));
   std::int64_t shared = 0;
   for (const std::string_view key : {"static_shared:", "dynamic_shared:", "group_mem:"}) {
-    shared += clamped_to_int(number_behind(details.kernel, key, 0));
+    shared += clamped_int32(number_behind(details.kernel, key, 0));
   }
-  descriptor.shared_memory_bytes = clamped_to_int(shared);
+  descriptor.shared_memory_bytes = clamped_int32(shared);
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -9,7 +9,7 @@
 
 #include "trace/table/events.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// "Stream #17(Kernel)" -> 17; -1 for lines that are derived from streams.
 [[nodiscard]] std::int64_t stream_number(std::string_view line);
@@ -25,12 +25,6 @@ namespace foretrace::trace::detail {
 /// As HLO writes it: "%fusion.1". Without the sign it would look like a module of that name.
 [[nodiscard]] std::string instruction_name(std::string_view operation);
 
-/// The value, or the nearest one from 0 to 2^31 - 1.
-[[nodiscard]] constexpr std::int32_t clamped_to_int(std::int64_t value) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
-}
-
 /// Texts of details: kernel_details "regs:32 static_shared:0 grid:16,1,1 block:512,1,1 ...",
 /// memcpy_details "kind_src:host size:4096 ...", memset_details "num_bytes:64 ...".
 struct XlaDetails {
@@ -41,4 +35,4 @@ struct XlaDetails {
 /// Puts what the details say into the descriptor; the rest of it stays.
 void apply(const XlaDetails& details, Descriptor& descriptor);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -5,7 +5,7 @@
 
 #include "sim/core/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// True if the text starts with what only XLA writes before the events.
 [[nodiscard]] inline bool is_xla_trace(std::string_view prefix) {
@@ -16,4 +16,4 @@ namespace foretrace::trace::detail {
          contains(head, "\"highres-ticks\"");
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -5,7 +5,7 @@
 //     {"ph":"X","pid":701,"tid":383,"ts":7771428.338,"dur":78.356,"name":"dce"}, ..., {}]}
 //
 // Chrome events in microseconds without categories: the names of process and thread tell host from
-// device and streams from what is derived of them, as in an XPlane (detail/xplane_import.h).
+// device and streams from what is derived of them, as in an XPlane (xplane_import.h).
 #include <string>
 #include <utility>
 
@@ -21,7 +21,7 @@ namespace foretrace::trace::readers {
 namespace {
 
 Confidence sniff(std::string_view prefix) {
-  return detail::is_xla_trace(prefix) ? Confidence::yes : Confidence::no;
+  return formats::is_xla_trace(prefix) ? Confidence::yes : Confidence::no;
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
@@ -29,17 +29,17 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   EventTable& table = trace.events;
   table.info.format = "xla_trace_json";
   table.info.path = std::string(source.path());
-  detail::TableBuilder builder(table, trace.report);
-  detail::DocumentWalker document(source, options, trace.report, builder);
+  formats::TableBuilder builder(table, trace.report);
+  formats::DocumentWalker document(source, options, trace.report, builder);
   auto status = document.walk();
   if (!status) {
     return std::move(status).error();
   }
-  detail::fill_trace_info(document.values(), table.info, trace.report);
+  formats::fill_trace_info(document.values(), table.info, trace.report);
   builder.finish();
-  detail::classify_xla(table, builder.process_names(), trace.report);
+  formats::classify_xla(table, builder.process_names(), trace.report);
   if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return detail::strict_row_error(source, trace.report);
+    return formats::strict_row_error(source, trace.report);
   }
   return trace;
 }

@@ -6,11 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/integers.h"
 #include "trace/formats/common/nsys_names.h"
 #include "trace/formats/xla/xla_names.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::int64_t picoseconds = 1000;  // per ns
@@ -138,13 +139,13 @@ void XplaneImport::read_properties(const XPlane& plane, std::int32_t device) {
   for (const std::string_view message : plane.stats) {
     const XStat stat = plane.stat(message);
     if (stat.name == "core_count") {
-      properties.multiprocessors = clamped_to_int(stat.number);
+      properties.multiprocessors = clamped_int32(stat.number);
     } else if (stat.name == "memory_size") {
       properties.total_memory_bytes = std::max<std::int64_t>(0, stat.number);
     } else if (stat.name == "compute_cap_major") {
-      properties.compute_major = clamped_to_int(stat.number);
+      properties.compute_major = clamped_int32(stat.number);
     } else if (stat.name == "compute_cap_minor") {
-      properties.compute_minor = clamped_to_int(stat.number);
+      properties.compute_minor = clamped_int32(stat.number);
     } else if (stat.name == "device_vendor") {
       vendor = stat.text;
     } else if (stat.name == "device_type_string") {
@@ -162,7 +163,7 @@ void XplaneImport::read_device(const XPlane& plane) {
   const bool is_gpu = plane.name.starts_with("/device:GPU:");
   const std::int64_t device =
       number_behind(plane.name, is_gpu ? "/device:GPU:" : "/device:TPU:", plane.id);
-  read_properties(plane, clamped_to_int(device));
+  read_properties(plane, clamped_int32(device));
   std::int64_t line_number = 0;
   for (const XLine& line : plane.lines) {
     const std::int64_t stream = stream_number(line.name);
@@ -196,7 +197,7 @@ void XplaneImport::add_work(const Timed& event, EventKind kind, TrackId track) {
   const auto say = [&](std::string_view key, std::string_view value) {
     if (!value.empty()) {
       text += fmt::format("{}\"{}\": \"{}\"", text.empty() ? "{" : ", ", key,
-                          escaped(with_valid_utf8(value)));
+                          json_escaped(with_valid_utf8(value)));
     }
   };
   say("hlo_op", facts.operation);
@@ -305,4 +306,4 @@ void XplaneImport::warn() {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -21,7 +21,7 @@
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 class XplaneImport {
  public:
@@ -76,4 +76,4 @@ class XplaneImport {
   bool has_tpu_ = false;
 };
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -1,6 +1,6 @@
 // Reader of XPlane protobufs (*.xplane.pb), the profiles of JAX, TensorFlow and PyTorch/XLA.
 //
-// The layout is in detail/xspace.h, what becomes of it in detail/xplane_import.h. Times are
+// The layout is in xspace.h, what becomes of it in xplane_import.h. Times are
 // picoseconds from the start of a line, which is ns from the start of the profile.
 #include <algorithm>
 #include <string>
@@ -51,13 +51,13 @@ Confidence sniff(std::string_view prefix) {
     return Confidence::yes;  // to say so
   }
   std::size_t at = 1;
-  const bool starts = detail::varint_at(prefix, at).has_value() && at < prefix.size() &&
+  const bool starts = formats::varint_at(prefix, at).has_value() && at < prefix.size() &&
                       (prefix[at] == 0x08 || prefix[at] == 0x12);
   return starts ? Confidence::yes : Confidence::no;
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  auto bytes = detail::read_all(source, {}, most_bytes);
+  auto bytes = formats::read_all(source, {}, most_bytes);
   if (!bytes) {
     return std::move(bytes).error();
   }
@@ -74,9 +74,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   if (!source.trouble().empty()) {
     trace.report.warnings.emplace_back(source.trouble());
   }
-  detail::XplaneImport(trace.events, trace.report).run(*bytes);
+  formats::XplaneImport(trace.events, trace.report).run(*bytes);
   if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return detail::strict_row_error(source, trace.report);
+    return formats::strict_row_error(source, trace.report);
   }
   return trace;
 }

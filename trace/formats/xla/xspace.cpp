@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 enum SpaceField : std::uint32_t { space_planes = 1 };
@@ -209,4 +209,4 @@ void for_each_event(const XLine& line, const XDamage& damage,
   // What ends the line was told when the plane was read.
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -18,7 +18,7 @@
 
 #include "trace/formats/common/protobuf_wire.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 /// A named value. Texts may stand for themselves or be names of the plane.
 struct XStat {
@@ -72,4 +72,4 @@ using XDamage = std::function<void(std::string_view reason, std::uint64_t offset
 void for_each_event(const XLine& line, const XDamage& damage,
                     const std::function<void(const XEvent&)>& take);
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

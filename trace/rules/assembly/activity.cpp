@@ -4,16 +4,6 @@
 
 namespace foretrace::trace::rules {
 
-std::int64_t Activity::last_until(std::int64_t time) const {
-  const auto at = std::upper_bound(boundaries.begin(), boundaries.end(), time);
-  return at == boundaries.begin() ? -1 : *(at - 1);
-}
-
-std::int64_t Activity::next_after(std::int64_t time) const {
-  const auto at = std::upper_bound(boundaries.begin(), boundaries.end(), time);
-  return at == boundaries.end() ? forever : *at;
-}
-
 bool Activity::inside_call(std::int64_t from, std::int64_t to) const {
   const auto after = std::partition_point(calls.begin(), calls.end(),
                                           [&](const auto& call) { return call.first <= from; });

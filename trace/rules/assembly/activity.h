@@ -18,9 +18,6 @@ struct Activity {
   std::vector<std::int64_t> boundaries;                        ///< sorted
   std::vector<std::pair<std::int64_t, std::int64_t>> calls{};  ///< start and end, sorted
 
-  /// Last boundary not after `time`, or -1 (times are never negative).
-  [[nodiscard]] std::int64_t last_until(std::int64_t time) const;
-  [[nodiscard]] std::int64_t next_after(std::int64_t time) const;
   /// True if one runtime call covers the stretch: the thread is inside CUDA, not silent.
   [[nodiscard]] bool inside_call(std::int64_t from, std::int64_t to) const;
 };

@@ -43,11 +43,6 @@ void LinearProgram::add(std::size_t row, std::size_t column, double value) {
   if (value != 0) cells_.push_back({row, column, value});
 }
 
-void LinearProgram::set_row_limits(std::size_t row, double low, double high) {
-  row_low_.at(row) = low;
-  row_high_.at(row) = high;
-}
-
 Result<LinearSolution> LinearProgram::maximize() const {
   std::vector<Cell> cells = cells_;
   std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {

@@ -25,7 +25,6 @@ class LinearProgram {
   std::size_t add_row(double low, double high);
   /// Adds to the coefficient of a column in a row.
   void add(std::size_t row, std::size_t column, double value);
-  void set_row_limits(std::size_t row, double low, double high);
 
   [[nodiscard]] std::size_t columns() const { return gains_.size(); }
   [[nodiscard]] std::size_t rows() const { return row_low_.size(); }

@@ -62,8 +62,8 @@ TEST_CASE("kernel_fusion: launches and the host time between them go") {
   run.mark();
   const auto graph = run.build();
   REQUIRE(span_ns(graph) == 5 * 25000 + 1);
-  // One launch with its own segment, and a tenth of four other segments.
-  CHECK(span_ns(after(graph, kernel_fusion)) == 25000 + 8000 + 1);
+  // One launch with its own segment, and a fifth of four other segments.
+  CHECK(span_ns(after(graph, kernel_fusion)) == 25000 + 16000 + 1);
 }
 
 TEST_CASE("kernel_fusion: products, waits, other sizes and long host time cut chains") {

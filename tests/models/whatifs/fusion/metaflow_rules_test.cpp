@@ -75,3 +75,39 @@ TEST_CASE("metaflow_rules: every rule can be left out") {
   const auto kept = after(convolution_block(false), metaflow_rules, {{"epilogue", "false"}});
   CHECK(count_of(kept, "relu elementwise_kernel") == 1);
 }
+
+TEST_CASE("metaflow_rules: what a product gives to its epilogue is not allocated") {
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  const auto product = run.kernel({.name = "ampere_sgemm_128x64_tn",
+                                   .duration_ns = 100000,
+                                   .operator_name = "aten::mm",
+                                   .shapes = "[[1024, 1024], [1024, 1024]]"});
+  const auto relu = run.kernel({.name = "vectorized_elementwise_kernel<4, float>",
+                                .duration_ns = 20000,
+                                .operator_name = "aten::relu",
+                                .shapes = "[[1024, 1024]]"});
+  const auto next = run.kernel({.name = "reduce_kernel<512, 1>", .duration_ns = 5000});
+  run.bystander(side, relu, 10);
+  const auto call = [&](foretrace::TaskId kernel) {
+    return foretrace::make_id<foretrace::TaskId>(foretrace::index(kernel) - 1);
+  };
+  foretrace::Tensor made;
+  made.bytes = 4 << 20;
+  made.device = 0;
+  made.category = foretrace::TensorCategory::activation;
+  made.operator_name = run.builder().add_name("aten::mm");
+  made.allocated_in = call(product);
+  made.freed_in = call(next);
+  run.builder().add_tensor(made);
+  made.operator_name = run.builder().add_name("aten::relu");
+  made.allocated_in = call(relu);
+  made.freed_in = foretrace::none<foretrace::TaskId>;
+  run.builder().add_tensor(made);
+  run.synchronize();
+  const auto change = apply_to(run.build(), metaflow_rules);
+  REQUIRE_MESSAGE(change.ok(), change.error().message);
+  REQUIRE(change->tensors.size() == 1);
+  CHECK(index(change->tensors[0].tensor) == 0);
+  CHECK(change->tensors[0].bytes == 0);
+}

@@ -133,3 +133,39 @@ TEST_CASE("activation_checkpointing: what a part makes is gone until the part ru
   CHECK(index(change->new_tensors[1].allocated_in) >= graph.size());
   CHECK(change->new_tensors[1].freed_in == calls[11]);
 }
+
+TEST_CASE("activation_checkpointing: selective forgets scores until they are computed again") {
+  ToyRun run;
+  const ToyKernel bmm = {.name = "gemm", .duration_ns = 30, .operator_name = "aten::bmm"};
+  const ToyKernel softmax = {.name = "softmax_warp_forward", .duration_ns = 5};
+  const auto side = run.add_stream(9);
+  std::vector<foretrace::TaskId> calls;
+  const auto add = [&](ToyKernel kernel, Phase phase) {
+    kernel.phase = phase;
+    const auto task = run.kernel(kernel);
+    calls.push_back(foretrace::make_id<foretrace::TaskId>(foretrace::index(task) - 1));
+    return task;
+  };
+  for (const auto& kernel : {bmm, softmax, bmm}) add(kernel, Phase::forward);
+  const auto last = add(forward, Phase::forward);  // the next layer
+  run.bystander(side, last, 7);
+  for (const auto& kernel : {bmm, bmm, softmax, bmm, bmm}) add(kernel, Phase::backward);
+  // Scores, weights and the result; the backward pass frees them.
+  for (std::size_t i = 0; i < 3; ++i) {
+    foretrace::Tensor map;
+    map.bytes = 1 << 20;
+    map.allocated_in = calls[i];
+    map.freed_in = calls[8 - i];
+    run.builder().add_tensor(map);
+  }
+  run.synchronize();
+  const auto graph = run.build();
+  const auto change = apply_to(graph, activation_checkpointing, {{"mode", "selective"}});
+  REQUIRE_MESSAGE(change.ok(), change.error().message);
+  // Scores and weights leave when the next layer is called; the result stays.
+  REQUIRE(change->tensors.size() == 2);
+  CHECK(index(change->tensors[0].tensor) == 0);
+  CHECK(index(change->tensors[1].tensor) == 1);
+  REQUIRE(change->new_tensors.size() == 4);
+  CHECK(change->new_tensors[0].freed_in == calls[3]);
+}

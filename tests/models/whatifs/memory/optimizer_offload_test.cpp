@@ -78,3 +78,28 @@ TEST_CASE("optimizer_offload: the host waits for gradients that were seen behind
   CHECK(end_ns("dgemm2") == 65000);  // right behind gemm1, 5 + 30 + 30 us
   CHECK(end_ns("relu4") > end_ns("optimizer_update_on_the_CPU"));
 }
+
+TEST_CASE(
+    "optimizer_offload: sizes from recorded weights; where 16 bit travel, fp32 weights leave") {
+  ToyRun run;
+  run.kernel({.name = "forward", .duration_ns = 100000});
+  run.kernel({.name = "backward", .duration_ns = 100000, .phase = Phase::backward});
+  run.kernel({.name = "multi_tensor_apply_kernel", .duration_ns = 50000, .phase = Phase::update});
+  run.synchronize();
+  constexpr std::int64_t mib = 1 << 20;
+  using foretrace::TensorCategory;
+  for (const auto category : {TensorCategory::weight, TensorCategory::optimizer_state}) {
+    run.builder().add_tensor({.bytes = 4 * mib, .device = 0, .category = category});
+  }
+  const auto graph = run.build();
+  const auto whole = apply_to(graph, optimizer_offload);
+  REQUIRE_MESSAGE(whole.ok(), whole.error().message);
+  REQUIRE(whole->tensors.size() == 1);  // the states; weights stay in fp32
+  CHECK(whole->tensors[0].bytes == 0);
+  CHECK(whole->notes.front().find("1 update of 1.0 M parameters on the host") == 0);
+  const auto half = apply_to(graph, optimizer_offload, {{"bytes", "2"}});
+  REQUIRE(half.ok());
+  REQUIRE(half->tensors.size() == 2);
+  CHECK(half->tensors[0].bytes == 2 * mib);
+  CHECK(half->tensors[1].bytes == 0);
+}

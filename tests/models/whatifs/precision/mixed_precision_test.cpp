@@ -349,3 +349,43 @@ TEST_CASE("mixed_precision: loss scaling is for fp16 in training, and needs the 
   REQUIRE(change.ok());
   CHECK(change->inserted.empty());
 }
+
+TEST_CASE("mixed_precision: collectives of fp32 gradients halve where the whole model is cast") {
+  const auto a100 = toy_accelerator();
+  const auto step = [](std::string_view collective) {
+    ToyRun run;
+    const auto compute = run.stream();
+    const auto network = run.add_stream(20);
+    run.kernel({.name = "ampere_sgemm_128x64_tn",
+                .duration_ns = 1'000'000,
+                .operator_name = "aten::mm",
+                .shapes = "[[4096, 4096], [4096, 4096]]"});
+    const auto made = run.kernel({.name = "ampere_sgemm_128x64_nt",
+                                  .duration_ns = 1'000'000,
+                                  .operator_name = "aten::mm",
+                                  .shapes = "[[4096, 4096], [4096, 4096]]",
+                                  .phase = Phase::backward});
+    run.use_stream(network);
+    const auto reduced = run.kernel({.name = collective,
+                                     .duration_ns = 4'020'000,
+                                     .phase = Phase::communication,
+                                     .kind = foretrace::TaskKind::collective,
+                                     .collective = foretrace::CollectiveKind::all_reduce,
+                                     .communicator = 0,
+                                     .bytes = 4096LL * 4096 * 4});
+    run.wait_for(reduced, made);
+    run.use_stream(compute);
+    run.bystander(compute, reduced, 1000);
+    run.synchronize();
+    return run.build();
+  };
+  constexpr const char* fp32 = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+  constexpr const char* bf16 = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";
+  const auto cast = [&](const char* name, const char* mode) {
+    return duration_of(
+        after(step(name), mixed_precision, {{"dtype", "bf16"}, {"mode", mode}}, &a100), name);
+  };
+  CHECK(cast(fp32, "full") == 2'020'000);
+  CHECK(cast(fp32, "autocast") == 4'020'000);  // gradients stay fp32
+  CHECK(cast(bf16, "full") == 4'020'000);      // halved already
+}

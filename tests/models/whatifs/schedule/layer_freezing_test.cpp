@@ -56,3 +56,22 @@ TEST_CASE("layer_freezing: a share of nothing changes nothing, inference is decl
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE("layer_freezing: gradients and states of frozen parameters are not there") {
+  ToyRun run;
+  run.kernel({.name = "forward", .duration_ns = 10});
+  run.kernel({.name = "backward", .duration_ns = 20, .phase = Phase::backward});
+  run.kernel({.name = "multi_tensor_apply_kernel", .duration_ns = 2800, .phase = Phase::update});
+  using foretrace::TensorCategory;
+  for (const auto category :
+       {TensorCategory::weight, TensorCategory::gradient, TensorCategory::optimizer_state}) {
+    run.builder().add_tensor({.bytes = 1 << 20, .category = category});
+  }
+  run.synchronize();
+  const auto change =
+      apply_to(run.build(), layer_freezing, {{"share", "0"}, {"parameters", "0.25"}});
+  REQUIRE_MESSAGE(change.ok(), change.error().message);
+  REQUIRE(change->tensors.size() == 2);  // weights stay
+  CHECK(change->tensors[0].bytes == 768 << 10);
+  CHECK(change->tensors[1].bytes == 768 << 10);
+}

@@ -47,3 +47,24 @@ TEST_CASE("sparse_convolution: declines what is not there") {
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE("sparse_convolution: recorded filters keep their weights with an index for each") {
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  const auto kernel = run.kernel({.name = "implicit_convolve_sgemm",
+                                  .duration_ns = 4200 + 100000,
+                                  .operator_name = "aten::cudnn_convolution",
+                                  .shapes = "[[8, 512, 14, 14], [512, 512, 3, 3]]"});
+  run.bystander(side, kernel, 10);
+  constexpr std::int64_t bytes = std::int64_t{512} * 512 * 9 * 4;
+  run.builder().add_tensor(
+      {.bytes = bytes, .device = 0, .category = foretrace::TensorCategory::weight});
+  run.synchronize();
+  const auto change =
+      apply_to(run.build(), sparse_convolution, {{"density", "0.1"}, {"efficiency", "0.5"}});
+  REQUIRE_MESSAGE(change.ok(), change.error().message);
+  REQUIRE(change->tensors.size() == 1);
+  // A tenth of them, in 4 bytes and 2: 15 %, in blocks of 512 bytes.
+  CHECK(static_cast<double>(change->tensors[0].bytes) ==
+        doctest::Approx(0.15 * bytes).epsilon(0.001));
+}

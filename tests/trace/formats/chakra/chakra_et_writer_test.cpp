@@ -171,13 +171,13 @@ TEST_CASE("chakra_et writer: microseconds are rounded so that every lane keeps i
   const LoadedTrace trace = fixture();
   const std::string bytes = written_as("chakra_et", trace);
   const auto source = open_memory(bytes, "t");
-  detail::MessageStream stream(*source);
+  formats::MessageStream stream(*source);
   std::int64_t microseconds = 0;
-  while (stream.next() == detail::MessageStream::Outcome::message) {
-    detail::WireReader fields(stream.message());
+  while (stream.next() == formats::MessageStream::Outcome::message) {
+    formats::WireReader fields(stream.message());
     while (fields.next()) {
-      const bool duration = fields->number == detail::chakra::node_duration &&
-                            fields->type == detail::WireType::varint;
+      const bool duration = fields->number == formats::chakra::node_duration &&
+                            fields->type == formats::WireType::varint;
       microseconds += duration ? fields->as_signed() : 0;
     }
   }

@@ -8,7 +8,7 @@
 
 #include "trace/formats/json/scan.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 std::string padded(std::string_view text) { return std::string(text) + std::string(64, '\0'); }
@@ -159,4 +159,4 @@ TEST_CASE("event scanner: the full parser respells what the scanner does not und
   CHECK(!reason.empty());
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 TEST_CASE("describe: what is no trace is called by its name") {
@@ -59,4 +59,4 @@ TEST_CASE("describe: a number of a pickle alone makes none") {
 }
 
 }  // namespace
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 TEST_CASE("nsys names: only a CUDA version is cut from a call") {
@@ -55,4 +55,4 @@ TEST_CASE("nsys names: ranges of emit_nvtx are taken apart, others are left whol
 }
 
 }  // namespace
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

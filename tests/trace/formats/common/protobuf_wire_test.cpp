@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 using namespace std::string_literals;
@@ -108,4 +108,4 @@ TEST_CASE("protobuf wire: a stream that breaks off or lies about lengths says so
 }
 
 }  // namespace
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

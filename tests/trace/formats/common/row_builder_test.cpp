@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
@@ -107,4 +107,4 @@ TEST_CASE("rows: bytes that are no UTF-8 are replaced and counted") {
 }
 
 }  // namespace
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

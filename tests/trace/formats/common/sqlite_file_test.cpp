@@ -8,7 +8,7 @@
 
 #include "tests/trace/formats/sqlite_bytes.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 std::unique_ptr<SqliteFile> open_bytes(const std::string& bytes) {
@@ -102,4 +102,4 @@ TEST_CASE("sqlite: a text larger than the file says it is gives an error, not me
 }
 
 }  // namespace
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <simdjson.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 
 TEST_CASE("json check: says what a full parser says") {
   simdjson::dom::parser parser;
@@ -67,4 +67,4 @@ TEST_CASE("json check: blanks are made plain outside strings only") {
   CHECK(with_plain_blanks(R"(["a\" , b","c\\",1])") == R"(["a\" , b", "c\\", 1])");
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

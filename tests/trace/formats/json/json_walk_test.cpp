@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 /// What a walk that enters everything but lists named "whole" says, one word per happening.
@@ -51,4 +51,4 @@ TEST_CASE("json walk: nesting without end does not end the program") {
 }
 
 }  // namespace
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -7,7 +7,7 @@
 
 #include "trace/formats/json/scan.h"
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 std::int64_t ns(std::string_view token) {
@@ -118,4 +118,4 @@ TEST_CASE("number: the quick scan gives what the careful one gives, or leaves it
   CHECK(plain > 10'000);
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::trace::detail {
+namespace foretrace::trace::formats {
 namespace {
 
 // Where a value ends, byte by byte; npos if the text ends first.
@@ -128,4 +128,4 @@ TEST_CASE("scan: members of an object come one by one, to a good end") {
   }
 }
 
-}  // namespace foretrace::trace::detail
+}  // namespace foretrace::trace::formats

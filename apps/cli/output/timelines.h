@@ -1,0 +1,32 @@
+// Timelines that commands write for trace viewers.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "apps/cli/arguments/arguments.h"
+#include "apps/driver/answers/memory_budget.h"
+#include "sim/core/result.h"
+#include "sim/result/export/chrome_trace.h"
+
+namespace foretrace::app {
+
+/// --timeline FILE.
+void add_timeline(Arguments& arguments, std::string& path);
+
+/// Writes a Perfetto-loadable file; nothing if `path` is empty.
+[[nodiscard]] Status write_timeline(const std::string& path,
+                                    std::span<const ChromeTraceView> views);
+
+/// A run within a memory budget, and what it is called; the label may be empty.
+struct BudgetView {
+  std::string_view label;
+  const driver::BudgetAnswer& answer;
+};
+/// The same with what the policy did. A run that does not fit has no end and is left out with a
+/// warning. False if nothing was written.
+[[nodiscard]] Result<bool> write_budget_timeline(const std::string& path,
+                                                 std::span<const BudgetView> views);
+
+}  // namespace foretrace::app

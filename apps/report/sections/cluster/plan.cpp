@@ -1,0 +1,180 @@
+// Plans of a model on a cluster: the best, why the others lose, and how they scale.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "apps/driver/plan/plan_search.h"
+#include "apps/report/pages.h"
+#include "apps/report/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+using driver::LosingGrid;
+using driver::PlanAnswer;
+using driver::PlanChoice;
+
+/// Losing grids that a page shows, and a short one.
+constexpr std::size_t most_losing = 40;
+constexpr std::size_t brief_losing = 8;
+
+/// With one number of devices its answer, else that of the most.
+const PlanAnswer& shown(const PlansPart& part) { return part.strong.back(); }
+
+Value cost_value(double dollars) {
+  return dollars > 0 ? Value::plain(dollars).as(fmt::format("${:.3g}", dollars)) : Value::none();
+}
+
+std::vector<Value> choice_cells(const PlanChoice& choice) {
+  const Job& job = choice.job;
+  return {Value::words(driver::short_plan_text(job)),
+          Value::plain(job.micro_batch),
+          Value::words(to_string(job.recompute)),
+          Value::time(choice.step_ns),
+          choice.low_ns > 0 ? Value::time(choice.low_ns) : Value::none(),
+          choice.low_ns > 0 ? Value::time(choice.high_ns) : Value::none(),
+          Value::share(choice.flops_utilization),
+          Value::plain(choice.tokens_per_s)
+              .as(count_text(static_cast<std::uint64_t>(choice.tokens_per_s))),
+          cost_value(choice.cost_per_million_tokens),
+          Value::bytes(std::llround(choice.memory_bytes))};
+}
+
+std::vector<Column> choice_columns() {
+  return {{"plan", "plan"},
+          {"micro_batch", "micro"},
+          {"recompute", "recompute"},
+          {"step_ns", "step"},
+          {"low_ns", "low", Show::details},
+          {"high_ns", "high", Show::details},
+          {"model_flops_utilization", "MFU"},
+          {.key = "tokens_per_s", .title = "tokens/s", .narrow = Narrow::left_out},
+          {.key = "cost_per_million_tokens", .title = "per M tokens", .narrow = Narrow::left_out},
+          {"memory_bytes", "memory"}};
+}
+
+std::string plans_headline(const PlanAnswer& answer, const driver::Scenario& scenario) {
+  if (answer.best.empty()) {
+    return fmt::format(
+        "nothing fits: all {} plans of {} on {} devices need more than {} per device", answer.tried,
+        scenario.model->name, answer.gpus, bytes_text(scenario.cluster->accelerator.memory_bytes));
+  }
+  const PlanChoice& best = answer.best.front();
+  return fmt::format("{} per step ({}), MFU {} with {}, micro-batch {}, recomputation {}",
+                     time_text(best.step_ns),
+                     time_range_text(best.low_ns, best.high_ns, best.step_ns),
+                     percent_text(best.flops_utilization), driver::plan_text(best.job),
+                     best.job.micro_batch, to_string(best.recompute));
+}
+
+}  // namespace
+
+Sections plan_context(const PlansPart& part) {
+  const PlanAnswer& answer = shown(part);
+  const driver::Scenario& scenario = part.scenario;
+  Section section{.key = "input", .path = "input", .headline = plans_headline(answer, scenario)};
+  section.fact("model", "model", Value::words(scenario.model->name));
+  section.fact("cluster", "cluster",
+               Value::words(scenario.cluster->name)
+                   .as(fmt::format("{}: {}", scenario.cluster->name, scenario.cluster->machine)));
+  section.fact("framework", "framework", Value::words(scenario.framework->name));
+  section.fact("devices", "devices", Value::plain(answer.gpus));
+  section.fact("global_batch", "batch",
+               Value::plain(answer.global_batch)
+                   .as(fmt::format("{:.0f} sequences of {:.0f} tokens", answer.global_batch,
+                                   scenario.job.length)));
+  section.fact("tried", "tried",
+               Value::count(answer.tried)
+                   .as(fmt::format("{} plans; {} do not fit into {} per device", answer.tried,
+                                   answer.too_large,
+                                   bytes_text(scenario.cluster->accelerator.memory_bytes))));
+  section.datum("too_large", Value::count(answer.too_large));
+  return {std::move(section)};
+}
+
+Sections plan_best(const PlansPart& part) {
+  const PlanAnswer& answer = shown(part);
+  Table table{.key = "plans", .columns = choice_columns()};
+  for (const PlanChoice& choice : answer.best) table.add(choice_cells(choice));
+  Section section{.key = "plans", .title = "the best plans", .tables = {std::move(table)}};
+  if (answer.best.empty()) {
+    section.show = Show::never;
+  } else {
+    section.scale_ns = answer.best.front().step_ns;
+    section.note(
+        "one per grid of ranks; dp, tp, pp, cp, ep: data, tensor, pipeline, context and expert "
+        "parallel; pp 8x6: 8 stages of 6 chunks each (interleaved); zero 1 divides optimizer "
+        "states, zero 3 parameters, too");
+  }
+  return {std::move(section)};
+}
+
+Sections plan_losing(const PlansPart& part) {
+  const PlanAnswer& answer = shown(part);
+  Table table{.key = "losing",
+              .columns = {{"plan", "plan"},
+                          {"step_ns", "step"},
+                          {"slower", "slower"},
+                          {"memory_bytes", "memory"},
+                          {"fits", "", Show::never},
+                          {"why", "why", Show::always, false, 0, true}},
+              .longest = most_losing,
+              .brief = brief_losing};
+  const std::int64_t best = answer.best.empty() ? 0 : answer.best.front().step_ns;
+  for (const LosingGrid& grid : answer.losing) {
+    const auto slower =
+        best > 0 ? static_cast<double>(grid.choice.step_ns) / static_cast<double>(best) - 1 : 0;
+    table.add({Value::words(driver::short_plan_text(grid.choice.job)),
+               Value::time(grid.choice.step_ns),
+               grid.fits && best > 0 ? Value::change(slower) : Value::none(),
+               Value::bytes(std::llround(grid.choice.memory_bytes)), Value::flag(grid.fits),
+               Value::words(grid.why)});
+  }
+  Section section{.key = "losing", .title = "why the others lose", .tables = {std::move(table)}};
+  section.scale_ns = best;
+  if (answer.losing.empty()) section.show = Show::never;
+  return {std::move(section)};
+}
+
+Sections plan_scaling(const PlansPart& part) {
+  Table table{.key = "scaling",
+              .columns = {{"devices", "devices"},
+                          {"kind", "scaling"},
+                          {"global_batch", "batch"},
+                          {"plan", "best plan"},
+                          {"step_ns", "step"},
+                          {"model_flops_utilization", "MFU"},
+                          {"tokens_per_s", "tokens/s"},
+                          {"efficiency", "efficiency"}}};
+  const auto add = [&table](std::span<const PlanAnswer> answers, std::string_view kind) {
+    double per_device = 0;  // tokens per second and device of the first that runs
+    for (const PlanAnswer& answer : answers) {
+      if (answer.best.empty()) {
+        table.add({Value::plain(answer.gpus), Value::words(kind), Value::plain(answer.global_batch),
+                   Value::words("nothing fits"), Value::none(), Value::none(), Value::none(),
+                   Value::none()});
+        continue;
+      }
+      const PlanChoice& best = answer.best.front();
+      const double own = best.tokens_per_s / answer.gpus;
+      if (per_device == 0) per_device = own;
+      table.add({Value::plain(answer.gpus), Value::words(kind), Value::plain(answer.global_batch),
+                 Value::words(driver::short_plan_text(best.job)), Value::time(best.step_ns),
+                 Value::share(best.flops_utilization),
+                 Value::plain(best.tokens_per_s)
+                     .as(count_text(static_cast<std::uint64_t>(best.tokens_per_s))),
+                 Value::share(own / per_device)});
+    }
+  };
+  add(part.strong, "strong");
+  add(part.weak, "weak");
+  Section section{.key = "scaling", .title = "scaling", .tables = {std::move(table)}};
+  section.note(
+      "strong: one batch for all; weak: one batch per device; efficiency: tokens per second and "
+      "device against the fewest devices");
+  if (part.strong.size() < 2) section.show = Show::never;
+  return {std::move(section)};
+}
+
+}  // namespace foretrace::report::sections

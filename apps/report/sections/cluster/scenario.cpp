@@ -1,0 +1,285 @@
+// A scenario instead of a trace: the step that is predicted, where it goes, and memory per stage.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "apps/driver/plan/plan_search.h"
+#include "apps/report/pages.h"
+#include "apps/report/sections/parts.h"
+#include "apps/report/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+using driver::plan_text;
+using driver::ScenarioAnswer;
+
+// The middle stages of a longer pipeline are alike.
+constexpr std::size_t most_stages = 8;
+constexpr std::size_t first_stages = 3;
+constexpr std::size_t last_stages = 2;
+
+std::string scenario_headline(const ScenarioPart& part) {
+  const ScenarioAnswer& answer = part.answer;
+  if (!answer.fits) {
+    return fmt::format("does not fit: stage {} needs {}, a device has {}; {} per step if it did",
+                       answer.fullest_stage, bytes_text(std::llround(answer.fullest().total())),
+                       bytes_text(part.scenario.cluster->accelerator.memory_bytes),
+                       time_text(answer.step_ns));
+  }
+  return fmt::format("{} per step ({}), MFU {}, {} tokens/s on {} x {}", time_text(answer.step_ns),
+                     time_range_text(answer.range.low_ns, answer.range.high_ns, answer.step_ns),
+                     percent_text(answer.flops_utilization),
+                     count_text(static_cast<std::uint64_t>(answer.tokens_per_s)),
+                     part.scenario.job.plan.ranks(), part.scenario.cluster->accelerator.product);
+}
+
+/// Which sources the range comes from, the largest first.
+std::string range_sources(const ScenarioAnswer& answer) {
+  std::vector<std::pair<double, std::string>> sources;
+  const auto step = static_cast<double>(answer.range.step_ns);
+  for (std::size_t i = 0; i < cost_source_count; ++i) {
+    const auto& [low, high] = answer.range.change[i];
+    const double size = std::max(std::abs(low), std::abs(high));
+    if (size < 0.002 * step) continue;
+    sources.emplace_back(size, fmt::format("{} {} to {}", to_string(static_cast<CostSource>(i)),
+                                           signed_percent_text(std::min(low, high) / step),
+                                           signed_percent_text(std::max(low, high) / step)));
+  }
+  std::sort(sources.begin(), sources.end(),
+            [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [size, source] : sources) text += (text.empty() ? "" : "; ") + source;
+  return text;
+}
+
+Section scenario_breakdown(const ScenarioAnswer& answer) {
+  const StepBreakdown& parts = answer.analytic.breakdown;
+  const std::int64_t step = answer.analytic.step_ns;
+  Table table{.columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
+  const auto row = [&](const std::string& name, double ns) {
+    if (ns < 0.5) return;
+    table.add({Value::words(name), Value::time(std::llround(ns)),
+               Value::share(ns / static_cast<double>(step))});
+  };
+  row("matrix products", parts.computed[static_cast<std::size_t>(CostSource::product)]);
+  row("attention", parts.computed[static_cast<std::size_t>(CostSource::attention)]);
+  row("kernels bound by memory", parts.computed[static_cast<std::size_t>(CostSource::memory)]);
+  for (std::size_t i = 0; i < axis_count; ++i) {
+    row(fmt::format("exposed {} communication", to_string(static_cast<Axis>(i))), parts.exposed[i]);
+  }
+  row("optimizer", parts.optimizer);
+  row("waiting for the host", parts.host);
+  row("pipeline bubble", parts.bubble);
+  Section section{.key = "breakdown",
+                  .title = "where the step goes, on the slowest stage",
+                  .tables = {std::move(table)},
+                  .scale_ns = step};
+  if (answer.analytic.again_ns > 0) {
+    section.note(fmt::format("of it recomputation {}; {} of communication run beside kernels",
+                             time_text(std::llround(answer.analytic.again_ns), step),
+                             time_text(std::llround(answer.analytic.overlapped_ns), step)));
+  }
+  return section;
+}
+
+Section stage_memory(const ScenarioPart& part) {
+  const ScenarioAnswer& answer = part.answer;
+  const auto& stages = answer.analytic.memory;
+  Table table{.name = "stages",
+              .columns = {{"stage", "stage"},
+                          {"weights_bytes", "weights"},
+                          {"gradients_bytes", "gradients"},
+                          {"optimizer_bytes", "optimizer"},
+                          {"activations_bytes", "activations"},
+                          {.key = "working_bytes", .title = "working", .narrow = Narrow::left_out},
+                          {.key = "buffers_bytes", .title = "buffers", .narrow = Narrow::left_out},
+                          {"total_bytes", "all"}}};
+  const auto bytes = [](double value) { return Value::bytes(std::llround(value)); };
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const StageMemory& m = stages[i];
+    const bool is_middle = stages.size() > most_stages && i >= first_stages &&
+                           i + last_stages < stages.size() && i != answer.fullest_stage;
+    table.rows.push_back(
+        {.cells = {Value::words(std::to_string(i)).as(fmt::format("stage {}", i)), bytes(m.weights),
+                   bytes(m.gradients), bytes(m.optimizer), bytes(m.activations), bytes(m.working),
+                   bytes(m.buffers), bytes(m.total())},
+         .show = is_middle ? Show::details : Show::always});
+  }
+  Section section{.key = "stages", .title = "memory of a rank", .tables = {std::move(table)}};
+  if (!answer.fits) {
+    section.notes.push_back(
+        {.text =
+             fmt::format("out of memory: stage {} needs {}, a device has {}", answer.fullest_stage,
+                         bytes_text(std::llround(answer.fullest().total())),
+                         bytes_text(part.scenario.job.cluster->accelerator.memory_bytes)),
+         .warns = true});
+  }
+  return section;
+}
+
+double sum_of(const auto& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+/// Parts in whole ns that sum to the step: what rounding leaves goes to idle.
+Section predicted_breakdown(const ScenarioAnswer& answer) {
+  const StepBreakdown& parts = answer.analytic.breakdown;
+  const std::int64_t compute_ns = std::llround(parts.optimizer + sum_of(parts.computed));
+  const std::int64_t exposed_ns = std::llround(sum_of(parts.exposed));
+  const std::int64_t host_ns = std::llround(parts.host);
+  Section section{.key = "predicted_breakdown", .path = "predicted/breakdown", .show = Show::never};
+  section.datum("host_bound_ns", Value::time(host_ns));
+  section.datum("compute_ns", Value::time(compute_ns));
+  section.datum("memory_copy_ns", Value::time(0));
+  section.datum("communication_exposed_ns", Value::time(exposed_ns));
+  section.datum("communication_waiting_ns", Value::time(0));
+  section.datum("idle_ns", Value::time(answer.step_ns - compute_ns - exposed_ns - host_ns));
+  return section;
+}
+
+Value memory_of_stages(const ScenarioAnswer& answer, std::uint32_t ranks_per_stage) {
+  const auto bytes = [](double value) { return Value::bytes(std::llround(value)); };
+  Value::Object stages;
+  for (std::size_t stage = 0; stage < answer.analytic.memory.size(); ++stage) {
+    const StageMemory& m = answer.analytic.memory[stage];
+    stages.push_back(
+        {fmt::format("{}/0", stage * ranks_per_stage),
+         Value::object({{"allocated_peak_bytes", bytes(m.total())},
+                        {"allocated_before_bytes", bytes(m.weights + m.gradients + m.optimizer)},
+                        {"reserved_expected_bytes", Value::none()},
+                        {"reserved_low_bytes", Value::none()},
+                        {"reserved_high_bytes", Value::none()},
+                        {"reserved_recorded_bytes", Value::none()},
+                        {"peak_at_ns", Value::time(0)},
+                        {"at_peak_bytes", Value::object({{"weight", bytes(m.weights)},
+                                                         {"gradient", bytes(m.gradients)},
+                                                         {"optimizer_state", bytes(m.optimizer)},
+                                                         {"activation", bytes(m.activations)},
+                                                         {"workspace", bytes(m.working)},
+                                                         {"communication", bytes(m.buffers)}})}})});
+  }
+  return Value::object(std::move(stages));
+}
+
+/// The step as predictions from traces have it.
+Section predicted_step(const ScenarioPart& part) {
+  const ScenarioAnswer& answer = part.answer;
+  const Value step = Value::time(answer.step_ns);
+  Section section{.key = "predicted", .path = "predicted", .show = Show::never};
+  section.datum("step_ns", step);
+  section.datum("low_ns", Value::time(answer.range.low_ns));
+  section.datum("high_ns", Value::time(answer.range.high_ns));
+  section.datum("host_period_ns", step);
+  section.datum("device_period_ns", step);
+  section.datum("limited_by", Value::words(answer.analytic.breakdown.host > 0 ? "host" : "device"));
+  section.datum("step_is", Value::words("span"));
+  section.datum("step_numbers", Value::numbers({}));
+  section.datum("steps_ns", Value::numbers({answer.step_ns}));
+  section.datum("device_periods_ns", Value::numbers({answer.step_ns}));
+  section.datum("span_ns", step);
+  return section;
+}
+
+Section predicted_rest(const ScenarioPart& part) {
+  const ScenarioAnswer& answer = part.answer;
+  const ParallelPlan& plan = part.scenario.job.plan;
+  const double all = sum_of(answer.analytic.by_provenance);
+  Section section{.key = "predicted_rest", .path = "predicted", .show = Show::never};
+  section.datum("communication_overlapped_ns",
+                Value::time(std::llround(answer.analytic.overlapped_ns)));
+  section.datum("free", Value::object({{"communication_transfer_ns", Value::none()},
+                                       {"communication_waiting_ns", Value::none()}}));
+  section.datum("provenance", by_name<Provenance>(answer.analytic.by_provenance, [all](double ns) {
+                  return Value::share(all > 0 ? ns / all : 0);
+                }));
+  section.datum("memory", memory_of_stages(answer, plan.ranks() / plan.pipeline));
+  return section;
+}
+
+}  // namespace
+
+Sections scenario_context(const ScenarioPart& part) {
+  const driver::Scenario& scenario = part.scenario;
+  Section input{.key = "input", .path = "input", .show = Show::never};
+  input.datum("path", Value::words(scenario.path));
+  input.datum("format", Value::words("scenario"));
+  input.datum("rank", Value::none());
+  input.datum("world_size", Value::plain(scenario.job.plan.ranks()));
+  input.datum("resolution_ns", Value::plain(1));
+  input.datum("devices", Value::list({}));
+  input.datum("accelerator", Value::words(scenario.cluster->accelerator.name));
+  Section rest{.key = "context", .show = Show::never};
+  for (const char* const key : {"measured", "baseline", "honesty"}) rest.datum(key, Value::none());
+  rest.datum("tasks", Value::count(part.answer.graph.size()));
+  rest.datum("dependencies", Value::count(part.answer.graph.topology().dependency_count()));
+  rest.datum("warnings", Value::list({}));
+  return {std::move(input), import_section({}), std::move(rest)};
+}
+
+Sections scenario_step(const ScenarioPart& part) {
+  const Job& job = part.scenario.job;
+  const ScenarioAnswer& answer = part.answer;
+  Section section{.key = "scenario_step", .headline = scenario_headline(part)};
+  section.line("model", fmt::format("{}: {:.1f} billion parameters, {} x {} tokens, micro-batch {}",
+                                    part.scenario.model->product, answer.parameters * 1e-9,
+                                    job.global_batch, job.length, job.micro_batch));
+  section.line("plan", fmt::format("{}; {}; recomputation {}", plan_text(job), job.schedule->name,
+                                   to_string(job.recompute)));
+  section.line("on", fmt::format("{}; {}", part.scenario.cluster->machine,
+                                 part.scenario.framework->product));
+  section.line("range from", range_sources(answer));
+  section.line(
+      "formula",
+      fmt::format("of the schedule: {}{}", time_text(answer.analytic.step_ns, answer.step_ns),
+                  answer.analytic.is_exact ? ", exactly the simulated step" : ""));
+  if (answer.cost_per_million_tokens > 0) {
+    section.line("cost",
+                 fmt::format("{:.2f} dollars per million tokens", answer.cost_per_million_tokens));
+  }
+  section.line("timeline", part.timeline);
+  return {std::move(section), predicted_step(part)};
+}
+
+Sections scenario_breakdowns(const ScenarioPart& part) {
+  return {scenario_breakdown(part.answer), predicted_breakdown(part.answer)};
+}
+
+Sections scenario_memory(const ScenarioPart& part) {
+  return {stage_memory(part), predicted_rest(part)};
+}
+
+Sections scenario_facts(const ScenarioPart& part) {
+  const Job& job = part.scenario.job;
+  const ScenarioAnswer& answer = part.answer;
+  const auto ns = [](double value) { return Value::time(std::llround(value)); };
+  Value::Object exposed;
+  for (std::size_t i = 0; i < axis_count; ++i) {
+    exposed.push_back(
+        {std::string(to_string(static_cast<Axis>(i))), ns(answer.analytic.breakdown.exposed[i])});
+  }
+  Section section{.key = "scenario", .path = "scenario", .show = Show::never};
+  section.datum("model", Value::words(part.scenario.model->name));
+  section.datum("parameters", Value::plain(answer.parameters));
+  section.datum("cluster", Value::words(part.scenario.cluster->name));
+  section.datum("framework", Value::words(part.scenario.framework->name));
+  section.datum("schedule", Value::words(job.schedule->name));
+  section.datum("ranks", Value::plain(job.plan.ranks()));
+  section.datum("analytic_step_ns", Value::time(answer.analytic.step_ns));
+  section.datum("analytic_is_exact", Value::flag(answer.analytic.is_exact));
+  section.datum("tokens_per_s", Value::plain(answer.tokens_per_s));
+  section.datum("model_flops", Value::plain(answer.model_flops));
+  section.datum("model_flops_utilization", Value::plain(answer.flops_utilization));
+  section.datum("cost_per_million_tokens", Value::plain(answer.cost_per_million_tokens));
+  section.datum("bubble_ns", ns(answer.analytic.breakdown.bubble));
+  section.datum("optimizer_ns", ns(answer.analytic.breakdown.optimizer));
+  section.datum("recompute_ns", ns(answer.analytic.again_ns));
+  section.datum("exposed_ns", Value::object(std::move(exposed)));
+  section.datum("fits", Value::flag(answer.fits));
+  return {std::move(section)};
+}
+
+}  // namespace foretrace::report::sections

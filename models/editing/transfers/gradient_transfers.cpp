@@ -1,0 +1,98 @@
+#include "models/editing/transfers/gradient_transfers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/core/text.h"
+
+namespace foretrace::editing {
+namespace {
+
+// Smaller sums are norms, losses, flags and statistics.
+constexpr std::int64_t least_gradient_bytes = 65536;
+constexpr std::int64_t least_unknown_ns = 100'000;  // where bytes are not recorded
+// What a ring or tree of NCCL takes for next to nothing within a node; see compress_communication.
+constexpr std::int64_t latency_ns = 20'000;
+
+std::vector<Transfer> all_transfers(const TaskGraph& graph) {
+  auto found = find_transfers(graph, "kind=collective");
+  return found ? *std::move(found) : std::vector<Transfer>{};
+}
+
+bool reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
+}
+
+}  // namespace
+
+std::vector<Transfer> find_gradient_transfers(const TaskGraph& graph) {
+  const std::vector<Transfer> all = all_transfers(graph);
+  const std::set<std::uint32_t> splitting = layer_splitting(graph, all);
+  std::map<TaskId, Transfer> by_task;
+  for (const Transfer& transfer : all) by_task.emplace(transfer.task, transfer);
+  std::vector<Transfer> gradients;
+  std::map<std::int32_t, Phase> phase_of_rank;  // of the kernel before
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = make_id<TaskId>(t);
+    const std::int32_t rank = graph.lane(task).rank;
+    if (graph.kind(task) == TaskKind::kernel) phase_of_rank[rank] = graph.phase(task);
+    const auto found = by_task.find(task);
+    if (found == by_task.end()) continue;
+    const Work& work = graph.work(task);
+    const bool large = work.bytes < 0 ? graph.duration_ns(task) >= least_unknown_ns
+                                      : work.bytes >= least_gradient_bytes;
+    if (reduces(work.collective) && large && !splitting.contains(work.communicator) &&
+        phase_of_rank[rank] == Phase::backward) {
+      gradients.push_back(found->second);
+    }
+  }
+  return gradients;
+}
+
+std::vector<Transfer> find_activation_transfers(const TaskGraph& graph) {
+  std::vector<Transfer> all = all_transfers(graph);
+  const std::set<std::uint32_t> splitting = layer_splitting(graph, all);
+  std::erase_if(all, [&](const Transfer& transfer) {
+    const Work& work = graph.work(transfer.task);
+    return !splitting.contains(work.communicator) || work.bytes < least_gradient_bytes;
+  });
+  return all;
+}
+
+bool moves_fp32(const TaskGraph& graph, TaskId transfer) {
+  const Precision precision = graph.work(transfer).precision;
+  if (precision != Precision::unknown) return precision == Precision::fp32;
+  const std::string_view name = graph.name(transfer);
+  return contains_any(name, {"_f32", "_float", "float32", "<float>"});
+}
+
+ShrunkTransfers shrink(Editor& editor, const std::vector<Transfer>& transfers, double share) {
+  const TaskGraph& graph = editor.graph();
+  const MovingTimes times(graph, transfers);
+  ShrunkTransfers shrunk;
+  for (const Transfer& transfer : transfers) {
+    const std::int64_t old = graph.duration_ns(transfer.task);
+    const std::int64_t moving = times.of(transfer);
+    const std::int64_t latency = std::min(moving, latency_ns);
+    const std::int64_t now =
+        old - moving + latency + std::llround(static_cast<double>(moving - latency) * share);
+    editor.set_duration(transfer.task, now, {Provenance::scaled, 0.9F, 1.2F});
+    ++shrunk.count;
+    shrunk.before_ns += old;
+    shrunk.after_ns += now;
+  }
+  return shrunk;
+}
+
+std::string ShrunkTransfers::note(std::string_view of) const {
+  if (count == 0) return {};
+  return fmt::format("; {} transfers of {} {:.2f} ms -> {:.2f} ms", count, of,
+                     static_cast<double>(before_ns) * 1e-6, static_cast<double>(after_ns) * 1e-6);
+}
+
+}  // namespace foretrace::editing

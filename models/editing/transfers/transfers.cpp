@@ -1,0 +1,101 @@
+#include "models/editing/transfers/transfers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/core/params.h"
+#include "sim/edit/selection.h"
+
+namespace foretrace::editing {
+namespace {
+
+// All-reduces of more bytes inside a forward pass carry activations: statistics of batches and
+// losses are smaller.
+constexpr std::int64_t least_activation_bytes = 65536;
+// One at the end of a pass may be anything; a group that splits layers needs one per layer.
+constexpr std::size_t least_activation_transfers = 2;
+
+}  // namespace
+
+Result<std::vector<Transfer>> find_transfers(const TaskGraph& graph, std::string_view selection) {
+  auto selected = select(graph, selection);
+  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  std::vector<Transfer> transfers;
+  for (const TaskId task : *selected) {
+    if (graph.kind(task) != TaskKind::collective) continue;
+    const TaskPart part = graph.work(task).part;
+    if (part != TaskPart::begin) transfers.push_back({task, part == TaskPart::finish});
+  }
+  if (transfers.empty()) {
+    return Error{ErrorCode::no_match,
+                 fmt::format("no collective matches {}, expected a trace with NCCL or RCCL kernels",
+                             in_quotes(selection))};
+  }
+  return transfers;
+}
+
+MovingTimes::MovingTimes(const TaskGraph& graph, const std::vector<Transfer>& transfers)
+    : graph_(graph) {
+  for (const Transfer& transfer : transfers) {
+    const std::int64_t ns = graph.duration_ns(transfer.task);
+    const auto [at, is_new] = shortest_.emplace(key_of(transfer.task), ns);
+    if (!is_new) at->second = std::min(at->second, ns);
+  }
+}
+
+MovingTimes::Key MovingTimes::key_of(TaskId task) const {
+  const Work& work = graph_.work(task);
+  // Where bytes are not recorded, kernels of the same work are taken to move the same.
+  return {graph_.lane_id(task), work.collective, work.communicator, work.bytes,
+          work.bytes >= 0 ? WorkId{} : graph_.work_id(task)};
+}
+
+std::int64_t MovingTimes::of(const Transfer& transfer) const {
+  const std::int64_t ns = graph_.duration_ns(transfer.task);
+  return transfer.met ? ns : std::min(ns, shortest_.at(key_of(transfer.task)));
+}
+
+std::set<std::uint32_t> layer_splitting(const TaskGraph& graph,
+                                        const std::vector<Transfer>& transfers) {
+  std::set<TaskId> wanted;
+  for (const Transfer& transfer : transfers) wanted.insert(transfer.task);
+  std::map<std::int32_t, Phase> phase_of_rank;  // of the kernel before
+  std::map<std::pair<std::uint32_t, std::int32_t>, std::size_t> count;
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = make_id<TaskId>(t);
+    const std::int32_t rank = graph.lane(task).rank;
+    if (graph.kind(task) == TaskKind::kernel) phase_of_rank[rank] = graph.phase(task);
+    if (!wanted.contains(task)) continue;
+    const Work& work = graph.work(task);
+    if (work.collective == CollectiveKind::all_reduce && work.bytes >= least_activation_bytes &&
+        phase_of_rank[rank] == Phase::forward) {
+      ++count[{work.communicator, rank}];
+    }
+  }
+  std::set<std::uint32_t> splitting;
+  for (const auto& [key, transfers_of] : count) {
+    if (transfers_of >= least_activation_transfers) splitting.insert(key.first);
+  }
+  return splitting;
+}
+
+std::string names_of(const TaskGraph& graph, const std::set<std::uint32_t>& communicators) {
+  std::string text;
+  for (const std::uint32_t at : communicators) {
+    const auto& all = graph.context().communicators;
+    const std::string name = at < all.size() && !all[at].name.empty() ? all[at].name : "unnamed";
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+Error cannot_grow(const TaskGraph& graph, const std::set<std::uint32_t>& communicators) {
+  return {ErrorCode::no_match,
+          fmt::format("no communicator can grow: {} reduce{} activations in the forward pass, so "
+                      "that the ranks hold parts of one layer",
+                      names_of(graph, communicators), communicators.size() == 1 ? "s" : "")};
+}
+
+}  // namespace foretrace::editing

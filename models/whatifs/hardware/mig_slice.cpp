@@ -1,0 +1,104 @@
+// MIG slice: the program runs on a part of the device, with its multiprocessors and memory.
+//
+//   before   stream  [gemm of 432 blocks: 1 ms][gemm of 20 blocks: 0.2 ms]    108 multiprocessors
+//   after    stream  [gemm of 432 blocks: 2.6 ms         ][gemm of 20 blocks: 0.2 ms]   42 of them
+//   Arithmetic has the share `compute` of the rate, bytes the share `memory` of the bandwidth.
+//   Kernels of no more blocks than the slice has multiprocessors lose no arithmetic.
+//
+// memory    the slice has the share `memory` of the device's.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/editing/kernels/recorded_accelerator.h"
+#include "models/whatifs/hardware/altered_device.h"
+#include "models/whatifs/optimization.h"
+
+namespace foretrace {
+namespace {
+
+constexpr ParamInfo compute_param = {
+    .name = "compute",
+    .unit = "1",
+    .doc = "Share of the multiprocessors: 0.43 for 3g of an A100 or H100 (3 of 7 slices).",
+    .minimum = 0.01,
+    .maximum = 1};
+constexpr ParamInfo memory_param = {
+    .name = "memory",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of memory and bandwidth: 0.5 for 3g.40gb (4 of 8); 0: as compute; 1: as MPS has.",
+    .minimum = 0,
+    .maximum = 1};
+constexpr ParamInfo accelerator_param = {
+    .name = "accelerator",
+    .type = ParamType::text,
+    .default_text = "recording",
+    .doc = "Accelerator of the recording, if its device name is not known.",
+    .config = "accelerators"};
+
+Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  auto from = editing::recorded_accelerator(scenario, params.text(accelerator_param));
+  if (!from) return std::move(from).error();
+  const double compute = params.number(compute_param);
+  const double memory = params.number(memory_param) > 0 ? params.number(memory_param) : compute;
+  editing::AlteredDevice to{**from, 0};
+  Accelerator& slice = to.accelerator;
+  for (double& rate : slice.peak_flops) rate *= compute;
+  for (double& rate : slice.sustained_flops) rate *= compute;
+  slice.vector_fp32_flops *= compute;
+  slice.memory_bandwidth *= memory;
+  slice.multiprocessors = std::max<std::int32_t>(
+      1, static_cast<std::int32_t>(std::floor((*from)->multiprocessors * compute)));
+  to.blocks_that_fit = slice.multiprocessors;
+  Editor editor(scenario.graph);
+  auto times = editing::run_on(editor, **from, to);
+  if (!times) return std::move(times).error();
+  if (times->kept == times->kernels) {
+    return Error{ErrorCode::no_match,
+                 fmt::format("no kernel needs more than the slice: {}", editing::to_text(*times))};
+  }
+  editor.note(fmt::format(
+      "{} of {} multiprocessors, {:.0f} GB/s, {:.1f} GiB (check that it fits): {}",
+      slice.multiprocessors, (*from)->multiprocessors, slice.memory_bandwidth * 1e-9,
+      static_cast<double>(slice.memory_bytes) * memory / 0x1p30, editing::to_text(*times)));
+  return editor.finish();
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "What runs on the rest of the device does not slow this part: MIG separates caches and memory.",
+    "Kernels of more blocks than the slice has multiprocessors have `compute` of the arithmetic "
+    "rate, whatever their last wave is.",
+    "All kernels share `memory` of the bandwidth as they shared all of it."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "the host, which other programs on the machine use, too", "copies with the host, collectives",
+    "kernels that libraries choose by the number of multiprocessors"};
+constexpr std::array params = {compute_param, memory_param, accelerator_param};
+constexpr std::array<std::string_view, 1> conflicts = {"power_cap"};
+
+}  // namespace
+
+namespace optimizations {
+
+extern const OptimizationInfo mig_slice;
+constinit const OptimizationInfo mig_slice = {
+    .name = "mig_slice",
+    .summary = "Run on a part of the device: a MIG slice, or MPS with a share of the threads.",
+    .paper =
+        "B. Li, T. Patel, S. Samsi, V. Gadepally, D. Tiwari, MISO: Exploiting Multi-Instance GPU "
+        "Capability on Multi-Tenant GPU Clusters, SoCC 2022; NVIDIA Multi-Instance GPU User Guide",
+    .recipe =
+        "Every kernel takes measured time x model time on the slice / model time on the device. "
+        "Kernels with no more blocks than the slice has multiprocessors keep their arithmetic.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "nothing: compute and memory follow from the profile (nvidia-smi mig -lgip).",
+    .params = params,
+    .apply = apply,
+    .stage = ApplyStage::device,
+    .conflicts = conflicts};
+
+}  // namespace optimizations
+}  // namespace foretrace

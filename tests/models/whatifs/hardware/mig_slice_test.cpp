@@ -1,0 +1,86 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo mig_slice;
+}
+
+using foretrace::TaskGraph;
+using foretrace::TaskKind;
+using foretrace::TaskSpec;
+using foretrace::Work;
+using foretrace::optimizations::mig_slice;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::duration_of;
+using foretrace::test::toy_accelerator;
+
+namespace {
+
+// Products of `blocks` thread blocks, one behind the other, and a kernel of another stream that
+// waits for the last of them.
+TaskGraph products(std::int32_t few, std::int32_t many) {
+  foretrace::GraphBuilder builder;
+  const auto host = builder.add_lane({.kind = foretrace::LaneKind::host_thread, .number = 1});
+  const auto stream =
+      builder.add_lane({.kind = foretrace::LaneKind::stream, .device = 0, .number = 7});
+  const auto side =
+      builder.add_lane({.kind = foretrace::LaneKind::stream, .device = 0, .number = 8});
+  const auto add = [&](std::string_view name, std::int32_t blocks, foretrace::LaneId lane) {
+    Work call;
+    call.name = builder.add_name("cudaLaunchKernel");
+    call.kind = TaskKind::launch;
+    TaskSpec launch;
+    launch.lane = host;
+    launch.work = builder.add_work(call);
+    launch.kind = TaskKind::launch;
+    launch.duration_ns = 2000;
+    const auto from = builder.add_task(launch);
+    Work work;
+    work.name = builder.add_name(name);
+    work.operator_name = builder.add_name("aten::mm");
+    work.shapes = builder.add_name("[[8192, 8192], [8192, 8192]]");
+    work.kind = TaskKind::kernel;
+    work.grid = {blocks, 1, 1};
+    TaskSpec kernel;
+    kernel.lane = lane;
+    kernel.work = builder.add_work(work);
+    kernel.kind = TaskKind::kernel;
+    kernel.duration_ns = 5'000'000;
+    const auto task = builder.add_task(kernel);
+    builder.add_dependency({.source = foretrace::end_of(from),
+                            .task = task,
+                            .kind = foretrace::DependencyKind::launch});
+    return task;
+  };
+  add("few_fp16_s16816gemm_fp16_256x128", few, stream);
+  const auto last = add("many_fp16_s16816gemm_fp16_256x128", many, stream);
+  const auto waits = add("side_fp16_s16816gemm_fp16_256x128", many, side);
+  builder.add_dependency({.source = foretrace::end_of(last),
+                          .task = waits,
+                          .kind = foretrace::DependencyKind::event_wait});
+  auto graph = std::move(builder).build();
+  REQUIRE(graph.ok());
+  return *std::move(graph);
+}
+
+}  // namespace
+
+TEST_CASE("mig_slice: products of many blocks lose arithmetic, those that fit the slice do not") {
+  const auto a100 = toy_accelerator();
+  // 43 % of 108 multiprocessors are 46.
+  const auto slice =
+      after(products(46, 4096), mig_slice, {{"compute", "0.43"}, {"memory", "0.5"}}, &a100);
+  CHECK(duration_of(slice, "few_fp16_s16816gemm_fp16_256x128") == 5'000'000);
+  CHECK(duration_of(slice, "many_fp16_s16816gemm_fp16_256x128") ==
+        doctest::Approx(5e6 / 0.43).epsilon(0.03));
+  // What waits on another stream follows: all three one after the other.
+  CHECK(foretrace::test::span_ns(slice) >
+        duration_of(slice, "few_fp16_s16816gemm_fp16_256x128") +
+            2 * duration_of(slice, "many_fp16_s16816gemm_fp16_256x128"));
+}
+
+TEST_CASE("mig_slice: all of the device changes nothing, an unknown device is refused") {
+  const auto a100 = toy_accelerator();
+  CHECK_FALSE(apply_to(products(46, 4096), mig_slice, {{"compute", "1"}}, &a100).ok());
+  CHECK_FALSE(apply_to(products(46, 4096), mig_slice, {{"compute", "0.5"}}).ok());
+}

@@ -1,0 +1,71 @@
+#include "tests/models/toy_run.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo sequence_length;
+}
+
+using foretrace::ErrorCode;
+using foretrace::TaskGraph;
+using foretrace::optimizations::sequence_length;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::duration_of;
+using foretrace::test::span_ns;
+using foretrace::test::toy_accelerator;
+using foretrace::test::ToyRun;
+
+namespace {
+
+constexpr const char* linear = "linear_fp16_s16816gemm_fp16_256x128_tn";
+constexpr const char* scores = "scores_fp16_s16816gemm_fp16_256x128_tn";
+constexpr const char* values = "values_fp16_s16816gemm_fp16_256x128_tn";
+
+// 8 samples of 1024 positions, 16 heads of 64; a kernel of another stream waits for the linear one.
+TaskGraph layer(const char* queries = "1024") {
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  const std::string q(queries);
+  const auto first = run.kernel({.name = linear,
+                                 .duration_ns = 500'000,
+                                 .operator_name = "aten::mm",
+                                 .shapes = "[[8192, 4096], [4096, 4096]]"});
+  run.bystander(side, first, 100);
+  run.kernel({.name = scores,
+              .duration_ns = 200'000,
+              .operator_name = "aten::bmm",
+              .shapes = "[[128, " + q + ", 64], [128, 64, 1024]]"});
+  run.kernel({.name = "softmax_warp_forward<c10::Half>", .duration_ns = 101'800});
+  run.kernel({.name = values,
+              .duration_ns = 200'000,
+              .operator_name = "aten::bmm",
+              .shapes = "[[128, " + q + ", 1024], [128, 1024, 64]]"});
+  run.synchronize();
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("sequence_length: rows double, attention takes four times as long") {
+  const auto a100 = toy_accelerator();
+  const auto graph = layer();
+  const auto longer = after(graph, sequence_length, {{"factor", "2"}}, &a100);
+  CHECK(duration_of(longer, linear) == doctest::Approx(1e6).epsilon(0.05));
+  CHECK(duration_of(longer, scores) == doctest::Approx(8e5).epsilon(0.05));
+  CHECK(duration_of(longer, values) == doctest::Approx(8e5).epsilon(0.05));
+  CHECK(duration_of(longer, "softmax_warp_forward<c10::Half>") ==
+        doctest::Approx(4e5).epsilon(0.03));
+  CHECK(span_ns(longer) > 3 * span_ns(graph) - 500'000);
+}
+
+TEST_CASE("sequence_length: decoding and runs without attention are declined") {
+  const auto a100 = toy_accelerator();
+  for (const TaskGraph& graph : {layer("1"), [] {
+                                   ToyRun run;
+                                   run.kernel({.name = linear, .duration_ns = 10});
+                                   return run.build();
+                                 }()}) {
+    const auto declined = apply_to(graph, sequence_length, {{"factor", "2"}}, &a100);
+    REQUIRE_FALSE(declined.ok());
+    CHECK(declined.error().code == ErrorCode::no_match);
+  }
+}
