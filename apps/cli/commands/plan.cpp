@@ -67,7 +67,11 @@ Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
   const auto last =
       dots == std::string_view::npos ? first : device_count(view.substr(dots + 2), text);
   if (!last.ok()) return last.error();
-  if (*last < *first) return bad_range(text);
+  if (*last < *first) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("--gpus: got {}, expected the smaller number first: {}..{}",
+                             in_quotes(text), *last, *first)};
+  }
   if (*last > all) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("--gpus: got {}, expected at most the {} accelerators of the cluster",
