@@ -101,8 +101,8 @@ Section plan_parts(const PlanAnswer& answer) {
   for (const PlanChoice& choice : answer.best) {
     std::vector<Value> cells = {Value::words(driver::short_plan_text(choice.job))};
     for (const PartOfStep& part : parts) {
-      cells.push_back(
-          Value::share(part.ns(choice.breakdown) / static_cast<double>(choice.step_ns)));
+      cells.push_back(Value::share(std::max(0.0, part.ns(choice.breakdown)) /
+                                   static_cast<double>(choice.step_ns)));
     }
     table.add(std::move(cells));
   }

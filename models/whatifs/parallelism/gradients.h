@@ -1,6 +1,9 @@
 // Gradients of a training pass: how large they are, and the kernel after which each is ready.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +36,14 @@ struct Gradients {
 /// Parameter tensors that a forward operator reads: sizes in numbers. Empty for operators without.
 [[nodiscard]] std::vector<double> parameter_sizes(std::string_view operator_name,
                                                   const OperatorInputs& inputs);
+
+/// The parameter tensors that one of some forward kernels reads.
+struct WeightUse {
+  std::size_t kernel = 0;  ///< index among the kernels
+  std::vector<double> sizes;
+};
+[[nodiscard]] std::vector<WeightUse> weight_uses(const KernelEditor& editor,
+                                                 std::span<const TaskId> forward);
 
 /// `parameters` > 0: this many numbers, whatever is recorded. Nothing known: an empty list.
 [[nodiscard]] Gradients find_gradients(const KernelEditor& editor, const TrainingPass& pass,

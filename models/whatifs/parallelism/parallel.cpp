@@ -13,7 +13,9 @@
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/parallelism/data_parallel.h"
 #include "models/whatifs/parallelism/machine.h"
+#include "models/whatifs/parallelism/rank_memory.h"
 #include "models/whatifs/parallelism/recorded_groups.h"
+#include "models/whatifs/parallelism/sharded_parameters.h"
 
 namespace foretrace {
 namespace {
@@ -38,9 +40,21 @@ constexpr ParamInfo zero_param = {
     .type = ParamType::integer,
     .unit = "1",
     .default_text = "0",
-    .doc = "What data-parallel ranks divide: 1 optimizer states, 2 and gradients; 0 nothing.",
+    .doc =
+        "What data-parallel ranks divide: 1 optimizer states, 2 and gradients, 3 and parameters "
+        "(FSDP, layer by layer); 0 nothing.",
     .minimum = 0,
-    .maximum = 2};
+    .maximum = 3};
+constexpr ParamInfo layers_param = {
+    .name = "layers",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "0",
+    .doc =
+        "Layers of the model, where the trace does not tell: so many parts of equal time; 0: from "
+        "the trace.",
+    .minimum = 0,
+    .maximum = 1e5};
 constexpr ParamInfo recorded_param = {
     .name = "recorded",
     .type = ParamType::boolean,
@@ -157,10 +171,18 @@ Result<Change> spread(const Scenario& scenario, const ParamValues& params, const
       .bucket_view = params.boolean(bucket_view_param),
       .gradient_bytes = params.number(gradient_bytes_param),
       .parameters = params.number(parameters_param)};
-  auto note = editing::spread_data(editor, cluster, options);
-  if (!note) return std::move(note).error();
+  auto done = options.sharding < 3 ? editing::spread_data(editor, cluster, options)
+                                   : editing::shard_parameters(
+                                         editor, cluster, options,
+                                         static_cast<std::size_t>(params.integer(layers_param)));
+  if (!done) return std::move(done).error();
   editor.edit().set_samples(data);
-  return editor.finish(*std::move(note));
+  const double share = 1.0 / data;
+  const editing::RankMemory memory = {.weights = options.sharding > 2 ? share : 1,
+                                      .gradients = options.sharding > 1 ? share : 1,
+                                      .states = options.sharding > 0 ? share : 1,
+                                      .buffer_bytes = done->buffer_bytes};
+  return editor.finish(done->note + editing::resize_rank_memory(editor.edit(), memory));
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
@@ -193,9 +215,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "kernels and transfers that slow each other down while both run",
     "the last of more ranks arrives later: noise of hosts that were not recorded",
     "loading of data by more processes from the same disks"};
-constexpr std::array params = {data_param,        zero_param,       recorded_param,
-                               ranks_param,       cluster_param,    bucket_param,
-                               bucket_view_param, parameters_param, gradient_bytes_param};
+constexpr std::array params = {
+    data_param,   zero_param,        recorded_param,   ranks_param,          cluster_param,
+    bucket_param, bucket_view_param, parameters_param, gradient_bytes_param, layers_param};
 constexpr std::array<std::string_view, 1> conflicts = {"replicate"};
 
 }  // namespace
@@ -213,7 +235,8 @@ constinit const OptimizationInfo parallel = {
         "data: a kernel per gradient scales it into its bucket, full buckets are reduced on a "
         "stream of their own beside the backward pass, the optimizer waits for the last one. zero: "
         "gradients are reduced and scattered, every rank updates its share, parameters are "
-        "collected. recorded: the trace's own collectives take the time that the cluster needs.",
+        "collected; zero=3: a layer at a time, before it runs. recorded: the trace's own "
+        "collectives take the time that the cluster needs.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "the cluster file: a collective benchmark of the machine (nccl-tests).",

@@ -1,0 +1,22 @@
+// What one rank of a spread run holds in memory, of what the recorded device held.
+#pragma once
+
+#include <string>
+
+#include "sim/edit/editor.h"
+
+namespace foretrace::editing {
+
+/// Shares of the recorded bytes.
+struct RankMemory {
+  double weights = 1;
+  double gradients = 1;
+  double states = 1;
+  double buffer_bytes = 0;  ///< of what is sent and collected, there throughout
+};
+
+/// Resizes recorded tensors and adds the buffers, on every device that has tensors. Returns a note;
+/// empty where none is recorded.
+[[nodiscard]] std::string resize_rank_memory(Editor& editor, const RankMemory& memory);
+
+}  // namespace foretrace::editing
