@@ -49,7 +49,7 @@ class Spreader {
       if (auto status = reduce(pass); !status) return std::move(status).error();
     }
     if (options_.sharding > 0) {
-      if (auto status = shard_updates(); !status) return std::move(status).error();
+      if (auto status = collect_parameters(); !status) return std::move(status).error();
     }
     return SpreadData{notes(passes.size()), buffers()};
   }
@@ -124,18 +124,13 @@ class Spreader {
     return ok_status();
   }
 
-  /// Every rank updates its share; the parameters are then collected.
-  Status shard_updates() {
+  /// Every rank has updated its share.
+  Status collect_parameters() {
     std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, TaskId> last;
     for (const TaskId kernel : editor_.kernels()) {
       if (graph_.phase(kernel) != Phase::update) continue;
       const Lane& lane = graph_.lane(kernel);
       last[{lane.rank, lane.device, graph_.step(kernel)}] = kernel;
-      editor_.set(kernel, moved_share(graph_.duration_ns(kernel), editor_.class_of(kernel),
-                                      options_.shrink / options_.ranks));
-    }
-    if (last.empty()) {
-      return Error{ErrorCode::no_match, "no kernels of an optimizer, which sharding divides"};
     }
     for (const auto& [where, kernel] : last) {
       const TaskId gather =

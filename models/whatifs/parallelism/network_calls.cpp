@@ -41,6 +41,9 @@ NetworkCalls::NetworkCalls(KernelEditor& editor, const Cluster& cluster)
   for (const Lane& lane : graph_.context().lanes) {
     last_number_ = std::max(last_number_, lane.number);
   }
+  for (const Lane& lane : editor.edit().change().new_lanes) {
+    last_number_ = std::max(last_number_, lane.number);
+  }
 }
 
 LaneId NetworkCalls::lane_of(const Lane& compute, std::string_view name) {

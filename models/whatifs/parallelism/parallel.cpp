@@ -7,15 +7,18 @@
 //   after    s: gemm [all-reduce 0.6 ms] gemm                                   recorded=true
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/parallelism/data_parallel.h"
 #include "models/whatifs/parallelism/machine.h"
-#include "models/whatifs/parallelism/rank_memory.h"
+#include "models/whatifs/parallelism/rank_share.h"
 #include "models/whatifs/parallelism/recorded_groups.h"
 #include "models/whatifs/parallelism/sharded_parameters.h"
+#include "models/whatifs/parallelism/tensor_parallel.h"
 
 namespace foretrace {
 namespace {
@@ -55,6 +58,21 @@ constexpr ParamInfo layers_param = {
         "the trace.",
     .minimum = 0,
     .maximum = 1e5};
+constexpr ParamInfo tensor_param = {
+    .name = "tensor",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "1",
+    .doc = "Ranks that divide the products of a layer, and the heads of attention.",
+    .minimum = 1,
+    .maximum = 4096};
+constexpr ParamInfo sequence_param = {
+    .name = "sequence",
+    .type = ParamType::boolean,
+    .default_text = "false",
+    .doc =
+        "With tensor: norms, dropout and residuals are divided by tokens, exchanges are gathered "
+        "and scattered."};
 constexpr ParamInfo recorded_param = {
     .name = "recorded",
     .type = ParamType::boolean,
@@ -147,42 +165,80 @@ Result<Change> grow_recorded(const Scenario& scenario, const ParamValues& params
   return keep_groups(scenario, params, cluster, data / size);
 }
 
+/// Sizes of the groups.
+struct Grid {
+  std::uint32_t data = 1;
+  std::uint32_t tensor = 1;
+  [[nodiscard]] std::uint64_t ranks() const { return std::uint64_t{data} * tensor; }
+};
+
+Result<Change> spread_device(const Scenario& scenario, const ParamValues& params,
+                             const Cluster& cluster, const Grid& grid) {
+  editing::KernelEditor editor(scenario);
+  std::vector<std::string> notes;
+  double own = 1;  // share of the parameters
+  if (grid.tensor > 1) {
+    auto divided =
+        editing::divide_tensors(editor, cluster, {grid.tensor, params.boolean(sequence_param)});
+    if (!divided) return std::move(divided).error();
+    own = divided->own_parameters;
+    notes.push_back(std::move(divided->note));
+  }
+  const auto zero = static_cast<std::uint32_t>(grid.data > 1 ? params.integer(zero_param) : 0);
+  const double share = 1.0 / grid.data;
+  const std::size_t updates = editing::scale_updates(editor, zero > 0 ? own * share : own);
+  if (zero > 0 && updates == 0) {
+    return Error{ErrorCode::no_match, "no kernels of an optimizer, which sharding divides"};
+  }
+  editing::RankMemory memory = {.weights = zero > 2 ? own * share : own,
+                                .gradients = zero > 1 ? own * share : own,
+                                .states = zero > 0 ? own * share : own};
+  if (grid.data > 1) {
+    const editing::DataParallel options{.ranks = grid.data,
+                                        .stride = grid.tensor,
+                                        .sharding = zero,
+                                        .bucket_bytes = params.number(bucket_param),
+                                        .bucket_view = params.boolean(bucket_view_param),
+                                        .gradient_bytes = params.number(gradient_bytes_param),
+                                        .parameters = params.number(parameters_param),
+                                        .shrink = own};
+    const auto layers = static_cast<std::size_t>(params.integer(layers_param));
+    auto done = zero < 3 ? editing::spread_data(editor, cluster, options)
+                         : editing::shard_parameters(editor, cluster, options, layers);
+    if (!done) return std::move(done).error();
+    memory.buffer_bytes = done->buffer_bytes;
+    notes.push_back(std::move(done->note));
+  }
+  editor.edit().set_samples(grid.data);
+  notes.back() += editing::resize_rank_memory(editor.edit(), memory);
+  return editor.finish(fmt::format("{}", fmt::join(notes, "; ")));
+}
+
 Result<Change> spread(const Scenario& scenario, const ParamValues& params, const Cluster& cluster) {
   if (params.boolean(recorded_param)) {
-    if (params.given(data_param) || params.given(zero_param)) {
-      return Error{ErrorCode::bad_config,
-                   "recorded=true keeps the groups as they are, expected neither data nor zero"};
+    for (const ParamInfo& other : {data_param, zero_param, tensor_param}) {
+      if (!params.given(other)) continue;
+      return Error{
+          ErrorCode::bad_config,
+          fmt::format("recorded=true keeps the groups as they are, expected no {}", other.name)};
     }
     return keep_groups(scenario, params, cluster, 1);
   }
-  const auto data = static_cast<std::uint32_t>(params.integer(data_param));
-  if (data > cluster.accelerators()) {
+  const Grid grid{static_cast<std::uint32_t>(params.integer(data_param)),
+                  static_cast<std::uint32_t>(params.integer(tensor_param))};
+  if (grid.ranks() > cluster.accelerators()) {
     return Error{ErrorCode::no_match,
-                 fmt::format("got {} ranks, expected at most the {} accelerators of {}", data,
-                             cluster.accelerators(), cluster.name)};
+                 fmt::format("got {} ranks, expected at most the {} accelerators of {}",
+                             grid.ranks(), cluster.accelerators(), cluster.name)};
   }
-  if (data < 2) return Error{ErrorCode::no_match, "data=1 leaves the run on one device"};
-  if (has_collectives(scenario.graph)) return grow_recorded(scenario, params, cluster);
-  editing::KernelEditor editor(scenario);
-  const editing::DataParallel options{
-      .ranks = data,
-      .sharding = static_cast<std::uint32_t>(params.integer(zero_param)),
-      .bucket_bytes = params.number(bucket_param),
-      .bucket_view = params.boolean(bucket_view_param),
-      .gradient_bytes = params.number(gradient_bytes_param),
-      .parameters = params.number(parameters_param)};
-  auto done = options.sharding < 3 ? editing::spread_data(editor, cluster, options)
-                                   : editing::shard_parameters(
-                                         editor, cluster, options,
-                                         static_cast<std::size_t>(params.integer(layers_param)));
-  if (!done) return std::move(done).error();
-  editor.edit().set_samples(data);
-  const double share = 1.0 / data;
-  const editing::RankMemory memory = {.weights = options.sharding > 2 ? share : 1,
-                                      .gradients = options.sharding > 1 ? share : 1,
-                                      .states = options.sharding > 0 ? share : 1,
-                                      .buffer_bytes = done->buffer_bytes};
-  return editor.finish(done->note + editing::resize_rank_memory(editor.edit(), memory));
+  if (grid.ranks() < 2) return Error{ErrorCode::no_match, "one rank leaves the run as it is"};
+  if (!has_collectives(scenario.graph)) return spread_device(scenario, params, cluster, grid);
+  if (grid.tensor > 1) {
+    return Error{ErrorCode::unsupported,
+                 "tensor: the trace has collectives of its own already, which stay as they are; "
+                 "expected a trace of one device"};
+  }
+  return grow_recorded(scenario, params, cluster);
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
@@ -200,12 +256,14 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   return change;
 }
 
-constexpr std::array<std::string_view, 5> assumptions = {
+constexpr std::array<std::string_view, 6> assumptions = {
     "Every rank does what the recorded device does, at the same time: nobody waits for a late "
     "rank.",
     "Ranks of a group lie next to each other on the machine and have its network for themselves.",
     "Gradients are ready in the reverse order of the forward pass, and go as PyTorch's "
     "DistributedDataParallel sends them.",
+    "Products with recorded shapes take the measured time x the model of their part / the model of "
+    "the whole; what lies between them takes its share; the host does what it did.",
     "A call of a collective takes 6.6 times the host time of an elementwise operator of this "
     "trace.",
     "Where neither shapes nor sizes are recorded, a collective takes the shortest time of its "
@@ -215,9 +273,10 @@ constexpr std::array<std::string_view, 3> ignores = {
     "kernels and transfers that slow each other down while both run",
     "the last of more ranks arrives later: noise of hosts that were not recorded",
     "loading of data by more processes from the same disks"};
-constexpr std::array params = {
-    data_param,   zero_param,        recorded_param,   ranks_param,          cluster_param,
-    bucket_param, bucket_view_param, parameters_param, gradient_bytes_param, layers_param};
+constexpr std::array params = {data_param,       zero_param,           tensor_param,
+                               sequence_param,   recorded_param,       ranks_param,
+                               cluster_param,    bucket_param,         bucket_view_param,
+                               parameters_param, gradient_bytes_param, layers_param};
 constexpr std::array<std::string_view, 1> conflicts = {"replicate"};
 
 }  // namespace
@@ -235,7 +294,10 @@ constinit const OptimizationInfo parallel = {
         "data: a kernel per gradient scales it into its bucket, full buckets are reduced on a "
         "stream of their own beside the backward pass, the optimizer waits for the last one. zero: "
         "gradients are reduced and scattered, every rank updates its share, parameters are "
-        "collected; zero=3: a layer at a time, before it runs. recorded: the trace's own "
+        "collected; zero=3: a layer at a time, before it runs. tensor: products around attention "
+        "and of "
+        "feed-forward parts run by columns and rows, what lies between them takes its share, and "
+        "the group adds up the result of each pair. recorded: the trace's own "
         "collectives take the time that the cluster needs.",
     .assumptions = assumptions,
     .ignores = ignores,

@@ -59,7 +59,6 @@ class Sharder {
       if (auto status = collect(*units); !status) return std::move(status).error();
       if (auto status = reduce(*units); !status) return std::move(status).error();
     }
-    if (auto status = share_updates(); !status) return std::move(status).error();
     const auto steps = static_cast<double>(passes.size());
     SpreadData done;
     done.buffer_bytes =
@@ -201,18 +200,6 @@ class Sharder {
     }
     if (!units.empty()) network_.next_waits(units.front().last, in_flight);
     return ok_status();
-  }
-
-  Status share_updates() {
-    bool any = false;
-    for (const TaskId kernel : editor_.kernels()) {
-      if (graph_.phase(kernel) != Phase::update) continue;
-      any = true;
-      editor_.set(kernel, moved_share(graph_.duration_ns(kernel), editor_.class_of(kernel),
-                                      options_.shrink / options_.ranks));
-    }
-    if (any) return ok_status();
-    return Error{ErrorCode::no_match, "no kernels of an optimizer, which sharding divides"};
   }
 
   KernelEditor& editor_;

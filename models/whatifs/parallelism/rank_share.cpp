@@ -1,4 +1,4 @@
-#include "models/whatifs/parallelism/rank_memory.h"
+#include "models/whatifs/parallelism/rank_share.h"
 
 #include <algorithm>
 #include <map>
@@ -42,6 +42,18 @@ std::string resize_rank_memory(Editor& editor, const RankMemory& memory) {
     tensors.add(buffer, memory.buffer_bytes, "buffers of collectives");
   }
   return tensors.note() + fmt::format("; buffers take {:.1f} MiB", memory.buffer_bytes / 0x1p20);
+}
+
+std::size_t scale_updates(KernelEditor& editor, double share) {
+  std::size_t kernels = 0;
+  for (const TaskId kernel : editor.kernels()) {
+    if (editor.graph().phase(kernel) != Phase::update) continue;
+    ++kernels;
+    if (share == 1) continue;
+    editor.set(kernel,
+               moved_share(editor.graph().duration_ns(kernel), editor.class_of(kernel), share));
+  }
+  return kernels;
 }
 
 }  // namespace foretrace::editing

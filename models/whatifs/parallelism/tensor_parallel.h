@@ -1,0 +1,23 @@
+// Tensor parallelism put into the trace of one device: products of a layer run in parts, the group
+// exchanges what they add up to.
+#pragma once
+
+#include <string>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/networks/cluster.h"
+#include "models/whatifs/parallelism/tensor_split.h"
+
+namespace foretrace::editing {
+
+struct DividedTensors {
+  std::string note;
+  double own_parameters = 1;  ///< share of all parameters that a rank holds
+};
+
+/// Sets the times of divided kernels, inserts the exchanges, shrinks what divided kernels write.
+/// Errors as for split_tensors().
+[[nodiscard]] Result<DividedTensors> divide_tensors(KernelEditor& editor, const Cluster& cluster,
+                                                    const TensorOptions& options);
+
+}  // namespace foretrace::editing
