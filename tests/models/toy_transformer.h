@@ -20,7 +20,8 @@ struct ToyTransformer {
   int vocabulary = 32000;
   bool trains = true;
   bool names_modules = false;
-  bool shapes = true;
+  std::int64_t loading_ns = 0;
+  bool shapes = true;  ///< recorded
 };
 
 /// Products take 1 ms per 1024 x 1024 numbers of weight, forward; the rest 100 us.
@@ -32,6 +33,9 @@ class ToyTransformerRun {
     const LaneId beside = run_.add_stream(9);
     make_layers();
     const int h = model_.hidden;
+    if (model_.loading_ns > 0) {
+      run_.host_task("next batch", TaskKind::host, model_.loading_ns, 0, Phase::data_loading);
+    }
     small("embedding_kernel", "aten::embedding",
           fmt::format("[[{},{}],[{}]]", model_.vocabulary, h, model_.tokens));
     for (int layer = 0; layer < model_.layers; ++layer) forward_layer(layer);

@@ -56,12 +56,28 @@ LaneId NetworkCalls::lane_of(const Lane& compute, std::string_view name) {
 }
 
 TaskId NetworkCalls::communicate(TaskId anchor, Place place, const NetworkTransfer& transfer) {
+  TaskSpec device = editor_.edit().like(anchor);
+  device.lane = lane_of(graph_.lane(anchor), transfer.stream);
+  const TaskId call = editor_.own_call(anchor);
+  if (call == none<TaskId>) return insert(transfer, device, {anchor, place, none<LaneId>});
+  // Device work stands right after its call, so "before" means before the call.
+  const TaskId at = place == Place::before ? call : anchor;
+  return insert(transfer, device, {at, place, graph_.lane_id(call)});
+}
+
+TaskId NetworkCalls::put(const NetworkTransfer& transfer, const TransferPlace& place) {
+  TaskSpec device = editor_.edit().like(place.like);
+  device.lane = lane_of(place.compute, transfer.stream);
+  device.step = place.step;
+  return insert(transfer, device, {place.before_call, Place::before, place.thread});
+}
+
+TaskId NetworkCalls::insert(const NetworkTransfer& transfer, TaskSpec device,
+                            const Anchor& anchor) {
   const CollectiveCall what{transfer.kind, transfer.bytes,
                             foretrace::place(cluster_, transfer.group)};
   const TransferTime time = transfer_time(cluster_, what);
   Editor& edit = editor_.edit();
-  TaskSpec device = edit.like(anchor);
-  device.lane = lane_of(graph_.lane(anchor), transfer.stream);
   Work work;
   work.kind = TaskKind::collective;
   work.collective = transfer.kind;
@@ -72,21 +88,19 @@ TaskId NetworkCalls::communicate(TaskId anchor, Place place, const NetworkTransf
   device.duration_ns = time.ns;
   device.segment_ns = 0;
   device.provenance = time.trust.provenance;
-  const TaskId like_call = editor_.own_call(anchor);
   TaskId task = none<TaskId>;
-  if (like_call == none<TaskId>) {
-    task = edit.insert(device, anchor, place);
+  if (anchor.thread == none<LaneId>) {
+    task = edit.insert(device, anchor.task, anchor.place);
   } else {
     TaskSpec call = device;
-    call.lane = graph_.lane_id(like_call);
+    call.lane = anchor.thread;
     call.work = edit.add_work(fmt::format("launch of {}", transfer.name), TaskKind::launch);
     call.kind = TaskKind::launch;
     call.duration_ns = usual_.call_ns;
     call.segment_ns = std::llround(static_cast<double>(host_ns_) * collective_calls);
     call.provenance = Provenance::assumed;
-    // Device work stands right after its call, so "before" means before the call.
-    const TaskId at = place == Place::before ? like_call : anchor;
-    task = edit.insert(Editor::NewPair{call, device, usual_.latency_ns}, at, place).device;
+    task = edit.insert(Editor::NewPair{call, device, usual_.latency_ns}, anchor.task, anchor.place)
+               .device;
   }
   edit.set_duration(task, time.ns, time.trust);
   transferred_ns_ += time.ns;

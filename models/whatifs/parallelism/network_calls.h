@@ -23,12 +23,22 @@ struct NetworkTransfer {
   std::string_view name;
 };
 
+/// Where a transfer is put that stands beside nothing recorded.
+struct TransferPlace {
+  TaskId like{};                 ///< a recorded kernel: step, phase and layer of its kind
+  TaskId before_call{};          ///< in program order
+  Lane compute;                  ///< whose streams lie beside this one
+  LaneId thread = none<LaneId>;  ///< that calls it; none: nobody does
+  std::int32_t step = -1;
+};
+
 class NetworkCalls {
  public:
   NetworkCalls(KernelEditor& editor, const Cluster& cluster);
 
   /// Put after the recorded kernel `anchor`, or before it. Waits for nothing yet.
   TaskId communicate(TaskId anchor, Place place, const NetworkTransfer& transfer);
+  TaskId put(const NetworkTransfer& transfer, const TransferPlace& place);
   /// A kernel beside `anchor` that moves bytes.
   Result<TaskId> move_bytes(TaskId anchor, Place place, double bytes, std::string_view name);
   /// What follows the recorded kernel on its stream waits for the transfer.
@@ -41,6 +51,12 @@ class NetworkCalls {
   [[nodiscard]] std::int64_t transferred_ns() const { return transferred_ns_; }
 
  private:
+  struct Anchor {
+    TaskId task{};
+    Place place = Place::after;
+    LaneId thread = none<LaneId>;
+  };
+  TaskId insert(const NetworkTransfer& transfer, TaskSpec device, const Anchor& anchor);
   LaneId lane_of(const Lane& compute, std::string_view name);
 
   KernelEditor& editor_;

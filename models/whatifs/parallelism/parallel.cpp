@@ -15,6 +15,8 @@
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/parallelism/data_parallel.h"
 #include "models/whatifs/parallelism/machine.h"
+#include "models/whatifs/parallelism/parallel_params.h"
+#include "models/whatifs/parallelism/pipeline_layers.h"
 #include "models/whatifs/parallelism/rank_share.h"
 #include "models/whatifs/parallelism/recorded_groups.h"
 #include "models/whatifs/parallelism/sharded_parameters.h"
@@ -22,97 +24,6 @@
 
 namespace foretrace {
 namespace {
-
-constexpr ParamInfo cluster_param = {
-    .name = "cluster",
-    .type = ParamType::text,
-    .default_text = "recording",
-    .doc =
-        "A name of configs/clusters or a .json file; recording: the usual machine of the "
-        "recorded accelerator.",
-    .config = "clusters"};
-constexpr ParamInfo data_param = {.name = "data",
-                                  .type = ParamType::integer,
-                                  .unit = "1",
-                                  .default_text = "1",
-                                  .doc = "Ranks that each do the recorded batch.",
-                                  .minimum = 1,
-                                  .maximum = 1e6};
-constexpr ParamInfo zero_param = {
-    .name = "zero",
-    .type = ParamType::integer,
-    .unit = "1",
-    .default_text = "0",
-    .doc =
-        "What data-parallel ranks divide: 1 optimizer states, 2 and gradients, 3 and parameters "
-        "(FSDP, layer by layer); 0 nothing.",
-    .minimum = 0,
-    .maximum = 3};
-constexpr ParamInfo layers_param = {
-    .name = "layers",
-    .type = ParamType::integer,
-    .unit = "1",
-    .default_text = "0",
-    .doc =
-        "Layers of the model, where the trace does not tell: so many parts of equal time; 0: from "
-        "the trace.",
-    .minimum = 0,
-    .maximum = 1e5};
-constexpr ParamInfo tensor_param = {
-    .name = "tensor",
-    .type = ParamType::integer,
-    .unit = "1",
-    .default_text = "1",
-    .doc = "Ranks that divide the products of a layer, and the heads of attention.",
-    .minimum = 1,
-    .maximum = 4096};
-constexpr ParamInfo sequence_param = {
-    .name = "sequence",
-    .type = ParamType::boolean,
-    .default_text = "false",
-    .doc =
-        "With tensor: norms, dropout and residuals are divided by tokens, exchanges are gathered "
-        "and scattered."};
-constexpr ParamInfo recorded_param = {
-    .name = "recorded",
-    .type = ParamType::boolean,
-    .default_text = "false",
-    .doc =
-        "Keep the recorded groups: collectives take the cluster's time, waiting for ranks that "
-        "are not recorded goes."};
-constexpr ParamInfo ranks_param = {
-    .name = "ranks",
-    .type = ParamType::integer,
-    .unit = "1",
-    .default_text = "0",
-    .doc = "With recorded: ranks of a group whose size the trace does not tell; 0: its largest.",
-    .minimum = 0,
-    .maximum = 1e6};
-constexpr ParamInfo bucket_param = {.name = "bucket",
-                                    .type = ParamType::bytes,
-                                    .unit = "MiB",
-                                    .default_text = "25 MiB",
-                                    .doc = "Gradients go together once they have this size.",
-                                    .minimum = 1,
-                                    .maximum = 1e15};
-constexpr ParamInfo bucket_view_param = {
-    .name = "bucket_view",
-    .type = ParamType::boolean,
-    .default_text = "false",
-    .doc = "Gradients live in the buckets, so that nothing is copied."};
-constexpr ParamInfo parameters_param = {
-    .name = "parameters",
-    .unit = "1",
-    .default_text = "0",
-    .doc = "Trained parameters, where the trace has no shapes; 0: from the trace.",
-    .minimum = 0,
-    .maximum = 1e15};
-constexpr ParamInfo gradient_bytes_param = {.name = "gradient_bytes",
-                                            .unit = "B",
-                                            .default_text = "4",
-                                            .doc = "Of one number of a gradient.",
-                                            .minimum = 1,
-                                            .maximum = 8};
 
 bool has_collectives(const TaskGraph& graph) {
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -169,8 +80,39 @@ Result<Change> grow_recorded(const Scenario& scenario, const ParamValues& params
 struct Grid {
   std::uint32_t data = 1;
   std::uint32_t tensor = 1;
-  [[nodiscard]] std::uint64_t ranks() const { return std::uint64_t{data} * tensor; }
+  std::uint32_t pipeline = 1;
+  [[nodiscard]] double ranks() const { return double{1} * data * tensor * pipeline; }
 };
+
+editing::DataParallel data_options(const ParamValues& params, const Grid& grid) {
+  return {.ranks = grid.data,
+          .stride = grid.tensor,
+          .sharding = static_cast<std::uint32_t>(grid.data > 1 ? params.integer(zero_param) : 0),
+          .bucket_bytes = params.number(bucket_param),
+          .bucket_view = params.boolean(bucket_view_param),
+          .gradient_bytes = params.number(gradient_bytes_param),
+          .parameters = params.number(parameters_param)};
+}
+
+Result<Change> spread_stages(const Scenario& scenario, const ParamValues& params,
+                             const Cluster& cluster, const Grid& grid) {
+  editing::KernelEditor editor(scenario);
+  const editing::PipelineOptions options{
+      .stages = grid.pipeline,
+      .micro_batches = static_cast<std::uint32_t>(params.integer(micro_batches_param)),
+      .layers = static_cast<std::size_t>(params.integer(layers_param)),
+      .tensor = {grid.tensor, params.boolean(sequence_param)},
+      .data = data_options(params, grid)};
+  if (options.data.sharding > 2) {
+    return Error{ErrorCode::unsupported,
+                 "zero: got 3 with pipeline, expected at most 2: parameters would be collected for "
+                 "every micro-batch"};
+  }
+  auto done = editing::pipeline_layers(editor, cluster, options);
+  if (!done) return std::move(done).error();
+  editor.edit().set_samples(static_cast<double>(grid.data) * done->micro_batches);
+  return editor.finish(std::move(done->note));
+}
 
 Result<Change> spread_device(const Scenario& scenario, const ParamValues& params,
                              const Cluster& cluster, const Grid& grid) {
@@ -194,14 +136,8 @@ Result<Change> spread_device(const Scenario& scenario, const ParamValues& params
                                 .gradients = zero > 1 ? own * share : own,
                                 .states = zero > 0 ? own * share : own};
   if (grid.data > 1) {
-    const editing::DataParallel options{.ranks = grid.data,
-                                        .stride = grid.tensor,
-                                        .sharding = zero,
-                                        .bucket_bytes = params.number(bucket_param),
-                                        .bucket_view = params.boolean(bucket_view_param),
-                                        .gradient_bytes = params.number(gradient_bytes_param),
-                                        .parameters = params.number(parameters_param),
-                                        .shrink = own};
+    editing::DataParallel options = data_options(params, grid);
+    options.shrink = own;
     const auto layers = static_cast<std::size_t>(params.integer(layers_param));
     auto done = zero < 3 ? editing::spread_data(editor, cluster, options)
                          : editing::shard_parameters(editor, cluster, options, layers);
@@ -216,7 +152,7 @@ Result<Change> spread_device(const Scenario& scenario, const ParamValues& params
 
 Result<Change> spread(const Scenario& scenario, const ParamValues& params, const Cluster& cluster) {
   if (params.boolean(recorded_param)) {
-    for (const ParamInfo& other : {data_param, zero_param, tensor_param}) {
+    for (const ParamInfo& other : {data_param, zero_param, tensor_param, pipeline_param}) {
       if (!params.given(other)) continue;
       return Error{
           ErrorCode::bad_config,
@@ -225,17 +161,22 @@ Result<Change> spread(const Scenario& scenario, const ParamValues& params, const
     return keep_groups(scenario, params, cluster, 1);
   }
   const Grid grid{static_cast<std::uint32_t>(params.integer(data_param)),
-                  static_cast<std::uint32_t>(params.integer(tensor_param))};
+                  static_cast<std::uint32_t>(params.integer(tensor_param)),
+                  static_cast<std::uint32_t>(params.integer(pipeline_param))};
   if (grid.ranks() > cluster.accelerators()) {
     return Error{ErrorCode::no_match,
                  fmt::format("got {} ranks, expected at most the {} accelerators of {}",
                              grid.ranks(), cluster.accelerators(), cluster.name)};
   }
   if (grid.ranks() < 2) return Error{ErrorCode::no_match, "one rank leaves the run as it is"};
-  if (!has_collectives(scenario.graph)) return spread_device(scenario, params, cluster, grid);
-  if (grid.tensor > 1) {
+  if (!has_collectives(scenario.graph)) {
+    return grid.pipeline > 1 ? spread_stages(scenario, params, cluster, grid)
+                             : spread_device(scenario, params, cluster, grid);
+  }
+  if (grid.tensor > 1 || grid.pipeline > 1) {
     return Error{ErrorCode::unsupported,
-                 "tensor: the trace has collectives of its own already, which stay as they are; "
+                 "tensor and pipeline: the trace has collectives of its own already, which stay as "
+                 "they are; "
                  "expected a trace of one device"};
   }
   return grow_recorded(scenario, params, cluster);
@@ -273,10 +214,10 @@ constexpr std::array<std::string_view, 3> ignores = {
     "kernels and transfers that slow each other down while both run",
     "the last of more ranks arrives later: noise of hosts that were not recorded",
     "loading of data by more processes from the same disks"};
-constexpr std::array params = {data_param,       zero_param,           tensor_param,
-                               sequence_param,   recorded_param,       ranks_param,
-                               cluster_param,    bucket_param,         bucket_view_param,
-                               parameters_param, gradient_bytes_param, layers_param};
+constexpr std::array params = {
+    data_param,          zero_param,        tensor_param,     sequence_param,      pipeline_param,
+    micro_batches_param, layers_param,      recorded_param,   ranks_param,         cluster_param,
+    bucket_param,        bucket_view_param, parameters_param, gradient_bytes_param};
 constexpr std::array<std::string_view, 1> conflicts = {"replicate"};
 
 }  // namespace
@@ -297,7 +238,9 @@ constinit const OptimizationInfo parallel = {
         "collected; zero=3: a layer at a time, before it runs. tensor: products around attention "
         "and of "
         "feed-forward parts run by columns and rows, what lies between them takes its share, and "
-        "the group adds up the result of each pair. recorded: the trace's own "
+        "the group adds up the result of each pair. pipeline: layers become stages on ranks of "
+        "their "
+        "own, which do every micro-batch, one forward, one backward. recorded: the trace's own "
         "collectives take the time that the cluster needs.",
     .assumptions = assumptions,
     .ignores = ignores,

@@ -49,7 +49,9 @@ class Divider {
       }
       ++count;
       for (const SplitKernel& part : split->kernels) set(part);
-      for (const SplitExchange& exchange : split->exchanges) put(exchange);
+      for (const SplitExchange& exchange : split->exchanges) {
+        put_exchange(network_, editor_.graph(), exchange, {options_.ranks, 1});
+      }
       all += split->parameters;
       own += split->own_parameters;
       pairs += split->pairs;
@@ -77,24 +79,6 @@ class Divider {
     if (part.divides_output) divided_.insert(launch_of(editor_.graph(), part.kernel));
   }
 
-  void put(const SplitExchange& exchange) {
-    NetworkTransfer transfer = {.kind = exchange.kind,
-                                .bytes = exchange.bytes,
-                                .group = {options_.ranks, 1},
-                                .stream = "tensor group",
-                                .name = name_of(exchange.kind)};
-    if (exchange.before != none<TaskId>) {
-      const TaskId task = network_.communicate(exchange.before, Place::before, transfer);
-      const TaskId source = previous_on_lane(editor_.graph(), exchange.before);
-      if (source != none<TaskId>) network_.wait(task, source);
-      network_.wait(exchange.before, task);
-      return;
-    }
-    const TaskId task = network_.communicate(exchange.after, Place::after, transfer);
-    network_.wait(task, exchange.after);
-    network_.next_waits(exchange.until, task);
-  }
-
   /// What a divided kernel writes is allocated in the host time before its call.
   std::string resize_tensors() {
     TensorEditor tensors(editor_.edit());
@@ -118,6 +102,29 @@ class Divider {
 };
 
 }  // namespace
+
+NetworkTransfer tensor_transfer(const SplitExchange& exchange, const GridAxis& group) {
+  return {.kind = exchange.kind,
+          .bytes = exchange.bytes,
+          .group = group,
+          .stream = "tensor group",
+          .name = name_of(exchange.kind)};
+}
+
+void put_exchange(NetworkCalls& network, const TaskGraph& graph, const SplitExchange& exchange,
+                  const GridAxis& group) {
+  const NetworkTransfer transfer = tensor_transfer(exchange, group);
+  if (exchange.before != none<TaskId>) {
+    const TaskId task = network.communicate(exchange.before, Place::before, transfer);
+    const TaskId source = previous_on_lane(graph, exchange.before);
+    if (source != none<TaskId>) network.wait(task, source);
+    network.wait(exchange.before, task);
+    return;
+  }
+  const TaskId task = network.communicate(exchange.after, Place::after, transfer);
+  network.wait(task, exchange.after);
+  network.next_waits(exchange.until, task);
+}
 
 Result<DividedTensors> divide_tensors(KernelEditor& editor, const Cluster& cluster,
                                       const TensorOptions& options) {

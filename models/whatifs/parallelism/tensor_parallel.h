@@ -6,6 +6,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/networks/cluster.h"
+#include "models/whatifs/parallelism/network_calls.h"
 #include "models/whatifs/parallelism/tensor_split.h"
 
 namespace foretrace::editing {
@@ -19,5 +20,11 @@ struct DividedTensors {
 /// Errors as for split_tensors().
 [[nodiscard]] Result<DividedTensors> divide_tensors(KernelEditor& editor, const Cluster& cluster,
                                                     const TensorOptions& options);
+
+/// An exchange as its group does it.
+[[nodiscard]] NetworkTransfer tensor_transfer(const SplitExchange& exchange, const GridAxis& group);
+/// Puts it beside the recorded kernels that it names.
+void put_exchange(NetworkCalls& network, const TaskGraph& graph, const SplitExchange& exchange,
+                  const GridAxis& group);
 
 }  // namespace foretrace::editing
