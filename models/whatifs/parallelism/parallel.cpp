@@ -197,7 +197,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   return change;
 }
 
-constexpr std::array<std::string_view, 6> assumptions = {
+constexpr std::array<std::string_view, 8> assumptions = {
     "Every rank does what the recorded device does, at the same time: nobody waits for a late "
     "rank.",
     "Ranks of a group lie next to each other on the machine and have its network for themselves.",
@@ -205,15 +205,20 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "DistributedDataParallel sends them.",
     "Products with recorded shapes take the measured time x the model of their part / the model of "
     "the whole; what lies between them takes its share; the host does what it did.",
+    "Sharded parameters go as PyTorch's FSDP2 sends them: a unit per layer, collected one ahead in "
+    "the backward pass, one reduction in flight.",
+    "Every micro-batch of a pipeline is a recorded batch, which the first stage loads; layers with "
+    "modules, or between attention, are whole; the ranks of other stages have hosts like this one.",
     "A call of a collective takes 6.6 times the host time of an elementwise operator of this "
     "trace.",
     "Where neither shapes nor sizes are recorded, a collective takes the shortest time of its "
     "place "
     "in all steps."};
-constexpr std::array<std::string_view, 3> ignores = {
+constexpr std::array<std::string_view, 4> ignores = {
     "kernels and transfers that slow each other down while both run",
     "the last of more ranks arrives later: noise of hosts that were not recorded",
-    "loading of data by more processes from the same disks"};
+    "loading of data by more processes from the same disks",
+    "with pipeline: memory of later stages, and synchronization of their hosts with their device"};
 constexpr std::array params = {
     data_param,          zero_param,        tensor_param,     sequence_param,      pipeline_param,
     micro_batches_param, layers_param,      recorded_param,   ranks_param,         cluster_param,
@@ -230,7 +235,8 @@ constinit const OptimizationInfo parallel = {
     .summary = "The run of one device spread over the ranks of a cluster.",
     .paper =
         "S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training, "
-        "VLDB 2020; S. Rajbhandari et al., ZeRO, SC 2020",
+        "VLDB 2020; S. Rajbhandari et al., ZeRO, SC 2020; M. Shoeybi et al., Megatron-LM, 2019; "
+        "D. Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021",
     .recipe =
         "data: a kernel per gradient scales it into its bucket, full buckets are reduced on a "
         "stream of their own beside the backward pass, the optimizer waits for the last one. zero: "

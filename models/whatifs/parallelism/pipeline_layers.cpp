@@ -54,6 +54,13 @@ class Pipeliner {
       return Error{ErrorCode::no_match,
                    "no forward kernels with a backward pass after them, expected a training step"};
     }
+    for (const TrainingPass& pass : passes) {
+      const Lane& lane = graph_.lane(pass.forward.front());
+      const Lane& first = graph_.lane(passes.front().forward.front());
+      if (lane.rank == first.rank && lane.device == first.device) continue;
+      return Error{ErrorCode::unsupported,
+                   "pipeline: the trace has passes on several devices, expected a trace of one"};
+    }
     if (auto status = plan_schedule(); !status) return std::move(status).error();
     for (std::size_t i = 0; i < passes.size(); ++i) {
       const TaskId end = i + 1 < passes.size() ? passes[i + 1].forward.front() : none<TaskId>;
