@@ -1,12 +1,11 @@
 #include "apps/driver/plan/recorded_plans.h"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "apps/driver/analysis.h"
-#include "apps/driver/what_if_spec.h"
+#include "apps/driver/plan/trace_scenario.h"
 
 namespace foretrace::driver {
 namespace {
@@ -78,14 +77,7 @@ class Planner {
   }
 
   [[nodiscard]] Result<Prediction> predicted(const std::string& settings) const {
-    auto spec = spread_over(settings, question_.cluster);
-    if (!spec.ok()) return spec.error();
-    std::vector<WhatIfSpec> specs = {*std::move(spec)};
-    const std::optional<Accelerator>& own = recording_.accelerator;
-    if (own.has_value() && own->name != answer_.cluster.accelerator.name) {
-      specs.push_back(swap_to(answer_.cluster.accelerator.name));
-    }
-    const auto stack = check_stack(specs);
+    const auto stack = spread_stack(recording_, settings, answer_.cluster, question_.cluster);
     if (!stack.ok()) return stack.error();
     return predict(recording_, *stack, options_, &replay_);
   }
