@@ -96,6 +96,17 @@ Sections recorded_plans_best(const RecordedPlansPart& part) {
       "so many times the samples; faster: samples per second against the recorded device; exposed: "
       "collectives of a step that nothing hides; memory: of the rank that was recorded, with "
       "pipeline of the first stage");
+  const bool beats_devices =
+      std::any_of(answer.plans.begin(), answer.plans.end(), [&answer](const RecordedPlan& plan) {
+        return plan.pipeline > 1 && plan.speedup > 1.01 * answer.gpus;
+      });
+  if (beats_devices) {
+    section.note(
+        "above 100 % per device: micro-batches follow each other without an update, so that what "
+        "the "
+        "recorded step does once, and what it waits for, weighs less; gradient accumulation on one "
+        "device gains by that, too");
+  }
   if (answer.plans.empty()) section.show = Show::never;
   return {std::move(section)};
 }
