@@ -32,8 +32,10 @@ namespace {
 
 /// Four micro-batches per stage keep the bubble below a fifth of a step.
 constexpr std::uint32_t usual_per_stage = 4;
-/// Kernels of all micro-batches and stages; more would not fit into memory.
-constexpr double most_kernels = 2e7;
+/// Kernels of all passes, micro-batches and stages, and steps of a schedule: more would not fit
+/// into memory.
+constexpr double most_kernels = 4e6;
+constexpr double most_schedule_steps = 1e6;
 
 class Pipeliner {
  public:
@@ -77,6 +79,12 @@ class Pipeliner {
 
  private:
   Status plan_schedule() {
+    if (2.0 * options_.stages * micro_batches_ > most_schedule_steps) {
+      return Error{ErrorCode::unsupported,
+                   fmt::format("pipeline: got {} micro-batches on {} stages, expected at most {:g} "
+                               "passes of stages",
+                               micro_batches_, options_.stages, most_schedule_steps)};
+    }
     const auto schedule = find_schedule("1f1b");
     if (!schedule.ok()) return schedule.error();
     const ScheduleShape shape{options_.stages, micro_batches_, 1};
@@ -129,13 +137,13 @@ class Pipeliner {
     if (!stages.ok()) return stages.error();
     all_parameters_ = 0;
     for (const PassLayer& layer : layers->list) all_parameters_ += layer.parameters;
-    const double copies = static_cast<double>(micro_batches_) *
-                          static_cast<double>(pass.forward.size() + pass.backward.size());
-    if (copies > most_kernels) {
+    copies_ += static_cast<double>(micro_batches_) *
+               static_cast<double>(pass.forward.size() + pass.backward.size());
+    if (copies_ > most_kernels) {
       return Error{
           ErrorCode::unsupported,
-          fmt::format("pipeline: got {} micro-batches of {} kernels, expected at most "
-                      "{:g} kernels in all",
+          fmt::format("pipeline: got {} micro-batches of {} kernels per pass, expected at "
+                      "most {:g} kernels in all",
                       micro_batches_, pass.forward.size() + pass.backward.size(), most_kernels)};
     }
     stage_ns_.clear();
@@ -371,6 +379,7 @@ class Pipeliner {
   std::vector<PlacedStep> sequence_;
   std::map<std::int32_t, std::int64_t> loading_;  // by step
   std::int64_t loading_ns_ = 0;                   // of the pass at hand
+  double copies_ = 0;                             // of kernels, so far
   std::uint32_t in_flight_ = 1;
   LayerEvidence evidence_ = LayerEvidence::modules;
   std::vector<std::int64_t> stage_ns_;

@@ -1,7 +1,7 @@
 #include "models/whatifs/parallelism/stage_cut.h"
 
 #include <algorithm>
-#include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -21,31 +21,43 @@ double message_bytes(const KernelEditor& editor, const std::vector<TaskId>& forw
 
 }  // namespace
 
+namespace {
+
+/// Stages filled one after the other up to `most`, the later ones with at least a layer each.
+std::vector<std::size_t> filled(std::span<const std::int64_t> layer_ns, std::size_t stages,
+                                std::int64_t most) {
+  std::vector<std::size_t> cuts = {0};
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < layer_ns.size(); ++i) {
+    const bool needs_rest = layer_ns.size() - i <= stages - cuts.size();
+    if (i > 0 && (needs_rest || sum + layer_ns[i] > most)) {
+      cuts.push_back(i);
+      sum = 0;
+    }
+    sum += layer_ns[i];
+  }
+  return cuts;
+}
+
+}  // namespace
+
 std::vector<std::size_t> cut_stages(std::span<const std::int64_t> layer_ns, std::size_t stages) {
-  const std::size_t layers = layer_ns.size();
-  std::vector<std::int64_t> until(layers + 1, 0);  // time of all layers before
-  for (std::size_t i = 0; i < layers; ++i) until[i + 1] = until[i] + layer_ns[i];
-  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-  // slowest[s][i]: of the first i layers in s stages; first[s][i]: where its last stage begins.
-  std::vector<std::vector<std::int64_t>> slowest(stages + 1,
-                                                 std::vector<std::int64_t>(layers + 1, never));
-  std::vector<std::vector<std::size_t>> first(stages + 1, std::vector<std::size_t>(layers + 1, 0));
-  slowest[0][0] = 0;
-  for (std::size_t s = 1; s <= stages; ++s) {
-    for (std::size_t i = s; i <= layers; ++i) {
-      for (std::size_t begin = s - 1; begin < i; ++begin) {
-        if (slowest[s - 1][begin] == never) continue;
-        const std::int64_t now = std::max(slowest[s - 1][begin], until[i] - until[begin]);
-        if (now >= slowest[s][i]) continue;
-        slowest[s][i] = now;
-        first[s][i] = begin;
-      }
+  // The least time that no stage exceeds, by bisection.
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  for (const std::int64_t ns : layer_ns) {
+    low = std::max(low, ns);
+    high += ns;
+  }
+  while (low < high) {
+    const std::int64_t middle = std::midpoint(low, high);
+    if (filled(layer_ns, stages, middle).size() <= stages) {
+      high = middle;
+    } else {
+      low = middle + 1;
     }
   }
-  std::vector<std::size_t> cuts(stages);
-  std::size_t end = layers;
-  for (std::size_t s = stages; s > 0; --s) cuts[s - 1] = end = first[s][end];
-  return cuts;
+  return filled(layer_ns, stages, high);
 }
 
 Result<std::vector<Stage>> make_stages(const KernelEditor& editor, const PassLayers& layers,

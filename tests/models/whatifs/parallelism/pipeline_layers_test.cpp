@@ -209,6 +209,8 @@ TEST_CASE("pipeline: refuses more stages than layers, inference, accumulation, z
         std::string::npos);
   CHECK(error_of(toy_transformer({.trains = false}), pipeline("2", "0"))
             .find("expected a training step") != std::string::npos);
+  CHECK(error_of(toy_transformer(), pipeline("8", "65536")).find("expected at most") !=
+        std::string::npos);
   Given zero = pipeline("2", "0");
   zero.emplace_back("zero", "3");
   zero.emplace_back("data", "2");
@@ -243,5 +245,16 @@ TEST_CASE("stages: a cut makes the slowest stage as fast as any cut can") {
   const auto three = cut_stages(layers, 3);
   CHECK(three.size() == 3);
   CHECK(three.front() == 0);
+  std::int64_t slowest = 0;
+  for (std::size_t s = 0; s < 3; ++s) {
+    std::int64_t ns = 0;
+    for (std::size_t i = three[s]; i < (s + 1 < 3 ? three[s + 1] : layers.size()); ++i) {
+      ns += layers[i];
+    }
+    slowest = std::max(slowest, ns);
+  }
+  CHECK(slowest == 7);  // 5 1 1, 1 6, 2: the layer of 6 has a neighbour of at least 1
+  CHECK(cut_stages({{1, 1, 1, 9}}, 3).size() == 3);
+  CHECK(cut_stages({{0, 0, 0}}, 3) == std::vector<std::size_t>{0, 1, 2});
   CHECK(cut_stages(layers, 6) == std::vector<std::size_t>{0, 1, 2, 3, 4, 5});
 }
