@@ -21,7 +21,8 @@ struct ToyTransformer {
   bool trains = true;
   bool names_modules = false;
   std::int64_t loading_ns = 0;
-  bool shapes = true;  ///< recorded
+  std::int64_t allocation_ns = 0;  ///< of a call before each attention
+  bool shapes = true;              ///< recorded
 };
 
 /// Products take 1 ms per 1024 x 1024 numbers of weight, forward; the rest 100 us.
@@ -97,6 +98,9 @@ class ToyTransformerRun {
   void attention(const char* name, const char* op) {
     const int width = model_.hidden / model_.heads;
     const std::string one = fmt::format("[1,{},{},{}]", model_.heads, model_.tokens, width);
+    if (model_.allocation_ns > 0) {
+      run_.host_task("cudaMalloc", TaskKind::host, model_.allocation_ns, 0, phase_);
+    }
     small(name, op, fmt::format("[{},{},{}]", one, one, one));
   }
   void forward_layer(int layer) {

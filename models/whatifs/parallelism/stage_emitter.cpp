@@ -55,7 +55,20 @@ Cost StageEmitter::cost_of(TaskId kernel) const {
 
 std::int64_t StageEmitter::recorded_host_ns(TaskId kernel) const {
   const TaskId call = editor_.own_call(kernel);
-  return call == none<TaskId> ? 0 : std::max<std::int64_t>(graph_.segment_ns(call), 0);
+  if (call == none<TaskId>) return 0;
+  std::int64_t ns = std::max<std::int64_t>(graph_.segment_ns(call), 0);
+  // Calls that launch no kernel are not copied: what they take, the next one takes.
+  for (TaskId task = previous_on_lane(graph_, call); task != none<TaskId>;
+       task = previous_on_lane(graph_, task)) {
+    const TaskKind kind = graph_.kind(task);
+    if (kind == TaskKind::mark || graph_.phase(task) != graph_.phase(call)) break;
+    if (kind == TaskKind::launch) {
+      const TaskId only = launched_by(graph_, task).only();
+      if (only == none<TaskId> || graph_.kind(only) == TaskKind::kernel) break;
+    }
+    ns += std::max<std::int64_t>(graph_.segment_ns(task), 0) + graph_.duration_ns(task);
+  }
+  return ns;
 }
 
 TaskId StageEmitter::emit(std::uint32_t stage, TaskId kernel) {

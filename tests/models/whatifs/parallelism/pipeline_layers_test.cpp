@@ -237,6 +237,18 @@ TEST_CASE("pipeline: the first stage loads every micro-batch") {
   CHECK(end(second) < 4 * second + end(0));
 }
 
+TEST_CASE("pipeline: host work between launches comes with every micro-batch") {
+  const Accelerator a100 = toy_accelerator();
+  const auto end = [&](std::int64_t allocation_ns) {
+    const TaskGraph step = toy_transformer({.layers = 4, .allocation_ns = allocation_ns});
+    const TaskGraph graph = after(step, parallel, pipeline("2", "4"), &a100);
+    return work_by_rank(graph).at(0).end_ns;
+  };
+  // Half of the layers forward and backward, a second each, on the thread of the first stage.
+  const std::int64_t second = 1'000'000'000;
+  CHECK(end(second) > 4 * 2 * 2 * second);
+}
+
 TEST_CASE("stages: a cut makes the slowest stage as fast as any cut can") {
   using editing::cut_stages;
   const std::vector<std::int64_t> layers = {5, 1, 1, 1, 6, 2};
