@@ -76,10 +76,10 @@ set(table
   "models/whatifs/hardware       | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs models/memories"
   "models/networks               | sim/core sim/graph models/catalogue"
   "models/collectives            | sim/core sim/graph models/catalogue models/networks"
-  "models/whatifs/parallelism    | sim/core sim/graph sim/edit models/whatifs models/editing/* models/catalogue models/costs models/networks models/collectives"
+  "models/schedules              | sim/core"
+  "models/whatifs/parallelism    | sim/core sim/graph sim/edit models/whatifs models/whatifs/communication models/editing/* models/catalogue models/costs models/networks models/collectives models/schedules"
   "models/workloads              | sim/core sim/graph models/catalogue models/networks"
   "models/parallelism            | sim/core sim/graph models/networks models/workloads"
-  "models/schedules              | sim/core"
   "models/program                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules"
 
   "apps/driver                   | sim/* trace/* models/*"

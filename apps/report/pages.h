@@ -19,6 +19,7 @@
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/plan/plan_search.h"
+#include "apps/driver/plan/recorded_plans.h"
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scheduler/schedule.h"
@@ -99,6 +100,15 @@ struct PlansPart {
 };
 /// foretrace.plan/1.
 [[nodiscard]] Page plans_page(const PlansPart& part);
+
+/// What `plan` answers of a recording.
+struct RecordedPlansPart {
+  const driver::Recording& recording;
+  const driver::RecordedPlans& answer;
+  std::size_t keep = 5;  ///< plans that a page shows
+};
+/// foretrace.recorded_plans/1.
+[[nodiscard]] Page recorded_plans_page(const RecordedPlansPart& part);
 
 struct PathAnswer {
   const driver::Recording& recording;

@@ -9,8 +9,25 @@
 namespace foretrace {
 namespace {
 
-Precision fused_precision(Precision precision) {
-  return precision == Precision::fp32 || precision == Precision::tf32 ? Precision::tf32 : precision;
+bool has_32_bits(Precision precision) {
+  return precision == Precision::fp32 || precision == Precision::tf32;
+}
+
+// FlashAttention has no 32-bit kernels: memory-efficient attention takes their place, which is as
+// fast as the first version.
+AttentionKernel attention_kernel(AttentionKernel kernel, Precision precision) {
+  return has_32_bits(precision) ? std::min(kernel, AttentionKernel::flash1) : kernel;
+}
+
+// It splits each number into TF32 parts and multiplies three times (CUTLASS's
+// OpMultiplyAddFastF32).
+double attention_peak(const Accelerator& accelerator, Precision precision) {
+  constexpr double products_of_parts = 3;
+  if (has_32_bits(precision)) {
+    const double parts = accelerator.flops(Precision::tf32) / products_of_parts;
+    if (parts > 0) return parts;
+  }
+  return accelerator.flops(precision);
 }
 
 Ranged spread_of(const Spread& spread) { return {1, spread.low, spread.high}; }
@@ -51,9 +68,9 @@ KernelTimes::KernelTimes(const Cluster& cluster, const Framework& framework,
   norm_bytes_per_ns_ = bandwidth * bandwidth_share(KernelClass::normalization);
   gather_bytes_per_ns_ = bandwidth * bandwidth_share(KernelClass::gather);
   start_ns_ = shortest_kernel_ns(accelerator, KernelClass::elementwise);
-  const double peak = accelerator.flops(fused_precision(precision));
-  attention_flops_per_ns_ = (peak > 0 ? peak : accelerator.flops(precision)) * 1e-9;
-  attention_rate_ = attention_rate(framework.kernels.attention, cluster.generation);
+  attention_flops_per_ns_ = attention_peak(accelerator, precision) * 1e-9;
+  attention_rate_ =
+      attention_rate(attention_kernel(framework.kernels.attention, precision), cluster.generation);
   gemm_ = product_model(accelerator, OperatorKind::gemm, precision);
   batched_ = product_model(accelerator, OperatorKind::batched_gemm, precision);
   low_ = precisions.layers_in_8_bit;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -14,12 +15,32 @@
 namespace foretrace {
 namespace {
 
+constexpr double largest_size = 1e7;
+
 std::optional<double> number(const ConfigValue& root, std::string_view key) {
   const ConfigValue* value = root.find(key);
   if (value == nullptr || value->kind != ConfigValue::Kind::number) return std::nullopt;
   const auto parsed = parse_quantity(value->text, ParamType::number);
-  if (!parsed.ok() || !(*parsed >= 0 && *parsed <= 1e7)) return std::nullopt;
+  if (!parsed.ok() || !(*parsed >= 0 && *parsed <= largest_size)) return std::nullopt;
   return *parsed;
+}
+
+/// The first of these keys that is there and no size, with what it says.
+struct WrongSize {
+  std::string_view key;
+  std::string got;
+};
+std::optional<WrongSize> wrong_size(const ConfigValue& root,
+                                    std::span<const std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    const ConfigValue* value = root.find(key);
+    if (value == nullptr || value->kind == ConfigValue::Kind::null) continue;
+    const auto read = number(root, key);
+    if (read.has_value() && *read == std::floor(*read)) continue;
+    const bool is_number = value->kind == ConfigValue::Kind::number;
+    return WrongSize{key, is_number ? fmt::format("got {}", value->text) : value->described()};
+  }
+  return std::nullopt;
 }
 
 double first_of(const ConfigValue& root, std::initializer_list<std::string_view> keys,
@@ -106,6 +127,24 @@ Result<ModelSpec> model_from_hugging_face(const ConfigValue& root, const std::st
   model.product = type.empty() ? model.name : type;
   model.source = "config.json of Hugging Face transformers";
   TransformerSpec& spec = model.transformer;
+  constexpr std::array<std::string_view, 13> sizes = {"num_hidden_layers",
+                                                      "n_layer",
+                                                      "hidden_size",
+                                                      "n_embd",
+                                                      "d_model",
+                                                      "vocab_size",
+                                                      "n_head",
+                                                      "num_attention_heads",
+                                                      "intermediate_size",
+                                                      "n_inner",
+                                                      "head_dim",
+                                                      "num_key_value_heads",
+                                                      "max_position_embeddings"};
+  if (const auto wrong = wrong_size(root, sizes)) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: /{}: {}, expected a whole number from 0 to {:g}", where,
+                             wrong->key, wrong->got, largest_size)};
+  }
   spec.layers = static_cast<std::uint32_t>(
       std::min(1e5, first_of(root, {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, 0)));
   spec.hidden = first_of(root, {"hidden_size", "n_embd", "d_model"}, 0);
@@ -127,7 +166,15 @@ Result<ModelSpec> model_from_hugging_face(const ConfigValue& root, const std::st
                  fmt::format("{}: /num_key_value_heads: got {}, expected a divisor of the {} heads",
                              where, spec.kv_heads, spec.heads)};
   }
-  spec.head_size = std::max(1.0, first_of(root, {"head_dim"}, spec.hidden / spec.heads));
+  spec.head_size = first_of(root, {"head_dim"}, spec.hidden / spec.heads);
+  const bool latent = number(root, "kv_lora_rank").value_or(0) > 0;  // has sizes of its own
+  if (!latent && spec.head_size != std::floor(spec.head_size)) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: /num_attention_heads: got {}, expected a divisor of hidden_size, "
+                             "which is {}, or head_dim beside it",
+                             where, spec.heads, spec.hidden)};
+  }
+  spec.head_size = std::max(1.0, spec.head_size);
   spec.ffn = first_of(root, {"intermediate_size", "n_inner", "ffn_dim", "d_ff"}, 0);
   if (!(spec.ffn > 0)) spec.ffn = 4 * spec.hidden;
   spec.positions = first_of(root, {"max_position_embeddings", "n_positions", "n_ctx"}, 2048);

@@ -64,7 +64,13 @@ void read_transformer(ConfigFields& fields, TransformerSpec& spec) {
   spec.hidden = read_size(fields, "hidden");
   spec.heads = read_size(fields, "heads");
   spec.kv_heads = optional_size(fields, "kv_heads", spec.heads);
+  const bool states_head_size = fields.has("head_size");
   spec.head_size = optional_size(fields, "head_size", spec.hidden / std::max(spec.heads, 1.0));
+  if (!states_head_size && std::fmod(spec.hidden, std::max(spec.heads, 1.0)) != 0) {
+    fields.mistake("heads", fmt::format("got {}, expected a divisor of hidden, which is {}, or "
+                                        "head_size beside it",
+                                        spec.heads, spec.hidden));
+  }
   spec.ffn = optional_size(fields, "ffn", 4 * spec.hidden);
   spec.vocabulary = read_size(fields, "vocabulary");
   spec.positions = optional_size(fields, "positions", 2048);

@@ -74,6 +74,13 @@ TEST_CASE("plans follow their schema, and say what they rest on") {
   const json nothing = document_of("plan gpt3_175b --cluster dgx_a100 --gpus 8 --json", 1);
   check_against("plan-1.json", nothing);
   CHECK(nothing["plans"].empty());
+  const json recorded =
+      document_of("plan " + std::string(demo_trace) + " --cluster dgx_a100 --gpus 8 --json");
+  check_against("recorded_plans-1.json", recorded);
+  CHECK(recorded["plans"].size() + recorded["refused"].size() == recorded["input"]["tried"]);
+  CHECK(run_program("plan " + std::string(demo_trace) + " --cluster dgx_a100 --batch 8").code == 2);
+  CHECK(run_program("plan llama3_8b --cluster dgx_a100 --gpus 16..8")
+            .err.find("expected the smaller number first: 8..16") != std::string::npos);
 }
 
 TEST_CASE("a replay follows its schema and its breakdown sums to the step") {
@@ -312,11 +319,11 @@ TEST_CASE("tables of measured figures follow their schema") {
 
 TEST_CASE("every command that prints JSON names a schema that is shipped") {
   // Documents name theirs; these print one without a name.
-  const std::vector<std::string> names = {"result-1",          "inspect-1",     "critical-path-1",
-                                          "communication-1",   "validation-1",  "formats-1",
-                                          "costs-1",           "list-1",        "explain-1",
-                                          "convert-1",         "completion-1",  "tables-1",
-                                          "schedule_result-1", "sweep_result-1"};
+  const std::vector<std::string> names = {
+      "result-1",          "inspect-1",      "critical-path-1", "communication-1",
+      "validation-1",      "formats-1",      "costs-1",         "list-1",
+      "explain-1",         "convert-1",      "completion-1",    "tables-1",
+      "schedule_result-1", "sweep_result-1", "plan-1",          "recorded_plans-1"};
   for (const std::string& name : names) {
     const json schema = read_schema(name + ".json");
     CHECK(schema["$id"] == "foretrace." + name.substr(0, name.size() - 2) + "/1");

@@ -1,9 +1,13 @@
 // foretrace plan: the best parallel plans of a model on a cluster, and why the others lose.
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,22 +19,28 @@
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/driver/plan/plan_search.h"
+#include "apps/driver/plan/recorded_plans.h"
+#include "apps/driver/predict.h"
 #include "apps/report/pages.h"
 #include "sim/core/params.h"
 
 namespace foretrace::commands {
 namespace {
 
+constexpr std::string_view usual_framework = "megatron_core";
+constexpr std::string_view usual_precision = "bf16";
+
 struct Options {
   app::CommonOptions common;
   std::string model;
   std::string cluster;
-  std::string framework = "megatron_core";
-  std::string precision = "bf16";
+  std::string framework;  ///< empty: usual_framework
+  std::string precision;  ///< empty: usual_precision
   std::string gpus;
   std::size_t batch = 0;
   std::size_t sequence = 0;
   std::size_t top = 5;
+  std::size_t layers = 0;
 };
 
 /// Numbers of devices: the power of two below, or equal to, what a cluster has.
@@ -67,7 +77,11 @@ Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
   const auto last =
       dots == std::string_view::npos ? first : device_count(view.substr(dots + 2), text);
   if (!last.ok()) return last.error();
-  if (*last < *first) return bad_range(text);
+  if (*last < *first) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("--gpus: got {}, expected the smaller number first: {}..{}",
+                             in_quotes(text), *last, *first)};
+  }
   if (*last > all) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("--gpus: got {}, expected at most the {} accelerators of the cluster",
@@ -84,9 +98,11 @@ Result<driver::Scenario> scenario_of(const Options& options) {
   if (!model.ok()) return std::move(model).error();
   auto cluster = find_cluster(**known, options.cluster);
   if (!cluster.ok()) return std::move(cluster).error();
-  auto framework = find_framework(**known, options.framework);
+  auto framework = find_framework(
+      **known, options.framework.empty() ? usual_framework : std::string_view(options.framework));
   if (!framework.ok()) return std::move(framework).error();
-  auto precisions = driver::precisions_of(options.precision);
+  auto precisions = driver::precisions_of(
+      options.precision.empty() ? usual_precision : std::string_view(options.precision));
   if (!precisions.ok()) return std::move(precisions).error();
   scenario.model = std::make_shared<const ModelSpec>(*std::move(model));
   scenario.cluster = std::make_shared<const Cluster>(*std::move(cluster));
@@ -124,8 +140,69 @@ Result<Answers> search(const Options& options, const driver::Scenario& scenario,
   return answers;
 }
 
+/// Models are .json files that hold no events; what else is a file was recorded.
+bool is_recording(const std::string& path) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) return true;
+  if (!std::filesystem::is_regular_file(path, failed)) return false;
+  if (!path.ends_with(".json") || path.ends_with(".ftr.json")) return true;
+  std::ifstream file(path, std::ios::binary);
+  std::string head(std::size_t{64} << 10U, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return head.find("traceEvents") != std::string::npos ||
+         head.find("schemaVersion") != std::string::npos ||
+         head.find("\"ph\"") != std::string::npos;
+}
+
+int plan_trace(const Options& options) {
+  const std::pair<bool, std::string_view> of_models[] = {
+      {options.batch > 0, "--batch"},
+      {options.sequence > 0, "--sequence"},
+      {!options.framework.empty(), "--framework"},
+      {!options.precision.empty(), "--precision"}};
+  for (const auto& [given, name] : of_models) {
+    if (!given) continue;
+    return app::failure({ErrorCode::bad_usage,
+                         fmt::format("plan: {} is about a model; a recording has its own", name)});
+  }
+  const auto cluster = app::catalogue();
+  if (!cluster.ok()) return app::failure(cluster.error());
+  const auto found = find_cluster(**cluster, options.cluster);
+  if (!found.ok()) return app::failure(found.error());
+  const auto range = device_range(options.gpus, found->accelerators());
+  if (!range.ok()) return app::failure(range.error());
+  if (range->least != range->most) {
+    return app::failure(
+        {ErrorCode::bad_usage, fmt::format("--gpus: got {}, expected one number for a recording",
+                                           in_quotes(options.gpus))});
+  }
+  app::TraceOptions trace;
+  trace.paths = {options.model};
+  const auto run_options = app::run_options(trace);
+  if (!run_options.ok()) return app::failure(run_options.error());
+  const auto recording = app::load_trace(trace, options.common);
+  if (!recording.ok()) return app::failure(recording.error());
+  const auto replay = driver::replay(*recording, *run_options);
+  if (!replay.ok()) return app::failure(replay.error());
+  const auto answer = app::while_busy(options.common, "spreading the run", [&] {
+    return driver::plan_recording(*recording, *replay,
+                                  {options.cluster, range->most, options.layers, options.top},
+                                  *run_options);
+  });
+  if (!answer.ok()) return app::failure(answer.error());
+  const bool fits = !answer->plans.empty() && answer->plans.front().fits;
+  return app::answer(report::recorded_plans_page({*recording, *answer, options.top}),
+                     options.common, fits ? app::exit_done : app::exit_answer_is_no);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (is_recording(options.model)) return plan_trace(options);
+  if (options.layers > 0) {
+    return app::failure(
+        {ErrorCode::bad_usage, "plan: --layers is about a recording; a model has its own"});
+  }
   const auto scenario = scenario_of(options);
   if (!scenario.ok()) return app::failure(scenario.error());
   const auto range = device_range(options.gpus, scenario->cluster->accelerators());
@@ -140,9 +217,10 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("MODEL", options->model,
-                 "a name that foretrace list models prints, a .json file of a model, or a Hugging "
-                 "Face config.json")
+  cli.add_option(
+         "MODEL", options->model,
+         "a name that foretrace list models prints, a .json file of a model, a Hugging Face "
+         "config.json, or the trace of a run on one device")
       .required();
   cli.add_option("--cluster", options->cluster, "the machine; foretrace list clusters names them")
       .type_name("NAME")
@@ -160,6 +238,8 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("--precision", options->precision, "fp32, tf32, fp16, bf16 (default) or fp8")
       .type_name("NAME");
   cli.add_option("--top", options->top, "how many of the best plans to show (5)").in_range(1, 100);
+  cli.add_option("--layers", options->layers,
+                 "of a trace that does not tell its layers: parts of equal time");
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
@@ -167,6 +247,8 @@ std::function<int()> setup(app::Arguments& cli) {
        "the fastest plans that fit, and why the others lose"},
       {"foretrace plan gpt3_175b --cluster selene --gpus 64..2048",
        "how the best plan scales: one batch for all, and one batch per device"},
+      {"foretrace plan trace.json.gz --cluster dgx_a100 --gpus 64",
+       "a recorded run of one device: what 64 would do"},
       {"foretrace plan ./config.json --cluster dgx_a100 --gpus 16 --batch 64",
        "a model of one's own"}};
   cli.add_examples(examples);

@@ -20,6 +20,7 @@
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/plan/trace_scenario.h"
 #include "apps/driver/predict.h"
 #include "apps/report/pages.h"
 #include "sim/core/text.h"
@@ -84,6 +85,51 @@ Status check_scenario_options(const Options& options) {
   return ok_status();
 }
 
+/// A recorded run as the workload: the what-if that spreads it, answered as `whatif` does.
+int run_trace_scenario(const Options& options, const Catalogue& catalogue,
+                       const driver::TraceScenario& scenario) {
+  const auto cluster = find_cluster(catalogue, scenario.cluster);
+  if (!cluster.ok()) return app::failure(cluster.error());
+  app::TraceOptions trace;
+  trace.paths = {scenario.trace};
+  if (const Status status = app::check_outputs(outputs_of(options), trace.paths); !status.ok()) {
+    return app::failure(status.error());
+  }
+  const auto run_options = app::run_options(trace);
+  if (!run_options.ok()) return app::failure(run_options.error());
+  const auto recording = app::load_trace(trace, options.common);
+  if (!recording.ok()) return app::failure(recording.error());
+  const auto replay = driver::replay(*recording, *run_options);
+  if (!replay.ok()) return app::failure(replay.error());
+  auto baseline = driver::analyse(recording->graph(), replay->run, *run_options);
+  if (!baseline.ok()) return app::failure(baseline.error());
+  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *baseline);
+  const auto stack =
+      driver::spread_stack(*recording, scenario.settings, *cluster, scenario.cluster);
+  if (!stack.ok()) return app::failure(stack.error());
+  auto prediction = driver::predict(*recording, *stack, *run_options, &*replay);
+  if (!prediction.ok()) return app::failure(prediction.error());
+  driver::add_facts(*recording, replay->run, *prediction);
+  auto predicted = driver::analyse(prediction->graph, prediction->run, *run_options);
+  if (!predicted.ok()) return app::failure(predicted.error());
+  driver::add_reserved(*recording, replay->run.timeline, prediction->graph, *predicted);
+  const std::array<ChromeTraceView, 2> views = {
+      {{"baseline", recording->graph(), replay->run.timeline, driver::memory_counters(*baseline)},
+       {"predicted", prediction->graph, prediction->run.timeline,
+        driver::memory_counters(*predicted)}}};
+  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
+    return app::failure(written.error());
+  }
+  const bool fits = !prediction->fit || prediction->fit->fits;
+  return app::answer(report::result_page({.recording = *recording,
+                                          .replay = *replay,
+                                          .baseline = *baseline,
+                                          .prediction = &*prediction,
+                                          .predicted = &*predicted,
+                                          .timeline = options.timeline}),
+                     options.common, fits ? app::exit_done : app::exit_answer_is_no);
+}
+
 int run_scenario(const Options& options, const std::string& path) {
   if (const Status asked = check_scenario_options(options); !asked.ok()) {
     return app::failure(asked.error());
@@ -92,6 +138,9 @@ int run_scenario(const Options& options, const std::string& path) {
   if (!known.ok()) {
     return app::failure(known.error());
   }
+  const auto recorded = driver::read_trace_scenario(path);
+  if (!recorded.ok()) return app::failure(recorded.error());
+  if (recorded->has_value()) return run_trace_scenario(options, **known, **recorded);
   const Result<driver::Scenario> scenario = driver::read_scenario(**known, path);
   if (!scenario.ok()) {
     return app::failure(scenario.error());

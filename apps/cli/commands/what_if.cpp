@@ -346,9 +346,11 @@ std::function<int()> setup(app::Arguments& cli) {
          "compare the prediction with this recording of the changed run; of a job each rank "
          "once")
       .type_name("MEASURED");
-  cli.add_option("--parallel", options->parallel,
-                 "spread the run over ranks: data=64,zero=1; or recorded, for the groups it has; "
-                 "foretrace explain parallel lists the keys")
+  cli.add_option(
+         "--parallel", options->parallel,
+         "spread the run over ranks: data=8,zero=1, tensor=8,pipeline=4 or all; or recorded, for "
+         "the groups it has; "
+         "foretrace explain parallel lists the keys")
       .type_name("KEY=N,...");
   cli.add_option("--cluster", options->cluster,
                  "with --parallel: the machine; foretrace list clusters names them; without it, "

@@ -11,8 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario_answer.h"
-
 namespace foretrace::driver {
 namespace {
 
@@ -35,16 +33,6 @@ struct LoweredBlocks {
   JobBlocks blocks;
   std::map<double, std::vector<BlockTimes>> times;  // by the share of waiting for other stages
 };
-
-double fullest_of(const Estimate& estimate, std::size_t& stage) {
-  double most = -1;
-  for (std::size_t i = 0; i < estimate.memory.size(); ++i) {
-    if (estimate.memory[i].total() <= most) continue;
-    most = estimate.memory[i].total();
-    stage = i;
-  }
-  return most;
-}
 
 std::vector<std::uint32_t> powers_of_two(std::uint32_t most) {
   std::vector<std::uint32_t> sizes;
@@ -208,7 +196,8 @@ class Search {
     choice.step_ns = estimate.step_ns;
     choice.breakdown = estimate.breakdown;
     choice.again_ns = estimate.again_ns;
-    choice.memory_bytes = fullest_of(estimate, choice.fullest_stage);
+    choice.fullest_stage = fullest_stage(estimate.memory);
+    choice.memory_bytes = estimate.memory[choice.fullest_stage].total();
     const bool fits = choice.memory_bytes <= memory_;
     if (!fits) ++answer_.too_large;
     std::optional<PlanChoice>& place = (fits ? fitting_ : unfitting_)[grid_of(job.plan)];
@@ -244,16 +233,8 @@ class Search {
     }
   }
 
-  void finish(PlanChoice& choice) const {
-    const Job& job = choice.job;
-    const double seconds = static_cast<double>(choice.step_ns) * 1e-9;
-    const Precision precision =
-        job.precisions.layers_in_8_bit ? Precision::fp8 : job.precisions.activations;
-    const double peak = job.cluster->accelerator.flops(precision) * question_.gpus;
-    choice.flops_utilization = peak > 0 ? model_flops(job) / (seconds * peak) : 0;
-    choice.tokens_per_s = job.tokens_per_step() / seconds;
-    choice.cost_per_million_tokens =
-        job.cluster->price_per_hour * question_.gpus / 3600 / choice.tokens_per_s * 1e6;
+  static void finish(PlanChoice& choice) {
+    choice.figures = job_figures(choice.job, choice.step_ns, model_flops(choice.job));
   }
 
   static void add_range(PlanChoice& choice) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/driver/plan/job_figures.h"
 #include "apps/driver/plan/scenario.h"
 #include "models/program/estimate.h"
 #include "sim/core/result.h"
@@ -31,9 +32,7 @@ struct PlanChoice {
   double again_ns = 0;      ///< recomputation
   double memory_bytes = 0;  ///< of the fullest stage
   std::size_t fullest_stage = 0;
-  double flops_utilization = 0;
-  double tokens_per_s = 0;
-  double cost_per_million_tokens = 0;  ///< 0: the cluster has no price
+  JobFigures figures;
 };
 
 /// A grid (tensor, pipeline, context, expert) whose best plan loses, and to what.

@@ -1,24 +1,14 @@
 #include "apps/driver/plan/search.h"
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "apps/driver/plan/job_figures.h"
 #include "models/program/estimate.h"
 
 namespace foretrace::driver {
-namespace {
-
-double fullest(const Estimate& answer) {
-  double most = 0;
-  for (const StageMemory& stage : answer.memory) most = std::max(most, stage.total());
-  return most;
-}
-
-}  // namespace
-
 Result<Scenario> fastest_choice(Scenario scenario, const OpenChoices& open) {
   const auto or_own = [](auto values, auto own) {
     if (values.empty()) values.push_back(own);
@@ -52,7 +42,7 @@ Result<Scenario> fastest_choice(Scenario scenario, const OpenChoices& open) {
           continue;
         }
         const Estimate answer = estimate(complete->job, build_blocks(complete->job));
-        const double bytes = fullest(answer);
+        const double bytes = fullest_bytes(answer.memory);
         if (open.memory_bytes > 0 && bytes > open.memory_bytes) {
           if (bytes < smallest_bytes) {
             smallest_bytes = bytes;

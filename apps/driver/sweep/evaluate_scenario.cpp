@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/plan/job_figures.h"
 #include "apps/driver/plan/scenario.h"
-#include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/sweep/document.h"
 #include "apps/driver/sweep/evaluate.h"
 #include "models/catalogue/config_files.h"
@@ -70,17 +70,13 @@ class ScenarioEvaluator final : public PointEvaluator {
   double metric_of(std::string_view name, const driver::Scenario& scenario, const JobBlocks& blocks,
                    const Estimate& answer) {
     const Job& job = scenario.job;
-    const double seconds = static_cast<double>(answer.step_ns) * 1e-9;
+    const double bytes = driver::fullest_bytes(answer.memory);
     if (name == "step_ns") return static_cast<double>(answer.step_ns);
-    if (name == "memory_bytes") return std::round(fullest(answer));
-    if (name == "fits") {
-      return fullest(answer) <= static_cast<double>(job.cluster->accelerator.memory_bytes) ? 1 : 0;
-    }
-    if (name == "tokens_per_s") return job.tokens_per_step() / seconds;
-    if (name == "mfu") {
-      const double peak = driver::peak_flops(job) * job.plan.ranks();
-      return peak > 0 ? flops_of(job) / (seconds * peak) : unknown;
-    }
+    if (name == "memory_bytes") return std::round(bytes);
+    if (name == "fits") return bytes <= driver::device_bytes(job) ? 1 : 0;
+    const driver::JobFigures figures = driver::job_figures(job, answer.step_ns, flops_of(job));
+    if (name == "tokens_per_s") return figures.tokens_per_s;
+    if (name == "mfu") return driver::peak_flops(job) > 0 ? figures.flops_utilization : unknown;
     if (name == "low_ns") return static_cast<double>(ranged_step(job, blocks).low_ns);
     if (name == "high_ns") return static_cast<double>(ranged_step(job, blocks).high_ns);
     if (name == "bubble_ns") return std::round(answer.breakdown.bubble);
@@ -91,16 +87,9 @@ class ScenarioEvaluator final : public PointEvaluator {
     }
     if (name == "ranks") return job.plan.ranks();
     if (name == "cost_per_million_tokens" && job.cluster->price_per_hour > 0) {
-      return job.cluster->price_per_hour * job.plan.ranks() / 3600 /
-             (job.tokens_per_step() / seconds) * 1e6;
+      return figures.cost_per_million_tokens;
     }
     return unknown;
-  }
-
-  static double fullest(const Estimate& answer) {
-    double most = 0;
-    for (const StageMemory& stage : answer.memory) most = std::max(most, stage.total());
-    return most;
   }
 
   /// FLOPs follow from model, framework and length; `known_model_` is the model as it was read.

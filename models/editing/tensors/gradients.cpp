@@ -53,6 +53,16 @@ std::vector<double> product_parameters(std::string_view op, const OperatorInputs
   return sizes;
 }
 
+/// A second kernel of the same call of an operator. Products in a row are calls of their own.
+bool is_again(const KernelEditor& editor, TaskId kernel, TaskId before) {
+  if (editor.class_of(kernel) == KernelClass::gemm) return false;
+  const TaskGraph& graph = editor.graph();
+  const Work& one = graph.work(kernel);
+  const Work& other = graph.work(before);
+  return one.operator_name == other.operator_name && one.shapes == other.shapes &&
+         graph.names()[one.shapes].size() > 2;
+}
+
 class Finder {
  public:
   Finder(const KernelEditor& editor, const TrainingPass& pass)
@@ -84,20 +94,18 @@ class Finder {
     for (const TaskId kernel : pass_.forward) {
       forward_ns += static_cast<double>(graph_.duration_ns(kernel));
     }
+    const std::vector<WeightUse> uses = weight_uses(editor_, pass_.forward);
+    auto use = uses.begin();
     double before = 0;
-    TaskId last = none<TaskId>;
-    for (const TaskId kernel : pass_.forward) {
+    for (std::size_t i = 0; i < pass_.forward.size() && use != uses.end(); ++i) {
       const double from = before;
-      before += static_cast<double>(graph_.duration_ns(kernel));
-      if (is_again(kernel, last)) continue;
-      const std::vector<double> sizes =
-          parameter_sizes(editor_.operator_of(kernel), editor_.inputs_of(kernel));
-      if (sizes.empty()) continue;
-      last = kernel;
+      before += static_cast<double>(graph_.duration_ns(pass_.forward[i]));
+      if (use->kernel != i) continue;
       // The backward pass undoes the forward one, with the same share of its time for each kernel.
       const double share = forward_ns > 0 ? (forward_ns - from) / forward_ns : 1;
       const TaskId ready = kernel_at(share);
-      for (const double size : sizes) found.list.push_back({size, ready});
+      for (const double size : use->sizes) found.list.push_back({size, ready});
+      ++use;
     }
     // What comes first in the forward pass is ready last.
     std::reverse(found.list.begin(), found.list.end());
@@ -115,19 +123,6 @@ class Finder {
   }
 
  private:
-  /// A second kernel of the same call of an operator. Products in a row are calls of their own.
-  [[nodiscard]] bool is_again(TaskId kernel, TaskId last) const {
-    if (last == none<TaskId>) return false;
-    if (editor_.class_of(kernel) == KernelClass::gemm) return false;
-    const Work& one = graph_.work(kernel);
-    const Work& other = graph_.work(last);
-    return one.operator_name == other.operator_name && one.shapes == other.shapes &&
-           graph_.names()[one.shapes].size() > 2 && neighbours(last, kernel);
-  }
-  [[nodiscard]] bool neighbours(TaskId a, TaskId b) const {
-    const auto at = std::find(pass_.forward.begin(), pass_.forward.end(), a);
-    return at != pass_.forward.end() && at + 1 != pass_.forward.end() && *(at + 1) == b;
-  }
   /// The kernel itself, or the next of the backward pass that has a call of its own.
   [[nodiscard]] TaskId with_call(TaskId kernel) const {
     auto at = std::lower_bound(pass_.backward.begin(), pass_.backward.end(), kernel);
@@ -186,6 +181,18 @@ std::vector<double> parameter_sizes(std::string_view operator_name, const Operat
   const bool product = operator_name == "aten::addmm" || operator_name == "aten::mm" ||
                        operator_name == "aten::linear" || operator_name == "aten::matmul";
   return product ? product_parameters(operator_name, inputs) : std::vector<double>{};
+}
+
+std::vector<WeightUse> weight_uses(const KernelEditor& editor, std::span<const TaskId> forward) {
+  std::vector<WeightUse> uses;
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    const bool follows = !uses.empty() && uses.back().kernel + 1 == i;
+    if (follows && is_again(editor, forward[i], forward[i - 1])) continue;
+    std::vector<double> sizes =
+        parameter_sizes(editor.operator_of(forward[i]), editor.inputs_of(forward[i]));
+    if (!sizes.empty()) uses.push_back({i, std::move(sizes)});
+  }
+  return uses;
 }
 
 GradientFinder::GradientFinder(const KernelEditor& editor)

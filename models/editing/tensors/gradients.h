@@ -1,7 +1,9 @@
 // Gradients of a training pass: how large they are, and the kernel after which each is ready.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +37,14 @@ struct Gradients {
 /// Parameter tensors that a forward operator reads: sizes in numbers. Empty for operators without.
 [[nodiscard]] std::vector<double> parameter_sizes(std::string_view operator_name,
                                                   const OperatorInputs& inputs);
+
+/// The parameter tensors that one of some forward kernels reads.
+struct WeightUse {
+  std::size_t kernel = 0;  ///< index among the kernels
+  std::vector<double> sizes;
+};
+[[nodiscard]] std::vector<WeightUse> weight_uses(const KernelEditor& editor,
+                                                 std::span<const TaskId> forward);
 
 /// Finds the gradients of passes of one graph.
 class GradientFinder {

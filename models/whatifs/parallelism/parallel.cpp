@@ -7,80 +7,23 @@
 //   after    s: gemm [all-reduce 0.6 ms] gemm                                   recorded=true
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/parallelism/data_parallel.h"
 #include "models/whatifs/parallelism/machine.h"
+#include "models/whatifs/parallelism/parallel_params.h"
+#include "models/whatifs/parallelism/pipeline_layers.h"
+#include "models/whatifs/parallelism/rank_share.h"
 #include "models/whatifs/parallelism/recorded_groups.h"
+#include "models/whatifs/parallelism/sharded_parameters.h"
+#include "models/whatifs/parallelism/tensor_parallel.h"
 
 namespace foretrace {
 namespace {
-
-constexpr ParamInfo cluster_param = {
-    .name = "cluster",
-    .type = ParamType::text,
-    .default_text = "recording",
-    .doc =
-        "A name of configs/clusters or a .json file; recording: the usual machine of the "
-        "recorded accelerator.",
-    .config = "clusters"};
-constexpr ParamInfo data_param = {.name = "data",
-                                  .type = ParamType::integer,
-                                  .unit = "1",
-                                  .default_text = "1",
-                                  .doc = "Ranks that each do the recorded batch.",
-                                  .minimum = 1,
-                                  .maximum = 1e6};
-constexpr ParamInfo zero_param = {
-    .name = "zero",
-    .type = ParamType::integer,
-    .unit = "1",
-    .default_text = "0",
-    .doc = "What data-parallel ranks divide: 1 optimizer states, 2 and gradients; 0 nothing.",
-    .minimum = 0,
-    .maximum = 2};
-constexpr ParamInfo recorded_param = {
-    .name = "recorded",
-    .type = ParamType::boolean,
-    .default_text = "false",
-    .doc =
-        "Keep the recorded groups: collectives take the cluster's time, waiting for ranks that "
-        "are not recorded goes."};
-constexpr ParamInfo ranks_param = {
-    .name = "ranks",
-    .type = ParamType::integer,
-    .unit = "1",
-    .default_text = "0",
-    .doc = "With recorded: ranks of a group whose size the trace does not tell; 0: its largest.",
-    .minimum = 0,
-    .maximum = 1e6};
-constexpr ParamInfo bucket_param = {.name = "bucket",
-                                    .type = ParamType::bytes,
-                                    .unit = "MiB",
-                                    .default_text = "25 MiB",
-                                    .doc = "Gradients go together once they have this size.",
-                                    .minimum = 1,
-                                    .maximum = 1e15};
-constexpr ParamInfo bucket_view_param = {
-    .name = "bucket_view",
-    .type = ParamType::boolean,
-    .default_text = "false",
-    .doc = "Gradients live in the buckets, so that nothing is copied."};
-constexpr ParamInfo parameters_param = {
-    .name = "parameters",
-    .unit = "1",
-    .default_text = "0",
-    .doc = "Trained parameters, where the trace has no shapes; 0: from the trace.",
-    .minimum = 0,
-    .maximum = 1e15};
-constexpr ParamInfo gradient_bytes_param = {.name = "gradient_bytes",
-                                            .unit = "B",
-                                            .default_text = "4",
-                                            .doc = "Of one number of a gradient.",
-                                            .minimum = 1,
-                                            .maximum = 8};
 
 bool has_collectives(const TaskGraph& graph) {
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -133,34 +76,110 @@ Result<Change> grow_recorded(const Scenario& scenario, const ParamValues& params
   return keep_groups(scenario, params, cluster, data / size);
 }
 
+/// Sizes of the groups.
+struct Grid {
+  std::uint32_t data = 1;
+  std::uint32_t tensor = 1;
+  std::uint32_t pipeline = 1;
+  [[nodiscard]] double ranks() const { return double{1} * data * tensor * pipeline; }
+};
+
+editing::DataParallel data_options(const ParamValues& params, const Grid& grid) {
+  return {.ranks = grid.data,
+          .stride = grid.tensor,
+          .sharding = static_cast<std::uint32_t>(grid.data > 1 ? params.integer(zero_param) : 0),
+          .bucket_bytes = params.number(bucket_param),
+          .bucket_view = params.boolean(bucket_view_param),
+          .gradient_bytes = params.number(gradient_bytes_param),
+          .parameters = params.number(parameters_param)};
+}
+
+Result<Change> spread_stages(const Scenario& scenario, const ParamValues& params,
+                             const Cluster& cluster, const Grid& grid) {
+  editing::KernelEditor editor(scenario);
+  const editing::PipelineOptions options{
+      .stages = grid.pipeline,
+      .micro_batches = static_cast<std::uint32_t>(params.integer(micro_batches_param)),
+      .layers = static_cast<std::size_t>(params.integer(layers_param)),
+      .tensor = {grid.tensor, params.boolean(sequence_param)},
+      .data = data_options(params, grid)};
+  if (options.data.sharding > 2) {
+    return Error{ErrorCode::unsupported,
+                 "zero: got 3 with pipeline, expected at most 2: parameters would be collected for "
+                 "every micro-batch"};
+  }
+  auto done = editing::pipeline_layers(editor, cluster, options);
+  if (!done) return std::move(done).error();
+  editor.edit().set_samples(static_cast<double>(grid.data) * done->micro_batches);
+  return editor.finish(std::move(done->note));
+}
+
+Result<Change> spread_device(const Scenario& scenario, const ParamValues& params,
+                             const Cluster& cluster, const Grid& grid) {
+  editing::KernelEditor editor(scenario);
+  std::vector<std::string> notes;
+  double own = 1;  // share of the parameters
+  if (grid.tensor > 1) {
+    auto divided =
+        editing::divide_tensors(editor, cluster, {grid.tensor, params.boolean(sequence_param)});
+    if (!divided) return std::move(divided).error();
+    own = divided->own_parameters;
+    notes.push_back(std::move(divided->note));
+  }
+  const auto zero = static_cast<std::uint32_t>(grid.data > 1 ? params.integer(zero_param) : 0);
+  const double share = 1.0 / grid.data;
+  const std::size_t updates = editing::scale_updates(editor, zero > 0 ? own * share : own);
+  if (zero > 0 && updates == 0) {
+    return Error{ErrorCode::no_match, "no kernels of an optimizer, which sharding divides"};
+  }
+  editing::RankMemory memory = {.weights = zero > 2 ? own * share : own,
+                                .gradients = zero > 1 ? own * share : own,
+                                .states = zero > 0 ? own * share : own};
+  if (grid.data > 1) {
+    editing::DataParallel options = data_options(params, grid);
+    options.shrink = own;
+    const auto layers = static_cast<std::size_t>(params.integer(layers_param));
+    auto done = zero < 3 ? editing::spread_data(editor, cluster, options)
+                         : editing::shard_parameters(editor, cluster, options, layers);
+    if (!done) return std::move(done).error();
+    memory.buffer_bytes = done->buffer_bytes;
+    notes.push_back(std::move(done->note));
+  }
+  editor.edit().set_samples(grid.data);
+  notes.back() += editing::resize_rank_memory(editor.edit(), memory);
+  return editor.finish(fmt::format("{}", fmt::join(notes, "; ")));
+}
+
 Result<Change> spread(const Scenario& scenario, const ParamValues& params, const Cluster& cluster) {
   if (params.boolean(recorded_param)) {
-    if (params.given(data_param) || params.given(zero_param)) {
-      return Error{ErrorCode::bad_config,
-                   "recorded=true keeps the groups as they are, expected neither data nor zero"};
+    for (const ParamInfo& other : {data_param, zero_param, tensor_param, pipeline_param}) {
+      if (!params.given(other)) continue;
+      return Error{
+          ErrorCode::bad_config,
+          fmt::format("recorded=true keeps the groups as they are, expected no {}", other.name)};
     }
     return keep_groups(scenario, params, cluster, 1);
   }
-  const auto data = static_cast<std::uint32_t>(params.integer(data_param));
-  if (data > cluster.accelerators()) {
+  const Grid grid{static_cast<std::uint32_t>(params.integer(data_param)),
+                  static_cast<std::uint32_t>(params.integer(tensor_param)),
+                  static_cast<std::uint32_t>(params.integer(pipeline_param))};
+  if (grid.ranks() > cluster.accelerators()) {
     return Error{ErrorCode::no_match,
-                 fmt::format("got {} ranks, expected at most the {} accelerators of {}", data,
-                             cluster.accelerators(), cluster.name)};
+                 fmt::format("got {} ranks, expected at most the {} accelerators of {}",
+                             grid.ranks(), cluster.accelerators(), cluster.name)};
   }
-  if (data < 2) return Error{ErrorCode::no_match, "data=1 leaves the run on one device"};
-  if (has_collectives(scenario.graph)) return grow_recorded(scenario, params, cluster);
-  editing::KernelEditor editor(scenario);
-  const editing::DataParallel options{
-      .ranks = data,
-      .sharding = static_cast<std::uint32_t>(params.integer(zero_param)),
-      .bucket_bytes = params.number(bucket_param),
-      .bucket_view = params.boolean(bucket_view_param),
-      .gradient_bytes = params.number(gradient_bytes_param),
-      .parameters = params.number(parameters_param)};
-  auto note = editing::spread_data(editor, cluster, options);
-  if (!note) return std::move(note).error();
-  editor.edit().set_samples(data);
-  return editor.finish(*std::move(note));
+  if (grid.ranks() < 2) return Error{ErrorCode::no_match, "one rank leaves the run as it is"};
+  if (!has_collectives(scenario.graph)) {
+    return grid.pipeline > 1 ? spread_stages(scenario, params, cluster, grid)
+                             : spread_device(scenario, params, cluster, grid);
+  }
+  if (grid.tensor > 1 || grid.pipeline > 1) {
+    return Error{ErrorCode::unsupported,
+                 "tensor and pipeline: the trace has collectives of its own already, which stay as "
+                 "they are; "
+                 "expected a trace of one device"};
+  }
+  return grow_recorded(scenario, params, cluster);
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
@@ -178,24 +197,32 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   return change;
 }
 
-constexpr std::array<std::string_view, 5> assumptions = {
+constexpr std::array<std::string_view, 8> assumptions = {
     "Every rank does what the recorded device does, at the same time: nobody waits for a late "
     "rank.",
     "Ranks of a group lie next to each other on the machine and have its network for themselves.",
     "Gradients are ready in the reverse order of the forward pass, and go as PyTorch's "
     "DistributedDataParallel sends them.",
+    "Products with recorded shapes take the measured time x the model of their part / the model of "
+    "the whole; what lies between them takes its share; the host does what it did.",
+    "Sharded parameters go as PyTorch's FSDP2 sends them: a unit per layer, collected one ahead in "
+    "the backward pass, one reduction in flight.",
+    "Every micro-batch of a pipeline is a recorded batch, which the first stage loads; layers with "
+    "modules, or between attention, are whole; the ranks of other stages have hosts like this one.",
     "A call of a collective takes 6.6 times the host time of an elementwise operator of this "
     "trace.",
     "Where neither shapes nor sizes are recorded, a collective takes the shortest time of its "
     "place "
     "in all steps."};
-constexpr std::array<std::string_view, 3> ignores = {
+constexpr std::array<std::string_view, 4> ignores = {
     "kernels and transfers that slow each other down while both run",
     "the last of more ranks arrives later: noise of hosts that were not recorded",
-    "loading of data by more processes from the same disks"};
-constexpr std::array params = {data_param,        zero_param,       recorded_param,
-                               ranks_param,       cluster_param,    bucket_param,
-                               bucket_view_param, parameters_param, gradient_bytes_param};
+    "loading of data by more processes from the same disks",
+    "with pipeline: memory of later stages, and synchronization of their hosts with their device"};
+constexpr std::array params = {
+    data_param,          zero_param,        tensor_param,     sequence_param,      pipeline_param,
+    micro_batches_param, layers_param,      recorded_param,   ranks_param,         cluster_param,
+    bucket_param,        bucket_view_param, parameters_param, gradient_bytes_param};
 constexpr std::array<std::string_view, 1> conflicts = {"replicate"};
 
 }  // namespace
@@ -208,12 +235,19 @@ constinit const OptimizationInfo parallel = {
     .summary = "The run of one device spread over the ranks of a cluster.",
     .paper =
         "S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training, "
-        "VLDB 2020; S. Rajbhandari et al., ZeRO, SC 2020",
+        "VLDB 2020; S. Rajbhandari et al., ZeRO, SC 2020; M. Shoeybi et al., Megatron-LM, 2019; "
+        "D. Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021",
     .recipe =
         "data: a kernel per gradient scales it into its bucket, full buckets are reduced on a "
         "stream of their own beside the backward pass, the optimizer waits for the last one. zero: "
         "gradients are reduced and scattered, every rank updates its share, parameters are "
-        "collected. recorded: the trace's own collectives take the time that the cluster needs.",
+        "collected; zero=3: a layer at a time, before it runs. tensor: products around attention "
+        "and of "
+        "feed-forward parts run by columns and rows, what lies between them takes its share, and "
+        "the group adds up the result of each pair. pipeline: layers become stages on ranks of "
+        "their "
+        "own, which do every micro-batch, one forward, one backward. recorded: the trace's own "
+        "collectives take the time that the cluster needs.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "the cluster file: a collective benchmark of the machine (nccl-tests).",

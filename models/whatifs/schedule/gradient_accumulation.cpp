@@ -10,15 +10,14 @@
 //           when they are zeroed and not freed.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/kernels/loading_time.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/whatifs/optimization.h"
-#include "sim/core/text.h"
 
 namespace foretrace {
 namespace {
@@ -35,38 +34,6 @@ constexpr ParamInfo load_param = {.name = "load",
                                   .default_text = "true",
                                   .doc = "Every pass loads data of its own before it begins."};
 
-// The step that a task is in or that comes next on its rank: batches are made before the mark of
-// the step that takes them.
-std::int32_t step_after(const TaskGraph& graph, TaskId task) {
-  if (graph.step(task) >= 0) return graph.step(task);
-  const std::vector<Step>& steps = graph.context().steps;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i].rank == graph.lane(task).rank && steps[i].begin >= task) {
-      return static_cast<std::int32_t>(i);
-    }
-  }
-  return -1;
-}
-
-// Time to load the data of one step: host time of the loading phase, and copies that block.
-std::map<std::int32_t, std::int64_t> loading_time(const TaskGraph& graph) {
-  std::map<std::int32_t, std::int64_t> ns;
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    const auto task = make_id<TaskId>(i);
-    if (graph.phase(task) != Phase::data_loading) continue;
-    const bool host = is_host(graph.kind(task));
-    ns[graph.step(task)] += graph.duration_ns(task) + (host ? graph.segment_ns(task) : 0);
-  }
-  // A loader in the process may be all that is done before a task of another phase.
-  for (const SegmentPart& part : graph.context().segment_parts) {
-    if (graph.phase(part.task) != Phase::data_loading &&
-        contains_any(graph.names()[part.label], {"SingleProcessDataLoaderIter", "data_loading"})) {
-      ns[step_after(graph, part.task)] += std::min(part.duration_ns, graph.segment_ns(part.task));
-    }
-  }
-  return ns;
-}
-
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const std::int64_t steps = params.integer(steps_param);
@@ -76,7 +43,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                  "no forward kernels with a backward pass after them, expected a training step"};
   }
   const bool load = params.boolean(load_param);
-  const auto loading = loading_time(scenario.graph);
+  const auto loading = editing::loading_times(scenario.graph);
   std::int64_t loaded_ns = 0;
   for (const editing::TrainingPass& pass : passes) {
     TaskId anchor = none<TaskId>;

@@ -58,6 +58,25 @@ TEST_CASE("config.json: what is missing is named; nonsense is refused") {
       "d.json");
   REQUIRE_FALSE(heads.ok());
   CHECK(heads.error().message.find("expected a divisor of the 32 heads") != std::string::npos);
+  const auto llama = [](const std::string& sizes) {
+    return parse_model(
+        R"({"model_type": "llama", "num_hidden_layers": 2, "vocab_size": 10, )" + sizes + "}",
+        "g.json");
+  };
+  const auto odd = llama(R"("hidden_size": 4096, "num_attention_heads": 30)");
+  REQUIRE_FALSE(odd.ok());
+  CHECK(odd.error().message ==
+        "g.json: /num_attention_heads: got 30, expected a divisor of hidden_size, which is 4096, "
+        "or head_dim beside it");
+  CHECK(llama(R"("hidden_size": 4096, "num_attention_heads": 30, "head_dim": 128)").ok());
+  const auto negative = llama(R"("hidden_size": -4096, "num_attention_heads": 32)");
+  REQUIRE_FALSE(negative.ok());
+  CHECK(negative.error().message ==
+        "g.json: /hidden_size: got -4096, expected a whole number from 0 to 1e+07");
+  const auto text = llama(R"("hidden_size": "big", "num_attention_heads": 32)");
+  REQUIRE_FALSE(text.ok());
+  CHECK(text.error().message ==
+        "g.json: /hidden_size: got 'big', expected a whole number from 0 to 1e+07");
   CHECK_FALSE(parse_model("[1, 2", "e.json").ok());
   CHECK_FALSE(parse_model("{}", "f.json").ok());
 }

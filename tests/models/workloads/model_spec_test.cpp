@@ -26,6 +26,10 @@ TEST_CASE("model files: sizes that do not fit each other are refused with their 
   CHECK(error_of(size) == "");
   CHECK(error_of(size + R"(, "kv_heads": 3)") ==
         "m.json: /kv_heads: got 3, expected a divisor of the 8 heads");
+  const std::string odd = R"("layers": 2, "hidden": 64, "heads": 7, "vocabulary": 100)";
+  CHECK(error_of(odd) ==
+        "m.json: /heads: got 7, expected a divisor of hidden, which is 64, or head_size beside it");
+  CHECK(error_of(odd + R"(, "head_size": 16)") == "");
   CHECK(error_of(size + R"(, "activation": "swigl")").find("did you mean 'swiglu'?") !=
         std::string::npos);
   CHECK(error_of(size + R"(, "experts": {"count": 4, "top_k": 5, "ffn": 32})") ==

@@ -61,6 +61,7 @@ class TableInputs {
   explicit TableInputs(const Catalogue& catalogue) : catalogue_(catalogue) {}
   void add(TruthTable table) { tables_.push_back(std::move(table)); }
   [[nodiscard]] const TruthTable* table(std::string_view id) const;
+  [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
   [[nodiscard]] Result<std::shared_ptr<const Cluster>> cluster(const std::string& name);
   [[nodiscard]] Result<std::shared_ptr<const Framework>> framework(const std::string& name);
   /// By a name that tables use.

@@ -1,6 +1,7 @@
 // Plans of a model on a cluster: the best, why the others lose, and how they scale.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,16 @@ Value cost_value(double dollars) {
   return dollars > 0 ? Value::plain(dollars).as(fmt::format("${:.3g}", dollars)) : Value::none();
 }
 
+/// Collectives that a step waits for, by group.
+Value exposed_value(const StepBreakdown& parts) {
+  Value::Object exposed;
+  for (std::size_t i = 0; i < axis_count; ++i) {
+    exposed.push_back({std::string(to_string(static_cast<Axis>(i))),
+                       Value::time(std::llround(parts.exposed[i]))});
+  }
+  return Value::object(std::move(exposed));
+}
+
 std::vector<Value> choice_cells(const PlanChoice& choice) {
   const Job& job = choice.job;
   return {Value::words(driver::short_plan_text(job)),
@@ -34,11 +45,15 @@ std::vector<Value> choice_cells(const PlanChoice& choice) {
           Value::time(choice.step_ns),
           choice.low_ns > 0 ? Value::time(choice.low_ns) : Value::none(),
           choice.low_ns > 0 ? Value::time(choice.high_ns) : Value::none(),
-          Value::share(choice.flops_utilization),
-          Value::plain(choice.tokens_per_s)
-              .as(count_text(static_cast<std::uint64_t>(choice.tokens_per_s))),
-          cost_value(choice.cost_per_million_tokens),
-          Value::bytes(std::llround(choice.memory_bytes))};
+          Value::share(choice.figures.flops_utilization),
+          Value::plain(choice.figures.tokens_per_s)
+              .as(count_text(static_cast<std::uint64_t>(choice.figures.tokens_per_s))),
+          cost_value(choice.figures.cost_per_million_tokens),
+          Value::bytes(std::llround(choice.memory_bytes)),
+          exposed_value(choice.breakdown),
+          Value::time(std::llround(choice.breakdown.bubble)),
+          Value::time(std::llround(choice.breakdown.optimizer)),
+          Value::time(std::llround(choice.again_ns))};
 }
 
 std::vector<Column> choice_columns() {
@@ -51,7 +66,52 @@ std::vector<Column> choice_columns() {
           {"model_flops_utilization", "MFU"},
           {.key = "tokens_per_s", .title = "tokens/s", .narrow = Narrow::left_out},
           {.key = "cost_per_million_tokens", .title = "per M tokens", .narrow = Narrow::left_out},
-          {"memory_bytes", "memory"}};
+          {"memory_bytes", "memory"},
+          {"exposed_ns", "", Show::never},
+          {"bubble_ns", "", Show::never},
+          {"optimizer_ns", "", Show::never},
+          {"recompute_ns", "", Show::never}};
+}
+
+/// Shares of the step on the slowest stage; what no plan spends time on is left out.
+Section plan_parts(const PlanAnswer& answer) {
+  struct PartOfStep {
+    std::string title;
+    std::function<double(const StepBreakdown&)> ns;
+  };
+  std::vector<PartOfStep> parts = {{"kernels", [](const StepBreakdown& step) {
+                                      double sum = 0;
+                                      for (const double ns : step.computed) sum += ns;
+                                      return sum;
+                                    }}};
+  for (std::size_t i = 0; i < axis_count; ++i) {
+    parts.push_back({std::string(to_string(static_cast<Axis>(i))),
+                     [i](const StepBreakdown& step) { return step.exposed[i]; }});
+  }
+  parts.push_back({"bubble", [](const StepBreakdown& step) { return step.bubble; }});
+  parts.push_back({"optimizer", [](const StepBreakdown& step) { return step.optimizer; }});
+  parts.push_back({"host", [](const StepBreakdown& step) { return step.host; }});
+  std::erase_if(parts, [&answer](const PartOfStep& part) {
+    return std::none_of(answer.best.begin(), answer.best.end(), [&part](const PlanChoice& choice) {
+      return part.ns(choice.breakdown) >= 0.5;
+    });
+  });
+  Table table{.columns = {{"", "plan"}}};
+  for (const PartOfStep& part : parts) table.columns.push_back({"", part.title});
+  for (const PlanChoice& choice : answer.best) {
+    std::vector<Value> cells = {Value::words(driver::short_plan_text(choice.job))};
+    for (const PartOfStep& part : parts) {
+      cells.push_back(Value::share(std::max(0.0, part.ns(choice.breakdown)) /
+                                   static_cast<double>(choice.step_ns)));
+    }
+    table.add(std::move(cells));
+  }
+  Section section{.key = "parts",
+                  .title = "where their steps go, on the slowest stage",
+                  .tables = {std::move(table)}};
+  section.note("data, tensor, ...: collectives of that group that nothing hides");
+  if (answer.best.empty()) section.show = Show::never;
+  return section;
 }
 
 std::string plans_headline(const PlanAnswer& answer, const driver::Scenario& scenario) {
@@ -64,7 +124,7 @@ std::string plans_headline(const PlanAnswer& answer, const driver::Scenario& sce
   return fmt::format("{} per step ({}), MFU {} with {}, micro-batch {}, recomputation {}",
                      time_text(best.step_ns),
                      time_range_text(best.low_ns, best.high_ns, best.step_ns),
-                     percent_text(best.flops_utilization), driver::plan_text(best.job),
+                     percent_text(best.figures.flops_utilization), driver::plan_text(best.job),
                      best.job.micro_batch, to_string(best.recompute));
 }
 
@@ -107,7 +167,7 @@ Sections plan_best(const PlansPart& part) {
         "parallel; pp 8x6: 8 stages of 6 chunks each (interleaved); zero 1 divides optimizer "
         "states, zero 3 parameters, too");
   }
-  return {std::move(section)};
+  return {std::move(section), plan_parts(answer)};
 }
 
 Sections plan_losing(const PlansPart& part) {
@@ -157,13 +217,13 @@ Sections plan_scaling(const PlansPart& part) {
         continue;
       }
       const PlanChoice& best = answer.best.front();
-      const double own = best.tokens_per_s / answer.gpus;
+      const double own = best.figures.tokens_per_s / answer.gpus;
       if (per_device == 0) per_device = own;
       table.add({Value::plain(answer.gpus), Value::words(kind), Value::plain(answer.global_batch),
                  Value::words(driver::short_plan_text(best.job)), Value::time(best.step_ns),
-                 Value::share(best.flops_utilization),
-                 Value::plain(best.tokens_per_s)
-                     .as(count_text(static_cast<std::uint64_t>(best.tokens_per_s))),
+                 Value::share(best.figures.flops_utilization),
+                 Value::plain(best.figures.tokens_per_s)
+                     .as(count_text(static_cast<std::uint64_t>(best.figures.tokens_per_s))),
                  Value::share(own / per_device)});
     }
   };

@@ -30,8 +30,8 @@ std::string scenario_headline(const ScenarioPart& part) {
   }
   return fmt::format("{} per step ({}), MFU {}, {} tokens/s on {} x {}", time_text(answer.step_ns),
                      time_range_text(answer.range.low_ns, answer.range.high_ns, answer.step_ns),
-                     percent_text(answer.flops_utilization),
-                     count_text(static_cast<std::uint64_t>(answer.tokens_per_s)),
+                     percent_text(answer.figures.flops_utilization),
+                     count_text(static_cast<std::uint64_t>(answer.figures.tokens_per_s)),
                      part.scenario.job.plan.ranks(), part.scenario.cluster->accelerator.product);
 }
 
@@ -236,9 +236,9 @@ Sections scenario_step(const ScenarioPart& part) {
       "formula",
       fmt::format("of the schedule: {}{}", time_text(answer.analytic.step_ns, answer.step_ns),
                   answer.analytic.is_exact ? ", exactly the simulated step" : ""));
-  if (answer.cost_per_million_tokens > 0) {
-    section.line("cost",
-                 fmt::format("{:.2f} dollars per million tokens", answer.cost_per_million_tokens));
+  if (answer.figures.cost_per_million_tokens > 0) {
+    section.line("cost", fmt::format("{:.2f} dollars per million tokens",
+                                     answer.figures.cost_per_million_tokens));
   }
   section.line("timeline", part.timeline);
   return {std::move(section), predicted_step(part)};
@@ -270,10 +270,10 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("ranks", Value::plain(job.plan.ranks()));
   section.datum("analytic_step_ns", Value::time(answer.analytic.step_ns));
   section.datum("analytic_is_exact", Value::flag(answer.analytic.is_exact));
-  section.datum("tokens_per_s", Value::plain(answer.tokens_per_s));
+  section.datum("tokens_per_s", Value::plain(answer.figures.tokens_per_s));
   section.datum("model_flops", Value::plain(answer.model_flops));
-  section.datum("model_flops_utilization", Value::plain(answer.flops_utilization));
-  section.datum("cost_per_million_tokens", Value::plain(answer.cost_per_million_tokens));
+  section.datum("model_flops_utilization", Value::plain(answer.figures.flops_utilization));
+  section.datum("cost_per_million_tokens", Value::plain(answer.figures.cost_per_million_tokens));
   section.datum("bubble_ns", ns(answer.analytic.breakdown.bubble));
   section.datum("optimizer_ns", ns(answer.analytic.breakdown.optimizer));
   section.datum("recompute_ns", ns(answer.analytic.again_ns));

@@ -58,6 +58,16 @@ TEST_CASE("plan: the best plan is what simulating its job from scratch gives") {
   }
 }
 
+TEST_CASE("plan: strict fp32 stays below its peak, though fused attention uses TF32 parts") {
+  driver::Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
+  scenario.job.precisions = *foretrace::driver::precisions_of("fp32");
+  const auto answer = search_plans({scenario, 8, 64, 1});
+  REQUIRE(answer.ok());
+  REQUIRE_FALSE(answer->best.empty());
+  CHECK(answer->best.front().figures.flops_utilization > 0.4);
+  CHECK(answer->best.front().figures.flops_utilization < 0.9);
+}
+
 TEST_CASE("plan: every other grid is listed once, slower than the best or too large") {
   const PlanAnswer answer = plans("llama3_8b", "dgx_a100", 16, 64);
   std::set<std::string> grids;

@@ -86,8 +86,8 @@ TEST_CASE("scenario: the shipped ones read and are answered") {
     const auto answer = answer_scenario(*scenario);
     REQUIRE_MESSAGE(answer.ok(), answer.error().message);
     CHECK(answer->step_ns > 0);
-    CHECK(answer->flops_utilization > 0.01);
-    CHECK(answer->flops_utilization < 1);
+    CHECK(answer->figures.flops_utilization > 0.01);
+    CHECK(answer->figures.flops_utilization < 1);
     CHECK(answer->range.low_ns < answer->range.high_ns);
     // The formula is the simulated step, or an estimate of it.
     const double ratio =

@@ -124,6 +124,100 @@ TEST_CASE("parallel: sharded states are updated in parts, and parameters collect
   CHECK(simulate(graph).start_ns(gathers[0]) >= simulate(graph).end_ns(update));
 }
 
+namespace {
+
+/// Three layers of 1024 x 1024 with modules of their own on two streams' worth of waits: 1 ms
+/// forward and 2 ms backward each; a second stream waits for the first backward kernel.
+TaskGraph three_modules() {
+  ToyRun run;
+  const std::string gemm = "ampere_sgemm_128x64_tn";
+  const LayerId model = run.builder().add_layer("Model");
+  std::vector<LayerId> layers;
+  for (const char* name : {"Model/0", "Model/1", "Model/2"}) {
+    layers.push_back(run.builder().add_layer(name, model));
+  }
+  for (const LayerId layer : layers) {
+    run.kernel({.name = gemm,
+                .duration_ns = 1000 * us,
+                .operator_name = "aten::mm",
+                .shapes = "[[64,1024],[1024,1024]]",
+                .layer = layer});
+  }
+  const LaneId beside = run.add_stream(9);
+  for (std::size_t i = layers.size(); i-- > 0;) {
+    const TaskId kernel = run.kernel({.name = gemm,
+                                      .duration_ns = 2000 * us,
+                                      .operator_name = "aten::mm",
+                                      .shapes = "[[64,1024],[1024,1024]]",
+                                      .phase = Phase::backward,
+                                      .layer = layers[i]});
+    if (i != 2) continue;
+    const LaneId main = run.stream();
+    run.use_stream(beside);
+    run.wait_for(run.kernel({.name = "bystander", .duration_ns = 100, .phase = Phase::unknown}),
+                 kernel);
+    run.use_stream(main);
+  }
+  run.kernel(
+      {.name = "multi_tensor_apply_kernel<Adam>", .duration_ns = 800 * us, .phase = Phase::update});
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("parallel: sharded parameters are collected before each layer and scattered behind it") {
+  const Accelerator a100 = toy_accelerator();
+  const Given given = {{"data", "8"}, {"cluster", "dgx_a100"}, {"zero", "3"}};
+  const TaskGraph graph = after(three_modules(), parallel, given, &a100);
+  const std::vector<TaskId> gathers = named(graph, "all-gather of parameters");
+  const std::vector<TaskId> scatters = named(graph, "reduce-scatter of gradients");
+  // Forward all three; backward all but the last, which stays.
+  REQUIRE(gathers.size() == 5);
+  REQUIRE(scatters.size() == 3);
+  for (const TaskId task : gathers) {
+    CHECK(graph.work(task).bytes == 1024 * 1024 * 4);
+    CHECK(graph.duration_ns(task) ==
+          time_on("dgx_a100", CollectiveKind::all_gather, 1024 * 1024 * 4, 8));
+    CHECK(graph.lane_id(task) == graph.lane_id(scatters[0]));  // one communicator keeps order
+  }
+  const Timeline timeline = simulate(graph);
+  const std::vector<TaskId> products = named(graph, "ampere_sgemm_128x64_tn");
+  REQUIRE(products.size() == 6);
+  const auto begins = [&](TaskId task) { return timeline.start_ns(task); };
+  const auto ends = [&](TaskId task) { return timeline.end_ns(task); };
+  for (std::size_t i = 0; i < 3; ++i) CHECK(begins(products[i]) >= ends(gathers[i]));
+  // Collected one ahead, beside the layer that runs.
+  CHECK(begins(gathers[1]) < ends(products[0]));
+  CHECK(begins(gathers[3]) < ends(products[3]));
+  CHECK(begins(products[4]) >= ends(gathers[3]));
+  CHECK(begins(products[5]) >= ends(gathers[4]));
+  // Each reduction behind its layer; the update waits for the last and takes an eighth.
+  for (std::size_t i = 0; i < 3; ++i) CHECK(begins(scatters[i]) >= ends(products[3 + i]));
+  const TaskId update = named(graph, "multi_tensor_apply_kernel<Adam>")[0];
+  CHECK(begins(update) >= ends(scatters[2]));
+  CHECK(graph.duration_ns(update) < 800 * us / 7);
+  // The second stream still waits for the kernel that it waited for.
+  CHECK(begins(named(graph, "bystander")[0]) >= ends(products[3]));
+}
+
+TEST_CASE("parallel: sharded parameters need layers, which the user may give") {
+  const Accelerator a100 = toy_accelerator();
+  const Given given = {{"data", "8"}, {"cluster", "dgx_a100"}, {"zero", "3"}};
+  const auto refused = apply_to(training_step(), parallel, given, &a100);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("expected a recording with with_modules=True, or layers=N") !=
+        std::string::npos);
+  Given with_layers = given;
+  with_layers.emplace_back("layers", "2");
+  const TaskGraph graph = after(training_step(), parallel, with_layers, &a100);
+  const std::vector<TaskId> gathers = named(graph, "all-gather of parameters");
+  REQUIRE(gathers.size() == 3);
+  CHECK(graph.work(gathers[0]).bytes == (1024 + 1024 * 1024) * 4);
+  CHECK(graph.work(gathers[1]).bytes == (512 + 1024 * 512) * 4);
+  with_layers.back().second = "3";
+  CHECK_FALSE(apply_to(training_step(), parallel, with_layers, &a100).ok());
+}
+
 TEST_CASE("parallel: more ranks never make the toy step shorter, and one rank changes nothing") {
   const Accelerator a100 = toy_accelerator();
   std::int64_t last = span_ns(training_step());

@@ -1,0 +1,37 @@
+// What a step of a job amounts to: utilization, tokens per second, cost, the stage with most
+// memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "models/program/estimate.h"
+#include "models/program/job.h"
+
+namespace foretrace::driver {
+
+/// Floating-point operations of a step that the model needs: products forward and backward, and
+/// attention as if it saw all pairs, as papers count them.
+[[nodiscard]] double model_flops(const Job& job);
+/// Dense FLOPs per second of one accelerator, in the precision of the job's products.
+[[nodiscard]] double peak_flops(const Job& job);
+/// Parameters of the model; tied tables count once.
+[[nodiscard]] double model_parameters(const Job& job);
+
+struct JobFigures {
+  double flops_utilization = 0;  ///< MFU, against the peak of all ranks; 0: the peak is not known
+  double tokens_per_s = 0;
+  double cost_per_million_tokens = 0;  ///< 0: the cluster has no price
+};
+/// Of a step that takes `step_ns` and does `flops`.
+[[nodiscard]] JobFigures job_figures(const Job& job, std::int64_t step_ns, double flops);
+
+/// The first of the stages that need most.
+[[nodiscard]] std::size_t fullest_stage(std::span<const StageMemory> stages);
+/// What it needs; 0 without stages.
+[[nodiscard]] double fullest_bytes(std::span<const StageMemory> stages);
+/// Bytes of one accelerator of the job's cluster.
+[[nodiscard]] double device_bytes(const Job& job);
+
+}  // namespace foretrace::driver

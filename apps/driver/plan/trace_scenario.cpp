@@ -1,0 +1,132 @@
+#include "apps/driver/plan/trace_scenario.h"
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "apps/driver/plan/scenario.h"
+#include "models/networks/read_figures.h"
+#include "sim/core/config.h"
+
+namespace foretrace::driver {
+namespace {
+
+constexpr double most_group = 1e6;
+constexpr double most_layers = 1e5;
+constexpr double most_micro_batches = 65536;
+constexpr std::array<std::string_view, 4> zero_stages = {"none", "optimizer", "gradients",
+                                                         "parameters"};
+
+/// "key=value,..." of what differs from the usual.
+class Settings {
+ public:
+  void add(std::string_view key, std::uint32_t value, std::uint32_t usual) {
+    if (value != usual) add(key, fmt::format("{}", value));
+  }
+  void add(std::string_view key, std::string_view value) {
+    text_ += fmt::format("{}{}={}", text_.empty() ? "" : ",", key, value);
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+void read_groups(ConfigFields& fields, Settings& settings) {
+  const ConfigValue* object = fields.optional_object("parallelism");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("parallelism"));
+  for (const std::string_view key : {"data", "tensor", "pipeline"}) {
+    settings.add(key, optional_count(inner, key, most_group, 1), 1);
+  }
+  bool sequence = false;
+  inner.optional_boolean("sequence", sequence);
+  if (sequence) settings.add("sequence", "true");
+  settings.add("zero", static_cast<std::uint32_t>(optional_word(inner, "sharding", zero_stages, 0)),
+               0);
+  fields.take(inner.finish());
+}
+
+void read_micro_batches(ConfigFields& fields, Settings& settings) {
+  const ConfigValue* object = fields.optional_object("batch");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("batch"));
+  for (const std::string_view key : {"global", "micro"}) {
+    if (inner.optional_value(key) != nullptr) {
+      inner.mistake(key, "stands beside a trace, whose batch is recorded; expected micro_batches");
+    }
+  }
+  settings.add("micro_batches", optional_count(inner, "micro_batches", most_micro_batches, 0), 0);
+  fields.take(inner.finish());
+}
+
+/// The trace as it is named, or beside the scenario.
+std::string found_trace(const std::string& named, const std::string& scenario) {
+  std::error_code failed;
+  if (named.empty() || std::filesystem::exists(named, failed)) return named;
+  const auto beside = std::filesystem::path(scenario).parent_path() / named;
+  return std::filesystem::exists(beside, failed) ? beside.string() : named;
+}
+
+Result<std::optional<TraceScenario>> trace_scenario_from(const ConfigValue& root,
+                                                         const std::string& where) {
+  const ConfigValue* workload = root.find("workload");
+  const bool has_trace = workload != nullptr && workload->kind == ConfigValue::Kind::object &&
+                         workload->find("trace") != nullptr;
+  if (!has_trace) return std::optional<TraceScenario>{};
+  TraceScenario scenario;
+  Settings settings;
+  ConfigFields fields(root, where);
+  ConfigFields inner(*workload, where, "/workload");
+  if (inner.optional_value("model") != nullptr) {
+    inner.mistake("model", "stands beside a trace, expected one of the two");
+  }
+  inner.text("trace", scenario.trace);
+  const std::uint32_t layers = optional_count(inner, "layers", most_layers, 0);
+  static_cast<void>(fields.object("workload"));
+  fields.take(inner.finish());
+  fields.text("cluster", scenario.cluster);
+  for (const std::string_view key : {"framework", "precision", "recompute", "schedule"}) {
+    if (fields.optional_value(key) != nullptr) {
+      fields.mistake(key, "stands beside a trace, which has its own; expected it with a model");
+    }
+  }
+  read_groups(fields, settings);
+  read_micro_batches(fields, settings);
+  settings.add("layers", layers, 0);
+  if (auto status = fields.finish(); !status) return std::move(status).error();
+  scenario.trace = found_trace(scenario.trace, where);
+  scenario.settings = settings.text();
+  return std::optional(std::move(scenario));
+}
+
+}  // namespace
+
+Result<std::optional<TraceScenario>> parse_trace_scenario(const std::string& text,
+                                                          const std::string& where) {
+  auto root = parse_config_document(text, where, scenario_schema);
+  if (!root) return std::move(root).error();
+  return trace_scenario_from(*root, where);
+}
+
+Result<std::optional<TraceScenario>> read_trace_scenario(const std::string& path) {
+  auto root = read_config(path, scenario_schema);
+  if (!root) return std::move(root).error();
+  return trace_scenario_from(*root, path);
+}
+
+Result<std::vector<WhatIf>> spread_stack(const Recording& recording, const std::string& settings,
+                                         const Cluster& cluster, const std::string& cluster_name) {
+  auto spec = spread_over(settings, cluster_name);
+  if (!spec.ok()) return std::move(spec).error();
+  std::vector<WhatIfSpec> specs = {*std::move(spec)};
+  const std::optional<Accelerator>& own = recording.accelerator;
+  if (own.has_value() && own->name != cluster.accelerator.name) {
+    specs.push_back(swap_to(cluster.accelerator.name));
+  }
+  return check_stack(specs);
+}
+
+}  // namespace foretrace::driver

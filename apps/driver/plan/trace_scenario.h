@@ -1,0 +1,34 @@
+// A scenario whose workload is a recorded run: what its file says, and the what-ifs that it means.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/driver/load.h"
+#include "apps/driver/what_if_spec.h"
+#include "models/networks/cluster.h"
+#include "sim/core/result.h"
+
+namespace foretrace::driver {
+
+struct TraceScenario {
+  std::string trace;     ///< path
+  std::string cluster;   ///< as it is named
+  std::string settings;  ///< what `whatif --parallel` takes
+};
+
+/// Nothing if the workload of the file is a model. Errors read "<file>: /pointer: what, got X,
+/// expected Y". A trace that is not found as it is named lies beside the file.
+[[nodiscard]] Result<std::optional<TraceScenario>> read_trace_scenario(const std::string& path);
+[[nodiscard]] Result<std::optional<TraceScenario>> parse_trace_scenario(const std::string& text,
+                                                                        const std::string& where);
+
+/// The run spread over a cluster: with an accelerator other than the recorded one, kernels are
+/// moved to it.
+[[nodiscard]] Result<std::vector<WhatIf>> spread_stack(const Recording& recording,
+                                                       const std::string& settings,
+                                                       const Cluster& cluster,
+                                                       const std::string& cluster_name);
+
+}  // namespace foretrace::driver

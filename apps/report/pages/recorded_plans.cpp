@@ -1,0 +1,21 @@
+// The page of `plan TRACE`: foretrace.recorded_plans/1.
+#include <array>
+
+#include "apps/report/pages.h"
+
+namespace foretrace::report {
+
+namespace sections {
+Builder<RecordedPlansPart> recorded_plans_context, recorded_plans_best, recorded_plans_refused;
+}
+
+Page recorded_plans_page(const RecordedPlansPart& part) {
+  using namespace sections;
+  constexpr std::array list = {recorded_plans_context, recorded_plans_best, recorded_plans_refused};
+  return {.schema = "foretrace.recorded_plans/1",
+          .document_keys = {"input", "plans", "refused"},
+          .sections = build<RecordedPlansPart>(list, {}, part),
+          .main_table = "plans"};
+}
+
+}  // namespace foretrace::report

@@ -1,0 +1,140 @@
+// Ways to spread a recorded run over a cluster: the best, and those that cannot be.
+#include "apps/driver/plan/recorded_plans.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/report/pages.h"
+#include "apps/report/text.h"
+#include "sim/core/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+using driver::RecordedPlan;
+using driver::RecordedPlans;
+
+std::string recorded_plans_headline(const RecordedPlans& answer) {
+  if (answer.plans.empty()) {
+    return fmt::format("nothing spreads this run over {} devices of {}", answer.gpus,
+                       answer.cluster.name);
+  }
+  const RecordedPlan& best = answer.plans.front();
+  if (!best.fits) {
+    return fmt::format("nothing fits: all {} plans on {} devices need more than {} per device",
+                       answer.plans.size(), answer.gpus,
+                       bytes_text(answer.cluster.accelerator.memory_bytes));
+  }
+  return fmt::format(
+      "{:.3g} times the samples per second with {}: {} per step ({}) of {:g} times "
+      "the samples, on {} x {}",
+      best.speedup, best.settings, time_text(best.step_ns),
+      time_range_text(best.low_ns, best.high_ns, best.step_ns), best.samples, answer.gpus,
+      answer.cluster.accelerator.product);
+}
+
+}  // namespace
+
+Sections recorded_plans_context(const RecordedPlansPart& part) {
+  const RecordedPlans& answer = part.answer;
+  Section section{.key = "input", .path = "input", .headline = recorded_plans_headline(answer)};
+  section.fact(
+      "path", "trace",
+      Value::words(part.recording.path).as(std::string(file_name_of(part.recording.path))));
+  section.fact("cluster", "cluster",
+               Value::words(answer.cluster.name)
+                   .as(fmt::format("{}: {}", answer.cluster.name, answer.cluster.machine)));
+  section.fact("devices", "devices", Value::plain(answer.gpus));
+  section.fact("step_ns", "recorded",
+               Value::time(answer.recorded_step_ns)
+                   .as(fmt::format("step {}", time_text(answer.recorded_step_ns))));
+  section.fact(
+      "tried", "tried",
+      Value::count(answer.plans.size() + answer.refused.size())
+          .as(fmt::format("{} plans; {} cannot be, {} do not fit into {} per device",
+                          answer.plans.size() + answer.refused.size(), answer.refused.size(),
+                          answer.too_large, bytes_text(answer.cluster.accelerator.memory_bytes))));
+  section.datum("too_large", Value::count(answer.too_large));
+  return {std::move(section)};
+}
+
+Sections recorded_plans_best(const RecordedPlansPart& part) {
+  const RecordedPlans& answer = part.answer;
+  Table table{.key = "plans",
+              .columns = {{"parallel", "--parallel"},
+                          {"step_ns", "step"},
+                          {"low_ns", "low", Show::details},
+                          {"high_ns", "high", Show::details},
+                          {"samples_factor", "batch"},
+                          {"speedup", "faster"},
+                          {"efficiency", "per device"},
+                          {"samples_per_s", "samples/s"},
+                          {"exposed_ns", "exposed"},
+                          {"memory_bytes", "memory"},
+                          {"fits", "fits"}},
+              .brief = std::max<std::size_t>(part.keep, 1)};
+  for (const RecordedPlan& plan : answer.plans) {
+    table.add(
+        {Value::words(plan.settings), Value::time(plan.step_ns), Value::time(plan.low_ns),
+         Value::time(plan.high_ns),
+         Value::plain(plan.samples).as(fmt::format("{:g}x", plan.samples)),
+         Value::factor(plan.speedup), Value::share(plan.speedup / answer.gpus),
+         plan.samples_per_s
+             ? Value::plain(*plan.samples_per_s).as(fmt::format("{:.4g}", *plan.samples_per_s))
+             : Value::none(),
+         plan.exposed_ns < 0 ? Value::none() : Value::time(plan.exposed_ns),
+         plan.memory_bytes ? Value::bytes(*plan.memory_bytes) : Value::none(),
+         Value::flag(plan.fits)});
+  }
+  Section section{.key = "plans", .title = "plans", .tables = {std::move(table)}};
+  section.note(
+      "every data rank and every micro-batch of a pipeline does the recorded batch: a step then "
+      "does "
+      "so many times the samples; faster: samples per second against the recorded device; exposed: "
+      "collectives of a step that nothing hides; memory: of the rank that was recorded, with "
+      "pipeline of the first stage");
+  const bool beats_devices =
+      std::any_of(answer.plans.begin(), answer.plans.end(), [&answer](const RecordedPlan& plan) {
+        return plan.pipeline > 1 && plan.speedup > 1.01 * answer.gpus;
+      });
+  if (beats_devices) {
+    section.note(
+        "above 100 % per device: micro-batches follow each other without an update, so that what "
+        "the "
+        "recorded step does once, and what it waits for, weighs less; gradient accumulation on one "
+        "device gains by that, too");
+  }
+  if (answer.plans.empty()) section.show = Show::never;
+  return {std::move(section)};
+}
+
+Sections recorded_plans_refused(const RecordedPlansPart& part) {
+  Table table{.key = "refused",
+              .columns = {{"parallel", "plans"}, {"why", "why", Show::always, false, 0, true}}};
+  // On the page one row per reason.
+  std::vector<std::pair<std::string, std::string>> by_reason;
+  for (const driver::RefusedPlan& plan : part.answer.refused) {
+    const auto known = std::find_if(by_reason.begin(), by_reason.end(),
+                                    [&plan](const auto& row) { return row.second == plan.why; });
+    if (known == by_reason.end()) {
+      by_reason.emplace_back(plan.settings, plan.why);
+    } else if (known->first.find(" ...") == std::string::npos) {
+      known->first += " ...";
+    }
+    table.rows.push_back(
+        {.cells = {Value::words(plan.settings), Value::words(plan.why)}, .show = Show::never});
+  }
+  for (auto& [settings, why] : by_reason) {
+    table.rows.push_back(
+        {.cells = {Value::words(std::move(settings)), Value::words(std::move(why))},
+         .is_for_pages = true});
+  }
+  Section section{.key = "refused", .title = "what cannot be", .tables = {std::move(table)}};
+  if (by_reason.empty()) section.show = Show::never;
+  return {std::move(section)};
+}
+
+}  // namespace foretrace::report::sections

@@ -1,0 +1,30 @@
+// Tensor parallelism put into the trace of one device: products of a layer run in parts, the group
+// exchanges what they add up to.
+#pragma once
+
+#include <string>
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/networks/cluster.h"
+#include "models/whatifs/parallelism/network_calls.h"
+#include "models/whatifs/parallelism/tensor_split.h"
+
+namespace foretrace::editing {
+
+struct DividedTensors {
+  std::string note;
+  double own_parameters = 1;  ///< share of all parameters that a rank holds
+};
+
+/// Sets the times of divided kernels, inserts the exchanges, shrinks what divided kernels write.
+/// Errors as for split_tensors().
+[[nodiscard]] Result<DividedTensors> divide_tensors(KernelEditor& editor, const Cluster& cluster,
+                                                    const TensorOptions& options);
+
+/// An exchange as its group does it.
+[[nodiscard]] NetworkTransfer tensor_transfer(const SplitExchange& exchange, const GridAxis& group);
+/// Puts it beside the recorded kernels that it names.
+void put_exchange(NetworkCalls& network, const TaskGraph& graph, const SplitExchange& exchange,
+                  const GridAxis& group);
+
+}  // namespace foretrace::editing

@@ -1,0 +1,74 @@
+#include "apps/driver/plan/recorded_plans.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/what_if_spec.h"
+#include "tests/configs.h"
+
+using namespace foretrace;
+using driver::plan_recording;
+using driver::RecordedPlan;
+
+namespace {
+
+driver::Recording demo() {
+  auto recording = driver::load(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz",
+                                {.catalogue = foretrace::test::shipped()});
+  REQUIRE_MESSAGE(recording.ok(), recording.error().message);
+  return *std::move(recording);
+}
+
+}  // namespace
+
+TEST_CASE("plan of a recording: each plan is the what-if that its settings name, the best first") {
+  const driver::Recording recording = demo();
+  const auto replay = driver::replay(recording);
+  REQUIRE(replay.ok());
+  const auto answer = plan_recording(recording, *replay, {"dgx_a100", 4, 0, 2}, {});
+  REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+  REQUIRE(answer->plans.size() >= 3);
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < answer->plans.size(); ++i) {
+    const RecordedPlan& plan = answer->plans[i];
+    CAPTURE(plan.settings);
+    CHECK(plan.data * plan.tensor * plan.pipeline == 4);
+    CHECK(seen.insert(plan.settings).second);
+    if (i > 0) CHECK(plan.speedup <= answer->plans[i - 1].speedup);
+    CHECK((plan.exposed_ns >= 0) == (i < 2));
+    CHECK(plan.low_ns <= plan.step_ns);
+    CHECK(plan.high_ns >= plan.step_ns);
+    auto spec = driver::spread_over(plan.settings, "dgx_a100");
+    REQUIRE(spec.ok());
+    std::vector<driver::WhatIfSpec> specs = {*std::move(spec)};
+    if (recording.accelerator->name != answer->cluster.accelerator.name) {
+      specs.push_back(driver::swap_to(answer->cluster.accelerator.name));
+    }
+    const auto alone = driver::predict(recording, *driver::check_stack(specs));
+    REQUIRE(alone.ok());
+    CHECK(alone->run.answer.step_ns == plan.step_ns);
+    CHECK(alone->samples.value_or(1) == plan.samples);
+  }
+  // Convolutions do not come in pairs.
+  CHECK(std::any_of(answer->refused.begin(), answer->refused.end(), [](const auto& refused) {
+    return refused.settings.find("tensor=4") != std::string::npos;
+  }));
+}
+
+TEST_CASE("plan of a recording: refuses one device, and more than a cluster has") {
+  const driver::Recording recording = demo();
+  const auto replay = driver::replay(recording);
+  REQUIRE(replay.ok());
+  const auto error_of = [&](const char* cluster, std::uint32_t gpus) {
+    const auto answer = plan_recording(recording, *replay, {cluster, gpus, 0, 5}, {});
+    REQUIRE_FALSE(answer.ok());
+    return answer.error().message;
+  };
+  CHECK(error_of("dgx_a100", 1) ==
+        "--gpus: got 1, expected at least 2 to spread a recorded run over");
+  CHECK(error_of("dgx_a100", 100000).find("expected at most the") != std::string::npos);
+  CHECK(error_of("dgx_a10", 8).find("dgx_a100") != std::string::npos);
+}

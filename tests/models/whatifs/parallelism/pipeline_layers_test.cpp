@@ -1,0 +1,272 @@
+#include "models/whatifs/parallelism/pipeline_layers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/collectives/collective_costs.h"
+#include "models/schedules/execution.h"
+#include "models/schedules/schedule.h"
+#include "models/whatifs/parallelism/stage_cut.h"
+#include "tests/configs.h"
+#include "tests/models/toy_run.h"
+#include "tests/models/toy_transformer.h"
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo parallel;
+}
+
+using namespace foretrace;
+using foretrace::optimizations::parallel;
+using foretrace::test::after;
+using foretrace::test::apply_to;
+using foretrace::test::Given;
+using foretrace::test::tasks_named;
+using foretrace::test::toy_accelerator;
+using foretrace::test::toy_transformer;
+
+namespace {
+
+constexpr const char* gemm = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x4_nn";
+
+Given pipeline(const char* stages, const char* micro_batches) {
+  return {{"pipeline", stages}, {"micro_batches", micro_batches}, {"cluster", "dgx_a100"}};
+}
+
+/// Kernels of training on each rank: time of forward and backward, and how many.
+struct RankWork {
+  std::int64_t forward_ns = 0;
+  std::int64_t backward_ns = 0;
+  std::size_t kernels = 0;
+  std::int64_t end_ns = 0;  // of the last backward kernel
+};
+std::map<std::int32_t, RankWork> work_by_rank(const TaskGraph& graph) {
+  const Timeline timeline = simulate(graph);
+  std::map<std::int32_t, RankWork> ranks;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (graph.kind(task) != TaskKind::kernel) continue;
+    RankWork& rank = ranks[graph.lane(task).rank];
+    if (graph.phase(task) == Phase::forward) rank.forward_ns += graph.duration_ns(task);
+    if (graph.phase(task) == Phase::backward) {
+      rank.backward_ns += graph.duration_ns(task);
+      rank.end_ns = std::max(rank.end_ns, timeline.end_ns(task));
+    }
+    if (graph.phase(task) == Phase::forward || graph.phase(task) == Phase::backward) {
+      ++rank.kernels;
+    }
+  }
+  return ranks;
+}
+
+}  // namespace
+
+TEST_CASE("pipeline: every stage does its layers for every micro-batch, and none is lost") {
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph before = toy_transformer({.layers = 4});
+  const std::size_t all = work_by_rank(before).at(0).kernels;
+  const std::int64_t ns =
+      work_by_rank(before).at(0).forward_ns + work_by_rank(before).at(0).backward_ns;
+  for (const char* stages : {"2", "4"}) {
+    CAPTURE(stages);
+    const TaskGraph graph = after(before, parallel, pipeline(stages, "8"), &a100);
+    const auto ranks = work_by_rank(graph);
+    REQUIRE(ranks.size() == static_cast<std::size_t>(std::stoi(stages)));
+    std::size_t kernels = 0;
+    std::int64_t total = 0;
+    for (const auto& [rank, work] : ranks) {
+      kernels += work.kernels;
+      total += work.forward_ns + work.backward_ns;
+      CHECK(work.kernels % 8 == 0);
+    }
+    CHECK(kernels == 8 * all);
+    CHECK(total == 8 * ns);
+  }
+}
+
+TEST_CASE("pipeline: the run takes as long as the schedule with these stages and messages") {
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph graph =
+      after(toy_transformer({.layers = 4}), parallel, pipeline("4", "8"), &a100);
+  const auto ranks = work_by_rank(graph);
+  PipelineTimes times;
+  times.shape = {4, 8, 1};
+  for (const auto& [rank, work] : ranks) {
+    times.forward.push_back(work.forward_ns / 8);
+    times.backward.push_back(work.backward_ns / 8);
+  }
+  times.send_forward.resize(3);
+  times.send_backward.resize(3);
+  for (const TaskId task : tasks_named(graph, "send of activations")) {
+    times.send_forward[static_cast<std::size_t>(graph.lane(task).rank)] = graph.duration_ns(task);
+  }
+  for (const TaskId task : tasks_named(graph, "send of gradients")) {
+    times.send_backward[static_cast<std::size_t>(graph.lane(task).rank - 1)] =
+        graph.duration_ns(task);
+  }
+  const auto schedule = find_schedule("1f1b");
+  const auto sequence = sequence_of(**schedule, times.shape, orders_of(**schedule, times.shape));
+  REQUIRE(sequence.ok());
+  const std::int64_t expected = execute(**schedule, times, *sequence).makespan_ns;
+  // Calls take 1 us each ahead of their kernels.
+  CHECK(static_cast<double>(ranks.at(0).end_ns) ==
+        doctest::Approx(static_cast<double>(expected)).epsilon(0.01));
+  CHECK(ranks.at(0).end_ns >= expected);
+  // Messages are activations of 4096 tokens, both ways, for each micro-batch and boundary.
+  for (const TaskId task : tasks_named(graph, "send of activations")) {
+    const std::int64_t bytes = graph.work(task).bytes;
+    CHECK((bytes == 4096 * 1024 * 4 || bytes == 4096 * 1024 * 2));  // as the first kernel reads
+  }
+  CHECK(tasks_named(graph, "send of activations").size() == 3 * 8);
+  CHECK(tasks_named(graph, "send of gradients").size() == 3 * 8);
+}
+
+TEST_CASE("pipeline: each stage updates its own layers after its last micro-batch") {
+  const Accelerator a100 = toy_accelerator();
+  Given with_data = pipeline("2", "4");
+  with_data.emplace_back("data", "8");
+  for (const char* zero : {"0", "1"}) {
+    CAPTURE(zero);
+    Given given = with_data;
+    given.emplace_back("zero", zero);
+    const TaskGraph graph = after(toy_transformer({.layers = 4}), parallel, given, &a100);
+    const Timeline timeline = simulate(graph);
+    const std::vector<TaskId> updates = tasks_named(graph, "multi_tensor_apply_kernel<Adam>");
+    const std::vector<TaskId> reductions = tasks_named(
+        graph, zero[0] == '0' ? "all-reduce of gradients" : "reduce-scatter of gradients");
+    REQUIRE(updates.size() == 2);
+    REQUIRE(reductions.size() == 2);
+    double bytes = 0;
+    double update_ns = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::int32_t rank = graph.lane(updates[i]).rank;
+      const auto own = std::find_if(reductions.begin(), reductions.end(),
+                                    [&](TaskId task) { return graph.lane(task).rank == rank; });
+      REQUIRE(own != reductions.end());
+      CHECK(timeline.start_ns(*own) >= work_by_rank(graph).at(rank).end_ns);
+      CHECK(timeline.start_ns(updates[i]) >= timeline.end_ns(*own));
+      bytes += static_cast<double>(graph.work(*own).bytes);
+      update_ns += static_cast<double>(graph.duration_ns(updates[i]));
+    }
+    CHECK(bytes == doctest::Approx(4.0 * (4 * 12 * 1024 * 1024 + 2 * 32000 * 1024)).epsilon(1e-6));
+    CHECK(update_ns == doctest::Approx(4e6 / (zero[0] == '0' ? 1 : 8)).epsilon(0.03));
+    CHECK(tasks_named(graph, "all-gather of parameters").size() == (zero[0] == '0' ? 0 : 2));
+  }
+}
+
+TEST_CASE("pipeline: with tensor, copies run in parts and their groups exchange on every stage") {
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph before = toy_transformer({.layers = 4});
+  Given given = pipeline("2", "4");
+  given.emplace_back("tensor", "4");
+  const TaskGraph graph = after(before, parallel, given, &a100);
+  const TaskGraph alone =
+      after(before, parallel, {{"tensor", "4"}, {"cluster", "dgx_a100"}}, &a100);
+  CHECK(tasks_named(graph, "all-reduce of activations").size() ==
+        4 * tasks_named(alone, "all-reduce of activations").size());
+  const auto sum = [](const TaskGraph& of, const char* name) {
+    std::int64_t ns = 0;
+    for (const TaskId task : tasks_named(of, name)) ns += of.duration_ns(task);
+    return ns;
+  };
+  CHECK(sum(graph, gemm) == 4 * sum(alone, gemm));
+  CHECK(sum(graph, "all-reduce of activations") == 4 * sum(alone, "all-reduce of activations"));
+  std::set<std::int32_t> ranks;
+  for (const TaskId task : tasks_named(graph, "all-reduce of activations")) {
+    ranks.insert(graph.lane(task).rank);
+  }
+  CHECK(ranks.size() == 2);
+  // Rows of another stage are waited for there, too: nothing overlaps them.
+  const Timeline timeline = simulate(graph);
+  std::int64_t end = 0;
+  for (const TaskId task : tasks_named(graph, gemm)) end = std::max(end, timeline.end_ns(task));
+  CHECK(end > sum(alone, gemm) * 4 / 2 + sum(alone, "all-reduce of activations"));
+}
+
+TEST_CASE("pipeline: one more micro-batch costs the slowest stage, more stages shorten a step") {
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph before = toy_transformer({.layers = 4});
+  const auto end_of_backward = [&](const char* stages, const char* batches) {
+    return work_by_rank(after(before, parallel, pipeline(stages, batches), &a100)).at(0).end_ns;
+  };
+  CHECK(end_of_backward("2", "8") < 8 * work_by_rank(before).at(0).end_ns * 6 / 10);
+  CHECK(end_of_backward("4", "8") < end_of_backward("2", "8"));
+  CHECK(end_of_backward("2", "9") > end_of_backward("2", "8"));
+}
+
+TEST_CASE("pipeline: refuses more stages than layers, inference, accumulation, zero=3") {
+  const Accelerator a100 = toy_accelerator();
+  const auto error_of = [&](const TaskGraph& graph, Given given) {
+    const auto change = apply_to(graph, parallel, given, &a100);
+    REQUIRE_FALSE(change.ok());
+    return change.error().message;
+  };
+  CHECK(error_of(toy_transformer(), pipeline("16", "0")).find("expected at most the") !=
+        std::string::npos);
+  CHECK(error_of(toy_transformer({.trains = false}), pipeline("2", "0"))
+            .find("expected a training step") != std::string::npos);
+  CHECK(error_of(toy_transformer(), pipeline("8", "65536")).find("expected at most") !=
+        std::string::npos);
+  Given zero = pipeline("2", "0");
+  zero.emplace_back("zero", "3");
+  zero.emplace_back("data", "2");
+  CHECK(error_of(toy_transformer(), zero).find("zero: got 3 with pipeline") != std::string::npos);
+  // Modules alone cut layers, but do not tell what they hand on.
+  CHECK(error_of(toy_transformer({.layers = 8, .names_modules = true, .shapes = false}),
+                 pipeline("2", "4")) ==
+        "pipeline: the trace does not say how large activations between layers are, expected "
+        "recorded shapes");
+}
+
+TEST_CASE("pipeline: the first stage loads every micro-batch") {
+  const Accelerator a100 = toy_accelerator();
+  const auto step = [](std::int64_t loading_ns) {
+    return toy_transformer({.layers = 4, .loading_ns = loading_ns});
+  };
+  const auto end = [&](std::int64_t loading_ns) {
+    const TaskGraph graph = after(step(loading_ns), parallel, pipeline("2", "4"), &a100);
+    return work_by_rank(graph).at(0).end_ns;
+  };
+  // A second each: nothing else matters.
+  const std::int64_t second = 1'000'000'000;
+  CHECK(end(second) > 4 * second);
+  CHECK(end(second) < 4 * second + end(0));
+}
+
+TEST_CASE("pipeline: host work between launches comes with every micro-batch") {
+  const Accelerator a100 = toy_accelerator();
+  const auto end = [&](std::int64_t allocation_ns) {
+    const TaskGraph step = toy_transformer({.layers = 4, .allocation_ns = allocation_ns});
+    const TaskGraph graph = after(step, parallel, pipeline("2", "4"), &a100);
+    return work_by_rank(graph).at(0).end_ns;
+  };
+  // Half of the layers forward and backward, a second each, on the thread of the first stage.
+  const std::int64_t second = 1'000'000'000;
+  CHECK(end(second) > 4 * 2 * 2 * second);
+}
+
+TEST_CASE("stages: a cut makes the slowest stage as fast as any cut can") {
+  using editing::cut_stages;
+  const std::vector<std::int64_t> layers = {5, 1, 1, 1, 6, 2};
+  CHECK(cut_stages(layers, 1) == std::vector<std::size_t>{0});
+  CHECK(cut_stages(layers, 2) == std::vector<std::size_t>{0, 4});
+  const auto three = cut_stages(layers, 3);
+  CHECK(three.size() == 3);
+  CHECK(three.front() == 0);
+  std::int64_t slowest = 0;
+  for (std::size_t s = 0; s < 3; ++s) {
+    std::int64_t ns = 0;
+    for (std::size_t i = three[s]; i < (s + 1 < 3 ? three[s + 1] : layers.size()); ++i) {
+      ns += layers[i];
+    }
+    slowest = std::max(slowest, ns);
+  }
+  CHECK(slowest == 7);  // 5 1 1, 1 6, 2: the layer of 6 has a neighbour of at least 1
+  CHECK(cut_stages({{1, 1, 1, 9}}, 3).size() == 3);
+  CHECK(cut_stages({{0, 0, 0}}, 3) == std::vector<std::size_t>{0, 1, 2});
+  CHECK(cut_stages(layers, 6) == std::vector<std::size_t>{0, 1, 2, 3, 4, 5});
+}
