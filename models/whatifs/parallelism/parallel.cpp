@@ -147,9 +147,14 @@ Result<Change> spread(const Scenario& scenario, const ParamValues& params, const
                  fmt::format("got {} ranks, expected at most the {} accelerators of {}", data,
                              cluster.accelerators(), cluster.name)};
   }
-  if (data < 2) return Error{ErrorCode::no_match, "data=1 leaves the run on one device"};
-  if (has_collectives(scenario.graph)) return grow_recorded(scenario, params, cluster);
+  const bool was_parallel = has_collectives(scenario.graph);
+  if (data < 2 && was_parallel) {
+    return Error{ErrorCode::no_match,
+                 "data=1 is less than the ranks of the recorded groups, expected at least as many"};
+  }
+  if (was_parallel) return grow_recorded(scenario, params, cluster);
   editing::KernelEditor editor(scenario);
+  if (data < 2) return editor.finish("data=1 leaves the run on one device");
   const editing::DataParallel options{
       .ranks = data,
       .sharding = static_cast<std::uint32_t>(params.integer(zero_param)),
