@@ -150,6 +150,11 @@ class RecordedJob final : public Predictor::Source {
 
  private:
   using Key = std::tuple<std::string, std::uint32_t, std::string>;
+  /// A place that somebody has asked for.
+  struct Slot {
+    std::mutex making;                     ///< held while it is made
+    std::shared_ptr<const Place> place{};  ///< written under both locks; null: not there yet
+  };
 
   Result<std::int64_t> simulated_step(const Place& there, const JobPlacement& placement) const {
     thread_local Scratch scratch;
@@ -183,12 +188,25 @@ class RecordedJob final : public Predictor::Source {
   }
 
   Result<std::shared_ptr<const Place>> place(const JobPlacement& placement) const {
-    const std::lock_guard<std::mutex> lock(mutex_);
     const Key key(placement.accelerator, placement.accelerators, placement.cluster);
-    const auto known = places_.find(key);
-    if (known != places_.end()) return known->second;
+    std::shared_ptr<Slot> slot;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      std::shared_ptr<Slot>& known = places_[key];
+      if (known == nullptr) known = std::make_shared<Slot>();
+      if (known->place != nullptr) return known->place;
+      slot = known;
+    }
+    // Whoever asks for the same place waits for it; all others go on.
+    const std::lock_guard<std::mutex> making(slot->making);
+    if (slot->place != nullptr) return slot->place;
     auto made = make_place(placement);
-    if (made.ok()) places_.emplace(key, *made);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (made.ok()) {
+      slot->place = *made;
+    } else if (const auto at = places_.find(key); at != places_.end() && at->second == slot) {
+      places_.erase(at);
+    }
     return made;
   }
 
@@ -274,8 +292,8 @@ class RecordedJob final : public Predictor::Source {
   driver::RunOptions options_;
   driver::MemoryModel memory_;
   std::optional<driver::MemoryNeed> need_;
-  mutable std::mutex mutex_;
-  mutable std::map<Key, std::shared_ptr<const Place>> places_;
+  mutable std::mutex mutex_;  ///< never held while a place is made
+  mutable std::map<Key, std::shared_ptr<Slot>> places_;
 };
 
 }  // namespace
