@@ -28,6 +28,9 @@ struct Axis {
   [[nodiscard]] bool is_listed() const { return !values.empty(); }
 };
 
+/// The number of a range that lies so far (0 to 1) from its begin to its end.
+[[nodiscard]] double at_share(const Axis& axis, double share);
+
 enum class Method : std::uint8_t {
   grid,            ///< every combination
   list,            ///< the points that the file lists

@@ -219,6 +219,13 @@ Sections swept_points(const SweepAnswer& answer) {
         {{"reason", Value::words(failure.reason)}, {"points", Value::count(failure.points)}}));
   }
   section.datum("failures", Value::list(std::move(reasons)));
+  section.datum("undefined", Value::count(answer.counts.undefined));
+  if (answer.counts.undefined > 0) {
+    section.note(
+        fmt::format("in {} an expression divides by zero: constraints do not hold there, "
+                    "objectives rank last",
+                    plural(answer.counts.undefined, "point")));
+  }
   section.tables.push_back(points_table(answer));
   return {section};
 }

@@ -222,6 +222,46 @@ TEST_CASE("sweep: speedups are over the same step and engine") {
   }
 }
 
+TEST_CASE("sweep: a value that changes nothing is a point like the baseline") {
+  const std::string folder = scratch_file("sweep_neutral");
+  const std::string text = R"({"schema": "foretrace.sweep/1", "trace": ")" + demo() +
+                           R"(", "apply": [null], "axes": [{"pointer": "/apply/0", "values": [null,
+        "scale:select='kind=kernel',factor=1", "batch_size:factor=1", "gradient_accumulation:steps=1",
+        "layer_freezing:share=0", "parallel:data=1", "accelerator_swap:to=rtx_2080_ti,host_speed=1"]}])";
+  for (const char* const metrics : {"}", R"(, "metrics": ["low_ns", "high_ns"]})"}) {
+    const auto run = run_into(folder + (metrics[0] == '}' ? "" : "_ranges"), text + metrics);
+    REQUIRE_MESSAGE(run.ok(), (run.ok() ? "" : run.error().message));
+    const Rows rows = rows_of(folder + (metrics[0] == '}' ? "" : "_ranges"));
+    REQUIRE(rows.points.size() == 7);
+    for (const SelectedPoint& point : rows.points) {
+      CAPTURE(point.result.point);
+      CHECK(point.result.reason == "");
+      REQUIRE(point.result.metrics.size() >= 2);
+      if (point.result.point == 6) break;  // another product
+      CHECK(point.result.metrics[0] == rows.points[0].result.metrics[0]);
+      CHECK(point.result.metrics[1] == 1);
+    }
+  }
+}
+
+TEST_CASE("sweep: a constraint that divides by zero is a reason, and no row of a changed file") {
+  const std::string folder = scratch_file("sweep_undefined");
+  const auto with = [](const std::string& rest) { return trace_sweep("0, 0.5, 1", rest); };
+  REQUIRE(run_into(folder, with(R"(, "constraints": ["1 / factor < 3"])")).ok());
+  const Rows rows = rows_of(folder);
+  CHECK(rows.counts.failed == 2);
+  CHECK(rows.points.at(0).result.reason ==
+        "constraint '1 / factor < 3': divides by zero, or takes the logarithm of 0 or less");
+  // Without the constraint these points are computed; the others are there.
+  const auto run = run_into(folder, with(R"x(, "objectives": ["step_ns / (factor - 1)"])x"));
+  REQUIRE(run.ok());
+  CHECK(run->reused == 4);
+  CHECK(run->computed == 2);
+  const Rows again = rows_of(folder);
+  CHECK(again.counts.failed == 0);
+  CHECK(again.counts.undefined == 2);  // factor 1, with and without mixed precision
+}
+
 TEST_CASE("sweep: results keep the scenario that they are of, whatever becomes of its file") {
   namespace fs = std::filesystem;
   const std::string folder = scratch_file("sweep_of_a_file");
