@@ -45,6 +45,7 @@ using OldRows = std::unordered_map<std::string, OldRow>;
 
 // Points that a thread looks at in one go.
 constexpr std::uint64_t points_per_piece = 4096;
+constexpr std::uint64_t most_walked = std::uint64_t{1} << 32U;
 
 /// Those of a stretch of the space that were there before.
 std::vector<PointResult> applying_within(const Sweep& sweep, const OldRows& rows, Judge& judge,
@@ -61,6 +62,20 @@ std::vector<PointResult> applying_within(const Sweep& sweep, const OldRows& rows
     applying.push_back({point, where, found->second.metrics, found->second.reason});
   }
   return applying;
+}
+
+/// Whether points have the same numbers in both: rows stay where they are.
+bool has_same_numbers(const Sweep& a, const Sweep& b) {
+  const auto is_same = [](const Axis& one, const Axis& other) {
+    return one.pointer == other.pointer && one.group == other.group &&
+           one.values.size() == other.values.size() &&
+           std::equal(
+               one.values.begin(), one.values.end(), other.values.begin(),
+               [](const ConfigValue& x, const ConfigValue& y) { return json_of(x) == json_of(y); });
+  };
+  return a.space.numbers_grid() && b.space.numbers_grid() &&
+         json_of(a.document) == json_of(b.document) && a.axes().size() == b.axes().size() &&
+         std::equal(a.axes().begin(), a.axes().end(), b.axes().begin(), is_same);
 }
 
 /// In the order of their numbers, found by all threads.
@@ -118,6 +133,9 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
   if (!old.ok()) return std::move(old).error();
   const auto places = places_of(sweep, *old);
   OldRows rows;
+  std::vector<PointResult> applying;
+  const bool keeps_numbers = has_same_numbers(sweep, *old);
+  Judge judge(sweep);
   Judge before_judge(*old);
   const Status read = store.for_each(*old, [&](const PointResult& row) {
     ++reuse.old_rows;
@@ -129,12 +147,17 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
     if (row.reason.empty()) {
       for (const std::size_t place : *places) kept.metrics.push_back(row.metrics[place]);
     }
-    rows.emplace(identity(*old, row.where), std::move(kept));
+    if (!keeps_numbers) {
+      rows.emplace(identity(*old, row.where), std::move(kept));
+    } else if (judge.is_wanted(row.where, undefined) && undefined.empty()) {
+      applying.push_back({row.point, row.where, std::move(kept.metrics), std::move(kept.reason)});
+    }
     return ok_status();
   });
   if (!read.ok()) return read.error();
 
-  const std::vector<PointResult> applying = applying_rows(sweep, rows);
+  // A space that is too large to be walked has no rows of another one.
+  if (!keeps_numbers && sweep.space.size() <= most_walked) applying = applying_rows(sweep, rows);
   if (applying.empty() && reuse.old_rows > 0) {
     return refuse(places ? "of another sweep, none of which is a point of this one"
                          : "that lack a metric of this sweep");

@@ -14,6 +14,7 @@
 
 #include "apps/driver/sweep/judge.h"
 #include "apps/driver/sweep/reuse.h"
+#include "apps/driver/sweep/run_search.h"
 #include "apps/driver/sweep/store.h"
 #include "sim/core/parallel.h"
 
@@ -202,17 +203,25 @@ class SweepRunner {
   std::optional<double> best_;
 };
 
+Result<SweepRun> run_all(const Sweep& sweep, const Evaluation& evaluation,
+                         const SweepSettings& settings, Store& store) {
+  SweepRunner runner(sweep, evaluation, settings, store);
+  if (Status status = runner.see_store(); !status.ok()) return std::move(status).error();
+  return runner.run();
+}
+
 }  // namespace
 
 Result<SweepRun> run_sweep(const Sweep& sweep, const std::string& folder,
                            const SweepSettings& settings) {
-  if (sweep.space.size() > most_points) {
+  if (sweep.space.size() > most_points && !is_search(sweep.method)) {
     return Error{
         ErrorCode::bad_config,
-        fmt::format("{}: {} points, expected at most 2^32{}", sweep.path, sweep.space.size(),
-                    sweep.method == Method::grid
-                        ? "; the method \"random\" draws from spaces of any size"
-                        : "")};
+        fmt::format(
+            "{}: {} points, expected at most 2^32{}", sweep.path, sweep.space.size(),
+            sweep.method == Method::grid
+                ? "; the methods \"random\", \"nsga2\" and \"annealing\" take spaces of any size"
+                : "")};
   }
   auto store = Store::open(folder, settings.fresh ? WhenDamaged::replace : WhenDamaged::refuse);
   if (!store.ok()) return std::move(store).error();
@@ -234,9 +243,8 @@ Result<SweepRun> run_sweep(const Sweep& sweep, const std::string& folder,
     before.old_rows = reuse->old_rows;
     before.reused = reuse->reused;
   }
-  SweepRunner runner(sweep, **evaluation, settings, *store);
-  if (Status status = runner.see_store(); !status.ok()) return std::move(status).error();
-  auto run = runner.run();
+  auto run = is_search(sweep.method) ? run_search(sweep, **evaluation, settings, *store)
+                                     : run_all(sweep, **evaluation, settings, *store);
   if (!run.ok()) return run;
   run->old_rows = before.old_rows;
   run->reused = before.reused;

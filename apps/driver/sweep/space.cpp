@@ -12,8 +12,8 @@
 namespace foretrace::sweeping {
 namespace {
 
-constexpr std::array<std::string_view, method_count> method_names = {"grid", "list", "random",
-                                                                     "latin_hypercube"};
+constexpr std::array<std::string_view, method_count> method_names = {
+    "grid", "list", "random", "latin_hypercube", "nsga2", "annealing"};
 // A number of a point is kept as a double by some readers of the store.
 constexpr std::uint64_t largest_grid = std::uint64_t{1} << 53U;
 
@@ -84,6 +84,11 @@ double at_share(const Axis& axis, double share) {
   return axis.is_whole ? std::round(value) : with_digits(value, most_digits);
 }
 
+double even_share(std::uint64_t seed, std::uint64_t number) {
+  constexpr std::uint64_t searches = 0x5ea4c4;  // no number of an axis
+  return even(seed, searches, number);
+}
+
 std::string_view to_string(Method method) { return method_names[static_cast<std::size_t>(method)]; }
 
 Result<Space> Space::make(std::vector<Axis> axes, Method method, std::uint64_t samples,
@@ -117,8 +122,7 @@ Result<Space> Space::make(std::vector<Axis> axes, Method method, std::uint64_t s
 }
 
 void Space::at(std::uint64_t point, std::span<double> where) const {
-  const bool walks_grid = method_ == Method::grid || method_ == Method::list ||
-                          (method_ == Method::random && grid_ > 0);
+  const bool walks_grid = numbers_grid() || (method_ == Method::random && grid_ > 0);
   std::uint64_t rest =
       method_ == Method::random && grid_ > 0 ? permuted(point, grid_, mixed(seed_)) : point;
   std::size_t axis = axes_.size();

@@ -201,6 +201,11 @@ Sections swept_points(const SweepAnswer& answer) {
                               objective.is_maximized ? "most" : "least", objective.value.text());
   }
   section.fact("objectives", "wanted", Value::words(objectives));
+  if (is_search(answer.sweep.method)) {
+    section.line("searched", fmt::format("{} of {} by {}", count_text(answer.counts.rows),
+                                         plural(answer.counts.points, "point"),
+                                         to_string(answer.sweep.method)));
+  }
   section.datum("space_points", Value::count(answer.counts.points));
   section.datum("rows", Value::count(answer.counts.rows));
   section.datum("feasible", Value::count(answer.counts.feasible));
