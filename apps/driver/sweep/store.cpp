@@ -42,17 +42,18 @@ std::string points_table(const Sweep& sweep) {
   return sql + "); ";
 }
 
-/// Every point with the values of its axes and its reason in words.
+/// Every point with the values of its axes and its reason in words. An axis may be called as a word
+/// of SQL is.
 std::string results_view(const Sweep& sweep) {
   std::string columns = "CREATE VIEW results AS SELECT id";
   std::string from = " FROM points LEFT JOIN reasons ON points.reason = reasons.reason";
   for (std::size_t i = 0; i < sweep.axes().size(); ++i) {
     const Axis& axis = sweep.axes()[i];
     if (!axis.is_listed()) {
-      columns += fmt::format(", at_{0} AS {0}", axis.name);
+      columns += fmt::format(", at_{0} AS \"{0}\"", axis.name);
       continue;
     }
-    columns += fmt::format(", a{}.value AS {}", i, axis.name);
+    columns += fmt::format(", a{}.value AS \"{}\"", i, axis.name);
     from += fmt::format(" LEFT JOIN axis_values a{0} ON a{0}.axis = {0} AND a{0}.place = at_{1}", i,
                         axis.name);
   }

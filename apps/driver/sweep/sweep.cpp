@@ -82,7 +82,12 @@ void read_method(ConfigFields& fields, Sweep& sweep, std::vector<Axis>& axes) {
     ConfigFields inner(*object, fields.file(), fields.pointer_of("method"));
     std::array<std::string_view, method_count> words;
     for (std::size_t i = 0; i < method_count; ++i) words[i] = to_string(static_cast<Method>(i));
-    if (const auto word = inner.word("kind", words)) sweep.method = static_cast<Method>(*word);
+    if (const auto word = inner.word("kind", words)) {
+      sweep.method = static_cast<Method>(*word);
+    } else {
+      // What else stands there belongs to the method that was meant.
+      for (const std::string& key : object->keys) static_cast<void>(inner.optional_value(key));
+    }
     if (sweep.method == Method::random || sweep.method == Method::latin_hypercube) {
       inner.quantity("points", ParamType::integer, samples);
       inner.optional_quantity("seed", ParamType::integer, seed);
