@@ -200,6 +200,12 @@ class Predictors(unittest.TestCase):
 
 
 class Examples(unittest.TestCase):
+    def test_what_ifs_run_on_other_processes(self):
+        printed = subprocess.run([sys.executable, str(ROOT / "examples/sweeps/many_processes.py"), DEMO], check=True,
+                                 capture_output=True, text=True).stdout
+        self.assertEqual(len(printed.splitlines()), 12)
+        self.assertRegex(printed, r"h100_sxm +mixed_precision \+ kernel_fusion +\d+\.\d\d ms")
+
     def test_the_schedulers_example_runs(self):
         printed = subprocess.run([sys.executable, str(ROOT / "examples/08_scheduler/place_jobs.py"), DEMO,
                                   str(ROOT / "examples/traces/demo_generated_cnn_memory.json.gz")],
