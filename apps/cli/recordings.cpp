@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -102,6 +103,20 @@ std::vector<std::string> files_of_run(const std::string& begin, const std::strin
   return files;
 }
 
+/// Launchers touch the device and do nothing on it: their files stay, but are no part of the job.
+void leave_out_idle(std::vector<std::string>& files, std::size_t& idle) {
+  const auto is_idle = [](const std::string& file) {
+    return trace::ftr::number_of(collector::facts_of_file(file), collector::device_work_fact, -1) ==
+           0;
+  };
+  std::vector<std::string> busy;
+  std::remove_copy_if(files.begin(), files.end(), std::back_inserter(busy), is_idle);
+  if (!busy.empty()) {
+    idle = files.size() - busy.size();
+    files = std::move(busy);
+  }
+}
+
 Status write_manifest(const std::string& path, const nlohmann::ordered_json& document) {
   Result<trace::OutputFile> file = trace::OutputFile::create(path, trace::OutputAccess::owner_only);
   if (!file.ok()) {
@@ -150,8 +165,8 @@ void read_ends(Gathered& gathered) {
     const std::uintmax_t bytes = fs::file_size(file, error);
     gathered.bytes += error ? 0 : bytes;
     const trace::ftr::Pairs facts = collector::facts_of_file(file);
-    for (const std::string& lacks :
-         {collector::step_warning(facts), collector::stop_warning(facts)}) {
+    for (const std::string& lacks : {collector::cut_warning(facts), collector::step_warning(facts),
+                                     collector::stop_warning(facts)}) {
       if (!lacks.empty()) {
         gathered.warnings.push_back(fs::path(file).filename().string() + ": " + lacks);
       }
@@ -208,6 +223,7 @@ Gathered gather_recordings(const RecordingNames& names, const ProgramEnd& end,
   for (const std::string& file : gathered.files) {
     Descriptor(file).sync();
   }
+  leave_out_idle(gathered.files, gathered.idle);
   // One collect at a time looks whether the output is still what it was, and takes its place.
   const Descriptor folder(fs::path(names.begin).parent_path().string());
   folder.lock();

@@ -38,6 +38,7 @@ struct RecordingNames {
 /// What became of a run's recordings.
 struct Gathered {
   std::vector<std::string> files;  ///< recordings, where they are now
+  std::size_t idle = 0;            ///< recordings without device work, not among `files`
   std::uint64_t bytes = 0;
   std::string manifest;                 ///< that lists them; empty: could not be written
   std::vector<std::string> unrecorded;  ///< why processes were not recorded, one each

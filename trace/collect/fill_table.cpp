@@ -11,6 +11,7 @@
 #include "trace/collect/names.h"
 #include "trace/collect/recording.h"
 #include "trace/collect/step_report.h"
+#include "trace/collect/step_spans.h"
 #include "trace/collect/stop_report.h"
 #include "trace/collect/table_filler.h"
 #include "trace/io/text.h"
@@ -56,7 +57,9 @@ class Converter {
     info();
     index_records();
     for (const ApiRecord& api : recording_.apis) {
-      add(api);
+      if (api.start < steps_.over) {
+        add(api);
+      }
     }
     for (const KernelRecord& kernel : recording_.kernels) {
       add(kernel);
@@ -76,6 +79,9 @@ class Converter {
                filler_.names().intern(fmt::format("CUDA graph {}, whole", graph.graph)), {});
     }
     for (const OverheadRecord& overhead : recording_.overheads) {
+      if (overhead.start >= steps_.over) {
+        continue;
+      }
       filler_.add({overhead.start,
                    overhead.end,
                    EventKind::overhead,
@@ -124,6 +130,7 @@ class Converter {
   }
 
   void index_records() {
+    steps_ = step_spans_of(recording_);
     for (const ContextRecord& context : recording_.contexts) {
       devices_[context.context] = context.device;
     }
@@ -135,6 +142,7 @@ class Converter {
     }
     for (const ApiRecord& api : recording_.apis) {
       Caller& caller = callers_[api.correlation];
+      caller.start = std::max(caller.start, api.start);
       caller.process = api.process;
       caller.thread = api.thread;
       caller.by_runtime = caller.by_runtime || !api.is_driver;
@@ -209,7 +217,23 @@ class Converter {
     add_work(kernel, EventKind::kernel, name(kernel.name), d);
   }
 
+  // Of a later step, or of the last one and not over when recording was switched off.
+  bool left_out(const DeviceWork& work) {
+    const auto caller = callers_.find(work.correlation);
+    if (caller != callers_.end() && caller->second.start >= steps_.over) {
+      return true;
+    }
+    if (work.end >= steps_.off) {
+      filler_.drop("device work under way when recording was switched off", "device work");
+      return true;
+    }
+    return false;
+  }
+
   void add_work(const DeviceWork& work, EventKind kind, NameId name, Descriptor descriptor) {
+    if (left_out(work)) {
+      return;
+    }
     if (work.graph_node != 0 && index(descriptor.text) == 0) {
       descriptor.text = filler_.names().intern(
           fmt::format("{{\"graph id\": {}, \"graph node id\": {}}}", work.graph, work.graph_node));
@@ -220,13 +244,19 @@ class Converter {
   }
 
   void add_ranges() {
+    for (const StepSpan& step : steps_.spans) {
+      add_range(*step.mark, step.end);
+    }
     std::vector<const RangeRecord*> order;
     for (const RangeRecord& range : recording_.ranges) {
-      order.push_back(&range);
+      if (range.phase <= RangePhase::mark && range.time < steps_.over) {
+        order.push_back(&range);
+      }
     }
     std::stable_sort(order.begin(), order.end(), [](const RangeRecord* a, const RangeRecord* b) {
       return std::pair(a->time, a->phase) < std::pair(b->time, b->phase);
     });
+    const bool is_cut = !steps_.spans.empty();
     std::map<std::uint64_t, const RangeRecord*> open;
     for (const RangeRecord* const range : order) {
       if (range->phase == RangePhase::begin) {
@@ -234,15 +264,35 @@ class Converter {
       } else if (range->phase == RangePhase::end) {
         const auto begun = open.find(range->id);
         if (begun == open.end()) {
-          filler_.drop("end of a range that never began", "range");
+          if (!is_cut) {
+            filler_.drop("end of a range that never began", "range");
+          }
           continue;
         }
-        add_range(*begun->second, range->time);
+        add_named_range(*begun->second, range->time);
         open.erase(begun);
       }
     }
     for (const auto& [id, range] : open) {
-      filler_.drop("range without an end", text(range->name));
+      if (is_cut && marks_step(text(range->name))) {
+        continue;  // the one that began the step behind the last
+      }
+      if (is_cut && steps_.over < latest) {
+        add_named_range(*range, steps_.over);
+      } else {
+        filler_.drop("range without an end", text(range->name));
+      }
+    }
+  }
+
+  static bool marks_step(std::string_view range) {
+    return names_step(range) || names_update(range);
+  }
+
+  // Steps have ranges of their own, which last from one to the next.
+  void add_named_range(const RangeRecord& range, std::int64_t end) {
+    if (steps_.spans.empty() || !names_step(text(range.name))) {
+      add_range(range, end);
     }
   }
 
@@ -281,6 +331,9 @@ class Converter {
 
   void add_waits() {
     for (const SynchronizationRecord& wait : recording_.synchronizations) {
+      if (wait.start >= steps_.over) {
+        continue;
+      }
       if (wait.start <= 0 || wait.end < wait.start || wait.end >= latest) {
         filler_.drop("record without a time", "synchronization");
         continue;
@@ -304,6 +357,9 @@ class Converter {
   void add_memory() {
     std::map<std::uint32_t, std::int64_t> held;
     for (const MemoryRecord& record : recording_.memory) {
+      if (record.time >= steps_.over) {
+        continue;
+      }
       if (record.time <= 0 || record.time >= latest || record.bytes < 0 || record.bytes >= latest) {
         filler_.drop("record without a time", "memory");
         continue;
@@ -367,6 +423,7 @@ class Converter {
   }
 
   struct Caller {
+    std::int64_t start = 0;
     std::uint32_t process = 0;
     std::uint32_t thread = 0;
     bool by_runtime = false;
@@ -376,6 +433,7 @@ class Converter {
   LoadedTrace& trace_;
   TableFiller filler_;
   std::vector<std::optional<NameId>> names_;
+  StepSpans steps_;
   std::unordered_map<std::uint32_t, std::uint32_t> devices_;    // of contexts
   std::unordered_map<std::uint32_t, std::uint32_t> externals_;  // of correlation ids
   std::unordered_map<std::uint32_t, Caller> callers_;           // of correlation ids

@@ -167,8 +167,10 @@ struct MemoryRecord {
   bool is_release = false;
 };
 
-/// One end of a range of NVTX, pushed or started, or a mark.
-enum class RangePhase : std::uint8_t { begin, end, mark };
+/// One end of a range of NVTX, pushed or started, or a mark. A recording of single steps has three
+/// more, written by the recorder: a step begins, the last step that was asked for is over, and
+/// recording is switched off (one step later, so that device work of the last one can end).
+enum class RangePhase : std::uint8_t { begin, end, mark, step, steps_over, switched_off };
 struct RangeRecord {
   std::int64_t time = 0;
   std::uint64_t id = 0;  ///< the same for both ends

@@ -159,7 +159,13 @@ StepWindow::Change StepWindow::range_began(std::string_view range) {
   if (step == range_.first) {
     return Change::start;
   }
-  return step == range_.last + 1 ? Change::stop : Change::none;
+  if (step > range_.first && step <= range_.last) {
+    return Change::step;
+  }
+  if (step == range_.last + 1) {
+    return Change::stop;
+  }
+  return step == range_.last + 2 ? Change::off : Change::none;
 }
 
 std::pair<std::int64_t, StepWindow::Mark> StepWindow::seen() const {

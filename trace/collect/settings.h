@@ -62,13 +62,16 @@ struct Settings {
 /// True for the name of a range around an update of the parameters: "Optimizer.step#SGD.step".
 [[nodiscard]] bool names_update(std::string_view range);
 
-/// Says when recording starts and stops, from the ranges that begin. The first range that stands
-/// for a step or an update decides which of the two is counted; of optimizers of several kinds the
-/// first one counts. A step by updates lasts from the begin of one update to that of the next. Any
-/// thread.
+/// Says when recording starts and stops and when its steps begin, from the ranges that begin. The
+/// first range that stands for a step or an update decides which of the two is counted; of
+/// optimizers of several kinds the first one counts. A step by updates lasts from the begin of one
+/// update to that of the next. Any thread.
 class StepWindow {
  public:
-  enum class Change : std::uint8_t { none, start, stop };
+  /// `start` and `step` begin a step to record, `stop` is the end of the last one. Recording goes
+  /// on for one step more, up to `off`: CUPTI gives wrong ends to device work that is under way
+  /// when it is switched off (kernels of graphs, seen on an H100 with CUPTI 13.0).
+  enum class Change : std::uint8_t { none, start, step, stop, off };
   enum class Mark : std::uint8_t { none, steps, updates };
   explicit StepWindow(StepRange range) : range_(range) {}
   Change range_began(std::string_view range);

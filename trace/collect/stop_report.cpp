@@ -30,4 +30,11 @@ std::string stop_warning(const ftr::Pairs& facts) {
                      until > 0 ? utc_text(until) : "its first call", detail::shortened(why));
 }
 
+std::string cut_warning(const ftr::Pairs& facts) {
+  return !ftr::value_of(facts, device_work_fact).empty()
+             ? std::string()
+             : "the recording has no end: the program ended by a signal, by abort or by _exit, and "
+               "what it did in its last second or so is missing";
+}
+
 }  // namespace foretrace::trace::collector

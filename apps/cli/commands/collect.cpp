@@ -171,6 +171,10 @@ void tell_end(const Options& options, const app::RecordingNames& names,
   if (gathered.out_was_taken) {
     say(options, fmt::format("{} was written by somebody else meanwhile and stays", names.out));
   }
+  if (gathered.idle > 0) {
+    say(options, fmt::format("{} did nothing on the device and {} left out",
+                             processes(gathered.idle), gathered.idle == 1 ? "is" : "are"));
+  }
   const std::size_t count = gathered.files.size();
   const std::string& first = gathered.files.front();
   say(options, fmt::format("recorded {} in {} ({:.2f} MB){}", processes(count),

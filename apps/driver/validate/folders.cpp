@@ -1,7 +1,9 @@
 #include "apps/driver/validate/folders.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -16,7 +18,11 @@ Result<std::vector<std::string>> traces_below(const std::string& folder) {
   for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
        at.increment(failed)) {
     const std::string name = at->path().lexically_relative(folder).generic_string();
-    const bool trace = name.ends_with(".json") || name.ends_with(".json.gz");
+    constexpr std::array suffixes = {".json", ".json.gz", ".ftr", ".ftr.gz"};
+    const bool trace =
+        at->path().filename() != "pairs.json" &&
+        std::any_of(suffixes.begin(), suffixes.end(),
+                    [&name](std::string_view suffix) { return name.ends_with(suffix); });
     if (at->is_regular_file(failed) && trace) {
       list.push_back(name);
     }

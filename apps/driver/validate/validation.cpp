@@ -16,6 +16,7 @@
 #include "apps/driver/validate/folders.h"
 #include "apps/driver/what_if_spec.h"
 #include "models/catalogue/accelerator.h"
+#include "sim/engine/memory/memory_tracker.h"
 
 namespace foretrace::driver {
 namespace {
@@ -69,6 +70,7 @@ struct Pair {
   std::vector<std::string> base;  // several: the ranks of a job
   std::vector<std::string> changed;
   std::vector<std::string> apply;
+  double measured_factor = 0;  // step time after / before the change, without a profiler; 0: none
   PairRow row;
 };
 
@@ -82,8 +84,38 @@ std::vector<std::string> texts_of(const nlohmann::json& entry, const char* key) 
                             : found->get<std::vector<std::string>>();
 }
 
-Result<std::vector<Pair>> read_pairs(const Catalogue& catalogue) {
-  const std::string path = catalogue.directory() + "/validation/pairs.json";
+/// 0 where there is no number.
+double number_at(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+/// What was measured of a pair that has no second recording.
+Status read_measured(const nlohmann::json& entry, const std::string& path, Pair& pair) {
+  const auto found = entry.find("measured");
+  if (found == entry.end() || !found->is_object()) {
+    return ok_status();
+  }
+  const double before = number_at(*found, "base_step_ms");
+  const double after = number_at(*found, "step_ms");
+  if (!(before > 0) || !(after > 0)) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: pair '{}': measured: expected base_step_ms and step_ms, numbers "
+                             "above 0",
+                             path, pair.row.id)};
+  }
+  pair.measured_factor = after / before;
+  constexpr double most_bytes = 1e15;
+  pair.row.measured_peak_bytes =
+      std::llround(std::clamp(number_at(*found, "peak_bytes"), 0.0, most_bytes));
+  return ok_status();
+}
+
+Result<std::vector<Pair>> read_pairs(const Catalogue& catalogue, const std::string& folder) {
+  const std::string own = folder + "/pairs.json";
+  std::error_code failed;
+  const std::string path =
+      fs::exists(own, failed) ? own : catalogue.directory() + "/validation/pairs.json";
   std::ifstream file(path);
   const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
   if (document.is_discarded() || !document.contains("pairs") || !document["pairs"].is_array()) {
@@ -98,35 +130,48 @@ Result<std::vector<Pair>> read_pairs(const Catalogue& catalogue) {
     pair.base = texts_of(entry, "base");
     pair.changed = texts_of(entry, "changed");
     pair.apply = entry.value("apply", std::vector<std::string>{});
+    if (Status status = read_measured(entry, path, pair); !status) {
+      return std::move(status).error();
+    }
     pairs.push_back(std::move(pair));
   }
   return pairs;
 }
 
-/// Fills a row from the two recordings. Only the step time of the changed one is used.
+/// Fills a row. Only the step time of the changed recording is used.
 Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
   const LoadOptions options{.catalogue = catalogue};
   Result<Recording> base = load_inputs(pair.base, options);
   if (!base) {
     return std::move(base).error();
   }
-  Result<Recording> changed = load_inputs(pair.changed, options);
-  if (!changed) {
-    return std::move(changed).error();
-  }
   Result<Replay> before = replay(*base);
-  Result<Replay> after = replay(*changed);
-  if (!before || !after) {
-    return before ? std::move(after).error() : std::move(before).error();
+  if (!before) {
+    return std::move(before).error();
   }
   pair.row.base_ns = before->measured_answer.step_ns;
-  pair.row.measured_ns = after->measured_answer.step_ns;
+  std::optional<Recording> changed;
+  if (pair.measured_factor > 0) {
+    pair.row.measured_ns =
+        std::llround(pair.measured_factor * static_cast<double>(pair.row.base_ns));
+  } else {
+    Result<Recording> loaded = load_inputs(pair.changed, options);
+    if (!loaded) {
+      return std::move(loaded).error();
+    }
+    changed = std::move(loaded).value();
+    Result<Replay> after = replay(*changed);
+    if (!after) {
+      return std::move(after).error();
+    }
+    pair.row.measured_ns = after->measured_answer.step_ns;
+  }
   const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
   if (!stack) {
     return stack.error();
   }
   pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
-  if (stack->size() == 1 && stack->front().optimization->accelerator_param != nullptr) {
+  if (changed && stack->size() == 1 && stack->front().optimization->accelerator_param != nullptr) {
     Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack->front());
     if (!kernels) {
       return std::move(kernels).error();
@@ -140,6 +185,11 @@ Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
   pair.row.predicted_ns = predicted->run.answer.step_ns;
   pair.row.low_ns = predicted->low_ns;
   pair.row.high_ns = predicted->high_ns;
+  if (pair.row.measured_peak_bytes > 0) {
+    for (const MemoryCurve& curve : track_memory(predicted->graph, predicted->run.timeline)) {
+      pair.row.predicted_peak_bytes = std::max(pair.row.predicted_peak_bytes, curve.peak_bytes);
+    }
+  }
   return ok_status();
 }
 
@@ -207,13 +257,13 @@ Result<ReplayTable> replay_table(const CataloguePtr& catalogue, const std::strin
 }
 
 Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue, const std::string& folder) {
-  Result<std::vector<Pair>> pairs = read_pairs(*catalogue);
+  Result<std::vector<Pair>> pairs = read_pairs(*catalogue, folder);
   if (!pairs) {
     return std::move(pairs).error();
   }
   std::vector<PairRow> rows;
   for (Pair& pair : *pairs) {
-    bool there = !pair.base.empty() && !pair.changed.empty();
+    bool there = !pair.base.empty() && (pair.measured_factor > 0 || !pair.changed.empty());
     for (std::vector<std::string>* const files : {&pair.base, &pair.changed}) {
       for (std::string& file : *files) {
         file = fmt::format("{}/{}", folder, file);

@@ -60,8 +60,10 @@ struct PairRow {
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
   std::int64_t measured_ns = 0;
-  std::string failure;   ///< not empty: why there is no prediction
-  KernelErrors kernels;  ///< of pairs on two accelerators
+  std::int64_t predicted_peak_bytes = 0;  ///< of allocated device memory; 0: not predicted
+  std::int64_t measured_peak_bytes = 0;   ///< 0: not measured
+  std::string failure;                    ///< not empty: why there is no prediction
+  KernelErrors kernels;                   ///< of pairs on two accelerators
 
   [[nodiscard]] double error() const;
   [[nodiscard]] bool covered() const { return low_ns <= measured_ns && measured_ns <= high_ns; }
@@ -77,7 +79,10 @@ struct Coverage {
 };
 [[nodiscard]] Coverage coverage_of(const std::vector<PairRow>& pairs);
 
-/// Predicts every pair of configs/validation/pairs.json whose files are below the folder.
+/// Predicts every pair of the folder's own pairs.json, else those of configs/validation/pairs.json
+/// whose files are below the folder. A pair has a second recording, or what was measured without a
+/// profiler: {"base_step_ms": 217.4, "step_ms": 101.9, "peak_bytes": 22899678208}; the step of the
+/// recorded base is then taken to change by the same factor.
 [[nodiscard]] Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue,
                                                       const std::string& folder);
 

@@ -166,8 +166,34 @@ Value pair_value(const PairRow& row) {
                                       {"covered", Value::flag(row.covered())}}) {
     members.push_back(std::move(member));
   }
+  if (row.measured_peak_bytes > 0) {
+    members.push_back({"predicted_peak_bytes", Value::bytes(row.predicted_peak_bytes)});
+    members.push_back({"measured_peak_bytes", Value::bytes(row.measured_peak_bytes)});
+  }
   if (!row.kernels.rows.empty()) members.push_back({"kernels", kernels_value(row)});
   return Value::object(std::move(members));
+}
+
+/// What the recorded tensors of a changed run take at their peak, beside what was measured.
+Table peaks_table(const std::vector<PairRow>& pairs) {
+  Table table{.name = "peaks",
+              .title = "peak memory",
+              .columns = {{"id"},
+                          {"predicted_peak_bytes", "predicted"},
+                          {"measured_peak_bytes", "measured"},
+                          {"error", "error"}}};
+  for (const PairRow& row : pairs) {
+    if (!row.failure.empty() || row.measured_peak_bytes <= 0 || row.predicted_peak_bytes <= 0) {
+      continue;
+    }
+    const double error = static_cast<double>(row.predicted_peak_bytes) /
+                             static_cast<double>(row.measured_peak_bytes) -
+                         1;
+    table.add({Value::words(row.id), Value::bytes(row.predicted_peak_bytes),
+               Value::bytes(row.measured_peak_bytes),
+               Value::change(error).as(fmt::format("{:+.1f} %", 100 * error))});
+  }
+  return table;
 }
 
 Table pairs_table(const std::vector<PairRow>& pairs) {
@@ -282,6 +308,9 @@ Sections validated_pairs(const ValidationAnswer& answer) {
   Section section{.key = "pairs", .headline = coverage_text(answer.pairs)};
   section.datum("pairs", Value::list(std::move(list)));
   section.tables = {pairs_table(answer.pairs)};
+  if (Table peaks = peaks_table(answer.pairs); !peaks.rows.empty()) {
+    section.tables.push_back(std::move(peaks));
+  }
   Section kernels{.key = "kernels"};
   kernels.tables = {kernels_table(answer.pairs)};
   if (!kernels.tables[0].rows.empty()) kernels.note("matched by operator and shapes");

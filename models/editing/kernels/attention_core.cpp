@@ -20,6 +20,14 @@ bool is_batched_product(const KernelEditor& editor, TaskId task) {
   return gemm && gemm->batch > 1;
 }
 
+// Before it masks scores in place PyTorch copies them, with a copy engine where it can.
+bool is_copy_on_device(const KernelEditor& editor, TaskId task) {
+  if (editor.graph().kind(task) != TaskKind::copy) return false;
+  const std::string_view name = editor.graph().name(task);
+  return name.find("DtoD") != std::string_view::npos ||
+         name.find("Device -> Device") != std::string_view::npos;
+}
+
 bool may_stand_between(KernelClass kernel_class) {
   return kernel_class == KernelClass::elementwise || kernel_class == KernelClass::copy ||
          kernel_class == KernelClass::reduction;
@@ -38,11 +46,17 @@ class Search {
     while (products > 0) {
       task =
           forwards ? next_on_lane(editor_.graph(), task) : previous_on_lane(editor_.graph(), task);
-      if (task == none<TaskId> || taken_[index(task)] ||
-          editor_.graph().kind(task) != TaskKind::kernel) {
+      if (task == none<TaskId> || taken_[index(task)]) {
         return {};
       }
       found.push_back(task);
+      if (is_copy_on_device(editor_, task)) {
+        if (++between > most_between) return {};
+        continue;
+      }
+      if (editor_.graph().kind(task) != TaskKind::kernel) {
+        return {};
+      }
       if (is_batched_product(editor_, task)) {
         --products;
       } else if (!may_stand_between(editor_.class_of(task)) || ++between > most_between) {

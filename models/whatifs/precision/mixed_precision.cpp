@@ -62,7 +62,7 @@ constexpr ParamInfo followers_param = {
     .default_text = "0.75",
     .doc =
         "Share of elementwise, copy and batch-norm time that runs on 16-bit data under "
-        "autocast.",
+        "autocast, where shapes do not tell (casts=all follows them).",
     .minimum = 0,
     .maximum = 1,
     .optimistic = "1",
@@ -70,11 +70,12 @@ constexpr ParamInfo followers_param = {
 constexpr ParamInfo casts_param = {
     .name = "casts",
     .type = ParamType::text,
-    .default_text = "weights",
+    .default_text = "all",
     .doc =
-        "weights: insert one cast per product with a recorded weight in forward; none: they "
-        "are kept in the lower precision.",
-    .choices = "weights|none"};
+        "weights: insert one cast per product with a recorded weight in forward; all: also casts "
+        "of activations and gradients between 16-bit and fp32 operators, where shapes are "
+        "recorded; none: no casts.",
+    .choices = "all|weights|none"};
 constexpr ParamInfo cast_host_param = {
     .name = "cast_host",
     .type = ParamType::time,
@@ -180,7 +181,9 @@ editing::PrecisionChoice choice_of(const ParamValues& params) {
   choice.autocast = params.text(mode_param) == "autocast" && !choice.tf32;
   choice.daydream = params.text(model_param) == "daydream";
   choice.update = params.boolean(update_param);
-  choice.casts = !choice.tf32 && !choice.daydream && params.text(casts_param) == "weights";
+  choice.casts = !choice.tf32 && !choice.daydream && params.text(casts_param) != "none";
+  choice.activations =
+      choice.casts && choice.autocast && !choice.fp8 && params.text(casts_param) == "all";
   choice.followers = choice.autocast ? params.number(followers_param) : 1;
   choice.fp8_copies = params.number(fp8_copies_param);
   choice.parameters = params.number(parameters_param);
@@ -216,8 +219,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 12> assumptions = {
     "The device is the limit. Where the host is (host_bound in the breakdown), the answer is near "
-    "1.0x, and real autocast is often slower than before, because casts of activations cost host "
-    "time that is left out here.",
+    "1.0x, and real autocast is often slower than before: every cast costs host time (cast_host).",
     "Every fp32 or TF32 product (GEMM, convolution, fused attention) gets a 16-bit kernel as good "
     "for its shape as the GEMM model says. A library may lack one or pick a slow one for small, "
     "odd or grouped shapes; the range does not cover that.",
@@ -245,7 +247,8 @@ constexpr std::array<std::string_view, 12> assumptions = {
     "The range is of whole classes: products of known shape 10 %, derived shape 15 to 18 %, "
     "convolution and attention 25 to 33 %, other kernels 10 to 15 %. Single kernels scatter more."};
 constexpr std::array<std::string_view, 8> ignores = {
-    "casts of activations between fp32 and 16-bit operators, and of gradients back to fp32",
+    "casts of small tensors (below 4,096 numbers), of biases, and of tensors whose shapes are not "
+    "recorded",
     "loss scaling: the update of the scale, skipped steps, and fused optimizers that need no wait",
     "fp8: results counted as 8 bit in the time of products, update of scales, 8-bit activations "
     "kept for backward, fusion of casts with what is "

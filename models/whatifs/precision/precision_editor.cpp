@@ -10,6 +10,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/kernel_names.h"
+#include "models/whatifs/precision/autocast_types.h"
 #include "models/whatifs/precision/loss_scaling.h"
 #include "models/whatifs/precision/precision_memory.h"
 
@@ -25,6 +26,7 @@ class PrecisionEditor {
   }
 
   Result<Change> run() {
+    follows_types_ = choice_.activations && editor_.accelerator() != nullptr && !any_half_product();
     for (const TaskId kernel : editor_.kernels()) {
       if (auto status = change_kernel(kernel); !status) return std::move(status).error();
     }
@@ -42,6 +44,11 @@ class PrecisionEditor {
     Change change = editor_.finish(fmt::format("device time before: {}", shares()));
     change.notes.push_back(changed_note() + memory);
     if (casts_ > 0) change.notes.push_back(fmt::format("{} weight casts inserted", casts_));
+    if (flow_casts_ > 0) {
+      change.notes.push_back(
+          fmt::format("{} casts of activations and gradients inserted, {:.2f} ms", flow_casts_,
+                      to_ms(flow_cast_ns_)));
+    }
     if (fp8_products_ > 0) change.notes.push_back(fp8_note());
     if (!scaling.empty()) change.notes.push_back(std::move(scaling));
     return change;
@@ -98,16 +105,23 @@ class PrecisionEditor {
     any_half_ = any_half_ || (product && is_half(kernel.traits.precision));
     const bool to_fp8 =
         choice_.fp8 && phase != Phase::update && is_linear(editor_, task) && fits_fp8(kernel);
-    const PrecisionFate fate =
+    PrecisionFate fate =
         to_fp8 ? PrecisionFate::changed : precision_fate(kernel.traits, phase, choice_);
+    const AutocastStep step = follow_types(task, kernel, phase);
+    if (auto status = insert_casts(task, step); !status) return status;
+    for (const TaskId writer : step.replaced) memory_.shrink_results(writer, 1);
+    if (fate == PrecisionFate::changed && step.half == false) fate = PrecisionFate::keeps_fp32;
     time_by_fate_[static_cast<std::size_t>(fate)] += measured;
     if (fate != PrecisionFate::changed) return ok_status();
     const Precision to = to_fp8 ? Precision::fp8 : choice_.tf32 ? Precision::tf32 : choice_.half;
-    const Cost cost = lowered_cost(measured, kernel, to, choice_, editor_.accelerator());
+    PrecisionChoice choice = choice_;
+    choice.followers = step.half ? 1 : choice_.followers;
+    const Cost cost = lowered_cost(measured, kernel, to, choice, editor_.accelerator());
     editor_.set(task, cost);
     before_ += measured;
     after_ += cost.duration_ns;
-    if (!choice_.tf32) memory_.shrink_results(task);
+    if (!choice_.tf32)
+      memory_.shrink_results(task, product || !choice.autocast ? 1 : choice.followers);
     if (!product) return ok_status();
     products_ += measured;
     if (kernel.shape_from_grid) {
@@ -120,6 +134,48 @@ class PrecisionEditor {
       return cast_to_fp8(task, *kernel.amount.gemm);
     }
     if (!choice_.tf32) cast_weight(task);
+    return ok_status();
+  }
+
+  [[nodiscard]] bool any_half_product() const {
+    return std::any_of(editor_.kernels().begin(), editor_.kernels().end(), [this](TaskId kernel) {
+      const KernelTraits& traits = editor_.about(kernel).traits;
+      return is_product(traits.kernel_class) && is_half(traits.precision);
+    });
+  }
+
+  AutocastStep follow_types(TaskId task, const KernelDescription& kernel, Phase phase) {
+    if (!follows_types_ || phase == Phase::update) return {};
+    const OperatorInputs inputs = editor_.inputs_of(task);
+    AutocastKernel seen;
+    seen.task = task;
+    seen.rank = editor_.graph().lane(task).rank;
+    seen.operator_name = editor_.operator_of(task);
+    seen.inputs = &inputs;
+    seen.phase = phase;
+    seen.is_product = is_product(kernel.traits.kernel_class);
+    seen.keeps_fp32 = kernel.traits.keeps_fp32;
+    seen.is_lookup = phase != Phase::backward && seen.operator_name == "aten::embedding";
+    if (seen.is_product && kernel.amount.gemm) {
+      const GemmShape& shape = *kernel.amount.gemm;
+      seen.result_numbers = shape.batch * shape.m * shape.n;
+      if (phase != Phase::backward) {
+        seen.weight_numbers = linear_weight_numbers(kernel, seen.operator_name);
+      }
+    }
+    return types_.next(seen);
+  }
+
+  Status insert_casts(TaskId task, const AutocastStep& step) {
+    if (editor_.own_call(task) == none<TaskId>) return ok_status();
+    for (const AutocastCast& cast : step.casts) {
+      auto cost = editor_.moving_cost((4 + 2) * cast.numbers, KernelClass::elementwise);
+      if (!cost) return std::move(cost).error();
+      editor_.add(task, cast.after ? Place::after : Place::before,
+                  {cast.to_half ? "cast to 16 bit" : "cast to fp32", *cost, choice_.cast_host_ns});
+      flow_cast_ns_ += cost->duration_ns;
+      ++flow_casts_;
+    }
     return ok_status();
   }
 
@@ -193,6 +249,10 @@ class PrecisionEditor {
   std::size_t fp8_products_ = 0;
   std::size_t fp8_casts_ = 0;
   std::size_t casts_ = 0;
+  bool follows_types_ = false;
+  AutocastTypes types_;
+  std::size_t flow_casts_ = 0;
+  std::int64_t flow_cast_ns_ = 0;
 };
 
 }  // namespace

@@ -31,11 +31,9 @@ PrecisionMemory::PrecisionMemory(KernelEditor& editor, const PrecisionChoice& ch
   if (recorded_) share_.assign(editor.graph().size(), 1.0F);
 }
 
-void PrecisionMemory::shrink_results(TaskId kernel) {
+void PrecisionMemory::shrink_results(TaskId kernel, double share) {
   if (!recorded_ || bytes_per_number(editor_.about(kernel).traits.precision) != 4) return;
-  const bool whole = !choice_.autocast || is_product(editor_.class_of(kernel));
-  const double changed = whole ? 1 : choice_.followers;
-  share_[index(kernel)] = static_cast<float>(1 - changed * (1 - half_of_fp32));
+  share_[index(kernel)] = static_cast<float>(1 - share * (1 - half_of_fp32));
 }
 
 void PrecisionMemory::copy_weight(TaskId kernel, double bytes) {

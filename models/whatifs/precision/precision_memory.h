@@ -13,8 +13,8 @@ class PrecisionMemory {
  public:
   PrecisionMemory(KernelEditor& editor, const PrecisionChoice& choice);
 
-  /// What a kernel that changed writes is now 16 bit, or a share of it is.
-  void shrink_results(TaskId kernel);
+  /// This share of what a kernel writes is now 16 bit.
+  void shrink_results(TaskId kernel, double share);
   /// A copy of a weight lives from the call of this kernel to the end of the backward pass that
   /// follows, or of the step.
   void copy_weight(TaskId kernel, double bytes);

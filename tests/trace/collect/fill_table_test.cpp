@@ -236,6 +236,50 @@ TEST_CASE("collector: ranges of NVTX are annotations on their thread, begun and 
   CHECK(damage_count(trace.report, "end of a range that never began") == 1);
 }
 
+TEST_CASE(
+    "collector: of single steps nothing later is kept, nor work whose end is not to be trusted") {
+  Recording r;
+  const TextNumber launch = add_text(r, "cudaLaunchKernel");
+  const TextNumber kernel = add_text(r, "add");
+  const TextNumber layer = add_text(r, "layer");
+  const auto mark = [&r](std::int64_t time, RangePhase phase, const char* name) {
+    return RangeRecord{t0 + time, 0, add_text(r, name), 0, 100, 101, phase};
+  };
+  r.ranges = {mark(0, RangePhase::step, "step 5"), mark(100, RangePhase::step, "step 6"),
+              mark(200, RangePhase::steps_over, "step 7"),
+              mark(300, RangePhase::switched_off, "step 8"),
+              // A range that is open at the end is cut there; one that began before is not known.
+              RangeRecord{t0 + 150, 9, layer, 0, 100, 101, RangePhase::begin},
+              RangeRecord{t0 + 250, 9, 0, 0, 100, 101, RangePhase::end},
+              RangeRecord{t0 + 10, 8, 0, 0, 100, 101, RangePhase::end}};
+  r.apis = {call_at(110, 111, 1, launch), call_at(180, 181, 2, launch),
+            call_at(190, 191, 3, launch), call_at(210, 211, 4, launch)};
+  r.kernels = {work_at<KernelRecord>(115, 120, 1), work_at<KernelRecord>(185, 260, 2),
+               work_at<KernelRecord>(195, 45'000, 3), work_at<KernelRecord>(215, 220, 4)};
+  for (KernelRecord& record : r.kernels) {
+    record.name = kernel;
+  }
+  const LoadedTrace trace = table_of(r);
+  const EventTable& table = trace.events;
+  const auto count = [&table](std::string_view name) {
+    std::size_t found = 0;
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      found += table.name_of(make_id<EventId>(row)) == name ? 1 : 0;
+    }
+    return found;
+  };
+  CHECK(count("cudaLaunchKernel") == 3);
+  CHECK(count("add") == 2);
+  const EventId first = event_called(table, "step 5");
+  const EventId last = event_called(table, "step 6");
+  CHECK(table.duration_ns[index(first)] == 100);
+  CHECK(table.duration_ns[index(last)] == 100);
+  CHECK(count("step 7") == 0);
+  CHECK(table.duration_ns[index(event_called(table, "layer"))] == 50);
+  CHECK(damage_count(trace.report, "device work under way when recording was switched off") == 1);
+  CHECK(trace.report.damage.size() == 1);
+}
+
 TEST_CASE("collector: external ids go to every event of their call") {
   Recording r;
   r.apis = {call_at(0, 5, 7, add_text(r, "cudaLaunchKernel"))};

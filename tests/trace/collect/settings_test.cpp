@@ -108,10 +108,11 @@ TEST_CASE("collector: recording starts with the first step asked for and stops b
   CHECK(window.range_began("forward") == Change::none);
   CHECK(window.range_began("step 1") == Change::start);
   CHECK(window.range_began("Optimizer.step#SGD.step") == Change::none);  // steps came first
-  CHECK(window.range_began("step 2") == Change::none);
+  CHECK(window.range_began("step 2") == Change::step);
   CHECK(window.range_began("step 3") == Change::stop);
-  CHECK(window.range_began("step 4") == Change::none);
-  CHECK(window.seen() == std::pair(std::int64_t{5}, StepWindow::Mark::steps));
+  CHECK(window.range_began("step 4") == Change::off);
+  CHECK(window.range_began("step 5") == Change::none);
+  CHECK(window.seen() == std::pair(std::int64_t{6}, StepWindow::Mark::steps));
   StepWindow first({0, 0});
   CHECK(first.range_began("step") == Change::start);
   CHECK(first.range_began("step") == Change::stop);

@@ -201,6 +201,35 @@ TEST_CASE("event wait: work on another stream starts after the recorded event") 
   CHECK(change(with.device_x0, without.device_x0) > 0.10);
 }
 
+TEST_CASE("event wait: the stream that a record names waits, not the thread's next operation") {
+  // cuDNN: two waits for one event, then work of the recording stream first (PyTorch 2.11, whose
+  // records of waits do not name what is waited for).
+  TableBuilder t;
+  const EventId first = t.call(t.thread(1), "cudaLaunchKernel", 0, 5);
+  t.work(first, t.stream(7), 7, 1000);
+  t.call(t.thread(1), "cudaEventRecord", 10, 1);
+  for (const std::int32_t stream : {20, 21}) {
+    const EventId wait = t.call(t.thread(1), "cudaStreamWaitEvent", 12 + 2 * (stream - 20), 1);
+    t.sync_record({.kind = SyncKind::stream_wait,
+                   .device = 0,
+                   .stream = stream,
+                   .wait_on_stream = -1,
+                   .correlation = t.correlation(wait)});
+  }
+  const EventId own = t.call(t.thread(1), "cudaLaunchKernel", 17, 5);
+  t.work(own, t.stream(7), 1008, 50);
+  const EventId second = t.call(t.thread(1), "cudaLaunchKernel", 25, 5);
+  t.work(second, t.stream(20), 1009, 400);
+  const EventId third = t.call(t.thread(1), "cudaLaunchKernel", 35, 5);
+  t.work(third, t.stream(21), 1009, 700);
+  const LeftOutRules off{"inference", "capacity"};
+  const Spans with = spans(t.table(), off);
+  CHECK(with.replay == doctest::Approx(1709).epsilon(0.001));
+  // Nothing of the 1,000 us stays when kernels vanish.
+  CHECK(with.device_x0 < 60);
+  CHECK(with.device_x2 == doctest::Approx(2009 + 1400).epsilon(0.01));
+}
+
 TEST_CASE("cuda_sync: the record says which of two events is waited for") {
   TableBuilder t;
   const EventId a = t.call(t.thread(1), "cudaLaunchKernel", 0, 5);

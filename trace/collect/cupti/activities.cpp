@@ -4,6 +4,8 @@
 
 #include <generated_nvtx_meta.h>
 
+#include "trace/collect/cupti/calls.h"
+
 namespace foretrace::trace::collector {
 namespace {
 
@@ -18,29 +20,6 @@ constexpr std::array always = {CUPTI_ACTIVITY_KIND_RUNTIME,
                                CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 constexpr std::array descriptions = {CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONTEXT,
                                      CUPTI_ACTIVITY_KIND_STREAM, CUPTI_ACTIVITY_KIND_NAME};
-
-// Calls of the driver that start or await work and that programs make without the runtime.
-constexpr std::array driver_calls = {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-                                     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-                                     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-                                     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-                                     CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-                                     CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-                                     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
-                                     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync_ptsz,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async,
-                                     CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
-                                     CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent,
-                                     CUPTI_DRIVER_TRACE_CBID_cuEventRecord,
-                                     CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
-                                     CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize};
 
 const char* ascii_of(const nvtxEventAttributes_t* attributes) {
   return attributes != nullptr && attributes->messageType == NVTX_MESSAGE_TYPE_ASCII
@@ -57,8 +36,17 @@ void switch_activities(const CuptiFunctions& cupti, const Settings& settings, bo
   for (const CUpti_ActivityKind kind : always) {
     change(kind);
   }
+  if (on && cupti.enable_runtime_call != nullptr) {
+    for (const CUpti_CallbackId call : queries) {
+      static_cast<void>(cupti.enable_runtime_call(call, 0));
+    }
+  }
   for (const CUpti_CallbackId call : driver_calls) {
     static_cast<void>(cupti.enable_driver_call(call, on ? 1 : 0));
+  }
+  if (settings.steps) {
+    // Single calls switched on while a program runs are not recorded (CUPTI 13.0 on an H100).
+    change(CUPTI_ACTIVITY_KIND_DRIVER);
   }
   if (settings.memory) {
     change(CUPTI_ACTIVITY_KIND_MEMORY2);

@@ -80,6 +80,7 @@ std::string load_cupti(CuptiFunctions& functions) {
     return soname(major_of(CUPTI_API_VERSION)) + " lacks a function, expected version " +
            version_text(CUPTI_API_VERSION) + " or later";
   }
+  find(library, "cuptiActivityEnableRuntimeApi", f.enable_runtime_call);
   find(library, "cuptiNvtxInitialize", f.nvtx_initialize);
   find(library, "cuptiNvtxInitialize2", f.nvtx_initialize2);
   std::uint32_t version = 0;

@@ -25,8 +25,9 @@ struct CuptiFunctions {
   decltype(&cuptiActivityFlushAll) flush_all = nullptr;
   decltype(&cuptiActivityFlushPeriod) flush_period = nullptr;
   decltype(&cuptiSetThreadIdType) set_thread_id_type = nullptr;
-  CUptiResult (*nvtx_initialize)(void* table) = nullptr;   ///< may be missing
-  CUptiResult (*nvtx_initialize2)(void* table) = nullptr;  ///< may be missing
+  decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_call = nullptr;  ///< may be missing
+  CUptiResult (*nvtx_initialize)(void* table) = nullptr;                   ///< may be missing
+  CUptiResult (*nvtx_initialize2)(void* table) = nullptr;                  ///< may be missing
 };
 
 /// Fills `functions`; empty if all went well, else one line on what stands against recording.

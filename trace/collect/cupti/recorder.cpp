@@ -21,6 +21,7 @@
 #include "trace/collect/record_writer.h"
 #include "trace/collect/settings.h"
 #include "trace/collect/step_report.h"
+#include "trace/collect/stop_report.h"
 
 namespace foretrace::trace::collector {
 namespace {
@@ -124,6 +125,18 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
   --r.buffers;
 }
 
+void mark_step(Recorder& r, RangePhase phase, std::string_view range) {
+  std::uint64_t now = 0;
+  if (r.cupti.timestamp(&now) == CUPTI_SUCCESS) {
+    const auto [seen, mark] = r.window->seen();
+    const std::string name =
+        mark == StepWindow::Mark::updates ? "step " + std::to_string(seen - 1) : std::string(range);
+    r.writer->add(RangeRecord{static_cast<std::int64_t>(now), 0, r.writer->text(name), 0,
+                              static_cast<std::uint32_t>(::getpid()),
+                              static_cast<std::uint32_t>(::gettid()), phase});
+  }
+}
+
 void CUPTIAPI on_call(void* /*user_data*/, CUpti_CallbackDomain domain, CUpti_CallbackId call,
                       const void* data) {
   Recorder& r = *recorder;
@@ -138,8 +151,16 @@ void CUPTIAPI on_call(void* /*user_data*/, CUpti_CallbackDomain domain, CUpti_Ca
       return;
     }
     switch (r.window->range_began(name)) {
-      case StepWindow::Change::start: switch_activities(r.cupti, r.settings, true); return;
-      case StepWindow::Change::stop: switch_activities(r.cupti, r.settings, false); return;
+      case StepWindow::Change::start:
+        switch_activities(r.cupti, r.settings, true);
+        mark_step(r, RangePhase::step, name);
+        return;
+      case StepWindow::Change::step: mark_step(r, RangePhase::step, name); return;
+      case StepWindow::Change::stop: mark_step(r, RangePhase::steps_over, name); return;
+      case StepWindow::Change::off:
+        mark_step(r, RangePhase::switched_off, name);
+        switch_activities(r.cupti, r.settings, false);
+        return;
       case StepWindow::Change::none: return;
     }
   } catch (...) {  // out of memory for the name
@@ -153,13 +174,15 @@ const char* call_name(bool is_driver, std::uint32_t call) {
                                                                                     : nullptr;
 }
 
-Facts step_facts(const Recorder& r) {
+Facts end_facts(const Recorder& r) {
+  Facts facts = {{std::string(device_work_fact), std::to_string(r.translator->device_work())}};
   if (!r.window) {
-    return {};
+    return facts;
   }
   const auto [seen, mark] = r.window->seen();
-  return {{std::string(steps_seen_fact), std::to_string(seen)},
-          {std::string(steps_by_fact), mark == StepWindow::Mark::updates ? "updates" : "steps"}};
+  facts.emplace_back(steps_seen_fact, std::to_string(seen));
+  facts.emplace_back(steps_by_fact, mark == StepWindow::Mark::updates ? "updates" : "steps");
+  return facts;
 }
 
 void finish_now(Recorder& r) {
@@ -171,7 +194,7 @@ void finish_now(Recorder& r) {
   {
     const std::lock_guard<std::mutex> lock(r.translating);
     sample_clocks(r, true);
-    static_cast<void>(r.writer->finish(step_facts(r)));
+    static_cast<void>(r.writer->finish(end_facts(r)));
   }
   if (const std::string why = r.writer->stopped(); !why.empty()) {
     say(r.settings, "the recording of this program is not whole: " + why);

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "trace/collect/cupti/calls.h"
+
 namespace foretrace::trace::collector {
 namespace {
 
@@ -135,6 +137,9 @@ Activity copied(const CUpti_Activity& activity) {
 TextNumber Translator::text(const char* text) { return text == nullptr ? 0 : writer_.text(text); }
 
 void Translator::add_call(const CUpti_ActivityAPI& api, bool is_driver) {
+  if (!is_recorded(is_driver, api.cbid)) {
+    return;
+  }
   const auto [found, added] =
       call_names_.try_emplace(std::uint64_t{api.cbid} * 2 + (is_driver ? 1 : 0), 0);
   if (added) {
@@ -188,14 +193,17 @@ bool Translator::add(const CUpti_Activity& activity) {
       return true;
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
+      ++device_work_;
       const auto kernel = copied<CUpti_ActivityKernel10>(activity);
       writer_.add(kernel_of(kernel, text(kernel.name)));
       return true;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY:
+      ++device_work_;
       writer_.add(copy_of(copied<CUpti_ActivityMemcpy6>(activity)));
       return true;
     case CUPTI_ACTIVITY_KIND_MEMCPY2: {
+      ++device_work_;
       const auto copy = copied<CUpti_ActivityMemcpyPtoP4>(activity);
       CopyRecord record = copy_of(copy);
       record.to_device = static_cast<std::int32_t>(copy.dstDeviceId);
@@ -203,6 +211,7 @@ bool Translator::add(const CUpti_Activity& activity) {
       return true;
     }
     case CUPTI_ACTIVITY_KIND_MEMSET:
+      ++device_work_;
       writer_.add(set_of(copied<CUpti_ActivityMemset4>(activity)));
       return true;
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
@@ -215,6 +224,7 @@ bool Translator::add(const CUpti_Activity& activity) {
       return true;
     }
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+      ++device_work_;
       writer_.add(work_of<GraphRecord>(copied<CUpti_ActivityGraphTrace2>(activity)));
       return true;
     case CUPTI_ACTIVITY_KIND_STREAM: {

@@ -20,6 +20,8 @@ class Translator {
 
   /// False for a kind that is not recorded.
   bool add(const CUpti_Activity& activity);
+  /// Kernels, copies, sets and graphs so far.
+  [[nodiscard]] std::int64_t device_work() const { return device_work_; }
 
  private:
   bool add_rare(const CUpti_Activity& activity);
@@ -30,6 +32,7 @@ class Translator {
 
   RecordWriter& writer_;
   CallName call_name_;
+  std::int64_t device_work_ = 0;
   std::unordered_map<std::uint64_t, TextNumber> call_names_;
 };
 

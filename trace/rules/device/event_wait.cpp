@@ -1,6 +1,7 @@
 // Event record -> stream wait: the next operation of the waiting stream starts after the work that
-// stood before the record. cuda_sync records say exactly which; without them each thread's last
-// record is taken for every other stream, and sources that the trace contradicts are dropped.
+// stood before the record. cuda_sync records say exactly which, or (PyTorch 2.11 with CUDA 13) only
+// which stream waits; where they do not name the recording, each thread's last record is taken for
+// every other stream, and sources that the trace contradicts are dropped.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -85,45 +86,61 @@ class EventWaits {
           const std::uint32_t recorded = assembly_.recording_of(record);
           const std::uint32_t at =
               recorded == nothing ? call.position : assembly_.calls[recorded].position;
-          exact_.push_back({at, source, assembly_.stream_of(record.device, record.stream)});
+          aimed_.push_back({at, source, assembly_.stream_of(record.device, record.stream)});
         }
         return;
       }
+      const std::uint32_t target = assembly_.stream_of(record.device, record.stream);
+      if (record.stream >= 0 && target != nothing) {
+        aimed_.push_back({place_of_record(call), nothing, target});
+        return;
+      }
     }
-    const std::uint32_t at = last_record_[call.thread] == nothing || assembly_.events.info.is_hip
-                                 ? call.position
-                                 : last_record_[call.thread];
-    by_thread_[call.thread].push_back({at, nothing, nothing});
+    by_thread_[call.thread].push_back({place_of_record(call), nothing, nothing});
+  }
+
+  [[nodiscard]] std::uint32_t place_of_record(const HostCall& wait) const {
+    return last_record_[wait.thread] == nothing || assembly_.events.info.is_hip
+               ? wait.position
+               : last_record_[wait.thread];
   }
 
   void consume(const HostCall& call) {
-    for (std::uint32_t i = 0; i < call.op_count && !is_trial_ && !exact_.empty(); ++i) {
+    for (std::uint32_t i = 0; i < call.op_count && !aimed_.empty(); ++i) {
       const std::uint32_t op = call.first_op + i;
       const std::uint32_t on = assembly_.ops[op].stream;
-      std::erase_if(exact_, [&](const Pending& wait) {
+      std::erase_if(aimed_, [&](const Pending& wait) {
         if (wait.target_stream != on && wait.target_stream != nothing) {
           return false;
         }
-        add_source(op, wait.source_stream, wait.at, EdgeOrigin::record);
+        if (wait.source_stream == nothing) {
+          follow_others(op, wait.at);
+        } else {
+          add_source(op, wait.source_stream, wait.at, EdgeOrigin::record);
+        }
         return true;
       });
     }
     auto& waits = by_thread_[call.thread];
     for (const Pending& wait : waits) {
-      if (is_trial_) {
-        looks_.push_back({wait.at, call.first_op, {}});
-      } else if (assembly_.streams.size() > many_streams) {
-        for (const std::uint32_t source : looks_[next_look_++].streams) {
-          add_source(call.first_op, source, wait.at, EdgeOrigin::heuristic);
-        }
-      } else {
-        for (std::size_t source = 0; source < assembly_.streams.size(); ++source) {
-          add_source(call.first_op, static_cast<std::uint32_t>(source), wait.at,
-                     EdgeOrigin::heuristic);
-        }
-      }
+      follow_others(call.first_op, wait.at);
     }
     waits.clear();
+  }
+
+  /// The operation follows what stood on every other stream at this place.
+  void follow_others(std::uint32_t op, std::uint32_t at) {
+    if (is_trial_) {
+      looks_.push_back({at, op, {}});
+    } else if (assembly_.streams.size() > many_streams) {
+      for (const std::uint32_t source : looks_[next_look_++].streams) {
+        add_source(op, source, at, EdgeOrigin::heuristic);
+      }
+    } else {
+      for (std::size_t source = 0; source < assembly_.streams.size(); ++source) {
+        add_source(op, static_cast<std::uint32_t>(source), at, EdgeOrigin::heuristic);
+      }
+    }
   }
 
   void add_source(std::uint32_t op, std::uint32_t source, std::uint32_t at, EdgeOrigin origin) {
@@ -152,7 +169,7 @@ class EventWaits {
   Assembly& assembly_;
   std::vector<std::uint32_t> last_record_;
   std::vector<std::vector<Pending>> by_thread_;
-  std::vector<Pending> exact_;
+  std::vector<Pending> aimed_;  // waits of which the waiting stream is known
 
   struct Look {
     std::uint32_t at = 0;

@@ -50,6 +50,47 @@ std::vector<double> sizes(Value value) {
 
 }  // namespace
 
+TEST_CASE("validation: an H100's own pairs, measured without a profiler, by time and by memory") {
+  const std::string folder = std::string(FORETRACE_SOURCE_DIR) + "/examples/traces/h100";
+  const auto pairs = pair_table(test::shipped(), folder);
+  REQUIRE_MESSAGE(pairs.ok(), (pairs.ok() ? std::string() : pairs.error().message));
+  CHECK(pairs->size() == 26);
+  double sum = 0;
+  int device_limited = 0;
+  for (const PairRow& row : *pairs) {
+    CAPTURE(row.id);
+    CHECK(row.failure.empty());
+    // The host of the ResNet's recording was twice as slow as in the runs beside it.
+    const bool ends_at_host = row.id.starts_with("resnet50-amp") || row.id == "resnet50-batch_half";
+    if (!ends_at_host) {
+      CHECK(std::abs(row.error()) < 0.12);
+      sum += std::abs(row.error());
+      ++device_limited;
+    }
+    if (row.id.starts_with("gpt2") && row.measured_peak_bytes > 0) {
+      CHECK(static_cast<double>(row.predicted_peak_bytes) ==
+            doctest::Approx(static_cast<double>(row.measured_peak_bytes)).epsilon(0.055));
+    }
+  }
+  CHECK(sum / device_limited < 0.035);
+}
+
+TEST_CASE("validation: measured times that are none are refused with the pair's name") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "foretrace_measured_pairs";
+  std::filesystem::create_directories(folder);
+  for (const char* const measured : {R"({"base_step_ms": 0, "step_ms": 3})", R"({"step_ms": 3})",
+                                     R"({"base_step_ms": "4 ms", "step_ms": 3})"}) {
+    std::ofstream(folder / "pairs.json")
+        << R"({"pairs": [{"id": "mine", "base": "x.json", "measured": )" << measured << "}]}";
+    const auto pairs = pair_table(test::shipped(), folder.string());
+    REQUIRE_FALSE(pairs.ok());
+    CHECK(pairs.error().message.find("pair 'mine': measured: expected base_step_ms") !=
+          std::string::npos);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE(
     "validation: replays of all recordings keep the span within 0.1 % (median), 1 % (worst)") {
   if (!have_traces()) return;

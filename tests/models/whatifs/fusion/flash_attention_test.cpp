@@ -57,6 +57,31 @@ TEST_CASE("flash_attention: one kernel, whose time is the arithmetic of both pro
         doctest::Approx(4200 + (ns - 4200) / 2).epsilon(1e-3));
 }
 
+TEST_CASE(
+    "flash_attention: copies of scores on the device are part of it, those to the host are not") {
+  const auto a100 = toy_accelerator();
+  for (const auto& [name, fuses] : {std::pair{"Memcpy DtoD (Device -> Device)", true},
+                                    std::pair{"Memcpy DtoH (Device -> Pinned)", false}}) {
+    CAPTURE(name);
+    ToyRun run;
+    const auto side = run.add_stream(20);
+    const auto before = run.bystander(side, run.kernel(dropout), 7000);
+    run.wait_for(run.kernel(scores), before);
+    run.kernel(
+        {.name = name, .duration_ns = 60000, .launch_ns = 2000, .kind = foretrace::TaskKind::copy});
+    run.kernel(softmax);
+    run.bystander(side, run.kernel(values), 5000);
+    const auto graph = run.build();
+    const auto change = apply_to(graph, flash_attention, {}, &a100);
+    CHECK(change.ok() == fuses);
+    if (fuses) {
+      const auto fused = after(graph, flash_attention, {}, &a100);
+      CHECK(count_of(fused, "flash attention") == 1);
+      CHECK(count_of(fused, name) == 0);
+    }
+  }
+}
+
 TEST_CASE("flash_attention: without an accelerator the products' time stays") {
   CHECK(duration_of(after(attention(), flash_attention), "flash attention") == 170000);
 }

@@ -20,6 +20,7 @@ CUpti_CallbackFunc callback = nullptr;
 void* user_data = nullptr;
 bool kernels_enabled = false;
 bool markers_enabled = false;
+bool queries_enabled = false;
 std::uint32_t next_correlation = 1;
 std::uint64_t steps_begun = 0;
 
@@ -89,6 +90,12 @@ FAKE void fake_launch() {
   }
   auto api = blank<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
   api.start = now();
+  if (queries_enabled) {  // frameworks ask for the device before each launch
+    auto query = api;
+    query.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020;
+    query.end = query.start;
+    waiting.put(query);
+  }
   api.end = api.start + 100;
   api.processId = static_cast<std::uint32_t>(::getpid());
   api.threadId = static_cast<std::uint32_t>(::gettid());
@@ -177,6 +184,7 @@ FAKE CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc
 FAKE CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   kernels_enabled = kernels_enabled || kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   markers_enabled = markers_enabled || kind == CUPTI_ACTIVITY_KIND_MARKER;
+  queries_enabled = queries_enabled || kind == CUPTI_ACTIVITY_KIND_RUNTIME;
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
@@ -185,6 +193,12 @@ FAKE CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId, std::uint8_t) {
+  return CUPTI_SUCCESS;
+}
+FAKE CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId call, std::uint8_t enable) {
+  if (call == CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020) {
+    queries_enabled = enable != 0;
+  }
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid,

@@ -56,17 +56,38 @@ TEST_CASE("cupti: a program whose CUPTI is taken, old or broken runs on, with on
 TEST_CASE("cupti: only the steps that were asked for are recorded") {
   Folder folder;
   const LoadedTrace trace = read_only_file(folder.collect("''", "--steps 1:2", program + "steps"));
-  // Steps 1 and 2 of 4, ten launches each; the mark of step 1 comes before recording starts.
-  CHECK(trace.events.size() == 40);
+  // Steps 1 and 2 of 4, ten launches each, and a range for each step.
+  CHECK(trace.events.size() == 42);
+  CHECK(trace.report.damage.empty());
   CHECK(trace.report.warnings.empty());
   CHECK(fact(trace, "steps") == "1:2 of 4, counted by steps");
+}
+
+TEST_CASE(
+    "cupti: steps have ranges of their own that last to the next, with those of NVTX or without") {
+  for (const char* const options : {"--steps 1:1", "--steps 1:1 --nvtx", "--steps 1:3 --nvtx"}) {
+    CAPTURE(options);
+    Folder folder;
+    const LoadedTrace trace = read_only_file(folder.collect("''", options, program + "steps"));
+    CHECK(trace.report.damage.empty());
+    const bool one = std::string_view(options).find("1:1") != std::string_view::npos;
+    CHECK(trace.events.size() == (one ? 21 : 63));
+    std::vector<std::string> ranges;
+    for (std::size_t row = 0; row < trace.events.size(); ++row) {
+      if (trace.events.kind[row] == EventKind::user_annotation) {
+        ranges.emplace_back(trace.events.name_of(make_id<EventId>(row)));
+      }
+    }
+    CHECK(ranges == (one ? std::vector<std::string>{"step 1"}
+                         : std::vector<std::string>{"step 1", "step 2", "step 3"}));
+  }
 }
 
 TEST_CASE("cupti: without ranges of steps the updates are counted") {
   Folder folder;
   const LoadedTrace trace =
       read_only_file(folder.collect("''", "--steps 1:2", program + "updates"));
-  CHECK(trace.events.size() == 40);
+  CHECK(trace.events.size() == 42);
   CHECK(fact(trace, "steps") == "1:2 of 4, counted by updates");
 }
 
@@ -136,6 +157,8 @@ TEST_CASE("cupti: the list of recordings knows their ranks and is read as the jo
 TEST_CASE("cupti: a program that is killed leaves a file that says so") {
   Folder folder;
   const Ran ran = folder.collect("''", "", program + "kill");
+  CHECK(ran.err.find("run.ftr: the recording has no end: the program ended by a signal") !=
+        std::string::npos);
   CHECK(ran.code != 0);
   const LoadedTrace trace = read_only_file(ran);
   CHECK(has_warning(trace.report, "the file has no end mark, its writer was stopped"));
