@@ -126,6 +126,28 @@ TEST_CASE("predictor: places are made by several threads at once, each once, mis
   for (const auto& answers : together) CHECK(answers == alone);
 }
 
+TEST_CASE("predictor: an answer does not depend on what the thread was asked before") {
+  const Predictor job = demo();
+  const Predictor other = demo();  // another job, and other places, in the same thread
+  const std::vector<JobPlacement> asked = {
+      {.compute = 0.5},
+      {.compute = 0.5, .host = 2},
+      {.accelerator = "h100_sxm", .compute = 0.5, .host = 2},
+      {.copies = 0, .communication = 3},
+      {.host = 0.25},
+      {.compute = 1, .copies = 1, .host = 1},
+      {.accelerator = "h100_sxm", .host = 0.25},
+      {.compute = 0},
+      {.compute = 1.5, .copies = 1.5, .communication = 1.5, .host = 1.5},
+      {.compute = 0.5}};
+  for (const JobPlacement& placement : asked) {
+    std::int64_t fresh = 0;
+    std::thread([&] { fresh = job.predict(placement)->step_ns; }).join();
+    CHECK(job.predict(placement)->step_ns == fresh);
+    CHECK(other.predict(placement)->step_ns == fresh);
+  }
+}
+
 TEST_CASE("predictor: a job does not run on fewer ranks, nor on more than a machine has") {
   const auto job =
       Predictor::load(FORETRACE_SOURCE_DIR "/tests/fixtures/job", {.catalogue = test::shipped()});
