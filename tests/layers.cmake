@@ -107,6 +107,7 @@ set(table
   "apps/report/sections/validation | sim/* trace/* models/* apps/driver/* apps/report apps/report/sections"
   "apps/report/pages             | apps/report"
   "apps/report/schedule          | sim/core apps/driver/scheduler apps/driver/scheduler/* apps/report apps/report/svg"
+  "apps/report/sweep             | sim/core apps/driver/sweep apps/report apps/report/svg"
   "apps/python                   | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/explorer                 | sim/* models/catalogue apps/driver apps/driver/answers apps/report"
   "apps/cli/arguments            | sim/* trace/* models/* apps/driver/* apps/report/*"

@@ -10,6 +10,7 @@
 #include "apps/cli/names/names.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
+#include "apps/driver/answers/best_set.h"
 #include "apps/driver/answers/fit.h"
 #include "apps/driver/answers/max_batch.h"
 #include "apps/report/pages.h"
@@ -60,6 +61,28 @@ int answer_ranking(const Questions& questions, const CommonOptions& common,
                 pairs->rows.empty() ? exit_answer_is_no : exit_done);
 }
 
+/// A set that is the answer, in full: as if it had been asked for with --apply.
+class FullAnswer {
+ public:
+  Status show(const WhatIfBase& base, std::span<const driver::WhatIf> stack,
+              report::ResultAnswer& result) {
+    auto run = driver::predict(base.recording, stack, base.options, &base.replay);
+    if (!run.ok()) return std::move(run).error();
+    prediction_ = *std::move(run);
+    auto analysis = driver::analyse(prediction_->graph, prediction_->run, base.options);
+    if (!analysis.ok()) return std::move(analysis).error();
+    predicted_ = *std::move(analysis);
+    driver::add_reserved(base.recording, base.replay.run.timeline, prediction_->graph, *predicted_);
+    result.prediction = &*prediction_;
+    result.predicted = &*predicted_;
+    return ok_status();
+  }
+
+ private:
+  std::optional<driver::Prediction> prediction_;
+  std::optional<driver::Analysis> predicted_;
+};
+
 int answer_fit(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
                std::span<const driver::WhatIf> stack, std::span<const std::string> texts) {
   const auto accelerator = driver::accelerator_after(base.recording, stack);
@@ -79,27 +102,48 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   report::ResultAnswer result = answer_of(base);
   result.fit = &*found;
   result.what_ifs = texts;
-  // The set that is the answer, in full: as if it had been asked for with --apply.
-  std::optional<driver::Prediction> prediction;
-  std::optional<driver::Analysis> predicted;
+  FullAnswer full;
   if (common.json && found->best) {
-    auto run = driver::predict(base.recording, driver::with_set(stack, *found, *found->best),
-                               base.options, &base.replay);
-    if (!run.ok()) {
-      return failure(run.error());
-    }
-    prediction = *std::move(run);
-    auto analysis = driver::analyse(prediction->graph, prediction->run, base.options);
-    if (!analysis.ok()) {
-      return failure(analysis.error());
-    }
-    predicted = *std::move(analysis);
-    driver::add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
-    result.prediction = &*prediction;
-    result.predicted = &*predicted;
+    const Status shown = full.show(base, driver::with_set(stack, *found, *found->best), result);
+    if (!shown.ok()) return failure(shown.error());
   }
   return answer(report::result_page(result), common,
                 found->best || found->fits_now() ? exit_done : exit_answer_is_no);
+}
+
+int answer_search(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
+                  std::span<const driver::WhatIf> stack, std::span<const std::string> texts) {
+  driver::BestSetQuestion question{
+      .by = questions.by == "memory" ? driver::RankBy::memory : driver::RankBy::time,
+      .most_members = questions.members,
+      .most_trials = questions.trials,
+      .target = {}};
+  for (const std::string& name : questions.without) {
+    std::vector<driver::WhatIfSpec> one = {{name, {}}};
+    if (const Status known = resolve_names(one); !known.ok()) return failure(known.error());
+    question.without.push_back(one.front().name);
+  }
+  if (!questions.fit.empty()) {
+    const auto accelerator = driver::accelerator_after(base.recording, stack);
+    if (!accelerator.ok()) return failure(accelerator.error());
+    const auto target = parse_target(base.recording.catalogue(), questions.fit, *accelerator);
+    if (!target.ok()) return failure(target.error());
+    question.target = *target;
+  }
+  const auto found = driver::find_best_set(base.recording, base.replay, stack, base.options,
+                                           question, progress_bar(common, "sets tried"));
+  clear_progress();
+  if (!found.ok()) return failure(found.error());
+  report::ResultAnswer result = answer_of(base);
+  result.best_set = &*found;
+  result.what_ifs = texts;
+  FullAnswer full;
+  if (common.json && found->best) {
+    const Status shown =
+        full.show(base, driver::what_ifs_of_set(stack, *found, *found->best), result);
+    if (!shown.ok()) return failure(shown.error());
+  }
+  return answer(report::result_page(result), common, found->best ? exit_done : exit_answer_is_no);
 }
 
 Result<driver::MemoryTarget> batch_target(const Questions& questions, const WhatIfBase& base,
@@ -165,6 +209,27 @@ void add_questions(Arguments& arguments, Questions& questions) {
                   "find the what-ifs that bring memory under SIZE and cost the least time; SIZE is "
                   "like 24GiB, or an accelerator")
       .type_name("SIZE");
+  const Option search =
+      arguments.add_flag("--search", questions.search,
+                         "find the what-ifs that together give most, and what each of them adds; "
+                         "with --fit within SIZE, with --apply on top of it");
+  arguments
+      .add_option("--members", questions.members,
+                  "with --search: at most so many what-ifs together (6)")
+      .type_name("N")
+      .in_range(1, 16)
+      .needs(search);
+  arguments
+      .add_option("--trials", questions.trials,
+                  "with --search: how many sets to simulate, before it only adds to them (1000)")
+      .type_name("N")
+      .in_range(1, 1'000'000)
+      .needs(search);
+  arguments
+      .add_option("--without", questions.without,
+                  "with --search: a what-if that is not to be had; may be repeated")
+      .type_name("NAME")
+      .needs(search);
   arguments.add_flag(
       "--max-batch", questions.max_batch,
       "find the largest batch that fits the accelerator's memory, or the SIZE of --fit");
@@ -174,6 +239,12 @@ Status check_questions(const Questions& questions, bool has_stack) {
   const auto refused = [](std::string message) {
     return Error{ErrorCode::bad_usage, std::move(message)};
   };
+  if (questions.search && (questions.ranks() || questions.max_batch)) {
+    return refused(fmt::format("whatif: {} and --search are two questions, ask one at a time",
+                               questions.max_batch ? "--max-batch"
+                               : questions.pairs   ? "--pairs"
+                                                   : "--rank-all"));
+  }
   if (questions.ranks() && (questions.max_batch || !questions.fit.empty())) {
     return refused(fmt::format("whatif: {} and {} are two questions, ask one at a time",
                                questions.pairs ? "--pairs" : "--rank-all",
@@ -185,16 +256,16 @@ Status check_questions(const Questions& questions, bool has_stack) {
                     "--accelerator",
                     questions.rank_all ? "--rank-all" : "--pairs"));
   }
-  if (questions.by != "time" && !questions.ranks()) {
-    return refused("whatif: --by orders a ranking, give it with --rank-all or --pairs");
+  if (questions.by != "time" && !questions.ranks() && !questions.search) {
+    return refused("whatif: --by orders a ranking, give it with --rank-all, --pairs or --search");
   }
   if (questions.examples && (!questions.rank_all || questions.pairs)) {
     return refused("whatif: --examples goes with --rank-all alone");
   }
   if (!questions.any() && !has_stack) {
     return refused(
-        "whatif: give --apply NAME, --accelerator NAME, --rank-all, --pairs, --fit SIZE or "
-        "--max-batch");
+        "whatif: give --apply NAME, --accelerator NAME, --rank-all, --pairs, --search, --fit SIZE "
+        "or --max-batch");
   }
   return ok_status();
 }
@@ -203,6 +274,9 @@ int answer_question(const Questions& questions, const CommonOptions& common, con
                     std::span<const driver::WhatIf> stack, std::span<const std::string> texts) {
   if (questions.ranks()) {
     return answer_ranking(questions, common, base);
+  }
+  if (questions.search) {
+    return answer_search(questions, common, base, stack, texts);
   }
   return questions.max_batch ? answer_max_batch(questions, common, base, stack)
                              : answer_fit(questions, common, base, stack, texts);

@@ -31,6 +31,7 @@ struct RunOptions {
   Engine engine = Engine::pull;
   StepChoice step;
   Checks checks = default_checks();  ///< of the graphs that what-ifs make
+  bool keeps_neutral = false;        ///< a what-if that changes nothing is an answer, no error
 };
 
 /// A simulated graph and the answer it gives.

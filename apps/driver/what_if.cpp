@@ -14,10 +14,11 @@ enum class Idle : std::uint8_t { refuse, skip };
 
 /// The stack applied in its order.
 Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatIf> stack, Idle idle,
-                               Checks checks = default_checks()) {
-  WhatIfStack applied(recording, checks);
+                               const RunOptions& options = {}) {
+  WhatIfStack applied(recording, options.checks);
+  const Neutral neutral = options.keeps_neutral ? Neutral::keep : Neutral::refuse;
   for (const WhatIf& what_if : in_order(stack)) {
-    const Status pushed = applied.push(what_if);
+    const Status pushed = applied.push(what_if, neutral);
     const bool skips =
         idle == Idle::skip && !pushed.ok() && pushed.error().code == ErrorCode::no_match;
     if (!pushed.ok() && !skips) {
@@ -30,7 +31,7 @@ Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatI
 /// The same, simulated, with the range that the edited durations declare.
 Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
                                const RunOptions& options, Idle idle) {
-  const Result<WhatIfStack> applied = applied_to(recording, stack, idle, options.checks);
+  const Result<WhatIfStack> applied = applied_to(recording, stack, idle, options);
   return applied.ok() ? applied->finish(options) : applied.error();
 }
 

@@ -132,7 +132,7 @@ std::string reason_of(const Error& error, std::string_view name) {
   return error.message.rfind(prefix, 0) == 0 ? error.message.substr(prefix.size()) : error.message;
 }
 
-Status WhatIfStack::push(const WhatIf& what_if) {
+Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   const OptimizationInfo& info = *what_if.optimization;
   if (const Status read = read_files_of(what_if, known_); !read.ok()) {
     return Error(read.error()).with_context(info.name);
@@ -148,7 +148,7 @@ Status WhatIfStack::push(const WhatIf& what_if) {
   if (!committed.ok()) {
     return Error(committed.error()).with_context(info.name);
   }
-  if (changes_nothing(graph_, *change, *committed)) {
+  if (neutral == Neutral::refuse && changes_nothing(graph_, *change, *committed)) {
     return Error{
         ErrorCode::no_match,
         fmt::format("{}: changes nothing: {}", info.name,

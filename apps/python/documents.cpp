@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/answers/best_set.h"
 #include "apps/driver/inspect.h"
+#include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/sweep/select.h"
@@ -108,6 +110,47 @@ Result<std::string> RecordedRun::what_if(const std::vector<std::string>& what_if
                                               .what_ifs = what_ifs}));
 }
 
+Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs,
+                                        const std::string& accelerator, const SearchOptions& search,
+                                        const ReplayOptions& options) const {
+  const auto run = run_options(options);
+  if (!run.ok()) return run.error();
+  auto specs = driver::parse_stack(what_ifs);
+  if (!specs.ok()) return std::move(specs).error();
+  if (!accelerator.empty()) specs->push_back(driver::swap_to(accelerator));
+  const auto stack = driver::check_stack(*specs);
+  if (!stack.ok()) return stack.error();
+  if (search.by != "time" && search.by != "memory") {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("by: got {}, expected time or memory", in_quotes(search.by))};
+  }
+  driver::BestSetQuestion question{
+      .by = search.by == "memory" ? driver::RankBy::memory : driver::RankBy::time,
+      .most_members = search.members,
+      .most_trials = search.trials,
+      .without = search.without,
+      .target = {}};
+  if (!search.fit.empty()) {
+    const auto device = driver::accelerator_after(*recording_, *stack);
+    if (!device.ok()) return device.error();
+    const auto target = driver::parse_target(recording_->catalogue(), search.fit, *device);
+    if (!target.ok()) return target.error();
+    question.target = *target;
+  }
+  const auto replay = driver::replay(*recording_, *run);
+  if (!replay.ok()) return replay.error();
+  const auto before =
+      analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
+  if (!before.ok()) return before.error();
+  const auto found = driver::find_best_set(*recording_, *replay, *stack, *run, question);
+  if (!found.ok()) return found.error();
+  return report::json_of(report::result_page({.recording = *recording_,
+                                              .replay = *replay,
+                                              .baseline = *before,
+                                              .best_set = &*found,
+                                              .what_ifs = what_ifs}));
+}
+
 bool is_scenario(const std::string& path) { return driver::is_scenario_file(path); }
 
 Result<std::string> simulate_scenario(const std::string& path, const CataloguePtr& catalogue) {
@@ -126,6 +169,25 @@ Result<std::string> inspect(const std::vector<std::string>& paths, const Catalog
     std::move(some->begin(), some->end(), std::back_inserter(found));
   }
   return report::json_of(report::inspect_page(found, {}));
+}
+
+Result<std::string> plan(const driver::PlanRequest& request, std::uint32_t gpus, double batch,
+                         std::size_t top, const CataloguePtr& catalogue) {
+  const auto scenario = driver::scenario_of(*catalogue, request);
+  if (!scenario.ok()) return scenario.error();
+  const std::uint32_t all = scenario->cluster->accelerators();
+  if (gpus > all) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("gpus: got {}, expected at most the {} accelerators of {}", gpus, all,
+                             scenario->cluster->name)};
+  }
+  const std::uint32_t devices = gpus > 0 ? gpus : driver::power_of_two_within(all);
+  const double sequences = batch > 0 ? batch : driver::usual_batch(scenario->job.length, devices);
+  std::vector<driver::PlanAnswer> answers;
+  auto found = driver::search_plans({*scenario, devices, sequences, top});
+  if (!found.ok()) return std::move(found).error();
+  answers.push_back(*std::move(found));
+  return report::json_of(report::plans_page({*scenario, answers, {}}));
 }
 
 Result<std::string> schedule(const std::string& path) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/driver/load.h"
+#include "apps/driver/plan/plan_request.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/sweep/run.h"
 #include "models/catalogue/catalogue.h"
@@ -24,6 +25,15 @@ struct ReplayOptions {
   std::string engine = "pull";
 };
 
+/// See driver::BestSetQuestion.
+struct SearchOptions {
+  std::string by = "time";
+  std::string fit{};  ///< a size, or an accelerator; empty: the run's own
+  std::size_t members = 6;
+  std::size_t trials = 1000;
+  std::vector<std::string> without{};
+};
+
 /// A recording that is read once and asked often.
 class RecordedRun {
  public:
@@ -33,6 +43,11 @@ class RecordedRun {
   [[nodiscard]] Result<std::string> what_if(const std::vector<std::string>& what_ifs,
                                             const std::string& accelerator,
                                             const ReplayOptions& options) const;
+  /// The what-ifs that together give most, on top of these.
+  [[nodiscard]] Result<std::string> search(const std::vector<std::string>& what_ifs,
+                                           const std::string& accelerator,
+                                           const SearchOptions& search,
+                                           const ReplayOptions& options) const;
   [[nodiscard]] std::size_t tasks() const { return recording_->graph().size(); }
 
  private:
@@ -44,6 +59,10 @@ class RecordedRun {
                                                     const CataloguePtr& catalogue);
 [[nodiscard]] Result<std::string> inspect(const std::vector<std::string>& paths,
                                           const CataloguePtr& catalogue);
+/// The best plans; `gpus` 0: the largest power of two of the cluster, `batch` 0: the usual one.
+[[nodiscard]] Result<std::string> plan(const driver::PlanRequest& request, std::uint32_t gpus,
+                                       double batch, std::size_t top,
+                                       const CataloguePtr& catalogue);
 [[nodiscard]] Result<std::string> schedule(const std::string& path);
 
 /// Runs a sweep; an empty `text` means the file. The document has the best `top` points.

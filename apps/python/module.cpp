@@ -1,7 +1,9 @@
 // The compiled half of the Python package: files to documents, and the predictor. The other half,
 // foretrace/__init__.py, makes objects of them.
+#include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,10 @@ T taken(Result<T> result) {
 CataloguePtr known(const std::string& configs) { return taken(catalogue_of(configs)); }
 
 using Unlocked = py::call_guard<py::gil_scoped_release>;
+
+/// A placement as Python gives it: the members of JobPlacement in their order.
+using PlacementTuple =
+    std::tuple<std::string, std::uint32_t, std::string, double, double, double, double>;
 
 void add_predictor(py::module_& module) {
   py::class_<StepPrediction>(module, "StepPrediction")
@@ -76,6 +82,24 @@ void add_predictor(py::module_& module) {
           py::arg("cluster") = "", py::arg("compute") = 1.0, py::arg("copies") = 1.0,
           py::arg("communication") = 1.0, py::arg("host") = 1.0, Unlocked())
       .def(
+          "_predict_many",
+          [](const Predictor& self, const std::vector<PlacementTuple>& placements) {
+            std::vector<StepPrediction> answers;
+            answers.reserve(placements.size());
+            for (std::size_t i = 0; i < placements.size(); ++i) {
+              const auto& [accelerator, accelerators, cluster, compute, copies, communication,
+                           host] = placements[i];
+              auto answer = self.predict(
+                  {accelerator, accelerators, cluster, compute, copies, communication, host});
+              if (!answer.ok()) {
+                throw Failure("placement " + std::to_string(i) + ": " + answer.error().message);
+              }
+              answers.push_back(*answer);
+            }
+            return answers;
+          },
+          py::arg("placements"), Unlocked())
+      .def(
           "throughputs",
           [](const Predictor& self, const std::vector<std::string>& accelerators,
              const std::vector<std::uint32_t>& counts) {
@@ -119,6 +143,16 @@ void add_recordings(py::module_& module) {
           },
           py::arg("what_ifs"), py::arg("accelerator"), py::arg("step"), py::arg("engine"),
           Unlocked())
+      .def(
+          "search",
+          [](const RecordedRun& self, const std::vector<std::string>& what_ifs,
+             const std::string& accelerator, const std::string& by, const std::string& fit,
+             std::size_t members, std::size_t trials, const std::vector<std::string>& without,
+             const std::string& step, const std::string& engine) {
+            return taken(self.search(what_ifs, accelerator, {by, fit, members, trials, without},
+                                     {step, engine}));
+          },
+          Unlocked())
       .def_property_readonly("tasks", &RecordedRun::tasks);
 }
 
@@ -143,6 +177,15 @@ PYBIND11_MODULE(_foretrace, module) {
       "inspect",
       [](const std::vector<std::string>& paths, const std::string& configs) {
         return taken(inspect(paths, known(configs)));
+      },
+      Unlocked());
+  module.def(
+      "plan",
+      [](const std::string& model, const std::string& cluster, const std::string& framework,
+         const std::string& precision, std::size_t sequence, std::uint32_t gpus, double batch,
+         std::size_t top, const std::string& configs) {
+        return taken(plan({model, cluster, framework, precision, sequence}, gpus, batch, top,
+                          known(configs)));
       },
       Unlocked());
   module.def(

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/answers/best_set.h"
 #include "apps/driver/answers/communication.h"
 #include "apps/driver/answers/fit.h"
 #include "apps/driver/answers/max_batch.h"
@@ -75,6 +76,7 @@ struct ResultAnswer {
   const driver::PairRanking* pairs = nullptr;
   const driver::FitAnswer* fit = nullptr;
   const driver::BatchAnswer* max_batch = nullptr;
+  const driver::BestSetAnswer* best_set = nullptr;
   std::span<const std::string> what_ifs{};  ///< as --apply takes them
   bool all_steps = false;                   ///< every step beside its simulation
   bool rank_all = false;                    ///< the ranking is asked for beside pairs

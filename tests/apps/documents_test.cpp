@@ -178,6 +178,11 @@ TEST_CASE("pairs, what fits and the largest batch follow the schema") {
   CHECK(roomy["fit"]["now"]["fits"] == true);
   CHECK_FALSE(roomy.contains("predicted"));
   check_against("result-1.json", document_of(command + " --fit 610MiB --json", 1));
+  const json search = document_of(command + " --search --members 3 --json");
+  check_against("result-1.json", search);
+  CHECK(search["search"]["members"].size() == 3);
+  CHECK(search["search"]["best"]["step_ns"] == search["predicted"]["step_ns"]);
+  check_against("result-1.json", document_of(command + " --search --fit 10MiB --json", 1));
   const json batch = document_of(command + " --max-batch --fit 8GiB --json");
   check_against("result-1.json", batch);
   CHECK(batch["max_batch"]["max_batch"] > 64);

@@ -58,8 +58,8 @@ TEST_CASE("bad usage is said in one line") {
   CHECK(error_of("simulate " + demo + " --step soon") ==
         "foretrace: --step: got 'soon', expected median, all or a step number\n");
   CHECK(error_of("whatif " + demo) ==
-        "foretrace: whatif: give --apply NAME, --accelerator NAME, --rank-all, --pairs, --fit SIZE "
-        "or --max-batch\n");
+        "foretrace: whatif: give --apply NAME, --accelerator NAME, --rank-all, --pairs, --search, "
+        "--fit SIZE or --max-batch\n");
   CHECK(
       error_of("whatif " + demo + " --rank-all --apply mixed_precision") ==
       "foretrace: whatif: --rank-all tries what-ifs alone, leave out --apply and --accelerator\n");

@@ -10,5 +10,6 @@ void what_if_ratios(Ratios& out);
 void ingest_ratios(Ratios& out);
 void ftr_ratios(Ratios& out);
 void memory_ratios(Ratios& out);
+void sweep_ratios(Ratios& out);
 
 }  // namespace foretrace::bench

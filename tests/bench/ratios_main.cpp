@@ -32,6 +32,11 @@ constexpr std::array targets = {
     Target{"whatif_structural_180k_ms", 10, true, "ms CPU, tasks are removed"},
     Target{"allocator_million_events_per_s", 10, false,
            "million requests and frees per s and core"},
+    Target{"predict_us", 40, true, "us CPU per 10,000 tasks, every duration changes"},
+    Target{"predict_kernels_us", 0, true, "us CPU per 10,000 tasks, kernels change"},
+    Target{"predict_copies_us", 20, true, "us CPU per 10,000 tasks, under a tenth changes"},
+    Target{"sweep_points_per_s", 0, false, "plans per second and core, into the store"},
+    Target{"sweep_vs_bare_evaluation", 0.8, false, "of the speed without a store"},
     Target{"whatif_rerun_real_ms", 0, true, "ms CPU"},
     Target{"whatif_structural_real_ms", 0, true, "ms CPU"},
 };
@@ -87,6 +92,7 @@ int main(int argc, char** argv) {
   foretrace::bench::engine_ratios(ratios);
   foretrace::bench::what_if_ratios(ratios);
   foretrace::bench::memory_ratios(ratios);
+  foretrace::bench::sweep_ratios(ratios);
   print(ratios);
   if (argc > 1 && !write(ratios, argv[1])) {
     fmt::print(stderr, "{}: cannot be written\n", argv[1]);

@@ -3,6 +3,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,32 @@ class Answers(unittest.TestCase):
         self.assertEqual(recording.simulate().step_ns, foretrace.simulate(DEMO).step_ns)
         self.assertEqual(recording.whatif("mixed_precision").predicted.step_ns,
                          foretrace.whatif(recording, ["mixed_precision"]).predicted.step_ns)
+
+    def test_search_finds_what_whatif_predicts(self):
+        recording = foretrace.read(DEMO)
+        found = recording.search(members=3)
+        self.assertEqual(len(found.members), 3)
+        self.assertEqual(recording.whatif(found.best).predicted.step_ns, found.step_ns)
+        self.assertLessEqual(found.low_ns, found.step_ns)
+        without = foretrace.search(recording, without="mixed_precision", members=3)
+        self.assertNotIn("mixed_precision", without.best)
+        self.assertGreater(without.step_ns, found.step_ns)
+        with self.assertRaisesRegex(foretrace.Error, "expected time or memory"):
+            recording.search(by="luck")
+
+    def test_plan_finds_plans(self):
+        result = foretrace.plan("llama3_8b", "dgx_a100", gpus=16, batch=64, top=3)
+        self.assertEqual(len(result.plans), 3)
+        self.assertEqual(result.best["step_ns"], min(one["step_ns"] for one in result.plans))
+        self.assertEqual(foretrace.plan("gpt3_175b", "dgx_a100", gpus=8, batch=64).plans, [])
+        with self.assertRaisesRegex(foretrace.Error, "at most the"):
+            foretrace.plan("llama3_8b", "dgx_a100", gpus=10**9)
+
+    def test_recordings_and_predictors_travel_to_other_processes(self):
+        recording = pickle.loads(pickle.dumps(foretrace.read(DEMO)))
+        self.assertEqual(recording.simulate().step_ns, foretrace.simulate(DEMO).step_ns)
+        job = foretrace.Predictor(DEMO)
+        self.assertEqual(pickle.loads(pickle.dumps(job)).predict(compute=0.5).step_ns, job.predict(compute=0.5).step_ns)
 
     def test_inspect_tells_what_is_in_a_trace(self):
         self.assertEqual(len(foretrace.inspect(DEMO).traces), 1)
@@ -102,6 +129,21 @@ class Sweeps(unittest.TestCase):
             self.assertIsInstance(frame, pandas.DataFrame)
             self.assertEqual(len(frame), 4)
 
+    def test_points_are_arrays_where_numpy_is(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("no numpy")
+        with tempfile.TemporaryDirectory() as folder:
+            arrays = foretrace.sweep(self.SWEEP, folder).arrays()
+            self.assertEqual(arrays["step_ns"].dtype.kind, "i")
+            self.assertEqual(int(numpy.argmin(arrays["step_ns"])), 3)
+
+    def test_a_search_looks_at_a_part_of_the_space(self):
+        sweep = {**self.SWEEP, "method": {"kind": "nsga2", "points": 3, "population": 2, "seed": 1}}
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(foretrace.sweep(sweep, folder).rows, 3)
+
 
 class Predictors(unittest.TestCase):
     def test_predict(self):
@@ -112,6 +154,23 @@ class Predictors(unittest.TestCase):
         self.assertLessEqual(foretrace.Predictor.corun(job, job).first_share, 1)
         with self.assertRaisesRegex(foretrace.Error, "did you mean 'h100_sxm'"):
             job.predict(accelerator="h100_sxn")
+
+    def test_many_placements_are_as_many_questions(self):
+        job = foretrace.Predictor(DEMO)
+        asked = [{"compute": 0.5 + 0.1 * i, "host": 1.1} for i in range(8)] + [{"accelerator": "h100_sxm"}]
+        answers = job.predict_many(asked)
+        self.assertEqual([one.step_ns for one in answers], [job.predict(**one).step_ns for one in asked])
+        self.assertEqual(answers.rows()[1]["compute"], 0.6)
+        with self.assertRaisesRegex(foretrace.Error, "placement 1: "):
+            job.predict_many([{}, {"compute": -1}])
+        with self.assertRaisesRegex(foretrace.Error, "placement 0: got 'computer'"):
+            job.predict_many([{"computer": 1}])
+        try:
+            import numpy
+        except ImportError:
+            return
+        self.assertEqual(answers.arrays()["step_ns"].shape, (9,))
+        self.assertTrue(numpy.isnan(answers.arrays()["host"][8]))
 
     def test_threads_share_a_predictor(self):
         job = foretrace.Predictor(DEMO)
@@ -141,6 +200,12 @@ class Predictors(unittest.TestCase):
 
 
 class Examples(unittest.TestCase):
+    def test_what_ifs_run_on_other_processes(self):
+        printed = subprocess.run([sys.executable, str(ROOT / "examples/sweeps/many_processes.py"), DEMO], check=True,
+                                 capture_output=True, text=True).stdout
+        self.assertEqual(len(printed.splitlines()), 12)
+        self.assertRegex(printed, r"h100_sxm +mixed_precision \+ kernel_fusion +\d+\.\d\d ms")
+
     def test_the_schedulers_example_runs(self):
         printed = subprocess.run([sys.executable, str(ROOT / "examples/08_scheduler/place_jobs.py"), DEMO,
                                   str(ROOT / "examples/traces/demo_generated_cnn_memory.json.gz")],

@@ -18,6 +18,7 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
+#include "apps/driver/plan/plan_request.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/recorded_plans.h"
 #include "apps/driver/predict.h"
@@ -66,9 +67,8 @@ Result<std::uint32_t> device_count(std::string_view part, std::string_view text)
 
 Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
   if (text.empty()) {
-    DeviceRange range;
-    while (range.most <= all / 2) range.most *= 2;
-    return DeviceRange{range.most, range.most};
+    const std::uint32_t most = driver::power_of_two_within(all);
+    return DeviceRange{most, most};
   }
   const std::string_view view = text;
   const auto dots = view.find("..");
@@ -91,27 +91,10 @@ Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
 }
 
 Result<driver::Scenario> scenario_of(const Options& options) {
-  driver::Scenario scenario;
   const Result<CataloguePtr> known = app::catalogue();
   if (!known.ok()) return known.error();
-  auto model = find_model(**known, options.model);
-  if (!model.ok()) return std::move(model).error();
-  auto cluster = find_cluster(**known, options.cluster);
-  if (!cluster.ok()) return std::move(cluster).error();
-  auto framework = find_framework(
-      **known, options.framework.empty() ? usual_framework : std::string_view(options.framework));
-  if (!framework.ok()) return std::move(framework).error();
-  auto precisions = driver::precisions_of(
-      options.precision.empty() ? usual_precision : std::string_view(options.precision));
-  if (!precisions.ok()) return std::move(precisions).error();
-  scenario.model = std::make_shared<const ModelSpec>(*std::move(model));
-  scenario.cluster = std::make_shared<const Cluster>(*std::move(cluster));
-  scenario.framework = std::make_shared<const Framework>(*std::move(framework));
-  scenario.job.precisions = *precisions;
-  const double positions = scenario.model->transformer.positions;
-  scenario.job.length = options.sequence > 0 ? static_cast<double>(options.sequence) : positions;
-  scenario.job.keys = scenario.job.length;
-  return scenario;
+  return driver::scenario_of(**known, {options.model, options.cluster, options.framework,
+                                       options.precision, options.sequence});
 }
 
 /// One search per number of devices: from the least, doubling, to the most.

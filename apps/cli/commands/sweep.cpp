@@ -1,6 +1,7 @@
 // foretrace sweep: computes every point of a design space, and shows what came of it.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,9 +14,11 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
+#include "apps/cli/output/outputs.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/select.h"
 #include "apps/report/pages.h"
+#include "apps/report/sweep/picture.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/text.h"
 
@@ -36,6 +39,7 @@ struct Options {
   bool show = false;
   bool pareto = false;
   std::string where;
+  std::string svg;
 };
 
 Error bad_usage(std::string message) { return {ErrorCode::bad_usage, std::move(message)}; }
@@ -101,9 +105,25 @@ int show_lines(const Options& options, const sweeping::StoredSweep& stored) {
   return written.ok() ? app::answer(text) : app::failure(written.error());
 }
 
+Status draw(const Options& options, const sweeping::StoredSweep& stored) {
+  const auto question = question_of(options, stored.sweep, true);
+  if (!question.ok()) return question.error();
+  const auto picture = report::sweep_picture(stored, *question);
+  if (!picture.ok()) return picture.error();
+  return app::write_file(options.svg, [&](const std::function<bool(std::string_view)>& sink) {
+    return sink(*picture) ? ok_status()
+                          : Status(Error{ErrorCode::io, "the picture could not be written"});
+  });
+}
+
 int show(const Options& options, const std::string& folder, const sweeping::SweepRun* run) {
   const auto stored = sweeping::open_stored(folder);
   if (!stored.ok()) return app::failure(stored.error());
+  if (!options.svg.empty()) {
+    if (const Status drawn = draw(options, *stored); !drawn.ok()) {
+      return app::failure(drawn.error());
+    }
+  }
   if (options.common.csv && options.common.table.empty()) return show_lines(options, *stored);
   const auto question = question_of(options, stored->sweep, false);
   if (!question.ok()) return app::failure(question.error());
@@ -125,6 +145,11 @@ int show(const Options& options, const std::string& folder, const sweeping::Swee
 int run(const Options& options) {
   app::start_logging(options.common);
   if (const Status fine = check(options); !fine.ok()) return app::failure(fine.error());
+  const std::vector<std::string> inputs = {
+      options.path, sweeping::store_file(options.show ? options.path : options.folder)};
+  if (const Status fine = app::check_outputs(std::array{options.svg}, inputs); !fine.ok()) {
+    return app::failure(fine.error());
+  }
   if (options.show) return show(options, options.path, nullptr);
   const auto sweep = sweeping::read_sweep(options.path);
   if (!sweep.ok()) return app::failure(sweep.error());
@@ -171,6 +196,9 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("--where", options->where,
                  "only points for which this holds: \"micro <= 4 && memory_bytes < 40 GiB\"")
       .type_name("EXPR");
+  cli.add_option("--svg", options->svg,
+                 "draw the points (SVG): objectives against each other, and what each axis decides")
+      .type_name("FILE");
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {

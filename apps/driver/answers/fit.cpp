@@ -1,10 +1,7 @@
 #include "apps/driver/answers/fit.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "apps/driver/answers/ranking.h"
 #include "apps/driver/answers/what_if_tree.h"
@@ -19,57 +16,6 @@ constexpr std::size_t most_next = 5;
 // Steps that differ by less are the same to a user, even where no scatter is recorded.
 constexpr double least_tolerance = 0.001;
 
-/// "steps=2;batch_size:factor=0.5" of gradient_accumulation, as --apply takes it.
-std::vector<std::string> texts_of(const OptimizationInfo& info, std::string_view setting) {
-  std::vector<std::string> texts;
-  const std::string_view own = setting.substr(0, setting.find(';'));
-  texts.push_back(fmt::format("{}{}{}", info.name, own.empty() ? "" : ":", own));
-  while (setting.find(';') != std::string_view::npos) {
-    setting.remove_prefix(setting.find(';') + 1);
-    texts.emplace_back(setting.substr(0, setting.find(';')));
-  }
-  return texts;
-}
-
-Result<FitChoice> choice_of(const OptimizationInfo& info, std::string_view setting) {
-  FitChoice choice{&info, texts_of(info, setting), {}};
-  Result<std::vector<WhatIf>> parts = stack_of(choice.texts);
-  if (!parts.ok()) {
-    return parts.error();
-  }
-  choice.parts = *std::move(parts);
-  return choice;
-}
-
-/// Every setting to look at, earlier stages first.
-Result<std::vector<FitChoice>> all_choices() {
-  std::vector<FitChoice> choices;
-  for (const OptimizationInfo* const info : optimizations::all()) {
-    std::vector<std::string_view> settings(info->memory_settings.begin(),
-                                           info->memory_settings.end());
-    const bool has_defaults =
-        std::none_of(info->params.begin(), info->params.end(),
-                     [](const ParamInfo& param) { return param.default_text.empty(); });
-    if (info->basis == Basis::formula) {
-      continue;
-    }
-    if (has_defaults) {
-      settings.insert(settings.begin(), "");
-    }
-    for (const std::string_view setting : settings) {
-      Result<FitChoice> choice = choice_of(*info, setting);
-      if (!choice.ok()) {
-        return Error(choice.error()).with_context(fmt::format("settings of {}", info->name));
-      }
-      choices.push_back(*std::move(choice));
-    }
-  }
-  std::stable_sort(choices.begin(), choices.end(), [](const FitChoice& a, const FitChoice& b) {
-    return a.optimization->stage < b.optimization->stage;
-  });
-  return choices;
-}
-
 /// The stack and the parts of a set, in the order in which they are applied.
 template <typename Element, typename PartsOf>
 std::vector<Element> ordered(std::span<const WhatIf> what_ifs, std::span<const Element> stack,
@@ -79,7 +25,7 @@ std::vector<Element> ordered(std::span<const WhatIf> what_ifs, std::span<const E
     parts.emplace_back(what_ifs[i].optimization, stack[i]);
   }
   for (const std::size_t number : set.choices) {
-    const FitChoice& choice = answer.choices[number];
+    const WhatIfChoice& choice = answer.choices[number];
     for (std::size_t i = 0; i < choice.parts.size(); ++i) {
       parts.emplace_back(choice.parts[i].optimization, parts_of(choice)[i]);
     }
@@ -116,7 +62,7 @@ class Fitter {
     if (answer_.fits_now()) {
       return std::move(answer_);
     }
-    Result<std::vector<FitChoice>> choices = all_choices();
+    Result<std::vector<WhatIfChoice>> choices = all_choices(Settings::also_for_memory);
     if (!choices.ok()) {
       return choices.error();
     }
@@ -146,35 +92,22 @@ class Fitter {
     return set;
   }
 
-  /// Numbers of `steps_`: what a set is applied as.
-  [[nodiscard]] std::vector<std::size_t> path_of(const std::vector<std::size_t>& choices) const {
-    FitSet set;
-    set.choices = choices;
-    std::vector<std::size_t> path(stack_.size());
-    std::iota(path.begin(), path.end(), std::size_t{0});
-    const auto parts_of = [&](const FitChoice& choice) {
-      const auto number = static_cast<std::size_t>(&choice - answer_.choices.data());
-      std::vector<std::size_t> parts(choice.parts.size());
-      std::iota(parts.begin(), parts.end(), first_step_[number]);
-      return parts;
-    };
-    return ordered(stack_, std::span<const std::size_t>(path), set, answer_, parts_of);
-  }
-
   /// Sets without ranges, as fast as can be.
   [[nodiscard]] std::vector<SetTrial> trials(std::span<const std::vector<std::size_t>> sets) {
+    const ChoiceSteps numbered(stack_, answer_.choices);
     std::vector<std::vector<std::size_t>> paths;
     paths.reserve(sets.size());
     for (const std::vector<std::size_t>& set : sets) {
-      paths.push_back(path_of(set));
+      paths.push_back(numbered.path_of(set));
     }
     std::vector<SetTrial> trials(sets.size());
-    for_each_stack(recording_, steps_, paths, [&](std::size_t i, const WhatIfStack* changed) {
-      if (changed != nullptr) {
-        trials[i] = trial(changed->graph());
-      }
-      progress_.one_more();
-    });
+    for_each_stack(recording_, numbered.steps(), paths,
+                   [&](std::size_t i, const WhatIfStack* changed) {
+                     if (changed != nullptr) {
+                       trials[i] = trial(changed->graph());
+                     }
+                     progress_.one_more();
+                   });
     return trials;
   }
 
@@ -185,25 +118,6 @@ class Fitter {
     }
     const auto need = memory_.need(graph, run->timeline);
     return {true, run->answer.step_ns, need ? answer_.target.needed_bytes(*need) : 0};
-  }
-
-  /// What sets are made of: the stack, then the parts of every choice.
-  void number_steps() {
-    steps_.assign(stack_.begin(), stack_.end());
-    for (const FitChoice& choice : answer_.choices) {
-      first_step_.push_back(steps_.size());
-      steps_.insert(steps_.end(), choice.parts.begin(), choice.parts.end());
-    }
-  }
-
-  /// Another setting of what is applied already, or in conflict with it, is no choice.
-  [[nodiscard]] bool meets_stack(const FitChoice& choice) const {
-    return std::any_of(stack_.begin(), stack_.end(), [&](const WhatIf& applied) {
-      return std::any_of(choice.parts.begin(), choice.parts.end(), [&](const WhatIf& part) {
-        return part.optimization == applied.optimization ||
-               in_conflict(*part.optimization, *applied.optimization);
-      });
-    });
   }
 
   [[nodiscard]] bool edits_tensors(const FitAnswer& alone, std::size_t choice) const {
@@ -225,8 +139,8 @@ class Fitter {
                        });
   }
 
-  void keep_those_that_edit_tensors(std::vector<FitChoice> all) {
-    std::erase_if(all, [&](const FitChoice& choice) { return meets_stack(choice); });
+  void keep_those_that_edit_tensors(std::vector<WhatIfChoice> all) {
+    std::erase_if(all, [&](const WhatIfChoice& choice) { return meets_stack(choice, stack_); });
     FitAnswer alone;
     alone.choices = std::move(all);
     std::vector<char> is_kept(alone.choices.size(), 0);
@@ -304,7 +218,7 @@ class Fitter {
   Status search(SetLimits limits) {
     SetProblem problem;
     std::vector<const OptimizationInfo*> groups;
-    for (const FitChoice& choice : answer_.choices) {
+    for (const WhatIfChoice& choice : answer_.choices) {
       const auto found = std::find(groups.begin(), groups.end(), choice.optimization);
       problem.group.push_back(static_cast<std::size_t>(found - groups.begin()));
       if (found == groups.end()) groups.push_back(choice.optimization);
@@ -314,7 +228,6 @@ class Fitter {
     };
     problem.try_sets = [&](std::span<const std::vector<std::size_t>> sets) { return trials(sets); };
     problem.expect = [&](std::size_t sets) { progress_.expect(sets); };
-    number_steps();
     progress_.expect(limits.most_trials);
     problem.nothing = {true, answer_.now.step_ns, answer_.target.needed_bytes(answer_.now.need)};
     problem.capacity_bytes = answer_.target.capacity_bytes;
@@ -333,22 +246,21 @@ class Fitter {
   MemoryModel memory_;
   ProgressCount progress_;
   FitAnswer answer_;
-  std::vector<WhatIf> steps_;
-  std::vector<std::size_t> first_step_;  // per choice: number of its first part
 };
 
 }  // namespace
 
 std::vector<WhatIf> with_set(std::span<const WhatIf> stack, const FitAnswer& answer,
                              const FitSet& set) {
-  return ordered(stack, stack, set, answer, [](const FitChoice& choice) { return choice.parts; });
+  return ordered(stack, stack, set, answer,
+                 [](const WhatIfChoice& choice) { return choice.parts; });
 }
 
 std::vector<std::string> with_set(std::span<const std::string> stack, const FitAnswer& answer,
                                   const FitSet& set) {
   std::vector<std::string> texts(stack.begin(), stack.end());
   for (const std::size_t number : set.choices) {
-    const FitChoice& choice = answer.choices[number];
+    const WhatIfChoice& choice = answer.choices[number];
     texts.insert(texts.end(), choice.texts.begin(), choice.texts.end());
   }
   return texts;

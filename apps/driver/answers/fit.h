@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/driver/answers/choices.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/answers/progress.h"
 #include "apps/driver/answers/set_search.h"
@@ -18,14 +19,6 @@
 #include "sim/core/result.h"
 
 namespace foretrace::driver {
-
-/// A setting of a what-if that edits tensors.
-struct FitChoice {
-  const OptimizationInfo* optimization = nullptr;
-  /// As --apply takes them; more than one where another what-if goes with the setting.
-  std::vector<std::string> texts;
-  std::vector<WhatIf> parts;
-};
 
 /// A set of choices as simulated.
 struct FitSet {
@@ -39,12 +32,12 @@ struct FitSet {
 
 struct FitAnswer {
   MemoryTarget target;
-  FitSet now;  ///< without any choice
-  std::vector<FitChoice> choices;
-  std::vector<FitSet> singles;     ///< smallest need first
-  std::optional<FitSet> best;      ///< nothing if no set fits, or if it fits now
-  std::vector<FitSet> next;        ///< further ones that fit, shortest step first
-  std::optional<FitSet> smallest;  ///< the least need of all
+  FitSet now;                         ///< without any choice
+  std::vector<WhatIfChoice> choices;  ///< those that edit tensors
+  std::vector<FitSet> singles;        ///< smallest need first
+  std::optional<FitSet> best;         ///< nothing if no set fits, or if it fits now
+  std::vector<FitSet> next;           ///< further ones that fit, shortest step first
+  std::optional<FitSet> smallest;     ///< the least need of all
   /// If it does not fit now: what happens without a what-if where tensors wait or leave instead, as
   /// --memory-budget has it with the same size.
   std::vector<BudgetTry> policies;

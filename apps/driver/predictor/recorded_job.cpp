@@ -1,6 +1,9 @@
 // Recorded jobs: a graph per place where the job was asked for, and simulation of it with factors.
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -42,14 +45,38 @@ Factor factor_of(TaskKind kind) {
   return Factor::host;
 }
 
+/// Tasks whose time one factor acts on; those that take none are left out.
+struct ScaledTasks {
+  std::vector<std::uint32_t> task;
+  std::vector<double> ns;
+
+  void add(std::size_t at, std::int64_t time_ns) {
+    if (time_ns == 0) return;
+    task.push_back(static_cast<std::uint32_t>(at));
+    ns.push_back(static_cast<double>(time_ns));
+  }
+  /// Every other time of the column stays.
+  void write(double factor, std::vector<std::int64_t>& column) const {
+    for (std::size_t i = 0; i < task.size(); ++i) {
+      column[task[i]] = static_cast<std::int64_t>(ns[i] * factor + 0.5);
+    }
+  }
+};
+
+std::uint64_t next_place_number() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
 /// The job at one place: its graph there and what the answer says besides the step.
 struct Place {
   TaskGraph graph;
   StepPrediction answer;  ///< with all factors at 1
   double low = 1;         ///< ends of the range / the step
   double high = 1;
-  std::vector<Factor> factor;   ///< per task: of its duration
-  std::vector<Factor> segment;  ///< per task: of the time before it
+  std::uint64_t number = 0;  ///< no other place of the process has it
+  std::array<ScaledTasks, factor_count> durations;
+  ScaledTasks segments;  ///< host time before tasks
   std::int64_t device_bytes = 0;
   DeviceUse use;
   bool is_pull = true;               ///< the pull engine is exact
@@ -60,23 +87,39 @@ std::int64_t scaled(std::int64_t ns, double factor) {
   return static_cast<std::int64_t>(static_cast<double>(ns) * factor + 0.5);
 }
 
-/// Columns of a thread that are filled anew for every question: no memory is asked for.
+/// Columns of a thread, which keep their memory from question to question, and their times as far
+/// as the next question has the same factors.
 struct Scratch {
+  std::uint64_t place = 0;  ///< that the columns are of
+  std::array<double, factor_count> factors{};
   std::shared_ptr<std::vector<std::int64_t>> duration_ns =
       std::make_shared<std::vector<std::int64_t>>();
+  double segment_factor = 1;
   std::shared_ptr<std::vector<std::int64_t>> segment_ns =
       std::make_shared<std::vector<std::int64_t>>();
   Timeline timeline{};
   driver::StepTimes steps{};
-};
 
-void scale_column(const std::vector<std::int64_t>& from, const std::vector<Factor>& factor,
-                  const std::array<double, factor_count>& factors, std::vector<std::int64_t>& to) {
-  to.resize(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    to[i] = scaled(from[i], factors[static_cast<std::size_t>(factor[i])]);
+  void fill(const Place& there, const std::array<double, factor_count>& wanted) {
+    const Weights& weights = there.graph.weights();
+    if (place != there.number) {
+      place = there.number;
+      *duration_ns = *weights.duration_ns;
+      *segment_ns = *weights.segment_ns;
+      factors.fill(1);
+      segment_factor = 1;
+    }
+    for (std::size_t kind = 0; kind < factor_count; ++kind) {
+      if (factors[kind] == wanted[kind]) continue;
+      there.durations[kind].write(wanted[kind], *duration_ns);
+      factors[kind] = wanted[kind];
+    }
+    const double host = wanted[static_cast<std::size_t>(Factor::host)];
+    if (segment_factor == host) return;
+    there.segments.write(host, *segment_ns);
+    segment_factor = host;
   }
-}
+};
 
 /// Share of the device that kernels fill while they run; what is not known fills all of it.
 double room_of(const TaskGraph& graph) {
@@ -150,18 +193,20 @@ class RecordedJob final : public Predictor::Source {
 
  private:
   using Key = std::tuple<std::string, std::uint32_t, std::string>;
+  /// A place that somebody has asked for.
+  struct Slot {
+    std::mutex making;                     ///< held while it is made
+    std::shared_ptr<const Place> place{};  ///< written under both locks; null: not there yet
+  };
 
   Result<std::int64_t> simulated_step(const Place& there, const JobPlacement& placement) const {
     thread_local Scratch scratch;
     const std::array<double, factor_count> factors = {placement.compute, placement.copies,
                                                       placement.communication, placement.host};
+    scratch.fill(there, factors);
     Weights weights = there.graph.weights();
-    scale_column(*weights.duration_ns, there.factor, factors, *scratch.duration_ns);
     weights.duration_ns = scratch.duration_ns;
-    if (placement.host != 1) {
-      scale_column(*weights.segment_ns, there.segment, factors, *scratch.segment_ns);
-      weights.segment_ns = scratch.segment_ns;
-    }
+    weights.segment_ns = scratch.segment_ns;
     if (!there.is_pull) {
       const TaskGraph graph = there.graph.with_weights(std::move(weights));
       auto run = driver::simulate_run(graph, options_);
@@ -183,12 +228,25 @@ class RecordedJob final : public Predictor::Source {
   }
 
   Result<std::shared_ptr<const Place>> place(const JobPlacement& placement) const {
-    const std::lock_guard<std::mutex> lock(mutex_);
     const Key key(placement.accelerator, placement.accelerators, placement.cluster);
-    const auto known = places_.find(key);
-    if (known != places_.end()) return known->second;
+    std::shared_ptr<Slot> slot;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      std::shared_ptr<Slot>& known = places_[key];
+      if (known == nullptr) known = std::make_shared<Slot>();
+      if (known->place != nullptr) return known->place;
+      slot = known;
+    }
+    // Whoever asks for the same place waits for it; all others go on.
+    const std::lock_guard<std::mutex> making(slot->making);
+    if (slot->place != nullptr) return slot->place;
     auto made = make_place(placement);
-    if (made.ok()) places_.emplace(key, *made);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (made.ok()) {
+      slot->place = *made;
+    } else if (const auto at = places_.find(key); at != places_.end() && at->second == slot) {
+      places_.erase(at);
+    }
     return made;
   }
 
@@ -221,6 +279,7 @@ class RecordedJob final : public Predictor::Source {
   std::shared_ptr<const Place> finished(driver::Prediction prediction) const {
     auto there = std::make_shared<Place>();
     there->graph = prediction.graph;
+    there->number = next_place_number();
     StepPrediction& answer = there->answer;
     answer.step_ns = prediction.run.answer.step_ns;
     answer.low_ns = prediction.low_ns;
@@ -232,9 +291,9 @@ class RecordedJob final : public Predictor::Source {
     add_memory(prediction, *there);
     const TaskGraph& graph = there->graph;
     for (std::size_t i = 0; i < graph.size(); ++i) {
-      const TaskKind kind = graph.kind(make_id<TaskId>(i));
-      there->factor.push_back(factor_of(kind));
-      there->segment.push_back(Factor::host);
+      const auto kind = static_cast<std::size_t>(factor_of(graph.kind(make_id<TaskId>(i))));
+      there->durations[kind].add(i, (*graph.weights().duration_ns)[i]);
+      there->segments.add(i, (*graph.weights().segment_ns)[i]);
     }
     const auto& lanes = graph.context().lanes;
     there->is_pull = std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) {
@@ -274,8 +333,8 @@ class RecordedJob final : public Predictor::Source {
   driver::RunOptions options_;
   driver::MemoryModel memory_;
   std::optional<driver::MemoryNeed> need_;
-  mutable std::mutex mutex_;
-  mutable std::map<Key, std::shared_ptr<const Place>> places_;
+  mutable std::mutex mutex_;  ///< never held while a place is made
+  mutable std::map<Key, std::shared_ptr<Slot>> places_;
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -23,8 +25,21 @@ Error failed(const std::string& path, sqlite3* handle, int code) {
     return {ErrorCode::bad_format,
             fmt::format("{}: is no SQLite file, expected the results of a sweep", path)};
   }
+  if ((code & 0xFF) == SQLITE_CORRUPT) {
+    return {ErrorCode::bad_format, fmt::format("{}: is damaged ({})", path, why)};
+  }
   const bool is_full = (code & 0xFF) == SQLITE_FULL;
   return {ErrorCode::io, fmt::format("{}: {}", path, is_full ? "no space left on the disk" : why)};
+}
+
+/// The name of a file that nobody changes, as SQLite takes it.
+std::string unchanging_name(const std::string& path) {
+  std::string name = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    const bool is_special = c == '%' || c == '?' || c == '#';
+    name += is_special ? fmt::format("%{:02x}", static_cast<unsigned>(c)) : std::string(1, c);
+  }
+  return name + "?immutable=1";
 }
 
 }  // namespace
@@ -70,20 +85,53 @@ bool Statement::is_null(int column) const {
 }
 
 Database::~Database() {
-  sqlite3_close(handle_);
+  close();
   if (lock_ >= 0) ::close(lock_);
 }
 
-Status Database::open(const std::string& path, bool writes) {
+Status Database::open_for_writing(const std::string& path) {
   path_ = path;
-  const int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE) |
-                    SQLITE_OPEN_NOMUTEX;
-  int code = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);
+  return open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+}
+
+Status Database::open_for_reading(const std::string& path) {
+  path_ = path;
+  // A reader makes the files beside it that all who read and write it share, if it may.
+  Status opened = open(path, SQLITE_OPEN_READWRITE);
+  if (!opened.ok()) return opened;
+  const int code =
+      sqlite3_exec(handle_, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);
+  const int kind = code & 0xFF;
+  if (kind != SQLITE_CANTOPEN && kind != SQLITE_READONLY) return ok_status();
+  std::error_code missing;
+  const std::uintmax_t log = std::filesystem::file_size(path + "-wal", missing);
+  if (!missing && log > 0) {
+    return Error{ErrorCode::io,
+                 fmt::format("{}: a sweep was cut off here, and its folder cannot be written: copy "
+                             "it to where it can",
+                             path)};
+  }
+  // Nobody is writing: the file is all there is, and stays as it is.
+  close();
+  return open(unchanging_name(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+Status Database::open(const std::string& name, int flags) {
+  const int code = sqlite3_open_v2(name.c_str(), &handle_, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code != SQLITE_OK) return failed(path_, handle_, code);
   sqlite3_extended_result_codes(handle_, 1);
   // A reader may wait for a moment while the writer moves its log into the file.
   sqlite3_busy_timeout(handle_, 10000);
   return ok_status();
+}
+
+void Database::close() { sqlite3_close(std::exchange(handle_, nullptr)); }
+
+bool Database::is_sound() const {
+  auto check = prepare("PRAGMA quick_check(1)");
+  if (!check.ok()) return false;
+  const auto row = check->step();
+  return row.ok() && *row && check->text(0) == "ok";
 }
 
 Status Database::lock(const std::string& path) {

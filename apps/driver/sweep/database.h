@@ -44,7 +44,12 @@ class Database {
   Database& operator=(const Database&) = delete;
   ~Database();
 
-  [[nodiscard]] Status open(const std::string& path, bool writes);
+  [[nodiscard]] Status open_for_writing(const std::string& path);
+  /// Also where nothing can be written, neither file nor folder.
+  [[nodiscard]] Status open_for_reading(const std::string& path);
+  /// Whether what is in the file can be read, all of it.
+  [[nodiscard]] bool is_sound() const;
+  void close();
   /// Refuses if another process holds it.
   [[nodiscard]] Status lock(const std::string& path);
   [[nodiscard]] Status run(std::string_view sql) const;
@@ -52,6 +57,8 @@ class Database {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  [[nodiscard]] Status open(const std::string& name, int flags);
+
   std::string path_;
   sqlite3* handle_ = nullptr;
   int lock_ = -1;

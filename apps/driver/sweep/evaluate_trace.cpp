@@ -114,6 +114,8 @@ void read_traces(ConfigFields& fields, const std::string& folder,
 
 Result<Question> read_question(const ConfigValue& document, const std::string& folder) {
   Question question;
+  // One value of an axis may be a factor of 1: its point is an answer like any other.
+  question.options.keeps_neutral = true;
   ConfigFields fields(document, "point");
   read_traces(fields, folder, question.traces);
   std::vector<WhatIfSpec> specs;
@@ -162,7 +164,7 @@ class StackPath {
     stacks_.erase(stacks_.begin() + static_cast<std::ptrdiff_t>(shared) + 1, stacks_.end());
     for (std::size_t depth = shared; depth < question.keys.size(); ++depth) {
       WhatIfStack next = stacks_.back();
-      if (Status pushed = next.push(question.stack[depth]); !pushed.ok()) {
+      if (Status pushed = next.push(question.stack[depth], driver::Neutral::keep); !pushed.ok()) {
         return std::move(pushed).error();
       }
       stacks_.push_back(std::move(next));

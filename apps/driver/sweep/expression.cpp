@@ -1,9 +1,11 @@
+// Reads expressions.
 #include "apps/driver/sweep/expression.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -24,10 +26,6 @@ double quantity(std::string_view text) {
     if (const auto number = parse_quantity(text, type); number.ok()) return *number;
   }
   return std::numeric_limits<double>::quiet_NaN();
-}
-
-bool is_true(const Operand& value) {
-  return value.is_text ? value.text == "true" : !std::isnan(value.number) && value.number != 0;
 }
 
 }  // namespace
@@ -128,13 +126,22 @@ class ExpressionParser {
       if (take("*")) {
         left = add(Kind::times, left, prefix());
       } else if (take("/")) {
-        left = add(Kind::over, left, prefix());
+        left = add(Kind::over, left, divisor());
       } else if (take("%")) {
-        left = add(Kind::remainder, left, prefix());
+        left = add(Kind::remainder, left, divisor());
       } else {
         return left;
       }
     }
+  }
+  std::size_t divisor() {
+    skip();
+    const std::size_t before = at_;
+    const std::size_t value = prefix();
+    const Expression::Node& node = result_.nodes_[value];
+    if (node.kind != Kind::number || node.number != 0 || !mistake_.empty()) return value;
+    at_ = before;
+    return fail("a divisor other than 0");
   }
   std::size_t prefix() {
     std::vector<Kind> signs;
@@ -253,60 +260,5 @@ class ExpressionParser {
 Result<Expression> Expression::parse(std::string_view text, std::span<const std::string> names) {
   return ExpressionParser(text, names).run();
 }
-
-Operand Expression::compared(const Node& node, std::span<const Operand> values) const {
-  const Operand a = value_of(node.left, values);
-  const Operand b = value_of(node.right, values);
-  const bool as_texts = a.is_text && b.is_text && (std::isnan(a.number) || std::isnan(b.number));
-  const auto truth = [](bool value) { return operand_of(value ? 1.0 : 0.0); };
-  if (node.kind == Kind::less) return truth(as_texts ? a.text < b.text : a.number < b.number);
-  if (node.kind == Kind::at_most) return truth(as_texts ? a.text <= b.text : a.number <= b.number);
-  // A word never equals a number; true and false are those of results, which are 1 and 0.
-  bool equal = as_texts ? a.text == b.text : a.number == b.number;
-  for (const auto& [word, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
-    if (word->is_text && !other->is_text && (word->text == "true" || word->text == "false")) {
-      equal = (other->number != 0) == (word->text == "true");
-    }
-  }
-  return truth(equal == (node.kind == Kind::equal));
-}
-
-Operand Expression::value_of(std::size_t at, std::span<const Operand> values) const {
-  const Node& node = nodes_[at];
-  const auto left = [&] { return value_of(node.left, values).number; };
-  const auto right = [&] { return value_of(node.right, values).number; };
-  const auto truth = [](bool value) { return operand_of(value ? 1.0 : 0.0); };
-  switch (node.kind) {
-    case Kind::number: return operand_of(node.number);
-    case Kind::text: return operand_of(std::string_view(node.text));
-    case Kind::name: return values[node.left];
-    case Kind::either:
-      return truth(is_true(value_of(node.left, values)) || is_true(value_of(node.right, values)));
-    case Kind::both:
-      return truth(is_true(value_of(node.left, values)) && is_true(value_of(node.right, values)));
-    case Kind::negated: return truth(!is_true(value_of(node.left, values)));
-    case Kind::equal:
-    case Kind::unequal:
-    case Kind::less:
-    case Kind::at_most: return compared(node, values);
-    case Kind::plus: return operand_of(left() + right());
-    case Kind::minus: return operand_of(left() - right());
-    case Kind::times: return operand_of(left() * right());
-    case Kind::over: return operand_of(left() / right());
-    case Kind::remainder: return operand_of(std::fmod(left(), right()));
-    case Kind::minimum: return operand_of(std::min(left(), right()));
-    case Kind::maximum: return operand_of(std::max(left(), right()));
-    case Kind::absolute: return operand_of(std::abs(left()));
-    case Kind::floored: return operand_of(std::floor(left()));
-    case Kind::logarithm: return operand_of(std::log2(left()));
-  }
-  return {};
-}
-
-Operand Expression::evaluate(std::span<const Operand> values) const {
-  return value_of(nodes_.size() - 1, values);
-}
-
-bool Expression::holds(std::span<const Operand> values) const { return is_true(evaluate(values)); }
 
 }  // namespace foretrace::sweeping

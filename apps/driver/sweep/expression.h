@@ -25,16 +25,25 @@ struct Operand {
 [[nodiscard]] Operand operand_of(std::string_view text);
 [[nodiscard]] inline Operand operand_of(double number) { return {number}; }
 
+/// What an expression gives. A division by zero, or the logarithm of what is not above it, is a
+/// number that is not known, and said.
+struct Evaluated {
+  Operand value;
+  bool is_undefined = false;
+
+  [[nodiscard]] bool holds() const;
+};
+
 /// Operators || && ! == != < <= > >= + - * / % and parentheses; min, max, abs, floor, log2; numbers
-/// with units (80 GiB), texts in '...', true, false, none; names of axes and results.
+/// with units (80 GiB), texts in '...', true, false, none; names of axes and results. What || and
+/// && need not look at is not computed.
 class Expression {
  public:
   /// `names` are numbered; errors name the nearest one.
   [[nodiscard]] static Result<Expression> parse(std::string_view text,
                                                 std::span<const std::string> names);
   /// `values` by the numbers of the names.
-  [[nodiscard]] Operand evaluate(std::span<const Operand> values) const;
-  [[nodiscard]] bool holds(std::span<const Operand> values) const;
+  [[nodiscard]] Evaluated evaluate(std::span<const Operand> values) const;
   /// The numbers of the names in it, each once.
   [[nodiscard]] const std::vector<std::size_t>& uses() const { return uses_; }
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -71,8 +80,7 @@ class Expression {
     double number = 0;
     std::string text{};
   };
-  [[nodiscard]] Operand value_of(std::size_t node, std::span<const Operand> values) const;
-  [[nodiscard]] Operand compared(const Node& node, std::span<const Operand> values) const;
+  class Run;
 
   std::string text_;
   std::vector<Node> nodes_;

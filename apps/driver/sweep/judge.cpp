@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "apps/driver/sweep/document.h"
+#include "sim/core/params.h"
 
 namespace foretrace::sweeping {
 
@@ -41,32 +44,47 @@ void Judge::see(const PointResult& point) {
   }
 }
 
-bool Judge::is_wanted(std::span<const double> where) {
+Evaluated Judge::value_of(const Expression& expression) {
+  const Evaluated value = expression.evaluate(operands_);
+  was_undefined_ = was_undefined_ || value.is_undefined;
+  return value;
+}
+
+bool Judge::is_wanted(std::span<const double> where, std::string& reason) {
+  reason.clear();
   if (!has_early_constraints_) return true;
   see(where);
-  return std::all_of(
-      sweep_.constraints.begin(), sweep_.constraints.end(),
-      [&](const Constraint& one) { return one.needs_results || one.holds.holds(operands_); });
+  for (const Constraint& one : sweep_.constraints) {
+    if (one.needs_results) continue;
+    const Evaluated value = one.holds.evaluate(operands_);
+    if (value.is_undefined) {
+      reason = fmt::format("constraint {}: divides by zero, or takes the logarithm of 0 or less",
+                           in_quotes(one.holds.text()));
+      return true;
+    }
+    if (!value.holds()) return false;
+  }
+  return true;
 }
 
 bool Judge::is_feasible(const PointResult& point) {
   if (point.metrics.empty()) return false;
   see(point);
   return std::all_of(sweep_.constraints.begin(), sweep_.constraints.end(),
-                     [&](const Constraint& one) { return one.holds.holds(operands_); });
+                     [&](const Constraint& one) { return value_of(one.holds).holds(); });
 }
 
 double Judge::cost(const PointResult& point, std::size_t objective) {
   see(point);
   const Objective& wanted = sweep_.objectives[objective];
-  const double value = wanted.value.evaluate(operands_).number;
+  const double value = value_of(wanted.value).value.number;
   if (value != value) return std::numeric_limits<double>::infinity();
   return wanted.is_maximized ? -value : value;
 }
 
 bool Judge::holds(const Expression& expression, const PointResult& point) {
   see(point);
-  return expression.holds(operands_);
+  return value_of(expression).holds();
 }
 
 }  // namespace foretrace::sweeping

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/driver/sweep/evaluate.h"
@@ -16,17 +17,21 @@ class Judge {
   /// The sweep must outlive it.
   explicit Judge(const Sweep& sweep);
 
-  /// Whether the constraints over axes alone hold: else the point is not evaluated.
-  [[nodiscard]] bool is_wanted(std::span<const double> where);
+  /// Whether the constraints over axes alone hold: else the point is not evaluated. A point where
+  /// one of them is undefined is no better than one that fails: `reason` says so, and it is wanted.
+  [[nodiscard]] bool is_wanted(std::span<const double> where, std::string& reason);
   /// Evaluated, and all constraints hold.
   [[nodiscard]] bool is_feasible(const PointResult& point);
   /// Of the objective of this number: the smaller the better, whatever it asks for.
   [[nodiscard]] double cost(const PointResult& point, std::size_t objective);
   [[nodiscard]] bool holds(const Expression& expression, const PointResult& point);
+  /// Whether an expression was undefined since this was asked last.
+  [[nodiscard]] bool take_undefined() { return std::exchange(was_undefined_, false); }
 
  private:
   void see(std::span<const double> where);
   void see(const PointResult& point);
+  [[nodiscard]] Evaluated value_of(const Expression& expression);
 
   const Sweep& sweep_;
   bool has_early_constraints_ = false;
@@ -34,6 +39,7 @@ class Judge {
   std::vector<std::vector<Operand>> listed_;     ///< the same as operands
   std::vector<std::string> drawn_;               ///< per axis: of a range
   std::vector<Operand> operands_;
+  bool was_undefined_ = false;
 };
 
 }  // namespace foretrace::sweeping

@@ -56,10 +56,7 @@ void read_range(ConfigFields& fields, Axis& axis) {
   std::vector<ConfigValue> values;
   for (double i = 0; i < count; ++i) {
     const double share = count > 1 ? i / (count - 1) : 0;
-    double value = axis.is_logarithmic ? axis.from * std::pow(axis.to / axis.from, share)
-                                       : axis.from + share * (axis.to - axis.from);
-    if (axis.is_whole) value = std::round(value);
-    values.push_back(Space::value_of(axis, value));
+    values.push_back(Space::value_of(axis, at_share(axis, share)));
     if (values.size() > 1 && json_of(values.back()) == json_of(values[values.size() - 2])) {
       values.pop_back();
     }

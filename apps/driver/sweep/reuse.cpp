@@ -1,8 +1,10 @@
 #include "apps/driver/sweep/reuse.h"
 
 #include <algorithm>
-#include <map>
+#include <atomic>
+#include <iterator>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "apps/driver/sweep/document.h"
 #include "apps/driver/sweep/evaluate.h"
 #include "apps/driver/sweep/judge.h"
+#include "sim/core/parallel.h"
 
 namespace foretrace::sweeping {
 namespace {
@@ -38,6 +41,65 @@ struct OldRow {
   std::vector<double> metrics;
   std::string reason;
 };
+using OldRows = std::unordered_map<std::string, OldRow>;
+
+// Points that a thread looks at in one go.
+constexpr std::uint64_t points_per_piece = 4096;
+constexpr std::uint64_t most_walked = std::uint64_t{1} << 32U;
+
+/// Those of a stretch of the space that were there before.
+std::vector<PointResult> applying_within(const Sweep& sweep, const OldRows& rows, Judge& judge,
+                                         std::uint64_t first) {
+  std::vector<PointResult> applying;
+  std::vector<double> where(sweep.axes().size());
+  const std::uint64_t last = std::min(first + points_per_piece, sweep.space.size());
+  for (std::uint64_t point = first; point < last; ++point) {
+    sweep.space.at(point, where);
+    std::string reason;
+    if (!judge.is_wanted(where, reason) || !reason.empty()) continue;
+    const auto found = rows.find(identity(sweep, where));
+    if (found == rows.end()) continue;
+    applying.push_back({point, where, found->second.metrics, found->second.reason});
+  }
+  return applying;
+}
+
+/// Whether points have the same numbers in both: rows stay where they are.
+bool has_same_numbers(const Sweep& a, const Sweep& b) {
+  const auto is_same = [](const Axis& one, const Axis& other) {
+    return one.pointer == other.pointer && one.group == other.group &&
+           one.values.size() == other.values.size() &&
+           std::equal(
+               one.values.begin(), one.values.end(), other.values.begin(),
+               [](const ConfigValue& x, const ConfigValue& y) { return json_of(x) == json_of(y); });
+  };
+  return a.space.numbers_grid() && b.space.numbers_grid() &&
+         json_of(a.document) == json_of(b.document) && a.axes().size() == b.axes().size() &&
+         std::equal(a.axes().begin(), a.axes().end(), b.axes().begin(), is_same);
+}
+
+/// In the order of their numbers, found by all threads.
+std::vector<PointResult> applying_rows(const Sweep& sweep, const OldRows& rows) {
+  if (rows.empty()) return {};
+  const std::uint64_t pieces = (sweep.space.size() + points_per_piece - 1) / points_per_piece;
+  std::vector<std::vector<PointResult>> found(pieces);
+  std::atomic<std::uint64_t> next = 0;
+  const std::size_t threads = std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  for_each_index(
+      threads,
+      [&](std::size_t) {
+        Judge judge(sweep);
+        for (std::uint64_t piece = next++; piece < pieces; piece = next++) {
+          found[piece] = applying_within(sweep, rows, judge, piece * points_per_piece);
+        }
+      },
+      threads);
+  std::vector<PointResult> all;
+  for (std::vector<PointResult>& some : found) {
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -70,32 +132,32 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
   auto old = parse_sweep(before->sweep, before->path, before->folder);
   if (!old.ok()) return std::move(old).error();
   const auto places = places_of(sweep, *old);
-  std::unordered_map<std::string, OldRow> rows;
+  OldRows rows;
+  std::vector<PointResult> applying;
+  const bool keeps_numbers = has_same_numbers(sweep, *old);
+  Judge judge(sweep);
+  Judge before_judge(*old);
   const Status read = store.for_each(*old, [&](const PointResult& row) {
     ++reuse.old_rows;
-    if (!places) return ok_status();
+    std::string undefined;  // by a constraint, which may be another one now
+    if (!places || !before_judge.is_wanted(row.where, undefined) || !undefined.empty()) {
+      return ok_status();
+    }
     OldRow kept{.metrics = {}, .reason = row.reason};
     if (row.reason.empty()) {
       for (const std::size_t place : *places) kept.metrics.push_back(row.metrics[place]);
     }
-    rows.emplace(identity(*old, row.where), std::move(kept));
+    if (!keeps_numbers) {
+      rows.emplace(identity(*old, row.where), std::move(kept));
+    } else if (judge.is_wanted(row.where, undefined) && undefined.empty()) {
+      applying.push_back({row.point, row.where, std::move(kept.metrics), std::move(kept.reason)});
+    }
     return ok_status();
   });
   if (!read.ok()) return read.error();
 
-  std::vector<PointResult> applying;
-  Judge judge(sweep);
-  for (std::uint64_t point = 0; !rows.empty() && point < sweep.space.size(); ++point) {
-    PointResult one{.point = point};
-    one.where.resize(sweep.axes().size());
-    sweep.space.at(point, one.where);
-    if (!judge.is_wanted(one.where)) continue;
-    const auto found = rows.find(identity(sweep, one.where));
-    if (found == rows.end()) continue;
-    one.metrics = found->second.metrics;
-    one.reason = found->second.reason;
-    applying.push_back(std::move(one));
-  }
+  // A space that is too large to be walked has no rows of another one.
+  if (!keeps_numbers && sweep.space.size() <= most_walked) applying = applying_rows(sweep, rows);
   if (applying.empty() && reuse.old_rows > 0) {
     return refuse(places ? "of another sweep, none of which is a point of this one"
                          : "that lack a metric of this sweep");

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "apps/driver/sweep/judge.h"
 #include "apps/driver/sweep/reuse.h"
+#include "apps/driver/sweep/run_search.h"
 #include "apps/driver/sweep/store.h"
 #include "sim/core/parallel.h"
 
@@ -85,7 +87,7 @@ class SweepRunner {
     while (!has_stopped_) {
       const std::uint64_t first = next_.fetch_add(stretch);
       if (first >= summary_.points) return;
-      collect(first, std::min(first + stretch, summary_.points), judge, wanted);
+      if (collect(first, std::min(first + stretch, summary_.points), judge, wanted)) write(false);
       stretch = wanted.size() < piece ? std::min(2 * stretch, longest_stretch) : stretch;
       for (std::size_t at = 0; at < wanted.size() && !has_stopped_;) {
         const std::span<PointResult> some =
@@ -107,24 +109,30 @@ class SweepRunner {
     }
   }
 
-  /// Points of a stretch that are wanted and not there.
-  void collect(std::uint64_t first, std::uint64_t last, Judge& judge,
+  /// Points of a stretch that are wanted and not there. Those that fail at once are done:
+  /// true if there were some.
+  bool collect(std::uint64_t first, std::uint64_t last, Judge& judge,
                std::vector<PointResult>& wanted) {
     wanted.clear();
     std::uint64_t unwanted = 0;
+    std::vector<PointResult> failed;
     std::vector<double> where(sweep_.axes().size());
     for (std::uint64_t point = first; point < last; ++point) {
       if (is_there_[point]) continue;
       sweep_.space.at(point, where);
-      if (!judge.is_wanted(where)) {
+      PointResult one{.point = point};
+      if (!judge.is_wanted(where, one.reason)) {
         ++unwanted;
         continue;
       }
-      PointResult one{.point = point};
       one.where = where;
-      wanted.push_back(std::move(one));
+      (one.reason.empty() ? wanted : failed).push_back(std::move(one));
     }
     unwanted_ += unwanted;
+    if (failed.empty()) return false;
+    const std::lock_guard<std::mutex> lock(pending_mutex_);
+    std::move(failed.begin(), failed.end(), std::back_inserter(pending_));
+    return true;
   }
 
   void write(bool is_last) {
@@ -195,19 +203,27 @@ class SweepRunner {
   std::optional<double> best_;
 };
 
+Result<SweepRun> run_all(const Sweep& sweep, const Evaluation& evaluation,
+                         const SweepSettings& settings, Store& store) {
+  SweepRunner runner(sweep, evaluation, settings, store);
+  if (Status status = runner.see_store(); !status.ok()) return std::move(status).error();
+  return runner.run();
+}
+
 }  // namespace
 
 Result<SweepRun> run_sweep(const Sweep& sweep, const std::string& folder,
                            const SweepSettings& settings) {
-  if (sweep.space.size() > most_points) {
+  if (sweep.space.size() > most_points && !is_search(sweep.method)) {
     return Error{
         ErrorCode::bad_config,
-        fmt::format("{}: {} points, expected at most 2^32{}", sweep.path, sweep.space.size(),
-                    sweep.method == Method::grid
-                        ? "; the method \"random\" draws from spaces of any size"
-                        : "")};
+        fmt::format(
+            "{}: {} points, expected at most 2^32{}", sweep.path, sweep.space.size(),
+            sweep.method == Method::grid
+                ? "; the methods \"random\", \"nsga2\" and \"annealing\" take spaces of any size"
+                : "")};
   }
-  auto store = Store::open(folder);
+  auto store = Store::open(folder, settings.fresh ? WhenDamaged::replace : WhenDamaged::refuse);
   if (!store.ok()) return std::move(store).error();
   auto evaluation = prepare(sweep, settings.catalogue);
   if (!evaluation.ok()) return std::move(evaluation).error();
@@ -227,9 +243,8 @@ Result<SweepRun> run_sweep(const Sweep& sweep, const std::string& folder,
     before.old_rows = reuse->old_rows;
     before.reused = reuse->reused;
   }
-  SweepRunner runner(sweep, **evaluation, settings, *store);
-  if (Status status = runner.see_store(); !status.ok()) return std::move(status).error();
-  auto run = runner.run();
+  auto run = is_search(sweep.method) ? run_search(sweep, **evaluation, settings, *store)
+                                     : run_all(sweep, **evaluation, settings, *store);
   if (!run.ok()) return run;
   run->old_rows = before.old_rows;
   run->reused = before.reused;

@@ -1,6 +1,7 @@
 #include "apps/driver/sweep/select.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "apps/driver/sweep/judge.h"
@@ -86,6 +87,7 @@ Result<SweepCounts> select_points(const StoredSweep& stored, const PointQuestion
     for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = judge.cost(row, i);
     return costs;
   };
+  const std::vector<double> worst(sweep.objectives.size(), std::numeric_limits<double>::infinity());
   const auto show = [&](const PointResult& row, bool is_feasible, std::vector<double> costs) {
     for (std::size_t i = 0; i < costs.size(); ++i) {
       if (sweep.objectives[i].is_maximized) costs[i] = -costs[i];
@@ -98,9 +100,12 @@ Result<SweepCounts> select_points(const StoredSweep& stored, const PointQuestion
     counts.failed += row.metrics.empty() ? 1 : 0;
     const bool is_feasible = judge.is_feasible(row);
     counts.feasible += is_feasible ? 1 : 0;
-    if (question.where && !judge.holds(*question.where, row)) return ok_status();
-    if (!ranks) return show(row, is_feasible, costs_of(row));
-    if (is_feasible) best.see({row, costs_of(row)});
+    const bool is_asked = !question.where || judge.holds(*question.where, row);
+    std::vector<double> costs = row.metrics.empty() ? worst : costs_of(row);
+    counts.undefined += judge.take_undefined() ? 1 : 0;
+    if (!is_asked) return ok_status();
+    if (!ranks) return show(row, is_feasible, std::move(costs));
+    if (is_feasible) best.see({row, std::move(costs)});
     return ok_status();
   });
   if (!read.ok()) return read.error();

@@ -35,6 +35,7 @@ struct SweepCounts {
   std::uint64_t failed = 0;    ///< with a reason
   std::uint64_t feasible = 0;  ///< evaluated, and all constraints hold
   std::uint64_t selected = 0;
+  std::uint64_t undefined = 0;  ///< evaluated, but an expression divides by zero there
 };
 
 /// A store with its sweep.

@@ -12,8 +12,8 @@
 namespace foretrace::sweeping {
 namespace {
 
-constexpr std::array<std::string_view, method_count> method_names = {"grid", "list", "random",
-                                                                     "latin_hypercube"};
+constexpr std::array<std::string_view, method_count> method_names = {
+    "grid", "list", "random", "latin_hypercube", "nsga2", "annealing"};
 // A number of a point is kept as a double by some readers of the store.
 constexpr std::uint64_t largest_grid = std::uint64_t{1} << 53U;
 
@@ -49,21 +49,45 @@ std::uint64_t permuted(std::uint64_t i, std::uint64_t count, std::uint64_t key) 
   return i;
 }
 
-/// Six digits are what a file of axes would have; what is stored is what was computed with.
-double short_number(double value) {
-  const std::string text = fmt::format("{:.6g}", value);
+// What a double holds of any decimal number; 0.1 + 0.2 is 0.3 again.
+constexpr int most_digits = 15;
+// Numbers that are drawn are as fine as a millionth of the range, and no longer than that: what
+// tables show is what was computed with.
+constexpr int digits_within_range = 6;
+
+double with_digits(double value, int digits) {
+  const std::string text = fmt::format("{:.{}g}", value, digits);
   double number = value;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
 }
 
-double number_of(const Axis& axis, double share) {
-  const double value = axis.is_logarithmic ? axis.from * std::pow(axis.to / axis.from, share)
-                                           : axis.from + share * (axis.to - axis.from);
-  return axis.is_whole ? std::round(value) : short_number(value);
+int digits_of(const Axis& axis) {
+  const double largest = std::max(std::abs(axis.from), std::abs(axis.to));
+  const double extent = std::abs(axis.to - axis.from);
+  if (!(extent > 0)) return most_digits;
+  const double before = std::ceil(std::log10(largest / extent));  // at least 0, or -log10(2)
+  return std::clamp(digits_within_range + static_cast<int>(std::max(0.0, before)),
+                    digits_within_range, most_digits);
+}
+
+double drawn_number(const Axis& axis, double share) {
+  const double value = at_share(axis, share);
+  return axis.is_whole ? value : with_digits(value, digits_of(axis));
 }
 
 }  // namespace
+
+double at_share(const Axis& axis, double share) {
+  const double value = axis.is_logarithmic ? axis.from * std::pow(axis.to / axis.from, share)
+                                           : axis.from + share * (axis.to - axis.from);
+  return axis.is_whole ? std::round(value) : with_digits(value, most_digits);
+}
+
+double even_share(std::uint64_t seed, std::uint64_t number) {
+  constexpr std::uint64_t searches = 0x5ea4c4;  // no number of an axis
+  return even(seed, searches, number);
+}
 
 std::string_view to_string(Method method) { return method_names[static_cast<std::size_t>(method)]; }
 
@@ -98,8 +122,7 @@ Result<Space> Space::make(std::vector<Axis> axes, Method method, std::uint64_t s
 }
 
 void Space::at(std::uint64_t point, std::span<double> where) const {
-  const bool walks_grid = method_ == Method::grid || method_ == Method::list ||
-                          (method_ == Method::random && grid_ > 0);
+  const bool walks_grid = numbers_grid() || (method_ == Method::random && grid_ > 0);
   std::uint64_t rest =
       method_ == Method::random && grid_ > 0 ? permuted(point, grid_, mixed(seed_)) : point;
   std::size_t axis = axes_.size();
@@ -121,7 +144,7 @@ void Space::at(std::uint64_t point, std::span<double> where) const {
     }
     while (axis > 0 && axes_[axis - 1].group == group) {
       --axis;
-      where[axis] = axes_[axis].is_listed() ? place : number_of(axes_[axis], share);
+      where[axis] = axes_[axis].is_listed() ? place : drawn_number(axes_[axis], share);
     }
   }
 }
@@ -129,7 +152,8 @@ void Space::at(std::uint64_t point, std::span<double> where) const {
 ConfigValue Space::value_of(const Axis& axis, double where) {
   if (axis.is_listed()) return axis.values[static_cast<std::size_t>(where)];
   ConfigValue value;
-  value.text = axis.is_whole ? fmt::format("{:.0f}", where) : fmt::format("{:.6g}", where);
+  value.text =
+      axis.is_whole ? fmt::format("{:.0f}", where) : fmt::format("{:.{}g}", where, most_digits);
   value.kind = axis.unit.empty() ? ConfigValue::Kind::number : ConfigValue::Kind::text;
   if (!axis.unit.empty()) value.text += " " + axis.unit;
   return value;

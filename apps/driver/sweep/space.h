@@ -28,14 +28,33 @@ struct Axis {
   [[nodiscard]] bool is_listed() const { return !values.empty(); }
 };
 
+/// The number of a range that lies so far (0 to 1) from its begin to its end.
+[[nodiscard]] double at_share(const Axis& axis, double share);
+
 enum class Method : std::uint8_t {
-  grid,            ///< every combination
-  list,            ///< the points that the file lists
-  random,          ///< so many different points, evenly distributed
-  latin_hypercube  ///< so many points; each axis is covered evenly
+  grid,             ///< every combination
+  list,             ///< the points that the file lists
+  random,           ///< so many different points, evenly distributed
+  latin_hypercube,  ///< so many points; each axis is covered evenly
+  nsga2,            ///< those of the grid that a genetic search for all objectives looks at
+  annealing         ///< those that simulated annealing by the first objective looks at
 };
-inline constexpr std::size_t method_count = 4;
+inline constexpr std::size_t method_count = 6;
 [[nodiscard]] std::string_view to_string(Method method);
+/// Whether results decide which points are looked at next.
+[[nodiscard]] constexpr bool is_search(Method method) {
+  return method == Method::nsga2 || method == Method::annealing;
+}
+
+/// Of the methods that search.
+struct SearchSettings {
+  std::uint64_t points = 1;      ///< at most so many are computed
+  std::uint64_t population = 1;  ///< of a generation; chains of annealing
+  std::uint64_t seed = 0;
+};
+
+/// The number of this number among those that a seed gives, evenly from 0 to below 1.
+[[nodiscard]] double even_share(std::uint64_t seed, std::uint64_t number);
 
 /// Numbers of points are stable: they depend on axes, method, seed and count alone.
 class Space {
@@ -46,6 +65,12 @@ class Space {
                                           std::uint64_t samples, std::uint64_t seed);
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// How many values each group of axes has; 0: any number of a range.
+  [[nodiscard]] const std::vector<std::uint64_t>& group_sizes() const { return group_size_; }
+  /// Whether a point is its number in the grid of all combinations, whatever method walks it.
+  [[nodiscard]] bool numbers_grid() const {
+    return method_ != Method::random && method_ != Method::latin_hypercube;
+  }
   [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
   /// Where each axis stands at a point: the place among its values, or the number of its range.
   void at(std::uint64_t point, std::span<double> where) const;

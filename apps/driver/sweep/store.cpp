@@ -42,17 +42,18 @@ std::string points_table(const Sweep& sweep) {
   return sql + "); ";
 }
 
-/// Every point with the values of its axes and its reason in words.
+/// Every point with the values of its axes and its reason in words. An axis may be called as a word
+/// of SQL is.
 std::string results_view(const Sweep& sweep) {
   std::string columns = "CREATE VIEW results AS SELECT id";
   std::string from = " FROM points LEFT JOIN reasons ON points.reason = reasons.reason";
   for (std::size_t i = 0; i < sweep.axes().size(); ++i) {
     const Axis& axis = sweep.axes()[i];
     if (!axis.is_listed()) {
-      columns += fmt::format(", at_{0} AS {0}", axis.name);
+      columns += fmt::format(", at_{0} AS \"{0}\"", axis.name);
       continue;
     }
-    columns += fmt::format(", a{}.value AS {}", i, axis.name);
+    columns += fmt::format(", a{}.value AS \"{}\"", i, axis.name);
     from += fmt::format(" LEFT JOIN axis_values a{0} ON a{0}.axis = {0} AND a{0}.place = at_{1}", i,
                         axis.name);
   }
@@ -173,6 +174,21 @@ Status insert_rows(const Database& database, std::span<const PointResult> rows) 
   return ok_status();
 }
 
+/// The damaged file gets another name, and a new one takes its place.
+Status put_aside(const std::string& path, Database& database) {
+  database.close();
+  std::error_code failed;
+  std::filesystem::rename(path, path + ".damaged", failed);
+  if (failed) {
+    return Error{ErrorCode::io,
+                 fmt::format("cannot rename the damaged '{}': {}", path, failed.message())};
+  }
+  for (const std::string_view beside : {"-wal", "-shm"}) {
+    std::filesystem::remove(path + std::string(beside), failed);
+  }
+  return database.open_for_writing(path);
+}
+
 }  // namespace
 
 std::string store_file(const std::string& folder) {
@@ -184,7 +200,7 @@ Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;
 
-Result<Store> Store::open(const std::string& folder) {
+Result<Store> Store::open(const std::string& folder, WhenDamaged damaged) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
@@ -194,8 +210,13 @@ Result<Store> Store::open(const std::string& folder) {
   auto database = std::make_unique<Database>();
   const std::string lock = (std::filesystem::path(folder) / "sweep.lock").string();
   if (Status status = database->lock(lock); !status.ok()) return std::move(status).error();
-  if (Status status = database->open(store_file(folder), true); !status.ok()) {
+  if (Status status = database->open_for_writing(store_file(folder)); !status.ok()) {
     return std::move(status).error();
+  }
+  if (damaged == WhenDamaged::replace && !database->is_sound()) {
+    if (Status status = put_aside(store_file(folder), *database); !status.ok()) {
+      return std::move(status).error();
+    }
   }
   if (Status status = database->run(settings); !status.ok()) return std::move(status).error();
   Store store(std::move(database));
@@ -213,7 +234,7 @@ Result<Store> Store::read(const std::string& folder) {
         fmt::format("{}: no sweep is here, expected a folder that `sweep -o` wrote", folder)};
   }
   auto database = std::make_unique<Database>();
-  if (Status status = database->open(store_file(folder), false); !status.ok()) {
+  if (Status status = database->open_for_reading(store_file(folder)); !status.ok()) {
     return std::move(status).error();
   }
   Store store(std::move(database));

@@ -29,6 +29,12 @@ struct FailureCount {
   std::uint64_t points = 0;
 };
 
+/// What becomes of a store that cannot be read.
+enum class WhenDamaged : std::uint8_t {
+  refuse,
+  replace  ///< it stays beside the new one as sweep.db.damaged
+};
+
 /// SQLite behind a few calls.
 class Database;
 
@@ -36,7 +42,8 @@ class Store {
  public:
   /// For writing; nobody else writes meanwhile. Makes the folder if it is not there. Errors: it
   /// cannot be written, another process is at it, it holds something else.
-  [[nodiscard]] static Result<Store> open(const std::string& folder);
+  [[nodiscard]] static Result<Store> open(const std::string& folder,
+                                          WhenDamaged damaged = WhenDamaged::refuse);
   /// For reading, also while a sweep is running.
   [[nodiscard]] static Result<Store> read(const std::string& folder);
   Store(Store&&) noexcept;

@@ -17,6 +17,8 @@ namespace foretrace::sweeping {
 namespace {
 
 constexpr double most_samples = 1e12;
+constexpr double most_searched = 1e7;  // they are kept in memory
+constexpr double most_population = 4096;
 
 /// The document: a recording and what-ifs, or a scenario (a file, or what would stand in it).
 void read_document(ConfigFields& fields, Sweep& sweep) {
@@ -52,6 +54,27 @@ void read_document(ConfigFields& fields, Sweep& sweep) {
   document = std::move(*read);
 }
 
+void read_search(ConfigFields& method, Sweep& sweep) {
+  const bool anneals = sweep.method == Method::annealing;
+  const std::string_view width = anneals ? "chains" : "population";
+  double points = 0;
+  double population = anneals ? 8 : 64;
+  double seed = 0;
+  method.quantity("points", ParamType::integer, points);
+  method.optional_quantity(width, ParamType::integer, population);
+  method.optional_quantity("seed", ParamType::integer, seed);
+  if (!(points >= 1 && points <= most_searched)) {
+    method.mistake("points", "expected a whole number from 1 to 1e7");
+  }
+  if (!(population >= 1 && population <= most_population)) {
+    method.mistake(width, "expected a whole number from 1 to 4096");
+  }
+  if (!(seed >= 0 && seed <= 1e15)) method.mistake("seed", "expected a number from 0 to 1e15");
+  sweep.search = {static_cast<std::uint64_t>(std::max(1.0, points)),
+                  static_cast<std::uint64_t>(std::max(1.0, population)),
+                  static_cast<std::uint64_t>(std::max(0.0, seed))};
+}
+
 void read_method(ConfigFields& fields, Sweep& sweep, std::vector<Axis>& axes) {
   double samples = 0;
   double seed = 0;
@@ -59,7 +82,12 @@ void read_method(ConfigFields& fields, Sweep& sweep, std::vector<Axis>& axes) {
     ConfigFields inner(*object, fields.file(), fields.pointer_of("method"));
     std::array<std::string_view, method_count> words;
     for (std::size_t i = 0; i < method_count; ++i) words[i] = to_string(static_cast<Method>(i));
-    if (const auto word = inner.word("kind", words)) sweep.method = static_cast<Method>(*word);
+    if (const auto word = inner.word("kind", words)) {
+      sweep.method = static_cast<Method>(*word);
+    } else {
+      // What else stands there belongs to the method that was meant.
+      for (const std::string& key : object->keys) static_cast<void>(inner.optional_value(key));
+    }
     if (sweep.method == Method::random || sweep.method == Method::latin_hypercube) {
       inner.quantity("points", ParamType::integer, samples);
       inner.optional_quantity("seed", ParamType::integer, seed);
@@ -68,6 +96,7 @@ void read_method(ConfigFields& fields, Sweep& sweep, std::vector<Axis>& axes) {
       }
       if (!(seed >= 0 && seed <= 1e15)) inner.mistake("seed", "expected a number from 0 to 1e15");
     }
+    if (is_search(sweep.method)) read_search(inner, sweep);
     if (sweep.method == Method::list) read_listed_points(inner, axes);
     fields.take(inner.finish());
   }

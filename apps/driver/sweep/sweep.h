@@ -38,6 +38,7 @@ struct Sweep {
   ConfigValue document;  ///< a point before the axes change it
   Space space;
   Method method = Method::grid;
+  SearchSettings search;            ///< of the methods that search
   std::vector<MetricInfo> metrics;  ///< computed of every point
   std::vector<std::string> names;   ///< of axes and metrics, as expressions see them
   std::vector<Constraint> constraints;

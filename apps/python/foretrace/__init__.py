@@ -10,6 +10,7 @@ Every answer is a data class with the figures that are asked for most, and `docu
 
 import csv
 import dataclasses
+import functools
 import html
 import io
 import json
@@ -21,9 +22,9 @@ from . import _foretrace
 from ._foretrace import Corun, Error, Sharing, StepPrediction
 
 __version__ = _foretrace.__version__
-__all__ = ["Breakdown", "Corun", "Error", "Inspection", "Predictor", "Recording", "ScheduleResult", "Sharing",
-           "SimulateResult", "Step", "StepPrediction", "SweepResult", "WhatIfResult", "inspect", "read",
-           "schedule", "simulate", "sweep", "whatif"]
+__all__ = ["Breakdown", "Corun", "Error", "Inspection", "PlanResult", "Predictions", "Predictor", "Recording",
+           "ScheduleResult", "SearchResult", "Sharing", "SimulateResult", "Step", "StepPrediction", "SweepResult",
+           "WhatIfResult", "inspect", "plan", "read", "schedule", "search", "simulate", "sweep", "whatif"]
 
 
 def _configs() -> str:
@@ -49,6 +50,17 @@ def _frame(rows):
     """A pandas data frame; an ImportError where pandas is not installed."""
     import pandas
     return pandas.DataFrame(rows)
+
+
+def _arrays(rows):
+    """A numpy array per column; an ImportError where numpy is not installed."""
+    import numpy
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return {name: numpy.array([_number(row.get(name)) for row in rows]) for name in names}
+
+
+def _number(value):
+    return float("nan") if value is None else value
 
 
 class _Shown:
@@ -149,6 +161,81 @@ class ScheduleResult(_Shown):
 
 
 @dataclasses.dataclass(frozen=True)
+class SearchResult(_Shown):
+    """The what-ifs that together give most. `best` is empty where nothing helps."""
+    best: typing.List[str]  # as whatif() takes them
+    step_ns: int
+    low_ns: typing.Optional[int]
+    high_ns: typing.Optional[int]
+    speedup: float
+    members: typing.List[dict]  # what each adds to those before it, gives alone, and costs where it is left out
+    front: typing.List[dict]  # sets that no other one is better than in time and in memory
+    document: dict = dataclasses.field(repr=False)
+
+    @classmethod
+    def _of(cls, document):
+        found = document["search"]
+        now, best = found["now"], found["best"] or found["now"]
+        members = [{"what_if": one["what_if"], **_set_figures(one["so_far"], ""), **_set_figures(one["alone"], "alone_"),
+                    **_set_figures(one["without"], "without_")} for one in found["members"]]
+        front = [{"what_ifs": one["what_ifs"], **_set_figures(one, "")} for one in found["front"]]
+        return cls(best["what_ifs"], best["step_ns"], found["low_ns"], found["high_ns"],
+                   best["speedup"] if found["best"] else now["speedup"], members, front, document)
+
+    def frame(self):
+        """One row per what-if of the best set."""
+        return _frame(self.members)
+
+    def _figures(self):
+        return {"best set": ", ".join(self.best) or "nothing helps", "step": _milliseconds(self.step_ns),
+                "speedup": f"{self.speedup:.2f}x"}
+
+
+def _set_figures(one, prefix):
+    return {prefix + key: one[key] if one else None for key in ("step_ns", "speedup", "live_bytes")}
+
+
+@dataclasses.dataclass(frozen=True)
+class PlanResult(_Shown):
+    """Parallel plans of a model on a cluster, the fastest first; empty where nothing fits."""
+    plans: typing.List[dict]
+    document: dict = dataclasses.field(repr=False)
+
+    @property
+    def best(self) -> typing.Optional[dict]:
+        return self.plans[0] if self.plans else None
+
+    def frame(self):
+        """One row per plan."""
+        return _frame(self.plans)
+
+    def _figures(self):
+        return {one["plan"]: _milliseconds(one["step_ns"]) for one in self.plans} or {"plans": "nothing fits"}
+
+
+class Predictions(list):
+    """StepPredictions of many placements, in their order; `placements` are those."""
+
+    def __init__(self, placements, answers):
+        super().__init__(answers)
+        self.placements = placements
+
+    def rows(self) -> typing.List[dict]:
+        """One dictionary per placement: what was asked for, and the answer."""
+        return [{**placement, "step_ns": one.step_ns, "low_ns": one.low_ns, "high_ns": one.high_ns,
+                 "memory_bytes": one.memory_bytes, "fits": one.fits, "samples": one.samples}
+                for placement, one in zip(self.placements, self)]
+
+    def arrays(self):
+        """A numpy array per column of rows()."""
+        return _arrays(self.rows())
+
+    def frame(self):
+        """The same as a pandas data frame."""
+        return _frame(self.rows())
+
+
+@dataclasses.dataclass(frozen=True)
 class SweepResult(_Shown):
     """What came of a sweep; its points stay in `folder`."""
     folder: str
@@ -166,6 +253,10 @@ class SweepResult(_Shown):
     def frame(self, where: str = "", top: int = 0, pareto: bool = False):
         """The same as a pandas data frame."""
         return _frame(self.points(where, top, pareto))
+
+    def arrays(self, where: str = "", top: int = 0, pareto: bool = False):
+        """The same as a numpy array per column; what is not known is nan."""
+        return _arrays(self.points(where, top, pareto))
 
     def _figures(self):
         figures = {"points": self.rows, "feasible": self.feasible, "failed": self.failed}
@@ -188,7 +279,12 @@ class Recording:
     """A trace, or the traces of a job's ranks: read once, asked often."""
 
     def __init__(self, path, *, strict: bool = False):
+        self._source = (tuple(os.path.abspath(one) for one in _paths(path)), strict)
         self._run = _foretrace.RecordedRun(_paths(path), _configs(), strict)
+
+    def __reduce__(self):
+        # Another process reads the files, once: joblib and Dask may send a recording with every task.
+        return _recording_of, self._source
 
     @property
     def tasks(self) -> int:
@@ -202,6 +298,19 @@ class Recording:
         document = json.loads(self._run.whatif(stack, accelerator, str(step), engine))
         return WhatIfResult(Step._of(document["baseline"]), Step._of(document["predicted"]), document["speedup"],
                             [one["name"] for one in document.get("applied", [])], document)
+
+
+    def search(self, what_ifs=(), *, accelerator: str = "", by: str = "time", fit: str = "", members: int = 6,
+               trials: int = 1000, without=(), step="median", engine: str = "pull") -> SearchResult:
+        """The what-ifs that together give most on top of `what_ifs`, and what each adds."""
+        stack, left_out = ([one] if isinstance(one, str) else list(one) for one in (what_ifs, without))
+        return SearchResult._of(json.loads(self._run.search(stack, accelerator, by, fit, members, trials, left_out,
+                                                            str(step), engine)))
+
+
+@functools.lru_cache(maxsize=8)
+def _recording_of(paths, strict):
+    return Recording(paths, strict=strict)
 
 
 def _simulated(document) -> SimulateResult:
@@ -237,6 +346,20 @@ def whatif(path, what_ifs=(), *, accelerator: str = "", step="median", engine: s
     return recording.whatif(what_ifs, accelerator=accelerator, step=step, engine=engine)
 
 
+def search(path, what_ifs=(), **options) -> SearchResult:
+    """The what-ifs that together give most to a recorded run: see Recording.search."""
+    recording = path if isinstance(path, Recording) else Recording(path)
+    return recording.search(what_ifs, **options)
+
+
+def plan(model: str, cluster: str, *, gpus: int = 0, batch: float = 0, sequence: int = 0,
+         framework: str = "megatron_core", precision: str = "bf16", top: int = 5) -> PlanResult:
+    """The best parallel plans of a model on a cluster: `foretrace plan`."""
+    document = json.loads(_foretrace.plan(os.fspath(model), os.fspath(cluster), framework, precision, sequence, gpus,
+                                          batch, top, _configs()))
+    return PlanResult(document["plans"], document)
+
+
 def schedule(path) -> ScheduleResult:
     """Simulates jobs on a cluster under scheduling policies."""
     document = json.loads(_foretrace.schedule(os.fspath(path)))
@@ -259,3 +382,26 @@ class Predictor(_foretrace.Predictor):
 
     def __init__(self, path, *, step="median"):
         super().__init__(_paths(path), _configs(), str(step))
+        self._source = (tuple(os.path.abspath(one) for one in _paths(path)), str(step))
+
+    def __reduce__(self):
+        return _predictor_of, self._source
+
+    def predict_many(self, placements: typing.Iterable[typing.Mapping]) -> Predictions:
+        """predict() of many placements, each the keywords of one, without Python in between."""
+        asked = [dict(one) for one in placements]
+        return Predictions(asked, self._predict_many([_placement(i, one) for i, one in enumerate(asked)]))
+
+
+def _placement(number, given):
+    names = {"accelerator": "", "accelerators": 0, "cluster": "", "compute": 1.0, "copies": 1.0, "communication": 1.0,
+             "host": 1.0}
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise Error(f"placement {number}: got {unknown[0]!r}, expected one of {', '.join(names)}")
+    return tuple(given.get(name, usual) for name, usual in names.items())
+
+
+@functools.lru_cache(maxsize=8)
+def _predictor_of(paths, step):
+    return Predictor(paths, step=step)

@@ -9,7 +9,7 @@ namespace foretrace::report {
 namespace sections {
 Builder<ResultAnswer> recording, replay, replay_row, replay_page, all_steps, prediction, breakdown,
     memory, applied, honesty, trust, ranks, rank_rows, flags, graph, budget, budget_page, ranking,
-    pairs, fit, max_batch, timeline;
+    pairs, fit, max_batch, best_set, timeline;
 }
 
 namespace {
@@ -18,8 +18,9 @@ using namespace sections;
 using List = std::span<Builder<ResultAnswer>* const>;
 
 /// What every document has, whatever was asked, as far as it is known.
-constexpr std::array document = {recording, replay, prediction, breakdown, memory, budget, applied,
-                                 ranking,   pairs,  fit,        max_batch, ranks,  graph,  honesty};
+constexpr std::array document = {recording, replay,   prediction, breakdown, memory,
+                                 budget,    applied,  ranking,    pairs,     fit,
+                                 max_batch, best_set, ranks,      graph,     honesty};
 
 constexpr std::array replay_list = {recording, replay_page, graph,     memory, rank_rows,
                                     flags,     all_steps,   breakdown, trust,  timeline};
@@ -30,6 +31,7 @@ constexpr std::array ranking_list = {recording, replay_row, flags, ranking};
 constexpr std::array pairs_list = {recording, replay_row, flags, pairs};
 constexpr std::array both_rankings_list = {recording, replay_row, flags, pairs, ranking};
 constexpr std::array fit_list = {recording, replay_row, flags, fit};
+constexpr std::array set_list = {recording, replay_row, flags, best_set};
 constexpr std::array batch_list = {recording, replay_row, flags, max_batch};
 
 struct Shown {
@@ -38,6 +40,7 @@ struct Shown {
 };
 
 Shown shown_of(const ResultAnswer& answer) {
+  if (answer.best_set != nullptr) return {set_list, "members"};
   if (answer.max_batch != nullptr) return {batch_list, "batches"};
   if (answer.fit != nullptr) return {fit_list, "chosen"};
   if (answer.pairs != nullptr)
@@ -52,13 +55,13 @@ Shown shown_of(const ResultAnswer& answer) {
 
 Page result_page(const ResultAnswer& answer) {
   const Shown shown = shown_of(answer);
-  Page page{
-      .schema = "foretrace.result/1",
-      .document_keys = {"input", "import", "measured", "baseline", "predicted", "speedup",
-                        "applied", "ranking", "pairs", "fit", "max_batch", "ranks", "communicators",
-                        "tasks", "dependencies", "honesty", "memory_rests_on", "warnings"},
-      .sections = build<ResultAnswer>(shown.list, document, answer),
-      .main_table = shown.main_table};
+  Page page{.schema = "foretrace.result/1",
+            .document_keys = {"input", "import", "measured", "baseline", "predicted", "speedup",
+                              "applied", "ranking", "pairs", "fit", "max_batch", "search", "ranks",
+                              "communicators", "tasks", "dependencies", "honesty",
+                              "memory_rests_on", "warnings"},
+            .sections = build<ResultAnswer>(shown.list, document, answer),
+            .main_table = shown.main_table};
   bool is_first = true;
   for (Section& section : page.sections) {
     // Of two rankings the first is the answer.

@@ -168,8 +168,16 @@ Result<Change> spread(const Scenario& scenario, const ParamValues& params, const
                  fmt::format("got {} ranks, expected at most the {} accelerators of {}",
                              grid.ranks(), cluster.accelerators(), cluster.name)};
   }
-  if (grid.ranks() < 2) return Error{ErrorCode::no_match, "one rank leaves the run as it is"};
-  if (!has_collectives(scenario.graph)) {
+  const bool was_parallel = has_collectives(scenario.graph);
+  if (grid.ranks() < 2 && was_parallel) {
+    return Error{ErrorCode::no_match,
+                 "one rank is less than the ranks of the recorded groups, expected at least as "
+                 "many"};
+  }
+  if (grid.ranks() < 2) {
+    return editing::KernelEditor(scenario).finish("one rank leaves the run on one device");
+  }
+  if (!was_parallel) {
     return grid.pipeline > 1 ? spread_stages(scenario, params, cluster, grid)
                              : spread_device(scenario, params, cluster, grid);
   }

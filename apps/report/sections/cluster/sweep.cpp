@@ -204,6 +204,11 @@ Sections swept_points(const SweepAnswer& answer) {
                               objective.is_maximized ? "most" : "least", objective.value.text());
   }
   section.fact("objectives", "wanted", Value::words(objectives));
+  if (is_search(answer.sweep.method)) {
+    section.line("searched", fmt::format("{} of {} by {}", count_text(answer.counts.rows),
+                                         plural(answer.counts.points, "point"),
+                                         to_string(answer.sweep.method)));
+  }
   section.datum("space_points", Value::count(answer.counts.points));
   section.datum("rows", Value::count(answer.counts.rows));
   section.datum("feasible", Value::count(answer.counts.feasible));
@@ -222,6 +227,13 @@ Sections swept_points(const SweepAnswer& answer) {
         {{"reason", Value::words(failure.reason)}, {"points", Value::count(failure.points)}}));
   }
   section.datum("failures", Value::list(std::move(reasons)));
+  section.datum("undefined", Value::count(answer.counts.undefined));
+  if (answer.counts.undefined > 0) {
+    section.note(
+        fmt::format("in {} an expression divides by zero: constraints do not hold there, "
+                    "objectives rank last",
+                    plural(answer.counts.undefined, "point")));
+  }
   section.tables.push_back(points_table(answer));
   return {section};
 }

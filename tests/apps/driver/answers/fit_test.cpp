@@ -143,7 +143,7 @@ TEST_CASE("fit: what is applied already stays, and its conflicts and settings ar
   const auto answer =
       fit_memory(run.recording, run.replay, stack, size(1024 * mebibyte), {}, {.most_members = 2});
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
-  for (const FitChoice& choice : answer->choices) {
+  for (const WhatIfChoice& choice : answer->choices) {
     CHECK(choice.optimization->name != "eight_bit_optimizer");
     CHECK(choice.optimization->name != "optimizer_offload");  // declares the conflict
   }

@@ -1,6 +1,7 @@
 #include "apps/driver/plan/plan_search.h"
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -116,6 +117,33 @@ TEST_CASE("plan: what a product has no units for, and batches without end, are r
   const auto endless = search_plans({scenario_of("llama3_8b", "dgx_h100"), 8, 1e9, 5});
   REQUIRE_FALSE(endless.ok());
   CHECK(endless.error().message.find("micro-batches per data rank") != std::string::npos);
+}
+
+TEST_CASE("plan: an answer owns what its jobs point to, after the question is gone") {
+  std::weak_ptr<const Cluster> cluster;
+  std::weak_ptr<const Framework> framework;
+  const PlanAnswer answer = [&] {
+    const driver::Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
+    cluster = scenario.cluster;
+    framework = scenario.framework;
+    return *search_plans({scenario, 16, 64, 5});
+  }();
+  REQUIRE_FALSE(cluster.expired());
+  REQUIRE_FALSE(framework.expired());
+  const PlanAnswer copy = answer;  // shares them
+  for (const PlanAnswer* const one : {&answer, &copy}) {
+    std::set<const TransformerSpec*> models;
+    for (const auto& model : one->models) models.insert(&model->transformer);
+    std::vector<const Job*> jobs;
+    for (const driver::PlanChoice& choice : one->best) jobs.push_back(&choice.job);
+    for (const driver::LosingGrid& losing : one->losing) jobs.push_back(&losing.choice.job);
+    REQUIRE_FALSE(jobs.empty());
+    for (const Job* const job : jobs) {
+      CHECK(job->cluster == cluster.lock().get());
+      CHECK(job->framework == framework.lock().get());
+      CHECK(models.contains(job->model));
+    }
+  }
 }
 
 TEST_CASE("plan: experts are spread over devices of a mixture of experts") {

@@ -100,6 +100,54 @@ TEST_CASE("predictor: threads ask one predictor and get the same answers") {
   for (const auto& answers : together) CHECK(answers == alone);
 }
 
+TEST_CASE("predictor: places are made by several threads at once, each once, mistakes by none") {
+  const std::vector<std::string> products = {"h100_sxm", "v100_sxm2_16gb", "h100_sxn", "t4"};
+  const auto ask = [](const Predictor& job, const std::string& product) {
+    const auto step = job.predict({.accelerator = product, .compute = 0.75});
+    return step.ok() ? step->step_ns : -1;
+  };
+  std::vector<std::int64_t> alone;
+  const Predictor first = demo();
+  for (const std::string& product : products) alone.push_back(ask(first, product));
+  REQUIRE(alone[2] == -1);
+  const Predictor fresh = demo();
+  std::array<std::vector<std::int64_t>, 4> together;
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < together.size(); ++t) {
+    threads.emplace_back([&, t] {
+      together[t].resize(products.size());
+      for (std::size_t i = 0; i < 3 * products.size(); ++i) {
+        const std::size_t which = (i + t) % products.size();
+        together[t][which] = ask(fresh, products[which]);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& answers : together) CHECK(answers == alone);
+}
+
+TEST_CASE("predictor: an answer does not depend on what the thread was asked before") {
+  const Predictor job = demo();
+  const Predictor other = demo();  // another job, and other places, in the same thread
+  const std::vector<JobPlacement> asked = {
+      {.compute = 0.5},
+      {.compute = 0.5, .host = 2},
+      {.accelerator = "h100_sxm", .compute = 0.5, .host = 2},
+      {.copies = 0, .communication = 3},
+      {.host = 0.25},
+      {.compute = 1, .copies = 1, .host = 1},
+      {.accelerator = "h100_sxm", .host = 0.25},
+      {.compute = 0},
+      {.compute = 1.5, .copies = 1.5, .communication = 1.5, .host = 1.5},
+      {.compute = 0.5}};
+  for (const JobPlacement& placement : asked) {
+    std::int64_t fresh = 0;
+    std::thread([&] { fresh = job.predict(placement)->step_ns; }).join();
+    CHECK(job.predict(placement)->step_ns == fresh);
+    CHECK(other.predict(placement)->step_ns == fresh);
+  }
+}
+
 TEST_CASE("predictor: a job does not run on fewer ranks, nor on more than a machine has") {
   const auto job =
       Predictor::load(FORETRACE_SOURCE_DIR "/tests/fixtures/job", {.catalogue = test::shipped()});

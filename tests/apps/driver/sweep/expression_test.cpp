@@ -18,7 +18,7 @@ Operand value(const std::string& text) {
   static const std::vector<Operand> operands = {
       operand_of(std::string_view("4")), operand_of(std::string_view("300 GB/s")),
       operand_of(std::string_view("1f1b")), operand_of(5e6)};
-  return expression->evaluate(operands);
+  return expression->evaluate(operands).value;
 }
 
 std::string mistake(const std::string& text) {
@@ -58,7 +58,36 @@ TEST_CASE("sweep expression: comparisons with what is not known are false") {
   const auto expression = Expression::parse("step_ns < 1 || step_ns >= 1 || step_ns == 1", names);
   REQUIRE(expression.ok());
   const std::vector<Operand> operands(4);
-  CHECK_FALSE(expression->holds(operands));
+  CHECK_FALSE(expression->evaluate(operands).holds());
+  CHECK_FALSE(expression->evaluate(operands).is_undefined);
+}
+
+TEST_CASE("sweep expression: a division by zero is said, and is no number") {
+  const auto of = [](const std::string& text, double micro) {
+    const auto expression = Expression::parse(text, names);
+    REQUIRE_MESSAGE(expression.ok(), text);
+    std::vector<Operand> operands(4);
+    operands[0] = operand_of(micro);
+    return expression->evaluate(operands);
+  };
+  for (const char* const text : {"1 / micro > 0", "-1 / micro < 0", "7 % micro == 0",
+                                 "log2(micro) < 1", "!(0 / micro > 1) && micro == 1"}) {
+    CAPTURE(text);
+    CHECK(of(text, 0).is_undefined);
+    CHECK_FALSE(of(text, 0).holds());
+    CHECK_FALSE(of(text, 2).is_undefined);
+  }
+  CHECK(std::isnan(of("3 / micro", 0).value.number));
+  CHECK(std::isnan(of("min(1, 3 / micro)", 0).value.number));
+  // What need not be looked at is not computed.
+  CHECK_FALSE(of("micro != 0 && 1 / micro > 0", 0).is_undefined);
+  CHECK_FALSE(of("micro == 0 || 1 / micro > 0", 0).is_undefined);
+}
+
+TEST_CASE("sweep expression: what always divides by zero is a mistake") {
+  CHECK(mistake("micro / 0 > 1").find("expected a divisor other than 0") != std::string::npos);
+  CHECK(mistake("micro % 0.0").find("expected a divisor other than 0") != std::string::npos);
+  CHECK(value("0 / micro").number == 0);
 }
 
 TEST_CASE("sweep expression: mistakes name the place and the nearest name") {

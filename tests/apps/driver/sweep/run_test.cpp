@@ -222,6 +222,133 @@ TEST_CASE("sweep: speedups are over the same step and engine") {
   }
 }
 
+TEST_CASE("sweep: a value that changes nothing is a point like the baseline") {
+  const std::string folder = scratch_file("sweep_neutral");
+  const std::string text = R"({"schema": "foretrace.sweep/1", "trace": ")" + demo() +
+                           R"(", "apply": [null], "axes": [{"pointer": "/apply/0", "values": [null,
+        "scale:select='kind=kernel',factor=1", "batch_size:factor=1", "gradient_accumulation:steps=1",
+        "layer_freezing:share=0", "parallel:data=1", "accelerator_swap:to=rtx_2080_ti,host_speed=1"]}])";
+  for (const char* const metrics : {"}", R"(, "metrics": ["low_ns", "high_ns"]})"}) {
+    const auto run = run_into(folder + (metrics[0] == '}' ? "" : "_ranges"), text + metrics);
+    REQUIRE_MESSAGE(run.ok(), (run.ok() ? "" : run.error().message));
+    const Rows rows = rows_of(folder + (metrics[0] == '}' ? "" : "_ranges"));
+    REQUIRE(rows.points.size() == 7);
+    for (const SelectedPoint& point : rows.points) {
+      CAPTURE(point.result.point);
+      CHECK(point.result.reason == "");
+      REQUIRE(point.result.metrics.size() >= 2);
+      if (point.result.point == 6) break;  // another product
+      CHECK(point.result.metrics[0] == rows.points[0].result.metrics[0]);
+      CHECK(point.result.metrics[1] == 1);
+    }
+  }
+}
+
+TEST_CASE("sweep: a constraint that divides by zero is a reason, and no row of a changed file") {
+  const std::string folder = scratch_file("sweep_undefined");
+  const auto with = [](const std::string& rest) { return trace_sweep("0, 0.5, 1", rest); };
+  REQUIRE(run_into(folder, with(R"(, "constraints": ["1 / factor < 3"])")).ok());
+  const Rows rows = rows_of(folder);
+  CHECK(rows.counts.failed == 2);
+  CHECK(rows.points.at(0).result.reason ==
+        "constraint '1 / factor < 3': divides by zero, or takes the logarithm of 0 or less");
+  // Without the constraint these points are computed; the others are there.
+  const auto run = run_into(folder, with(R"x(, "objectives": ["step_ns / (factor - 1)"])x"));
+  REQUIRE(run.ok());
+  CHECK(run->reused == 4);
+  CHECK(run->computed == 2);
+  const Rows again = rows_of(folder);
+  CHECK(again.counts.failed == 0);
+  CHECK(again.counts.undefined == 2);  // factor 1, with and without mixed precision
+}
+
+namespace {
+
+/// 3 x 3 x 20 points of the demo, of which a search looks at some.
+std::string searching(const std::string& method) {
+  return R"({"schema": "foretrace.sweep/1", "trace": ")" + demo() +
+         R"(", "apply": [null, null, {"optimization": "scale", "parameters": {"select": "kind=kernel", "factor": 1}}],
+    "axes": [{"pointer": "/apply/0", "values": [null, "mixed_precision", "batch_size:factor=0.5"]},
+             {"pointer": "/apply/1", "values": [null, "kernel_fusion", "whole_program_fusion"]},
+             {"pointer": "/apply/2/parameters/factor", "from": 0.5, "to": 0.975, "count": 20}],
+    "constraints": ["factor != 0.5 || apply_0 == none"], "objectives": ["step_ns"], )" +
+         method + "}";
+}
+
+constexpr const char* genetic =
+    R"("method": {"kind": "nsga2", "points": 60, "population": 10, "seed": 4})";
+constexpr const char* annealed =
+    R"("method": {"kind": "annealing", "points": 60, "chains": 3, "seed": 4})";
+
+}  // namespace
+
+TEST_CASE("sweep: a search that was cut off ends with the rows of one that was not") {
+  for (const std::string method : {genetic, annealed}) {
+    CAPTURE(method);
+    const std::string whole = scratch_file("search_whole_" + std::to_string(method.size()));
+    const std::string cut = scratch_file("search_cut_" + std::to_string(method.size()));
+    const std::string text = searching(method);
+    const auto run = run_into(whole, text, 3);
+    REQUIRE_MESSAGE(run.ok(), (run.ok() ? "" : run.error().message));
+    CHECK(run->computed <= 60);
+    CHECK(run->computed > 30);
+    const Rows all = rows_of(whole);
+    CHECK(all.counts.failed == 0);
+    for (const SelectedPoint& point : all.points) CHECK(point.is_feasible);  // others are not asked
+    // What the other one had committed when it was cut off: any part of the rows.
+    const Sweep sweep = sweep_of(text);
+    {
+      auto store = Store::open(cut);
+      REQUIRE(store.ok());
+      const auto facts = open_stored(whole)->store.facts();
+      REQUIRE(facts.ok());
+      std::vector<PointResult> some;
+      for (std::size_t i = 0; i < all.points.size(); i += 3) some.push_back(all.points[i].result);
+      REQUIRE(store->reset(sweep, *facts, some).ok());
+    }
+    const auto resumed = run_into(cut, text, 1);
+    REQUIRE_MESSAGE(resumed.ok(), (resumed.ok() ? "" : resumed.error().message));
+    CHECK(resumed->found + resumed->computed == run->computed);
+    const Rows again = rows_of(cut);
+    REQUIRE(again.points.size() == all.points.size());
+    for (std::size_t i = 0; i < all.points.size(); ++i) {
+      CHECK(again.points[i].result.point == all.points[i].result.point);
+      CHECK(again.points[i].result.metrics == all.points[i].result.metrics);
+    }
+  }
+}
+
+TEST_CASE("sweep: a grid keeps what a search has computed, and a search what a grid has") {
+  const std::string folder = scratch_file("search_then_grid");
+  const auto first = run_into(folder, searching(genetic));
+  REQUIRE(first.ok());
+  const auto grid = run_into(folder, searching(R"("method": {"kind": "grid"})"));
+  REQUIRE_MESSAGE(grid.ok(), (grid.ok() ? "" : grid.error().message));
+  CHECK(grid->reused == first->computed);
+  CHECK(grid->computed + grid->reused + grid->unwanted == 180);
+  const auto back = run_into(folder, searching(annealed));
+  REQUIRE(back.ok());
+  CHECK(back->computed == 0);
+  // The search was not far from the best of all.
+  const double best = rows_of(folder, {.top = 1}).points.at(0).objectives.at(0);
+  const std::string alone = scratch_file("search_alone");
+  REQUIRE(run_into(alone, searching(genetic)).ok());
+  CHECK(rows_of(alone, {.top = 1}).points.at(0).objectives.at(0) <= 1.05 * best);
+}
+
+TEST_CASE("sweep: mistakes in methods that search are named") {
+  const auto mistake = [](const std::string& method) {
+    const auto sweep = parse_sweep(searching(R"("method": )" + method), "test.json", "");
+    REQUIRE_FALSE(sweep.ok());
+    return sweep.error().message;
+  };
+  CHECK(mistake(R"({"kind": "nsga2"})").find("points") != std::string::npos);
+  CHECK(mistake(R"({"kind": "nsga2", "points": 0})").find("from 1 to 1e7") != std::string::npos);
+  CHECK(mistake(R"({"kind": "annealing", "points": 9, "chains": 5000})").find("from 1 to 4096") !=
+        std::string::npos);
+  CHECK(mistake(R"({"kind": "nsga", "points": 9})").find("nsga2") != std::string::npos);
+}
+
 TEST_CASE("sweep: results keep the scenario that they are of, whatever becomes of its file") {
   namespace fs = std::filesystem;
   const std::string folder = scratch_file("sweep_of_a_file");

@@ -104,4 +104,23 @@ TEST_CASE("sweep space: values of a range carry its unit") {
   CHECK(Space::value_of(x, 1.5).kind == ConfigValue::Kind::text);
 }
 
+TEST_CASE("sweep space: neighbours of a narrow range are different numbers") {
+  Axis narrow{.name = "x", .pointer = "/x", .from = 1'000'000, .to = 1'000'001};
+  const Space space = space_of({narrow}, Method::random, 1000, 5);
+  std::set<std::string> seen;
+  for (std::uint64_t point = 0; point < 1000; ++point) seen.insert(text_at(space, point));
+  CHECK(seen.size() > 990);  // of a million numbers a thousand are drawn: 0.5 pairs are expected
+  CHECK(at_share(narrow, 0.25) == 1'000'000.25);
+  CHECK(Space::text_of(narrow, 1'000'000.25) == "1000000.25");
+}
+
+TEST_CASE("sweep space: numbers of a range are what a pocket calculator shows") {
+  const Axis tenths{.name = "x", .pointer = "/x", .from = 0, .to = 1};
+  CHECK(at_share(tenths, 3.0 / 10) == 0.3);
+  const Axis thirds{.name = "x", .pointer = "/x", .from = 1, .to = 3};
+  CHECK(at_share(thirds, 1.0 / 3) == doctest::Approx(5.0 / 3).epsilon(1e-14));
+  const Axis powers{.name = "x", .pointer = "/x", .from = 1, .to = 1024, .is_logarithmic = true};
+  CHECK(at_share(powers, 0.3) == 8);
+}
+
 }  // namespace foretrace::sweeping

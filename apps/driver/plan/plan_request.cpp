@@ -1,0 +1,31 @@
+#include "apps/driver/plan/plan_request.h"
+
+#include <bit>
+#include <memory>
+#include <utility>
+
+namespace foretrace::driver {
+
+Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request) {
+  auto model = find_model(known, request.model);
+  if (!model.ok()) return std::move(model).error();
+  auto cluster = find_cluster(known, request.cluster);
+  if (!cluster.ok()) return std::move(cluster).error();
+  auto framework = find_framework(known, request.framework);
+  if (!framework.ok()) return std::move(framework).error();
+  auto precisions = precisions_of(request.precision);
+  if (!precisions.ok()) return std::move(precisions).error();
+  Scenario scenario;
+  scenario.model = std::make_shared<const ModelSpec>(*std::move(model));
+  scenario.cluster = std::make_shared<const Cluster>(*std::move(cluster));
+  scenario.framework = std::make_shared<const Framework>(*std::move(framework));
+  scenario.job.precisions = *precisions;
+  const double positions = scenario.model->transformer.positions;
+  scenario.job.length = request.sequence > 0 ? static_cast<double>(request.sequence) : positions;
+  scenario.job.keys = scenario.job.length;
+  return scenario;
+}
+
+std::uint32_t power_of_two_within(std::uint32_t most) { return std::bit_floor(most); }
+
+}  // namespace foretrace::driver

@@ -1,0 +1,18 @@
+// Runs the searches of sweeps: what a searcher asks for is computed by several threads, unless the
+// store has it.
+#pragma once
+
+#include "apps/driver/sweep/evaluate.h"
+#include "apps/driver/sweep/run.h"
+#include "apps/driver/sweep/store.h"
+#include "apps/driver/sweep/sweep.h"
+#include "sim/core/result.h"
+
+namespace foretrace::sweeping {
+
+/// Rows are in the store before the searcher hears of them; a search that was cut off reads them
+/// there and ends with the same rows.
+[[nodiscard]] Result<SweepRun> run_search(const Sweep& sweep, const Evaluation& evaluation,
+                                          const SweepSettings& settings, Store& store);
+
+}  // namespace foretrace::sweeping
