@@ -4,6 +4,8 @@
 
 #include <generated_nvtx_meta.h>
 
+#include "trace/collect/cupti/calls.h"
+
 namespace foretrace::trace::collector {
 namespace {
 
@@ -18,53 +20,6 @@ constexpr std::array always = {CUPTI_ACTIVITY_KIND_RUNTIME,
                                CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 constexpr std::array descriptions = {CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONTEXT,
                                      CUPTI_ACTIVITY_KIND_STREAM, CUPTI_ACTIVITY_KIND_NAME};
-
-// Calls of the driver that start or await work and that programs make without the runtime.
-constexpr std::array driver_calls = {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-                                     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-                                     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-                                     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-                                     CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-                                     CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-                                     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
-                                     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync_ptsz,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
-                                     CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async,
-                                     CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
-                                     CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent,
-                                     CUPTI_DRIVER_TRACE_CBID_cuEventRecord,
-                                     CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
-                                     CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize};
-
-// Calls of the runtime that neither start nor await work. A framework asks for its device ten times
-// per kernel: without them a step of PyTorch has a sixth of the records (measured on an H100).
-constexpr std::array queries = {
-    CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
-    CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
-    CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
-    CUPTI_RUNTIME_TRACE_CBID_cudaGetErrorString_v3020,
-    CUPTI_RUNTIME_TRACE_CBID_cudaGetErrorName_v6050,
-    CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaGetDeviceCount_v3020,
-    CUPTI_RUNTIME_TRACE_CBID_cudaGetFuncBySymbol_v11000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_ptsz_v10000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v2_v11030,
-    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v2_ptsz_v11030,
-    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v12030,
-    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_ptsz_v12030,
-    CUPTI_RUNTIME_TRACE_CBID_cudaThreadExchangeStreamCaptureMode_v10010,
-    CUPTI_RUNTIME_TRACE_CBID_cudaPointerGetAttributes_v4000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetPriority_v5050,
-    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetPriority_ptsz_v7000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessor_v6050,
-    CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000};
 
 const char* ascii_of(const nvtxEventAttributes_t* attributes) {
   return attributes != nullptr && attributes->messageType == NVTX_MESSAGE_TYPE_ASCII
@@ -88,6 +43,10 @@ void switch_activities(const CuptiFunctions& cupti, const Settings& settings, bo
   }
   for (const CUpti_CallbackId call : driver_calls) {
     static_cast<void>(cupti.enable_driver_call(call, on ? 1 : 0));
+  }
+  if (settings.steps) {
+    // Single calls switched on while a program runs are not recorded (CUPTI 13.0 on an H100).
+    change(CUPTI_ACTIVITY_KIND_DRIVER);
   }
   if (settings.memory) {
     change(CUPTI_ACTIVITY_KIND_MEMORY2);

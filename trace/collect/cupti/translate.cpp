@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "trace/collect/cupti/calls.h"
+
 namespace foretrace::trace::collector {
 namespace {
 
@@ -135,6 +137,9 @@ Activity copied(const CUpti_Activity& activity) {
 TextNumber Translator::text(const char* text) { return text == nullptr ? 0 : writer_.text(text); }
 
 void Translator::add_call(const CUpti_ActivityAPI& api, bool is_driver) {
+  if (!is_recorded(is_driver, api.cbid)) {
+    return;
+  }
   const auto [found, added] =
       call_names_.try_emplace(std::uint64_t{api.cbid} * 2 + (is_driver ? 1 : 0), 0);
   if (added) {

@@ -66,6 +66,13 @@ TEST_CASE("cupti: calls of runtime and driver") {
   api.cbid = 211;
   CHECK(translation.add(api));
   api.kind = CUPTI_ACTIVITY_KIND_DRIVER;  // inside the first
+  api.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+  CHECK(translation.add(api));
+  api.correlationId = 72;  // neither starts nor awaits work
+  api.cbid = CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent;
+  CHECK(translation.add(api));
+  api.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+  api.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020;
   CHECK(translation.add(api));
   api.correlationId = 71;
   api.cbid = 999;
