@@ -1,6 +1,6 @@
 # What a stranger adds by following CONTRIBUTING.md, in a copy of the tree: the files of tests/stranger/<KIND> must be all
 # that it takes, each must be asked for, and each must compile.
-# cmake -DROOT=... -DKIND=what_if|reader|section -DWORK=<scratch folder> -DCOMPILE=<compiler and flags> -P stranger.cmake
+# cmake -DROOT=... -DKIND=what_if|reader|section -DWORK=<scratch folder> -DCOMPILER=... -P stranger.cmake
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${WORK})
@@ -65,7 +65,8 @@ list(APPEND compiled ${files})
 list(FILTER compiled INCLUDE REGEX "\\.cpp$")
 list(REMOVE_DUPLICATES compiled)
 foreach(file IN LISTS compiled)
-  execute_process(COMMAND ${COMPILE} ${file} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result ERROR_VARIABLE errors)
+  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -DFMT_SHARED -DFORETRACE_SOURCE_DIR="." -I. ${file}
+    WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result ERROR_VARIABLE errors)
   if(NOT result EQUAL 0)
     message(FATAL_ERROR "${file} does not compile:\n${errors}")
   endif()
