@@ -31,6 +31,9 @@ constexpr std::array<CodeRange, 12> hidden = {{{0x7F, 0x9F},
                                                {0x1D173, 0x1D17A},
                                                {0xE0000, 0xE0FFF}}};
 
+// Most text is ASCII.
+bool may_begin_hidden(char c) { return static_cast<unsigned char>(c) >= 0xC2 || c == 0x7F; }
+
 void append_escape(std::string& out, std::uint32_t code) {
   auto at = std::back_inserter(out);
   if (code < 0x10000) {
@@ -44,8 +47,7 @@ void append_escape(std::string& out, std::uint32_t code) {
 }  // namespace
 
 std::size_t hidden_length(std::string_view at) {
-  // Most text is ASCII.
-  if (at.empty() || (static_cast<unsigned char>(at.front()) < 0xC2 && at.front() != 0x7F)) return 0;
+  if (at.empty() || !may_begin_hidden(at.front())) return 0;
   const CodePoint first = first_code_point(at);
   const bool is_hidden = std::any_of(hidden.begin(), hidden.end(), [&](const CodeRange& range) {
     return first.code >= range.first && first.code <= range.last;
@@ -57,14 +59,17 @@ std::string with_hidden_escaped(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   while (!json.empty()) {
+    const auto candidate = std::find_if(json.begin(), json.end(), may_begin_hidden);
+    out.append(json.begin(), candidate);
+    json.remove_prefix(static_cast<std::size_t>(candidate - json.begin()));
+    if (json.empty()) break;
     const std::size_t length = hidden_length(json);
-    if (length == 0) {
-      out += json.front();
-      json.remove_prefix(1);
-    } else {
+    if (length > 0) {
       append_escape(out, first_code_point(json).code);
-      json.remove_prefix(length);
+    } else {
+      out += json.front();
     }
+    json.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out;
 }

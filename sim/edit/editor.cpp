@@ -1,7 +1,11 @@
 // What the parts of the editor share: places, and what is gone.
 #include "sim/edit/editor.h"
 
+#include "sim/core/text.h"
+
 namespace foretrace {
+
+void Editor::note(std::string_view text) { change_.notes.push_back(with_singulars(text)); }
 
 Change Editor::finish() {
   Change change = std::move(change_);

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "sim/core/result.h"
-#include "sim/core/text.h"
 #include "sim/edit/options.h"
 #include "sim/graph/change.h"
 #include "sim/graph/task_graph.h"
@@ -29,7 +28,7 @@ class Editor {
   /// What is written so far.
   [[nodiscard]] const Change& change() const { return change_; }
   /// Counts of one have their noun in the singular afterwards: "1 graphs" becomes "1 graph".
-  void note(std::string_view text) { change_.notes.push_back(with_singulars(text)); }
+  void note(std::string_view text);
   /// A step does this many times the samples that it did.
   void set_samples(double factor) { change_.samples = factor; }
   /// The editor is empty afterwards.

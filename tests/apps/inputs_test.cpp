@@ -5,10 +5,13 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/core/hidden_text.h"
 #include "tests/apps/support/program.h"
 #include "tests/trace/tar_text.h"
 
@@ -160,6 +163,41 @@ TEST_CASE("inputs: of a side that was not recorded nothing is expected, not zero
   const std::string line = ran.out.substr(row, ran.out.find('\n', row) - row);
   CHECK(line.find('%') == std::string::npos);
   CHECK(line.back() == '-');
+}
+
+TEST_CASE("inputs: what nobody sees in a name reaches no output, whatever writes it") {
+  // DEL, what begins an escape sequence, right to left, no width, a byte order mark, a tag.
+  const std::string bad = "k\x7F\xC2\x9B[31m\xE2\x80\xAEX\xE2\x80\x8B\xEF\xBB\xBF\xF3\xA0\x81\x81";
+  std::string events;
+  for (int i = 0; i < 6; ++i) {
+    events += fmt::format(
+        R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","ts":{0},"dur":5,"pid":1,"tid":1,"args":{{"correlation":{1}}}}},)"
+        R"({{"ph":"X","cat":"kernel","name":"gemm{2}","ts":{3},"dur":20,"pid":0,"tid":7,"args":{{"correlation":{1},"device":0,"stream":7}}}},)",
+        100 * i, i + 1, bad, 100 * i + 10);
+  }
+  const std::string trace = scratch_file("hidden.json");
+  std::ofstream(trace) << R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA A100)"
+                       << bad << R"("}],"traceEvents":[)" << events
+                       << R"({"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"t)"
+                       << bad << R"("}}]})";
+  for (const std::string& command :
+       {"inspect " + trace, "inspect " + trace + " --json", "inspect " + trace + " --csv",
+        "simulate " + trace + " --timeline /dev/stdout", "critical-path " + trace,
+        "compare " + trace + " " + trace + " --csv", "report " + trace + " -o /dev/stdout",
+        "convert " + trace + " /dev/stdout --to kineto_json",
+        "whatif " + trace + " --apply \"scale:select='name~gemm',factor=0.5\" --svg /dev/stdout",
+        "whatif " + trace + " --apply mixed_precision"}) {
+    CAPTURE(command);
+    const Ran ran = run_program(command);
+    CHECK(ran.out.size() + ran.err.size() > 40);
+    for (const std::string& text : {ran.out, ran.err}) {
+      for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool shown = hidden_length(std::string_view(text).substr(at)) == 0;
+        CHECK(shown);
+        if (!shown) break;
+      }
+    }
+  }
 }
 
 }  // namespace foretrace::test

@@ -39,4 +39,9 @@ bool is_gelu(const KernelEditor& editor, TaskId kernel) {
          contains_any(editor.graph().name(kernel), {"Gelu", "GELU", "gelu"});
 }
 
+bool is_embedding(const KernelEditor& editor, TaskId kernel) {
+  return contains_any(editor.operator_of(kernel), {"embedding"}) ||
+         contains_any(editor.graph().name(kernel), {"embedding", "Embedding"});
+}
+
 }  // namespace foretrace::editing

@@ -14,5 +14,6 @@ namespace foretrace::editing {
 [[nodiscard]] bool is_linear(const KernelEditor& editor, TaskId kernel);
 /// A GELU, forward or backward.
 [[nodiscard]] bool is_gelu(const KernelEditor& editor, TaskId kernel);
+[[nodiscard]] bool is_embedding(const KernelEditor& editor, TaskId kernel);
 
 }  // namespace foretrace::editing

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/hidden_text.h"
 #include "trace/formats/json/json_check.h"
 #include "trace/io/text.h"
 
@@ -80,7 +81,7 @@ TextBuffer& TextBuffer::quoted(std::string_view text) {
 
 bool TextBuffer::flush(bool all) {
   if (usable_ && (text_.size() >= piece_bytes || (all && !text_.empty()))) {
-    usable_ = sink_(text_);
+    usable_ = sink_(with_hidden_escaped(text_));  // pieces end with whole names
     text_.clear();
   }
   return usable_;
