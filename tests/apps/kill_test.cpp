@@ -104,6 +104,7 @@ TEST_CASE("files: a command that is killed leaves the old file or the new one") 
        {program, "calibrate", table, "--accelerator", "a100_sxm_80gb", "-o", in("f.json")},
        in("f.json")},
       {"picture", {program, "simulate", demo, "--svg", in("g.svg")}, in("g.svg")},
+      {"page", {program, "report", demo, "--top", "1", "-o", in("j.html")}, in("j.html")},
       {"schedule",
        {program, "schedule", jobs, "--policy", "fifo", "--jobs", in("h.csv")},
        in("h.csv")},
