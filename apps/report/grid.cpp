@@ -128,13 +128,13 @@ Grid::Fit Grid::fit(std::size_t room) const {
   }
   const std::vector<std::size_t> natural = fit.widths;
   std::vector<bool>& is_prose = fit.is_prose;
-  for (std::size_t i = 1; i < count; ++i) {
-    is_prose[i] =
-        columns_[i].is_prose || (columns_[i].align == Align::left && fit.widths[i] > longest_whole);
+  for (std::size_t i = 0; i < count; ++i) {
+    is_prose[i] = columns_[i].is_prose ||
+                  (i > 0 && columns_[i].align == Align::left && fit.widths[i] > longest_whole);
   }
   const auto is_too_wide = [&] { return fit.excess(room) > 0; };
   const auto narrow_prose = [&] {
-    for (std::size_t i = 1; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       if (is_prose[i]) fit.narrow(i, longest_whole, room);
     }
   };
@@ -143,7 +143,7 @@ Grid::Fit Grid::fit(std::size_t room) const {
   if (last > 0 && is_prose[last] &&
       (is_too_wide() || lines_below(last, room) < lines_beside(last, fit.widths[last]))) {
     fit.places[last] = Fit::Place::below;
-    for (std::size_t i = 1; i < count; ++i) fit.widths[i] = natural[i];
+    fit.widths = natural;
     narrow_prose();
   }
   fit.narrow(0, long_name, room);
@@ -244,10 +244,14 @@ std::string Grid::line(const Line& row, const Fit& fit, std::size_t indent,
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     if (!fit.is_in_line(i)) continue;
     const std::size_t width = fit.widths[i];
-    const bool is_one =
-        width_of(row.cells[i]) <= width || (!row.has_titles && (i == 0 || !fit.is_prose[i]));
+    const bool is_one = width_of(row.cells[i]) <= width || (!row.has_titles && !fit.is_prose[i]);
+    const std::size_t own = i == 0 ? std::min(indent_of(row), width - 1) : 0;  // of parts of rows
     cells[i] = is_one ? std::vector{shorten(row.cells[i], width)}
-                      : broken_lines(printable(row.cells[i]), width, row.has_titles);
+                      : broken_lines(printable(std::string_view(row.cells[i]).substr(own)),
+                                     width - own, row.has_titles);
+    if (!is_one) {
+      for (std::string& part : cells[i]) part.insert(0, own, ' ');
+    }
     height = std::max(height, cells[i].size());
   }
   std::string out;

@@ -93,8 +93,12 @@ Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
 Result<driver::Scenario> scenario_of(const Options& options) {
   const Result<CataloguePtr> known = app::catalogue();
   if (!known.ok()) return known.error();
-  return driver::scenario_of(**known, {options.model, options.cluster, options.framework,
-                                       options.precision, options.sequence});
+  const auto or_usual = [](const std::string& given, std::string_view usual) {
+    return given.empty() ? std::string(usual) : given;
+  };
+  return driver::scenario_of(
+      **known, {options.model, options.cluster, or_usual(options.framework, usual_framework),
+                or_usual(options.precision, usual_precision), options.sequence});
 }
 
 /// One search per number of devices: from the least, doubling, to the most.
