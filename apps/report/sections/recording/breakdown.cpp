@@ -90,7 +90,8 @@ Section breakdown_of_both(const ResultAnswer& answer) {
           {"part"}, {"now_ns", "now"}, {"predicted_ns", "predicted"}, {"change", "change"}}};
   const auto row = [](std::string_view title, std::int64_t then, std::int64_t now, Show show) {
     return Row{.cells = {Value::words(title), Value::time(then), Value::time(now),
-                         Value::change(change_of(now, then))},
+                         then == 0 && now > 0 ? Value::change(0).as("new")
+                                              : Value::change(change_of(now, then))},
                .show = show};
   };
   Row whole = row(step_word(before), before.step_ns, after.step_ns, Show::always);
