@@ -76,7 +76,10 @@ class BestSetSearch {
     auto now = measured(changed, {});
     if (!now) return Error{ErrorCode::bad_usage, "--search: the run cannot be simulated as it is"};
     answer_.now = *now;
-    if (!question_.target && now->needed_bytes) {
+    const bool is_own_device = std::none_of(
+        stack_.begin(), stack_.end(),
+        [](const WhatIf& what_if) { return what_if.optimization->accelerator_param != nullptr; });
+    if (!question_.target && now->needed_bytes && is_own_device) {
       // On its own device a run that needs no more than now has room: it ran.
       capacity_bytes_ = std::max(capacity_bytes_, *now->needed_bytes);
       if (stack_.empty()) answer_.now.fits = true;

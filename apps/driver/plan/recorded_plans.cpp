@@ -15,8 +15,8 @@ constexpr std::uint32_t most_stages = 16;
 
 std::vector<std::uint32_t> divisors(std::uint32_t most, std::uint32_t of) {
   std::vector<std::uint32_t> sizes;
-  for (std::uint64_t size = 1; size <= most; size *= 2) {
-    if (of % size == 0) sizes.push_back(static_cast<std::uint32_t>(size));
+  for (std::uint32_t size = 1; size <= most; ++size) {
+    if (of % size == 0) sizes.push_back(size);
   }
   return sizes;
 }

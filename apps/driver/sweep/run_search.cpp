@@ -45,6 +45,7 @@ class SearchRunner {
 
   Result<SweepRun> run() {
     const Status seen = store_.for_each(sweep_, [&](const PointResult& row) {
+      note_best(row);
       known_.emplace(row.point, row);
       return ok_status();
     });
@@ -121,17 +122,21 @@ class SearchRunner {
         threads);
     if (problem) return *problem;
     summary_.computed += missing.size();
-    for (PointResult& one : missing) known_[one.point] = std::move(one);
+    for (PointResult& one : missing) {
+      note_best(one);
+      known_[one.point] = std::move(one);
+    }
     return ok_status();
+  }
+
+  void note_best(const PointResult& row) {
+    if (!settings_.progress || !judge_.is_feasible(row)) return;
+    const double cost = judge_.cost(row, 0);
+    if (std::isfinite(cost) && (!best_ || cost < *best_)) best_ = cost;
   }
 
   void tell() {
     if (!settings_.progress) return;
-    for (const auto& [point, row] : known_) {
-      if (!judge_.is_feasible(row)) continue;
-      const double cost = judge_.cost(row, 0);
-      if (std::isfinite(cost) && (!best_ || cost < *best_)) best_ = cost;
-    }
     SweepProgress now;
     now.points = sweep_.search.points;
     now.done = std::min<std::uint64_t>(known_.size(), now.points);

@@ -97,10 +97,13 @@ Status read_measured(const nlohmann::json& entry, const std::string& path, Pair&
   }
   const double before = number_at(*found, "base_step_ms");
   const double after = number_at(*found, "step_ms");
-  if (!(before > 0) || !(after > 0)) {
+  constexpr double least_ms = 1e-6;
+  constexpr double most_ms = 1e9;
+  const auto is_time = [](double ms) { return ms >= least_ms && ms <= most_ms; };
+  if (!is_time(before) || !is_time(after)) {
     return Error{ErrorCode::bad_config,
                  fmt::format("{}: pair '{}': measured: expected base_step_ms and step_ms, numbers "
-                             "above 0",
+                             "from 1e-6 to 1e9",
                              path, pair.row.id)};
   }
   pair.measured_factor = after / before;
@@ -120,15 +123,29 @@ Result<std::vector<Pair>> read_pairs(const Catalogue& catalogue, const std::stri
   if (document.is_discarded() || !document.contains("pairs") || !document["pairs"].is_array()) {
     return Error{ErrorCode::bad_config, fmt::format("{}: not a list of pairs", path)};
   }
+  if (const auto schema = document.find("schema");
+      schema != document.end() && *schema != "foretrace.pairs/1") {
+    return Error{
+        ErrorCode::bad_config,
+        fmt::format("{}: /schema: got {}, expected \"foretrace.pairs/1\"", path, schema->dump())};
+  }
   std::vector<Pair> pairs;
   for (const nlohmann::json& entry : document["pairs"]) {
     Pair pair;
-    pair.row.id = entry.value("id", "");
-    pair.row.changed_what = entry.value("changed_what", "");
-    pair.row.why = entry.value("why", "");
-    pair.base = texts_of(entry, "base");
-    pair.changed = texts_of(entry, "changed");
-    pair.apply = entry.value("apply", std::vector<std::string>{});
+    try {
+      pair.row.id = entry.value("id", "");
+      pair.row.changed_what = entry.value("changed_what", "");
+      pair.row.why = entry.value("why", "");
+      pair.base = texts_of(entry, "base");
+      pair.changed = texts_of(entry, "changed");
+      pair.apply = texts_of(entry, "apply");
+    } catch (const nlohmann::json::exception&) {
+      return Error{
+          ErrorCode::bad_config,
+          fmt::format("{}: /pairs/{}: expected an object with texts, and base, changed and "
+                      "apply texts or lists of them",
+                      path, pairs.size())};
+    }
     if (Status status = read_measured(entry, path, pair); !status) {
       return std::move(status).error();
     }

@@ -154,7 +154,9 @@ TaskId KernelEditor::copy(TaskId kernel, TaskId anchor, Place place, bool host_t
   call.lane = graph_.lane_id(anchor);
   call.duration_ns = times.call_ns;
   call.segment_ns = host_time ? times.host_ns : 0;
-  call.phase = graph_.phase(anchor);
+  // What is computed again in the backward pass belongs to it; a gradient is one wherever it is.
+  const bool is_gradient = graph_.phase(kernel) == Phase::backward;
+  call.phase = is_gradient ? Phase::backward : graph_.phase(anchor);
   call.layer = graph_.layer(kernel);
   call.step = graph_.step(anchor);
   call.provenance = Provenance::assumed;

@@ -163,6 +163,11 @@ Result<Change> spread(const Scenario& scenario, const ParamValues& params, const
   const Grid grid{static_cast<std::uint32_t>(params.integer(data_param)),
                   static_cast<std::uint32_t>(params.integer(tensor_param)),
                   static_cast<std::uint32_t>(params.integer(pipeline_param))};
+  if (params.given(micro_batches_param) && grid.pipeline < 2) {
+    return Error{ErrorCode::bad_config,
+                 "micro_batches: only with pipeline; gradient_accumulation runs several passes on "
+                 "one device"};
+  }
   if (grid.ranks() > cluster.accelerators()) {
     return Error{ErrorCode::no_match,
                  fmt::format("got {} ranks, expected at most the {} accelerators of {}",

@@ -66,7 +66,7 @@ class Splitter {
     const bool heads_second = contains(op, "scaled_dot_product");
     const bool heads_third =
         contains_any(op, {"_flash_attention_forward", "_efficient_attention_forward"});
-    if (!heads_second && !heads_third) return {0, 0};
+    if (!heads_second && !heads_third) return heads_of_softmax(pair.attention);
     const OperatorInputs inputs = editor_.inputs_of(kernel);
     const auto heads = [&inputs, heads_second](std::size_t i) {
       const Dims* dims = inputs.shape(i);
@@ -74,6 +74,22 @@ class Splitter {
       return static_cast<double>((*dims)[heads_second ? 1 : 2]);
     };
     return {heads(0), heads(1)};
+  }
+
+  /// Attention that is made of operators: scores of batch, heads, queries, keys.
+  [[nodiscard]] std::array<double, 2> heads_of_softmax(std::size_t attention) const {
+    constexpr std::size_t most_between = 12;
+    const std::size_t end = std::min(pass_.forward.size(), attention + most_between);
+    for (std::size_t i = attention; i < end; ++i) {
+      const TaskId kernel = pass_.forward[i];
+      if (!contains(editor_.operator_of(kernel), "softmax")) continue;
+      const OperatorInputs inputs = editor_.inputs_of(kernel);
+      const Dims* scores = inputs.shape(0);
+      if (scores == nullptr || scores->size() != 4) return {0, 0};
+      const auto heads = static_cast<double>((*scores)[1]);
+      return {heads, heads};
+    }
+    return {0, 0};
   }
 
   Status divide(const ProductPair& pair) {

@@ -57,9 +57,7 @@ class Lengthener {
         "per token: a step has {:g} times as many",
         editor_.sums_text(), editing::to_ms(attention_ns_), factor_);
     if (transfers > 0) text += fmt::format("; {} transfers of activations grow", transfers);
-    Change change = editor_.finish(text + tensors.note());
-    change.samples = factor_;
-    return change;
+    return editor_.finish(text + tensors.note());
   }
 
  private:

@@ -230,6 +230,30 @@ TEST_CASE("event wait: the stream that a record names waits, not the thread's ne
   CHECK(with.device_x2 == doctest::Approx(2009 + 1400).epsilon(0.01));
 }
 
+TEST_CASE("event wait: waits behind which nothing comes, among very many streams") {
+  for (const bool is_named : {false, true}) {
+    CAPTURE(is_named);
+    TableBuilder t;
+    constexpr int streams = 70;
+    for (int i = 0; i < 2 * streams; ++i) {
+      const double at = 20.0 * i;
+      const EventId launch = t.call(t.thread(1), "cudaLaunchKernel", at, 2);
+      t.work(launch, t.stream(100 + i % streams), at + 4, 3);
+      if (i != streams && i != 2 * streams - 1) continue;
+      t.call(t.thread(1), "cudaEventRecord", at + 8, 1);
+      const EventId wait = t.call(t.thread(1), "cudaStreamWaitEvent", at + 12, 1);
+      if (is_named) {
+        t.sync_record({.kind = SyncKind::stream_wait,
+                       .device = 0,
+                       .stream = 100 + i % streams,
+                       .wait_on_stream = -1,
+                       .correlation = t.correlation(wait)});
+      }
+    }
+    CHECK(spans(t.table()).replay == doctest::Approx(recorded_span_us(t.table())).epsilon(0.01));
+  }
+}
+
 TEST_CASE("cuda_sync: the record says which of two events is waited for") {
   TableBuilder t;
   const EventId a = t.call(t.thread(1), "cudaLaunchKernel", 0, 5);

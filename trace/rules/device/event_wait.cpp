@@ -38,7 +38,10 @@ class EventWaits {
       pass();
       look();
       is_trial_ = false;
+      // Waits behind which nothing came are looked at in neither pass.
       std::fill(last_record_.begin(), last_record_.end(), nothing);
+      aimed_.clear();
+      for (std::vector<Pending>& waits : by_thread_) waits.clear();
     }
     pass();
   }

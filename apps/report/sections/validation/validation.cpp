@@ -66,9 +66,13 @@ std::string replays_headline(const ReplayTable& table) {
 
 std::string coverage_text(const std::vector<PairRow>& pairs) {
   const driver::Coverage found = driver::coverage_of(pairs);
+  const std::size_t failed = pairs.size() - found.predicted;
+  const std::string missing =
+      failed == 0 ? std::string()
+                  : fmt::format("; {} could not be predicted", plural(failed, "pair"));
   return fmt::format(
-      "{} of {} measured values lie in the predicted range; mean half-width {:.1f} %",
-      found.covered, found.predicted, 100 * found.mean_half_width);
+      "{} of {} measured values lie in the predicted range; mean half-width {:.1f} %{}",
+      found.covered, found.predicted, 100 * found.mean_half_width, missing);
 }
 
 Table replays_table(const ReplayTable& replays) {

@@ -48,8 +48,8 @@ std::string best_set_headline(const ResultAnswer& asked) {
   const BestSetAnswer& answer = *asked.best_set;
   const std::int64_t before = sample_time(answer.now);
   if (!answer.best && answer.nearest) {
-    return fmt::format("nothing fits {}: {} needed at least, with {}", target_text(*answer.target),
-                       bytes_text(*answer.nearest->needed_bytes),
+    return fmt::format("nothing fits {}: the least that was found is {}, with {}",
+                       target_text(*answer.target), bytes_text(*answer.nearest->needed_bytes),
                        names_of(answer, *answer.nearest));
   }
   if (!answer.best) {

@@ -50,7 +50,7 @@ std::string fit_headline(const FitAnswer& answer) {
   }
   if (!answer.best) {
     return answer.smallest
-               ? fmt::format("nothing fits {}: {} now, {} at least with {}", size,
+               ? fmt::format("nothing fits {}: {} now; the least that was found: {} with {}", size,
                              need_text(answer, answer.now), need_text(answer, *answer.smallest),
                              set_text(answer, *answer.smallest))
                : fmt::format("nothing fits {}: {} now, and no what-if here edits tensors", size,

@@ -79,14 +79,24 @@ TEST_CASE("validation: measured times that are none are refused with the pair's 
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / "foretrace_measured_pairs";
   std::filesystem::create_directories(folder);
-  for (const char* const measured : {R"({"base_step_ms": 0, "step_ms": 3})", R"({"step_ms": 3})",
-                                     R"({"base_step_ms": "4 ms", "step_ms": 3})"}) {
+  for (const char* const measured :
+       {R"({"base_step_ms": 0, "step_ms": 3})", R"({"step_ms": 3})",
+        R"({"base_step_ms": 4, "step_ms": 1e300})", R"({"base_step_ms": "4 ms", "step_ms": 3})"}) {
     std::ofstream(folder / "pairs.json")
         << R"({"pairs": [{"id": "mine", "base": "x.json", "measured": )" << measured << "}]}";
     const auto pairs = pair_table(test::shipped(), folder.string());
     REQUIRE_FALSE(pairs.ok());
     CHECK(pairs.error().message.find("pair 'mine': measured: expected base_step_ms") !=
           std::string::npos);
+  }
+  for (const auto& [document, where] :
+       {std::pair{R"({"pairs": [{"id": "mine", "apply": 3}]})", "/pairs/0: expected an object"},
+        std::pair{R"({"pairs": ["mine"]})", "/pairs/0: expected an object"},
+        std::pair{R"({"schema": "foretrace.pairs/9", "pairs": []})", "/schema: got"}}) {
+    std::ofstream(folder / "pairs.json") << document;
+    const auto pairs = pair_table(test::shipped(), folder.string());
+    REQUIRE_FALSE(pairs.ok());
+    CHECK(pairs.error().message.find(where) != std::string::npos);
   }
   std::filesystem::remove_all(folder);
 }
