@@ -41,6 +41,24 @@ TEST_CASE("gradient_accumulation: passes and loading repeat, the update does not
   CHECK(span_ns(ready) == 100 + 2 + 4 * 30 + 5);
 }
 
+TEST_CASE("gradient_accumulation: copies of gradients are gradients, beside a stream that waits") {
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  const auto forward = run.kernel({.name = "forward", .duration_ns = 10, .launch_ns = 2});
+  run.bystander(side, forward, 40);
+  run.kernel({.name = "backward", .duration_ns = 20, .phase = Phase::backward, .launch_ns = 2});
+  run.kernel({.name = "update", .duration_ns = 5, .phase = Phase::update, .launch_ns = 2});
+  const auto three = after(run.build(), gradient_accumulation, {{"steps", "3"}});
+  std::size_t gradients = 0;
+  for (std::size_t i = 0; i < three.size(); ++i) {
+    const auto task = foretrace::make_id<foretrace::TaskId>(i);
+    if (three.kind(task) != foretrace::TaskKind::kernel) continue;
+    gradients += three.phase(task) == Phase::backward ? 1 : 0;
+    CHECK((three.phase(task) == Phase::backward) == (three.name(task) == "backward"));
+  }
+  CHECK(gradients == 3);
+}
+
 TEST_CASE("gradient_accumulation: one pass per update changes nothing") {
   const auto graph = one_step();
   CHECK(span_ns(after(graph, gradient_accumulation, {{"steps", "1"}})) == span_ns(graph));
