@@ -31,6 +31,9 @@ class Planner {
     answer_.gpus = question_.gpus;
     answer_.recorded_step_ns = replay_.run.answer.step_ns;
     answer_.cluster = std::move(cluster);
+    for (const Communicator& group : recording_.built.graph.context().communicators) {
+      answer_.recorded_devices = std::max(answer_.recorded_devices, group.size);
+    }
     const std::uint32_t node = answer_.cluster.node_accelerators;
     for (const std::uint32_t tensor : divisors(std::min(node, question_.gpus), question_.gpus)) {
       const std::uint32_t rest = question_.gpus / tensor;
@@ -97,7 +100,10 @@ class Planner {
     plan.speedup = plan.step_ns > 0 ? plan.samples * static_cast<double>(answer_.recorded_step_ns) /
                                           static_cast<double>(plan.step_ns)
                                     : 0;
-    if (prediction->throughput) plan.samples_per_s = prediction->throughput->predicted;
+    if (prediction->throughput && prediction->throughput->predicted) {
+      // What is recorded is one of the devices.
+      plan.samples_per_s = *prediction->throughput->predicted * answer_.recorded_devices;
+    }
     if (prediction->fit) {
       plan.memory_bytes = prediction->fit->need.reserved_bytes();
       plan.fits = prediction->fit->fits;

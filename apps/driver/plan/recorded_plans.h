@@ -49,14 +49,15 @@ struct RecordedPlans {
   std::uint32_t gpus = 1;
   Cluster cluster;
   std::int64_t recorded_step_ns = 0;
-  std::size_t too_large = 0;        ///< of the plans: do not fit into memory
-  std::vector<RecordedPlan> plans;  ///< those that fit first, then by samples per second
+  std::uint32_t recorded_devices = 1;  ///< of the largest group that the recording took part in
+  std::size_t too_large = 0;           ///< of the plans: do not fit into memory
+  std::vector<RecordedPlan> plans;     ///< those that fit first, then by samples per second
   std::vector<RefusedPlan> refused;
 };
 
-/// Groups of powers of two. If the cluster has another accelerator, kernels are moved to it.
-/// Errors: an unknown cluster, more devices than it has. A run that nothing spreads is an answer
-/// without plans.
+/// Groups of all sizes that divide the devices, up to a node and to 16 stages. If the cluster has
+/// another accelerator, kernels are moved to it. Errors: an unknown cluster, more devices than it
+/// has. A run that nothing spreads is an answer without plans.
 [[nodiscard]] Result<RecordedPlans> plan_recording(const Recording& recording, const Replay& replay,
                                                    const RecordedQuestion& question,
                                                    const RunOptions& options);

@@ -201,11 +201,13 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   auto change = spread(scenario, params, *cluster);
   const Accelerator* const own = scenario.accelerator;
   if (change.ok() && own != nullptr && own->name != cluster->accelerator.name) {
-    change->notes.push_back(
-        fmt::format("kernels stay as recorded on {}; the network is that of {}, which has {}: add "
-                    "--accelerator "
-                    "to move them",
-                    own->name, cluster->name, cluster->accelerator.name));
+    std::string stays = fmt::format(
+        "kernels stay as recorded on {}; the network is that of {}, which has {}: add "
+        "--accelerator to move them",
+        own->name, cluster->name, cluster->accelerator.name);
+    if (change->notes.empty()) change->notes.emplace_back();
+    std::string& first = change->notes.front();  // the one that is always shown
+    first += (first.empty() ? "" : "; ") + std::move(stays);
   }
   return change;
 }

@@ -29,9 +29,11 @@ std::string recorded_plans_headline(const RecordedPlans& answer) {
                        bytes_text(answer.cluster.accelerator.memory_bytes));
   }
   return fmt::format(
-      "{:.3g} times the samples per second with {}: {} per step ({}) of {:g} times "
+      "{} times the samples per second with {}: {} per step ({}) of {:g} times "
       "the samples, on {} x {}",
-      best.speedup, best.settings, time_text(best.step_ns),
+      best.speedup < 100 ? fmt::format("{:.3g}", best.speedup)
+                         : fmt::format("{:.0f}", best.speedup),
+      best.settings, time_text(best.step_ns),
       time_range_text(best.low_ns, best.high_ns, best.step_ns), best.samples, answer.gpus,
       answer.cluster.accelerator.product);
 }
@@ -50,7 +52,12 @@ Sections recorded_plans_context(const RecordedPlansPart& part) {
   section.fact("devices", "devices", Value::plain(answer.gpus));
   section.fact("step_ns", "recorded",
                Value::time(answer.recorded_step_ns)
-                   .as(fmt::format("step {}", time_text(answer.recorded_step_ns))));
+                   .as(fmt::format("step {}{}", time_text(answer.recorded_step_ns),
+                                   answer.recorded_devices > 1
+                                       ? fmt::format(" of one of {} devices, which may have waited "
+                                                     "for others",
+                                                     answer.recorded_devices)
+                                       : std::string())));
   section.fact(
       "tried", "tried",
       Value::count(answer.plans.size() + answer.refused.size())
@@ -81,7 +88,8 @@ Sections recorded_plans_best(const RecordedPlansPart& part) {
         {Value::words(plan.settings), Value::time(plan.step_ns), Value::time(plan.low_ns),
          Value::time(plan.high_ns),
          Value::plain(plan.samples).as(fmt::format("{:g}x", plan.samples)),
-         Value::factor(plan.speedup), Value::share(plan.speedup / answer.gpus),
+         Value::factor(plan.speedup),
+         Value::share(plan.speedup * answer.recorded_devices / answer.gpus),
          plan.samples_per_s
              ? Value::plain(*plan.samples_per_s).as(fmt::format("{:.4g}", *plan.samples_per_s))
              : Value::none(),
@@ -93,12 +101,12 @@ Sections recorded_plans_best(const RecordedPlansPart& part) {
   section.note(
       "every data rank and every micro-batch of a pipeline does the recorded batch: a step then "
       "does "
-      "so many times the samples; faster: samples per second against the recorded device; exposed: "
+      "so many times the samples; faster: samples per second against the recorded run; exposed: "
       "collectives of a step that nothing hides; memory: of the rank that was recorded, with "
       "pipeline of the first stage");
   const bool beats_devices =
       std::any_of(answer.plans.begin(), answer.plans.end(), [&answer](const RecordedPlan& plan) {
-        return plan.pipeline > 1 && plan.speedup > 1.01 * answer.gpus;
+        return plan.pipeline > 1 && plan.speedup * answer.recorded_devices > 1.01 * answer.gpus;
       });
   if (beats_devices) {
     section.note(

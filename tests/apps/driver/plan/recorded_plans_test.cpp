@@ -72,3 +72,20 @@ TEST_CASE("plan of a recording: refuses one device, and more than a cluster has"
   CHECK(error_of("dgx_a100", 100000).find("expected at most the") != std::string::npos);
   CHECK(error_of("dgx_a10", 8).find("dgx_a100") != std::string::npos);
 }
+
+TEST_CASE("plan of a recording: groups of every size that divides the devices are tried") {
+  const driver::Recording recording = demo();
+  const auto replay = driver::replay(recording);
+  REQUIRE(replay.ok());
+  const auto answer = plan_recording(recording, *replay, {"dgx_a100", 6, 0, 2}, {});
+  REQUIRE(answer.ok());
+  CHECK(answer->recorded_devices == 1);
+  for (const char* const part : {"tensor=3", "tensor=6"}) {
+    CAPTURE(part);
+    CHECK(std::any_of(answer->refused.begin(), answer->refused.end(), [&](const auto& refused) {
+      return refused.settings.find(part) != std::string::npos;
+    }));
+  }
+  CHECK(std::any_of(answer->plans.begin(), answer->plans.end(),
+                    [](const RecordedPlan& plan) { return plan.data == 2 && plan.pipeline == 3; }));
+}
