@@ -104,17 +104,18 @@ std::vector<std::string> files_of_run(const std::string& begin, const std::strin
 }
 
 /// Launchers touch the device and do nothing on it: their files stay, but are no part of the job.
-void leave_out_idle(std::vector<std::string>& files, std::size_t& idle) {
+/// Gives how many they are; all stay if none has work.
+std::size_t leave_out_idle(std::vector<std::string>& files) {
   const auto is_idle = [](const std::string& file) {
     return trace::ftr::number_of(collector::facts_of_file(file), collector::device_work_fact, -1) ==
            0;
   };
   std::vector<std::string> busy;
   std::remove_copy_if(files.begin(), files.end(), std::back_inserter(busy), is_idle);
-  if (!busy.empty()) {
-    idle = files.size() - busy.size();
-    files = std::move(busy);
-  }
+  if (busy.empty()) return 0;
+  const std::size_t idle = files.size() - busy.size();
+  files = std::move(busy);
+  return idle;
 }
 
 Status write_manifest(const std::string& path, const nlohmann::ordered_json& document) {
@@ -223,7 +224,7 @@ Gathered gather_recordings(const RecordingNames& names, const ProgramEnd& end,
   for (const std::string& file : gathered.files) {
     Descriptor(file).sync();
   }
-  leave_out_idle(gathered.files, gathered.idle);
+  gathered.idle = leave_out_idle(gathered.files);
   // One collect at a time looks whether the output is still what it was, and takes its place.
   const Descriptor folder(fs::path(names.begin).parent_path().string());
   folder.lock();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "models/editing/kernels/kernel_names.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::editing {
@@ -18,14 +19,6 @@ bool is_batched_product(const KernelEditor& editor, TaskId task) {
   const std::string_view op = editor.operator_of(task);
   if (op.find("bmm") != std::string_view::npos) return true;
   return gemm && gemm->batch > 1;
-}
-
-// Before it masks scores in place PyTorch copies them, with a copy engine where it can.
-bool is_copy_on_device(const KernelEditor& editor, TaskId task) {
-  if (editor.graph().kind(task) != TaskKind::copy) return false;
-  const std::string_view name = editor.graph().name(task);
-  return name.find("DtoD") != std::string_view::npos ||
-         name.find("Device -> Device") != std::string_view::npos;
 }
 
 bool may_stand_between(KernelClass kernel_class) {
@@ -50,7 +43,8 @@ class Search {
         return {};
       }
       found.push_back(task);
-      if (is_copy_on_device(editor_, task)) {
+      // Before it masks scores in place PyTorch copies them, with a copy engine where it can.
+      if (is_copy_on_device(editor_.graph(), task)) {
         if (++between > most_between) return {};
         continue;
       }

@@ -7,6 +7,11 @@
 
 namespace foretrace::editing {
 
+bool is_copy_on_device(const TaskGraph& graph, TaskId task) {
+  return graph.kind(task) == TaskKind::copy &&
+         contains_any(graph.name(task), {"DtoD", "DeviceToDevice", "Device -> Device"});
+}
+
 bool is_relu(const KernelEditor& editor, TaskId kernel) {
   if (editor.class_of(kernel) != KernelClass::elementwise) return false;
   return contains_any(editor.operator_of(kernel), {"relu", "clamp_min", "threshold"}) ||

@@ -5,6 +5,8 @@
 
 namespace foretrace::editing {
 
+/// A copy from the device to itself, which a kernel could do as well.
+[[nodiscard]] bool is_copy_on_device(const TaskGraph& graph, TaskId task);
 /// ReLU and its gradient, in place or not.
 [[nodiscard]] bool is_relu(const KernelEditor& editor, TaskId kernel);
 /// Batch normalization, forward or backward; not layer or group normalization.

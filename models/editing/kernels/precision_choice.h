@@ -20,9 +20,8 @@ struct PrecisionChoice {
   bool autocast = true;
   bool daydream = false;
   bool update = false;
-  bool casts = true;  ///< weights are cast in every forward pass
-  bool activations =
-      false;  ///< activations and gradients are cast between 16-bit and fp32 operators
+  bool casts = true;         ///< weights are cast in every forward pass
+  bool activations = false;  ///< and activations and gradients, between 16-bit and fp32 operators
   bool loss_scaling = false;
   bool needs_scaling = false;  ///< an error, not a note, if loss scaling cannot be priced
   double followers = 1;

@@ -5,9 +5,18 @@
 
 #include "models/catalogue/accelerator.h"
 #include "models/editing/scenario.h"
+#include "sim/core/params.h"
 #include "sim/core/result.h"
 
 namespace foretrace::editing {
+
+/// Of what-ifs that need to know the device, for `recorded_accelerator`.
+inline constexpr ParamInfo recorded_accelerator_param = {
+    .name = "accelerator",
+    .type = ParamType::text,
+    .default_text = "recording",
+    .doc = "Accelerator of the recording, if its device name is not known.",
+    .config = "accelerators"};
 
 /// `named` is the parameter's text: "recording", or the name of an accelerator of the catalogue.
 /// unsupported, with the way out, if the recording's is not known.

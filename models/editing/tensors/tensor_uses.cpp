@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "models/costs/operator_shapes.h"
+#include "models/editing/kernels/kernel_names.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::editing {
@@ -231,8 +232,7 @@ bool TensorUses::is_repeatable(const OperatorRun& run) const {
            std::all_of(launched.begin(), launched.end(), [&](TaskId task) {
              const TaskKind kind = graph_.kind(task);
              return kind == TaskKind::kernel || kind == TaskKind::set ||
-                    (kind == TaskKind::copy &&
-                     graph_.name(task).find("DtoD") != std::string_view::npos);
+                    is_copy_on_device(graph_, task);
            });
   });
 }

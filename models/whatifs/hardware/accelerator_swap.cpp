@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "models/costs/cost_book.h"
+#include "models/editing/kernels/kernel_names.h"
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/memories/swap_workspaces.h"
 #include "models/whatifs/optimization.h"
@@ -79,11 +80,7 @@ std::string_view vendor_of(const Accelerator& accelerator) {
 }
 
 bool moves_in_memory(const TaskGraph& graph, TaskId task) {
-  if (graph.kind(task) == TaskKind::set) return true;
-  const std::string_view name = graph.name(task);
-  return graph.kind(task) == TaskKind::copy &&
-         (name.find("DtoD") != std::string_view::npos ||
-          name.find("DeviceToDevice") != std::string_view::npos);
+  return graph.kind(task) == TaskKind::set || editing::is_copy_on_device(graph, task);
 }
 
 class Swap {

@@ -5,15 +5,14 @@
 #include <fmt/format.h>
 
 #include "models/costs/cost_book.h"
-#include "sim/core/text.h"
+#include "models/editing/kernels/kernel_names.h"
 
 namespace foretrace::editing {
 namespace {
 
 bool is_within_device(const TaskGraph& graph, TaskId task) {
   return graph.kind(task) == TaskKind::kernel || graph.kind(task) == TaskKind::set ||
-         (graph.kind(task) == TaskKind::copy &&
-          contains_any(graph.name(task), {"DtoD", "DeviceToDevice"}));
+         is_copy_on_device(graph, task);
 }
 
 // 0: not recorded.

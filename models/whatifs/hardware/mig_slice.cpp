@@ -32,15 +32,10 @@ constexpr ParamInfo memory_param = {
     .doc = "Share of memory and bandwidth: 0.5 for 3g.40gb (4 of 8); 0: as compute; 1: as MPS has.",
     .minimum = 0,
     .maximum = 1};
-constexpr ParamInfo accelerator_param = {
-    .name = "accelerator",
-    .type = ParamType::text,
-    .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known.",
-    .config = "accelerators"};
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto from = editing::recorded_accelerator(scenario, params.text(accelerator_param));
+  auto from =
+      editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
   if (!from) return std::move(from).error();
   const double compute = params.number(compute_param);
   const double memory = params.number(memory_param) > 0 ? params.number(memory_param) : compute;
@@ -75,7 +70,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "the host, which other programs on the machine use, too", "copies with the host, collectives",
     "kernels that libraries choose by the number of multiprocessors"};
-constexpr std::array params = {compute_param, memory_param, accelerator_param};
+constexpr std::array params = {compute_param, memory_param, editing::recorded_accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"power_cap"};
 
 }  // namespace

@@ -43,12 +43,6 @@ constexpr ParamInfo blocks_param = {.name = "blocks",
                                     .maximum = 32,
                                     .optimistic = "1",
                                     .pessimistic = "4"};
-constexpr ParamInfo accelerator_param = {
-    .name = "accelerator",
-    .type = ParamType::text,
-    .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known.",
-    .config = "accelerators"};
 
 struct Tiles {
   double m = 128;
@@ -101,7 +95,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                       device.name, device.compute_major, device.compute_minor)};
     }
   }
-  auto on = editing::recorded_accelerator(scenario, params.text(accelerator_param));
+  auto on =
+      editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
   if (!on) return std::move(on).error();
   Tiles tiles;
   tiles.latency_ns = params.number(latency_param);
@@ -136,7 +131,8 @@ constexpr std::array<std::string_view, 3> ignores = {
     "shared memory that more stages need", "the second level from shared memory to registers",
     "devices without asynchronous copies (before compute capability 8.0) are "
     "declined"};
-constexpr std::array params = {stages_param, latency_param, blocks_param, accelerator_param};
+constexpr std::array params = {stages_param, latency_param, blocks_param,
+                               editing::recorded_accelerator_param};
 
 }  // namespace
 

@@ -32,15 +32,10 @@ constexpr ParamInfo memory_param = {
     .maximum = 1,
     .optimistic = "0",
     .pessimistic = "0.3"};
-constexpr ParamInfo accelerator_param = {
-    .name = "accelerator",
-    .type = ParamType::text,
-    .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known.",
-    .config = "accelerators"};
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto from = editing::recorded_accelerator(scenario, params.text(accelerator_param));
+  auto from =
+      editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
   if (!from) return std::move(from).error();
   const double clock = params.number(clock_param);
   editing::AlteredDevice to{**from, 0};
@@ -70,7 +65,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
 constexpr std::array<std::string_view, 2> ignores = {
     "a clock that changes within a step, as kernels need more or less power",
     "the host, collectives and copies with the host"};
-constexpr std::array params = {clock_param, memory_param, accelerator_param};
+constexpr std::array params = {clock_param, memory_param, editing::recorded_accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"mig_slice"};
 
 }  // namespace

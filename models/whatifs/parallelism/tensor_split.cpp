@@ -13,6 +13,7 @@
 #include "models/editing/tensors/gradients.h"
 #include "models/whatifs/parallelism/product_pairs.h"
 #include "sim/core/text.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::editing {
 namespace {
@@ -183,6 +184,12 @@ class Splitter {
         {kernel,
          moved_share(editor_.graph().duration_ns(kernel), editor_.class_of(kernel), share()),
          divides_output});
+    const TaskGraph& graph = editor_.graph();
+    for (TaskId task = next_on_lane(graph, kernel);
+         task != none<TaskId> && is_copy_on_device(graph, task); task = next_on_lane(graph, task)) {
+      split_.kernels.push_back(
+          {task, moved_share(graph.duration_ns(task), KernelClass::copy, share()), divides_output});
+    }
   }
   void scale_forward(std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {

@@ -44,12 +44,6 @@ constexpr ParamInfo host_param = {.name = "host",
                                   .maximum = 1e9,
                                   .optimistic = "3 us",
                                   .pessimistic = "20 us"};
-constexpr ParamInfo accelerator_param = {
-    .name = "accelerator",
-    .type = ParamType::text,
-    .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known.",
-    .config = "accelerators"};
 
 class Int8 {
  public:
@@ -139,7 +133,8 @@ class Int8 {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (scenario.graph.size() == 0) return Error{ErrorCode::no_match, "no linear product"};
-  auto found = editing::recorded_accelerator(scenario, params.text(accelerator_param));
+  auto found =
+      editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
   if (!found) return std::move(found).error();
   if ((*found)->flops(Precision::int8) <= 0) {
     return Error{ErrorCode::unsupported, fmt::format("{} has no int8 units", (*found)->name)};
@@ -159,7 +154,8 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "weights that are converted between layouts, and bias kernels",
     "finding and gathering the outlier columns", "accuracy"};
-constexpr std::array params = {outliers_param, least_columns_param, host_param, accelerator_param};
+constexpr std::array params = {outliers_param, least_columns_param, host_param,
+                               editing::recorded_accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"mixed_precision"};
 
 }  // namespace

@@ -140,12 +140,6 @@ constexpr ParamInfo update_param = {
     .type = ParamType::boolean,
     .default_text = "false",
     .doc = "Also change the optimizer's kernels (16-bit states and gradients)."};
-constexpr ParamInfo accelerator_param = {
-    .name = "accelerator",
-    .type = ParamType::text,
-    .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known.",
-    .config = "accelerators"};
 
 // auto: bf16 where the accelerator has it.
 Precision half_type(const std::string& dtype, const Accelerator* accelerator) {
@@ -204,7 +198,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   const Accelerator* accelerator = scenario.accelerator;
   if (!choice.daydream) {
-    auto found = editing::recorded_accelerator(scenario, params.text(accelerator_param));
+    auto found =
+        editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
     if (!found) return std::move(found).error();
     accelerator = *found;
   }
@@ -261,10 +256,19 @@ constexpr std::array<std::string_view, 8> ignores = {
     "the larger batch that saved memory allows",
     "accuracy and the number of steps to reach it"};
 
-constexpr std::array params = {
-    dtype_param,         mode_param,       model_param,        followers_param,  casts_param,
-    cast_host_param,     fp8_copies_param, loss_scaling_param, parameters_param, unscale_host_param,
-    readback_host_param, update_param,     accelerator_param};
+constexpr std::array params = {dtype_param,
+                               mode_param,
+                               model_param,
+                               followers_param,
+                               casts_param,
+                               cast_host_param,
+                               fp8_copies_param,
+                               loss_scaling_param,
+                               parameters_param,
+                               unscale_host_param,
+                               readback_host_param,
+                               update_param,
+                               editing::recorded_accelerator_param};
 
 }  // namespace
 
