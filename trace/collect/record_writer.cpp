@@ -144,7 +144,8 @@ struct RecordWriter::State {
 
   bool put(ftr::ChunkKind kind, std::string_view payload) {
     if (limits.file_bytes > 0 && file_bytes + payload.size() + end_bytes > limits.file_bytes) {
-      give_up("the file has the size that it may have");
+      give_up(limits.limit_error == 0 ? "the file has the size that it may have"
+                                      : std::generic_category().message(limits.limit_error));
     }
     if (broken || !put_chunk(kind, payload)) {
       return false;

@@ -30,6 +30,7 @@ struct WriterLimits {
   std::chrono::milliseconds patience{1000};
   /// Bytes of the whole file, 0: any; recording stops before.
   std::uint64_t file_bytes = 0;
+  int limit_error = 0;  ///< errno that the operating system gives beyond file_bytes; 0: it is ours
   /// `finish` waits no longer for a disk that hangs: it would keep the program from ending.
   std::chrono::milliseconds last_wait{10'000};
 };

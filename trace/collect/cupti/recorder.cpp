@@ -1,6 +1,7 @@
 // Records a process: CUPTI's callbacks on one side, the writer's thread on the other.
 #include "trace/collect/cupti/recorder.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 
 #include <cupti.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "trace/collect/cupti/activities.h"
@@ -271,6 +273,13 @@ std::string begin(Recorder& r) {
   static_cast<void>(r.cupti.get_version(&version));
   WriterLimits limits;
   limits.file_bytes = r.settings.most_bytes;
+  // Known beforehand it leaves room for the end of the file, which an error would not.
+  rlimit files{};
+  if (::getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY &&
+      (limits.file_bytes == 0 || files.rlim_cur < limits.file_bytes)) {
+    limits.file_bytes = std::max<std::uint64_t>(files.rlim_cur, 1);
+    limits.limit_error = EFBIG;
+  }
   r.writer = std::make_unique<RecordWriter>(
       [file = r.file.get()](std::string_view bytes) { return file->write(bytes); },
       facts_of(r, version), limits);
