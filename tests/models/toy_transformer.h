@@ -23,6 +23,7 @@ struct ToyTransformer {
   std::int64_t loading_ns = 0;
   std::int64_t allocation_ns = 0;  ///< of a call before each attention
   bool shapes = true;              ///< recorded
+  bool copies = false;             ///< on the device: of the first norm and of each activation
 };
 
 /// Products take 1 ms per 1024 x 1024 numbers of weight, forward; the rest 100 us.
@@ -107,6 +108,7 @@ class ToyTransformerRun {
     if (model_.names_modules) layer_ = modules_[static_cast<std::size_t>(layer)];
     const int h = model_.hidden;
     norm();
+    copy_on_device("Memcpy DtoD (Device -> Device), norm");
     product(h, 3 * h);
     attention("flash_fwd_kernel", "aten::_scaled_dot_product_flash_attention");
     product(h, h);
@@ -114,7 +116,17 @@ class ToyTransformerRun {
     product(h, 4 * h);
     small("vectorized_elementwise_kernel<4, GeluCUDAKernelImpl>", "aten::gelu",
           fmt::format("[[{},{}]]", model_.tokens, 4 * h));
+    copy_on_device("Memcpy DtoD (Device -> Device), activation");
     product(4 * h, h);
+  }
+  void copy_on_device(const char* name) {
+    if (!model_.copies) return;
+    run_.kernel({.name = name,
+                 .duration_ns = 100'000,
+                 .phase = phase_,
+                 .launch_ns = 1000,
+                 .kind = TaskKind::copy,
+                 .layer = layer_});
   }
   void backward_layer(int layer) {
     if (model_.names_modules) layer_ = modules_[static_cast<std::size_t>(layer)];

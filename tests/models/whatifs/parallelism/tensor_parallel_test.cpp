@@ -78,6 +78,17 @@ TEST_CASE("tensor: what follows rows waits, what follows columns backward runs b
         timeline.end_ns(tasks_named(graph, "softmax_backward")[0]));
 }
 
+TEST_CASE("tensor: copies on the device are divided with what they copy, and no others") {
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph graph = after(toy_transformer({.copies = true}), parallel, tensor("4"), &a100);
+  for (const TaskId task : tasks_named(graph, "Memcpy DtoD (Device -> Device), activation")) {
+    CHECK(graph.duration_ns(task) < 35'000);
+  }
+  const std::vector<TaskId> whole = tasks_named(graph, "Memcpy DtoD (Device -> Device), norm");
+  REQUIRE(whole.size() == 2);
+  for (const TaskId task : whole) CHECK(graph.duration_ns(task) == 100'000);
+}
+
 TEST_CASE("tensor: a rank does its part of products, attention and activation, and no other") {
   const Accelerator a100 = toy_accelerator();
   const TaskGraph before = toy_transformer();
