@@ -31,6 +31,7 @@ python: ## build the Python package, in build/release/python, and run its tests
 	@.ci/setup.sh build python
 	@.ci/build.sh release foretrace_python foretrace_cli
 	@PYTHONPATH=build/release/python FORETRACE_PROGRAM=$(foretrace) /usr/bin/python3 tests/python/foretrace_test.py
+	@PYTHONPATH=build/release/python FORETRACE_PROGRAM=$(foretrace) /usr/bin/python3 -W ignore tests/python/dask_test.py
 
 release: ## build program, libraries and the Python package as users run them
 	@.ci/setup.sh build python

@@ -20,6 +20,7 @@ readonly build_set="
   zlib1g-dev        include:zlib.h"
 readonly python_set="
   pybind11-dev      include:pybind11/pybind11.h
+  python3-distributed package
   python3-dev       package"
 readonly test_set="
   clang             command:clang++
@@ -43,7 +44,7 @@ readonly package_set="
 readonly coverage_set="
   gcovr             command:gcovr"
 # What the build does without, if it cannot be had.
-readonly optional=" pybind11-dev python3-dev ccache libisal-dev clang clang-format libclang-rt-dev "
+readonly optional=" pybind11-dev python3-dev python3-distributed ccache libisal-dev clang clang-format libclang-rt-dev "
 
 has_package() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

@@ -84,7 +84,7 @@ class Signals {
 };
 
 Error cannot_run(const std::string& program, int error_number) {
-  return Error{ErrorCode::io, fmt::format("collect: cannot run '{}': {}", program,
+  return Error{ErrorCode::io, fmt::format("cannot run '{}': {}", program,
                                           std::generic_category().message(error_number))};
 }
 
@@ -153,9 +153,8 @@ Result<ProgramEnd> run_program(const std::vector<std::string>& command,
   running = 0;
   int status = 0;
   if (::waitpid(child, &status, 0) < 0) {
-    return Error{ErrorCode::io,
-                 fmt::format("collect: cannot tell how '{}' ended: {}", command.front(),
-                             std::generic_category().message(errno))};
+    return Error{ErrorCode::io, fmt::format("cannot tell how '{}' ended: {}", command.front(),
+                                            std::generic_category().message(errno))};
   }
   if (got == static_cast<ssize_t>(sizeof problem)) {
     return cannot_run(command.front(), problem);

@@ -1,7 +1,6 @@
 // The compiled half of the Python package: files to documents, and the predictor. The other half,
 // foretrace/__init__.py, makes objects of them.
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -12,27 +11,12 @@
 
 #include "apps/driver/predictor/predictor.h"
 #include "apps/python/documents.h"
+#include "apps/python/failure.h"
 
 namespace py = pybind11;
 
 namespace foretrace::python {
 namespace {
-
-/// What Python sees as foretrace.Error.
-class Failure : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-template <typename T>
-T taken(Result<T> result) {
-  if (!result.ok()) throw Failure(result.error().message);
-  return std::move(*result);
-}
-
-CataloguePtr known(const std::string& configs) { return taken(catalogue_of(configs)); }
-
-using Unlocked = py::call_guard<py::gil_scoped_release>;
 
 /// A placement as Python gives it: the members of JobPlacement in their order.
 using PlacementTuple =
@@ -166,6 +150,7 @@ PYBIND11_MODULE(_foretrace, module) {
   py::register_exception<Failure>(module, "Error", PyExc_RuntimeError);
   add_recordings(module);
   add_predictor(module);
+  add_sweeps(module);
   module.def("is_scenario", &is_scenario, Unlocked());
   module.def(
       "simulate_scenario",

@@ -217,7 +217,7 @@ int run(const Options& options) {
   }
   const Result<app::ProgramEnd> end = app::run_program(options.command, *variables);
   if (!end.ok()) {
-    static_cast<void>(app::failure(end.error()));
+    static_cast<void>(app::failure(Error(end.error()).with_context("collect")));
     return app::exit_collect_failed;
   }
   if (!library.empty()) {

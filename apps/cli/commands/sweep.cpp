@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "apps/cli/arguments/command.h"
+#include "apps/cli/dask_sweep.h"
 #include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
@@ -40,16 +41,21 @@ struct Options {
   bool pareto = false;
   std::string where;
   std::string svg;
+  std::string dask;
 };
 
 Error bad_usage(std::string message) { return {ErrorCode::bad_usage, std::move(message)}; }
 
 Status check(const Options& options) {
   if (options.show) {
-    if (!options.folder.empty() || options.fresh || options.jobs > 0) {
-      return bad_usage("sweep: --show only looks at the folder, it takes no -o, -j or --fresh");
+    if (!options.folder.empty() || options.fresh || options.jobs > 0 || !options.dask.empty()) {
+      return bad_usage(
+          "sweep: --show only looks at the folder, it takes no -o, -j, --dask or --fresh");
     }
     return ok_status();
+  }
+  if (!options.dask.empty() && options.jobs > 0) {
+    return bad_usage("sweep: -j is of this machine, --dask uses what threads its workers have");
   }
   if (options.folder.empty()) {
     return bad_usage(
@@ -142,6 +148,17 @@ int show(const Options& options, const std::string& folder, const sweeping::Swee
   return app::answer(report::sweep_page(answer), options.common, code);
 }
 
+int run_there(const Options& options) {
+  const auto end =
+      app::run_dask_sweep({.path = options.path,
+                           .folder = options.folder,
+                           .address = options.dask,
+                           .fresh = options.fresh,
+                           .shows_progress = app::progress_bar(options.common, "") != nullptr});
+  if (!end.ok()) return app::failure(end.error());
+  return end->was_interrupted ? end->code : show(options, options.folder, &end->run);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   if (const Status fine = check(options); !fine.ok()) return app::failure(fine.error());
@@ -157,6 +174,7 @@ int run(const Options& options) {
   if (const auto question = question_of(options, *sweep, false); !question.ok()) {
     return app::failure(question.error());
   }
+  if (!options.dask.empty()) return run_there(options);
   const Result<CataloguePtr> known = app::catalogue();
   if (!known.ok()) return app::failure(known.error());
   sweeping::SweepSettings settings{.catalogue = *known,
@@ -186,6 +204,9 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("-j,--jobs", options->jobs, "threads (all that the machine has)")
       .type_name("N")
       .in_range(1, 1024);
+  cli.add_option("--dask", options->dask,
+                 "compute on the workers of the Dask scheduler at this address")
+      .type_name("ADDRESS");
   cli.add_flag("--fresh", options->fresh, "forget the results that the folder holds");
   cli.add_flag("--show", options->show, "only show results; with --csv every point");
   cli.add_option("--top", options->top, "so many points, best first (20)")

@@ -59,10 +59,16 @@ Status Evaluation::note_inputs(std::vector<std::string> files, const Catalogue& 
   }
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
-  Digest digest;
+  // In an order of contents: another machine has the same files elsewhere.
+  std::vector<std::string> contents;
   for (const std::string& file : files) {
-    if (Status status = digest.add_file(file); !status.ok()) return status;
+    Digest one;
+    if (Status status = one.add_file(file); !status.ok()) return status;
+    contents.push_back(one.text());
   }
+  std::sort(contents.begin(), contents.end());
+  Digest digest;
+  for (const std::string& one : contents) digest.add(one);
   inputs_ = digest.text();
   return ok_status();
 }

@@ -18,6 +18,9 @@
 namespace foretrace::sweeping {
 namespace {
 
+// A bit per point is kept.
+constexpr std::uint64_t most_points = std::uint64_t{1} << 32U;
+
 /// Where the metrics of the new sweep stand in rows of the old one; none if one is missing.
 std::optional<std::vector<std::size_t>> places_of(const Sweep& sweep, const Sweep& old) {
   std::vector<std::size_t> places;
@@ -167,6 +170,34 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
     return std::move(status).error();
   }
   return reuse;
+}
+
+Result<Store> open_store(const Sweep& sweep, const std::string& folder,
+                         const SweepSettings& settings) {
+  if (sweep.space.size() > most_points && !is_search(sweep.method)) {
+    return Error{
+        ErrorCode::bad_config,
+        fmt::format(
+            "{}: {} points, expected at most 2^32{}", sweep.path, sweep.space.size(),
+            sweep.method == Method::grid
+                ? "; the methods \"random\", \"nsga2\" and \"annealing\" take spaces of any size"
+                : "")};
+  }
+  return Store::open(folder, settings.fresh ? WhenDamaged::replace : WhenDamaged::refuse);
+}
+
+Result<Reuse> ready_store(const Sweep& sweep, const SweepSettings& settings,
+                          const std::string& inputs, Store& store) {
+  const StoreFacts facts{.sweep = sweep.text,
+                         .path = sweep.path,
+                         .folder = sweep.folder,
+                         .inputs = inputs,
+                         .version = settings.version};
+  if (!store.is_empty() && !settings.fresh) return reuse_store(sweep, facts, store);
+  if (Status status = store.reset(sweep, facts, {}); !status.ok()) {
+    return std::move(status).error();
+  }
+  return Reuse{};
 }
 
 }  // namespace foretrace::sweeping

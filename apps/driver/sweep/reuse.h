@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/store.h"
 #include "apps/driver/sweep/sweep.h"
 #include "sim/core/result.h"
@@ -18,5 +20,15 @@ struct Reuse {
 /// metrics are there. Errors: inputs or program have changed, or no row applies; nothing is changed
 /// then.
 [[nodiscard]] Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& store);
+
+/// The store in `folder`, for writing. Errors: the space is too large to be walked, and those of
+/// Store::open().
+[[nodiscard]] Result<Store> open_store(const Sweep& sweep, const std::string& folder,
+                                       const SweepSettings& settings);
+
+/// Makes the store ready for rows of this sweep: anew if it is empty or forgotten, else by
+/// reuse_store(). `inputs` is what Evaluation::inputs() says.
+[[nodiscard]] Result<Reuse> ready_store(const Sweep& sweep, const SweepSettings& settings,
+                                        const std::string& inputs, Store& store);
 
 }  // namespace foretrace::sweeping

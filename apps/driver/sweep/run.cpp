@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "apps/driver/sweep/judge.h"
 #include "apps/driver/sweep/reuse.h"
 #include "apps/driver/sweep/run_search.h"
@@ -23,8 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A bit per point is kept.
-constexpr std::uint64_t most_points = std::uint64_t{1} << 32U;
 constexpr std::size_t most_threads = 1024;
 // A worker takes as many points as it computes in this time: little is lost when it is cut off.
 constexpr double piece_seconds = 0.25;
@@ -214,40 +210,17 @@ Result<SweepRun> run_all(const Sweep& sweep, const Evaluation& evaluation,
 
 Result<SweepRun> run_sweep(const Sweep& sweep, const std::string& folder,
                            const SweepSettings& settings) {
-  if (sweep.space.size() > most_points && !is_search(sweep.method)) {
-    return Error{
-        ErrorCode::bad_config,
-        fmt::format(
-            "{}: {} points, expected at most 2^32{}", sweep.path, sweep.space.size(),
-            sweep.method == Method::grid
-                ? "; the methods \"random\", \"nsga2\" and \"annealing\" take spaces of any size"
-                : "")};
-  }
-  auto store = Store::open(folder, settings.fresh ? WhenDamaged::replace : WhenDamaged::refuse);
+  auto store = open_store(sweep, folder, settings);
   if (!store.ok()) return std::move(store).error();
   auto evaluation = prepare(sweep, settings.catalogue);
   if (!evaluation.ok()) return std::move(evaluation).error();
-  const StoreFacts facts{.sweep = sweep.text,
-                         .path = sweep.path,
-                         .folder = sweep.folder,
-                         .inputs = (*evaluation)->inputs(),
-                         .version = settings.version};
-  SweepRun before;
-  if (store->is_empty() || settings.fresh) {
-    if (Status status = store->reset(sweep, facts, {}); !status.ok()) {
-      return std::move(status).error();
-    }
-  } else {
-    auto reuse = reuse_store(sweep, facts, *store);
-    if (!reuse.ok()) return std::move(reuse).error();
-    before.old_rows = reuse->old_rows;
-    before.reused = reuse->reused;
-  }
+  const auto reuse = ready_store(sweep, settings, (*evaluation)->inputs(), *store);
+  if (!reuse.ok()) return reuse.error();
   auto run = is_search(sweep.method) ? run_search(sweep, **evaluation, settings, *store)
                                      : run_all(sweep, **evaluation, settings, *store);
   if (!run.ok()) return run;
-  run->old_rows = before.old_rows;
-  run->reused = before.reused;
+  run->old_rows = reuse->old_rows;
+  run->reused = reuse->reused;
   return run;
 }
 

@@ -7,14 +7,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <span>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "apps/driver/sweep/judge.h"
-#include "apps/driver/sweep/search.h"
+#include "apps/driver/sweep/search_walk.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::sweeping {
@@ -30,11 +29,7 @@ class SearchRunner {
  public:
   SearchRunner(const Sweep& sweep, const Evaluation& evaluation, const SweepSettings& settings,
                Store& store)
-      : sweep_(sweep),
-        settings_(settings),
-        store_(store),
-        judge_(sweep),
-        where_(sweep.axes().size()) {
+      : sweep_(sweep), settings_(settings), store_(store), judge_(sweep), walk_(sweep) {
     const std::size_t machine = std::max<std::size_t>(1, std::thread::hardware_concurrency());
     const std::size_t threads = settings.threads != 0 ? settings.threads : machine;
     for (std::size_t i = 0; i < std::min(threads, most_search_threads); ++i) {
@@ -46,21 +41,14 @@ class SearchRunner {
   Result<SweepRun> run() {
     const Status seen = store_.for_each(sweep_, [&](const PointResult& row) {
       note_best(row);
-      known_.emplace(row.point, row);
+      walk_.know(row);
       return ok_status();
     });
     if (!seen.ok()) return seen.error();
-    summary_.found = known_.size();
+    summary_.found = walk_.known();
     start_ = SearchClock::now();
-    SearchField field{sweep_.space, [this](std::uint64_t point) { return is_wanted(point); }};
-    const std::unique_ptr<Searcher> searcher = sweep_.method == Method::nsga2
-                                                   ? nsga2(std::move(field), sweep_.search)
-                                                   : annealing(std::move(field), sweep_.search);
-    for (auto asked = searcher->ask(); !asked.empty(); asked = searcher->ask()) {
-      if (Status computed = compute(asked); !computed.ok()) return std::move(computed).error();
-      std::vector<SeenPoint> answers;
-      for (const std::uint64_t point : asked) answers.push_back(seen_as(known_.at(point)));
-      searcher->tell(answers);
+    for (auto missing = walk_.next(); !missing.empty(); missing = walk_.next()) {
+      if (Status computed = compute(missing); !computed.ok()) return std::move(computed).error();
       tell();
     }
     summary_.seconds = seconds();
@@ -73,34 +61,14 @@ class SearchRunner {
     return std::chrono::duration<double>(SearchClock::now() - start_).count();
   }
 
-  bool is_wanted(std::uint64_t point) {
-    std::string reason;
-    sweep_.space.at(point, where_);
-    return judge_.is_wanted(where_, reason) && reason.empty();
-  }
-
-  SeenPoint seen_as(const PointResult& row) {
-    SeenPoint seen{.point = row.point,
-                   .is_computed = !row.metrics.empty(),
-                   .is_feasible = judge_.is_feasible(row)};
-    if (!seen.is_computed) return seen;
-    for (std::size_t i = 0; i < sweep_.objectives.size(); ++i) {
-      seen.costs.push_back(judge_.cost(row, i));
-    }
-    return seen;
-  }
-
   Status compute(std::span<const std::uint64_t> asked) {
     std::vector<PointResult> missing;
     for (const std::uint64_t point : asked) {
-      if (known_.contains(point)) continue;
       PointResult one{.point = point};
-      one.where.resize(where_.size());
+      one.where.resize(sweep_.axes().size());
       sweep_.space.at(point, one.where);
-      known_.emplace(point, PointResult{});  // two chains may ask for one point
       missing.push_back(std::move(one));
     }
-    if (missing.empty()) return ok_status();
     const std::size_t threads = std::min(evaluators_.size(), missing.size());
     const std::size_t pieces = std::min(threads * pieces_per_thread, missing.size());
     std::atomic<std::size_t> next = 0;
@@ -124,7 +92,7 @@ class SearchRunner {
     summary_.computed += missing.size();
     for (PointResult& one : missing) {
       note_best(one);
-      known_[one.point] = std::move(one);
+      walk_.know(std::move(one));
     }
     return ok_status();
   }
@@ -139,7 +107,7 @@ class SearchRunner {
     if (!settings_.progress) return;
     SweepProgress now;
     now.points = sweep_.search.points;
-    now.done = std::min<std::uint64_t>(known_.size(), now.points);
+    now.done = std::min<std::uint64_t>(walk_.known(), now.points);
     now.per_second = static_cast<double>(summary_.computed) / std::max(seconds(), 1e-3);
     now.seconds_left = static_cast<double>(now.points - now.done) / std::max(now.per_second, 1e-9);
     if (best_) now.best = sweep_.objectives.front().is_maximized ? -*best_ : *best_;
@@ -150,9 +118,8 @@ class SearchRunner {
   const SweepSettings& settings_;
   Store& store_;
   Judge judge_;
-  std::vector<double> where_;
+  SearchWalk walk_;
   std::vector<std::unique_ptr<PointEvaluator>> evaluators_;  ///< one per thread
-  std::unordered_map<std::uint64_t, PointResult> known_;
   std::optional<double> best_;
   SweepRun summary_;
   SearchClock::time_point start_{};

@@ -366,12 +366,19 @@ def schedule(path) -> ScheduleResult:
     return ScheduleResult(document["runs"], document)
 
 
-def sweep(sweep, folder, *, threads: int = 0, top: int = 20, fresh: bool = False) -> SweepResult:
+def sweep(sweep, folder, *, threads: int = 0, top: int = 20, fresh: bool = False, client=None) -> SweepResult:
     """Computes a design space: a file, or a dictionary with what would stand in one. What `folder` holds already is
-    not computed again."""
+    not computed again. With the `client` of a Dask scheduler its workers compute the points."""
     is_file = isinstance(sweep, (str, os.PathLike))
     path, text = (os.fspath(sweep), "") if is_file else ("sweep", json.dumps(sweep))
-    document = json.loads(_foretrace.sweep(path, text, os.fspath(folder), threads, top, fresh, _configs()))
+    done = None
+    if client is not None:
+        from . import dask_sweep
+        done = dask_sweep.run(client, path, text, folder, fresh=fresh)
+    # What is there already is only read.
+    document = json.loads(_foretrace.sweep(path, text, os.fspath(folder), threads, top, fresh and done is None,
+                                           _configs()))
+    document.update({key: done[key] for key in ("computed", "reused")} if done else {})
     points = document["points"]
     best = points[0] if points and points[0]["feasible"] else None
     return SweepResult(os.fspath(folder), document["rows"], document["feasible"], document["failed"], best, document)
