@@ -1,7 +1,6 @@
 // Recorded jobs: a graph per place where the job was asked for, and simulation of it with factors.
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -18,55 +17,12 @@
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/predictor/source.h"
-#include "apps/driver/predictor/step_clock.h"
+#include "apps/driver/predictor/step_program.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/occupancy.h"
 
 namespace foretrace {
 namespace {
-
-/// What a factor of a placement acts on.
-enum class Factor : std::uint8_t { compute, copies, communication, host };
-constexpr std::size_t factor_count = 4;
-
-Factor factor_of(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::kernel:
-    case TaskKind::set: return Factor::compute;
-    case TaskKind::copy: return Factor::copies;
-    case TaskKind::collective:
-    case TaskKind::transfer: return Factor::communication;
-    case TaskKind::host:
-    case TaskKind::launch:
-    case TaskKind::synchronization:
-    case TaskKind::wait:
-    case TaskKind::mark: break;
-  }
-  return Factor::host;
-}
-
-/// Tasks whose time one factor acts on; those that take none are left out.
-struct ScaledTasks {
-  std::vector<std::uint32_t> task;
-  std::vector<double> ns;
-
-  void add(std::size_t at, std::int64_t time_ns) {
-    if (time_ns == 0) return;
-    task.push_back(static_cast<std::uint32_t>(at));
-    ns.push_back(static_cast<double>(time_ns));
-  }
-  /// Every other time of the column stays.
-  void write(double factor, std::vector<std::int64_t>& column) const {
-    for (std::size_t i = 0; i < task.size(); ++i) {
-      column[task[i]] = static_cast<std::int64_t>(ns[i] * factor + 0.5);
-    }
-  }
-};
-
-std::uint64_t next_place_number() {
-  static std::atomic<std::uint64_t> last = 0;
-  return ++last;
-}
 
 /// The job at one place: its graph there and what the answer says besides the step.
 struct Place {
@@ -74,52 +30,17 @@ struct Place {
   StepPrediction answer;  ///< with all factors at 1
   double low = 1;         ///< ends of the range / the step
   double high = 1;
-  std::uint64_t number = 0;  ///< no other place of the process has it
-  std::array<ScaledTasks, factor_count> durations;
-  ScaledTasks segments;  ///< host time before tasks
+  std::array<ScaledTimes, factor_count> durations;
+  ScaledTimes segments;  ///< host time before tasks
   std::int64_t device_bytes = 0;
   DeviceUse use;
-  bool is_pull = true;               ///< the pull engine is exact
-  std::optional<StepClock> clock{};  ///< none: steps are found anew each time
+  bool is_pull = true;                   ///< the pull engine is exact
+  std::optional<StepProgram> program{};  ///< none: the whole graph is simulated
 };
 
 std::int64_t scaled(std::int64_t ns, double factor) {
   return static_cast<std::int64_t>(static_cast<double>(ns) * factor + 0.5);
 }
-
-/// Columns of a thread, which keep their memory from question to question, and their times as far
-/// as the next question has the same factors.
-struct Scratch {
-  std::uint64_t place = 0;  ///< that the columns are of
-  std::array<double, factor_count> factors{};
-  std::shared_ptr<std::vector<std::int64_t>> duration_ns =
-      std::make_shared<std::vector<std::int64_t>>();
-  double segment_factor = 1;
-  std::shared_ptr<std::vector<std::int64_t>> segment_ns =
-      std::make_shared<std::vector<std::int64_t>>();
-  Timeline timeline{};
-  driver::StepTimes steps{};
-
-  void fill(const Place& there, const std::array<double, factor_count>& wanted) {
-    const Weights& weights = there.graph.weights();
-    if (place != there.number) {
-      place = there.number;
-      *duration_ns = *weights.duration_ns;
-      *segment_ns = *weights.segment_ns;
-      factors.fill(1);
-      segment_factor = 1;
-    }
-    for (std::size_t kind = 0; kind < factor_count; ++kind) {
-      if (factors[kind] == wanted[kind]) continue;
-      there.durations[kind].write(wanted[kind], *duration_ns);
-      factors[kind] = wanted[kind];
-    }
-    const double host = wanted[static_cast<std::size_t>(Factor::host)];
-    if (segment_factor == host) return;
-    there.segments.write(host, *segment_ns);
-    segment_factor = host;
-  }
-};
 
 /// Share of the device that kernels fill while they run; what is not known fills all of it.
 double room_of(const TaskGraph& graph) {
@@ -200,29 +121,33 @@ class RecordedJob final : public Predictor::Source {
   };
 
   Result<std::int64_t> simulated_step(const Place& there, const JobPlacement& placement) const {
-    thread_local Scratch scratch;
-    const std::array<double, factor_count> factors = {placement.compute, placement.copies,
-                                                      placement.communication, placement.host};
-    scratch.fill(there, factors);
+    const Factors factors = {placement.compute, placement.copies, placement.communication,
+                             placement.host};
+    if (there.program) {
+      thread_local StepProgram::State state;
+      thread_local driver::StepTimes steps;
+      there.program->run(factors, state, steps);
+      const auto answer = driver::answer_of(steps, options_.step);
+      if (!answer.ok()) return answer.error();
+      return answer->step_ns;
+    }
     Weights weights = there.graph.weights();
-    weights.duration_ns = scratch.duration_ns;
-    weights.segment_ns = scratch.segment_ns;
+    std::vector<std::int64_t> durations = *weights.duration_ns;
+    std::vector<std::int64_t> segments = *weights.segment_ns;
+    for (std::size_t kind = 0; kind < factor_count; ++kind) {
+      there.durations[kind].write(factors[kind], durations);
+    }
+    there.segments.write(placement.host, segments);
+    weights.duration_ns = std::make_shared<const std::vector<std::int64_t>>(std::move(durations));
+    weights.segment_ns = std::make_shared<const std::vector<std::int64_t>>(std::move(segments));
+    const TaskGraph graph = there.graph.with_weights(std::move(weights));
     if (!there.is_pull) {
-      const TaskGraph graph = there.graph.with_weights(std::move(weights));
       auto run = driver::simulate_run(graph, options_);
       if (!run.ok()) return std::move(run).error();
       return run->answer.step_ns;
     }
-    simulate(there.graph.topology(), weights, scratch.timeline);
-    if (there.clock) {
-      there.clock->read(scratch.timeline, *weights.segment_ns, scratch.steps);
-      const auto answer = driver::answer_of(scratch.steps, options_.step);
-      if (!answer.ok()) return answer.error();
-      return answer->step_ns;
-    }
-    const TaskGraph graph = there.graph.with_weights(std::move(weights));
     const auto answer =
-        driver::answer_of(driver::simulated_steps(graph, scratch.timeline), options_.step);
+        driver::answer_of(driver::simulated_steps(graph, simulate(graph)), options_.step);
     if (!answer.ok()) return answer.error();
     return answer->step_ns;
   }
@@ -279,7 +204,6 @@ class RecordedJob final : public Predictor::Source {
   std::shared_ptr<const Place> finished(driver::Prediction prediction) const {
     auto there = std::make_shared<Place>();
     there->graph = prediction.graph;
-    there->number = next_place_number();
     StepPrediction& answer = there->answer;
     answer.step_ns = prediction.run.answer.step_ns;
     answer.low_ns = prediction.low_ns;
@@ -299,7 +223,7 @@ class RecordedJob final : public Predictor::Source {
     there->is_pull = std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) {
       return lane.policy == LanePolicy::program_order;
     });
-    if (there->is_pull) there->clock = StepClock::of(graph);
+    if (there->is_pull) there->program = StepProgram::of(graph);
     there->use = use_of(graph, prediction.run);
     return there;
   }

@@ -126,7 +126,7 @@ TEST_CASE("sweep feed: what did not come back is handed out by the next feed") {
   CHECK(done->found + done->computed == 9);  // 12 without the 3 that the constraint excludes
   const auto second = SweepFeed::open(read_fed(fed_sweep()), folder, fed_settings());
   REQUIRE_FALSE(second.ok());
-  CHECK(second.error().message.find("another process") != std::string::npos);
+  CHECK(second.error().message.find("another sweep is writing here") != std::string::npos);
 }
 
 TEST_CASE("sweep feed: rows that are no points of the sweep are refused") {

@@ -1,0 +1,251 @@
+#include "apps/driver/predictor/step_program.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "sim/engine/release/release.h"
+#include "sim/result/step_count.h"
+
+namespace foretrace {
+namespace {
+
+using engine::add_ns;
+
+constexpr std::size_t most_streams = 16;
+constexpr std::int64_t after_all_ns = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t scaled_ns(double ns, double factor) {
+  return static_cast<std::int64_t>(ns * factor + 0.5);
+}
+
+std::int64_t counted_gap(std::int64_t gap_ns) {
+  return std::clamp<std::int64_t>(gap_ns, 0, longest_stream_gap_ns);
+}
+
+}  // namespace
+
+Factor factor_of(TaskKind kind) {
+  switch (kind) {
+    case TaskKind::kernel:
+    case TaskKind::set: return Factor::compute;
+    case TaskKind::copy: return Factor::copies;
+    case TaskKind::collective:
+    case TaskKind::transfer: return Factor::communication;
+    case TaskKind::host:
+    case TaskKind::launch:
+    case TaskKind::synchronization:
+    case TaskKind::wait:
+    case TaskKind::mark: break;
+  }
+  return Factor::host;
+}
+
+void ScaledTimes::add(std::size_t place, std::int64_t time_ns) {
+  if (time_ns == 0) return;
+  at.push_back(static_cast<std::uint32_t>(place));
+  ns.push_back(static_cast<double>(time_ns));
+}
+
+void ScaledTimes::write(double factor, std::vector<std::int64_t>& column) const {
+  for (std::size_t i = 0; i < at.size(); ++i) column[at[i]] = scaled_ns(ns[i], factor);
+}
+
+void StepProgram::run(const Factors& factors, State& state, driver::StepTimes& steps) const {
+  set(factors, state);
+  simulate(state);
+  steps.numbers.clear();
+  steps.begin_ns.clear();
+  steps.host_ns.clear();
+  steps.device.assign(steps_.size(), {});
+  steps.device_ns.clear();
+  steps.reach_ns.clear();
+  for (const StepMarks& step : steps_) {
+    const std::int64_t begin_ns = time_of(state, step.begin);
+    steps.numbers.push_back(step.number);
+    steps.begin_ns.push_back(begin_ns);
+    steps.host_ns.push_back(time_of(state, step.end) - begin_ns);
+  }
+  if (is_one_stream_) {
+    read_one_stream(state, steps);
+  } else {
+    read_streams(state, steps);
+  }
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const DeviceStep& step = steps.device[i];
+    if (i > 0) {
+      const DeviceStep& before = steps.device[i - 1];
+      const bool is_known = step.begin_ns >= 0 && before.begin_ns >= 0;
+      steps.device_ns.push_back(
+          is_known ? std::max<std::int64_t>(0, step.begin_ns - before.begin_ns) : -1);
+    }
+    steps.reach_ns.push_back(std::max(steps.host_ns[i], step.end_ns - steps.begin_ns[i]));
+  }
+}
+
+void StepProgram::set(const Factors& factors, State& state) const {
+  const bool is_new = state.program != number_;
+  if (is_new) {
+    state.program = number_;
+    state.times.assign(2 * nodes_ + 2, 0);
+    state.times.back() = engine::never_ns;
+    state.duration_ns = duration_ns_;
+    state.lag_ns = lags_;
+    state.chain_ns.assign(2 * members_.size(), 0);
+    state.gap_ns.clear();
+    state.work_ns.assign(steps_.size(), 0);
+    state.factors.fill(1);
+  }
+  bool changes = is_new;
+  for (std::size_t kind = 0; kind < factor_count; ++kind) {
+    if (!is_new && state.factors[kind] == factors[kind]) continue;
+    durations_[kind].write(factors[kind], state.duration_ns);
+    changes = true;
+  }
+  constexpr auto host = static_cast<std::size_t>(Factor::host);
+  if (is_new || state.factors[host] != factors[host]) set_host(factors[host], state);
+  state.factors = factors;
+  if (!changes || !is_one_stream_) return;
+  std::fill(state.work_ns.begin(), state.work_ns.end(), 0);
+  const std::vector<Operation>& operations = streams_.front();
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (operations[i].step < 0) continue;
+    state.work_ns[static_cast<std::size_t>(operations[i].step)] +=
+        state.duration_ns[operations[i].node] + state.gap_ns[i];
+  }
+}
+
+/// Everything that host time moves: segments, chains, and lags behind members of chains.
+void StepProgram::set_host(double factor, State& state) const {
+  std::int64_t reached_ns = 0;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Member& member = members_[i];
+    if (member.is_first) reached_ns = 0;
+    reached_ns = add_ns(reached_ns, scaled_ns(member.segment_ns, factor));
+    state.chain_ns[2 * i] = reached_ns;
+    reached_ns = add_ns(reached_ns, scaled_ns(member.duration_ns, factor));
+    state.chain_ns[2 * i + 1] = reached_ns;
+  }
+  std::vector<std::int64_t>& lane = state.lag_ns[lane_slot];
+  for (std::size_t i = 0; i < nodes_; ++i) lane[i] = scaled_ns(segment_ns_[i], factor);
+  if (is_one_stream_) {
+    state.gap_ns.clear();
+    for (const Operation& one : streams_.front()) {
+      state.gap_ns.push_back(counted_gap(lane[one.node]));
+    }
+    if (!state.gap_ns.empty()) state.gap_ns.front() = 0;  // nothing runs before it
+  }
+  for (const ChainLag& one : chain_lags_[lane_slot]) {
+    lane[one.node] = add_ns(lane[one.node], state.chain_ns[one.chain]);
+  }
+  for (const Slot slot : {cause_slot, extra_slot}) {
+    for (const ChainLag& one : chain_lags_[slot]) {
+      state.lag_ns[slot][one.node] = add_ns(one.lag_ns, state.chain_ns[one.chain]);
+    }
+  }
+}
+
+void StepProgram::simulate(State& state) const {
+  std::int64_t* const times = state.times.data();
+  const std::int64_t* const duration = state.duration_ns.data();
+  const std::int64_t* const lane_lag = state.lag_ns[lane_slot].data();
+  const std::int64_t* const cause_lag = state.lag_ns[cause_slot].data();
+  const std::int64_t* const extra_lag = state.lag_ns[extra_slot].data();
+  const std::uint32_t* const lane = sources_[lane_slot].data();
+  const std::uint32_t* const cause = sources_[cause_slot].data();
+  const std::uint32_t* const extra = sources_[extra_slot].data();
+  for (const Stretch& stretch : stretches_) {
+    if (stretch.kind == Stretch::Kind::overflow) {
+      run_overflow(stretch.from, state);
+      continue;
+    }
+    if (stretch.kind == Stretch::Kind::stream) {
+      // What follows the node before it need not wait for that to be written.
+      std::int64_t end = times[2 * std::size_t{stretch.from} - 1];
+      for (std::size_t node = stretch.from; node < stretch.to; ++node) {
+        const std::int64_t caused = add_ns(times[cause[node]], cause_lag[node]);
+        const std::int64_t start =
+            std::max(add_ns(end, lane_lag[node]), std::max(caused, std::int64_t{0}));
+        end = add_ns(start, duration[node]);
+        times[2 * node] = start;
+        times[2 * node + 1] = end;
+      }
+      continue;
+    }
+    for (std::size_t node = stretch.from; node < stretch.to; ++node) {
+      const std::int64_t after = add_ns(times[lane[node]], lane_lag[node]);
+      const std::int64_t caused = add_ns(times[cause[node]], cause_lag[node]);
+      const std::int64_t further = add_ns(times[extra[node]], extra_lag[node]);
+      const std::int64_t start =
+          std::max(std::max(after, caused), std::max(further, std::int64_t{0}));
+      times[2 * node] = start;
+      times[2 * node + 1] = add_ns(start, duration[node]);
+    }
+  }
+}
+
+void StepProgram::run_overflow(std::uint32_t node, State& state) const {
+  std::int64_t start = 0;
+  for (std::size_t slot = 0; slot < sources_.size(); ++slot) {
+    start = std::max(start, add_ns(state.times[sources_[slot][node]], state.lag_ns[slot][node]));
+  }
+  const auto first = std::lower_bound(further_nodes_.begin(), further_nodes_.end(), node);
+  for (auto at = first; at != further_nodes_.end() && *at == node; ++at) {
+    const Further& one = further_[static_cast<std::size_t>(at - further_nodes_.begin())];
+    const std::int64_t source = time_of(state, one.source);
+    if (one.has_late_after && source <= time_of(state, one.late_after)) continue;
+    const std::int64_t share =
+        one.fraction == 0 ? 0 : engine::share_of(one.fraction, state.duration_ns[one.node]);
+    start = std::max(start, add_ns(add_ns(source, one.lag_ns), share));
+  }
+  state.times[2 * std::size_t{node}] = start;
+  state.times[2 * std::size_t{node} + 1] = add_ns(start, state.duration_ns[node]);
+}
+
+/// Nothing of a step ends after its last operation, and nothing begins before its first one.
+void StepProgram::read_one_stream(const State& state, driver::StepTimes& steps) const {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    DeviceStep& step = steps.device[i];
+    const StepOperations& own = step_operations_[i];
+    if (own.count == 0) continue;
+    const Operation& first = streams_.front()[own.first];
+    const Operation& last = streams_.front()[own.last];
+    step.begin_ns = state.times[2 * std::size_t{first.node}];
+    step.end_ns = state.times[2 * std::size_t{last.node} + 1];
+    step.work_ns = step.occupied_ns = state.work_ns[i];
+    step.operations = own.count;
+    step.first = first.task;
+    step.last = last.task;
+  }
+}
+
+void StepProgram::read_streams(const State& state, driver::StepTimes& steps) const {
+  // The stream whose next operation begins first goes on; of equal ones that of the lower lane.
+  std::array<std::size_t, most_streams> next{};
+  std::array<std::int64_t, most_streams> at_ns{};
+  const auto head = [&](std::size_t s) {
+    return next[s] < streams_[s].size() ? state.times[2 * std::size_t{streams_[s][next[s]].node}]
+                                        : after_all_ns;
+  };
+  for (std::size_t s = 0; s < streams_.size(); ++s) at_ns[s] = head(s);
+  std::int64_t covered_to_ns = -1;
+  while (!streams_.empty()) {
+    std::size_t first = 0;
+    for (std::size_t s = 1; s < streams_.size(); ++s) first = at_ns[s] < at_ns[first] ? s : first;
+    if (at_ns[first] == after_all_ns) break;
+    const Operation& operation = streams_[first][next[first]++];
+    const std::int64_t begin_ns = at_ns[first];
+    const std::int64_t end_ns = state.times[2 * std::size_t{operation.node} + 1];
+    at_ns[first] = head(first);
+    const std::int64_t gap_ns = scaled_ns(segment_ns_[operation.node],
+                                          state.factors[static_cast<std::size_t>(Factor::host)]);
+    const std::int64_t taken = uncovered_ns(begin_ns, end_ns, gap_ns, covered_to_ns);
+    if (operation.step < 0) continue;
+    DeviceStep& step = steps.device[static_cast<std::size_t>(operation.step)];
+    step.work_ns += taken;
+    step.occupied_ns += taken;
+    extend_step(step, operation.task, begin_ns, end_ns);
+    ++step.operations;
+  }
+}
+
+}  // namespace foretrace
