@@ -65,7 +65,9 @@ void StepProgram::run(const Factors& factors, State& state, driver::StepTimes& s
     steps.begin_ns.push_back(begin_ns);
     steps.host_ns.push_back(time_of(state, step.end) - begin_ns);
   }
-  if (is_one_stream_) {
+  if (steps_.empty()) {
+    steps.span_ns = span_of(state);
+  } else if (is_one_stream_) {
     read_one_stream(state, steps);
   } else {
     read_streams(state, steps);
@@ -127,13 +129,11 @@ void StepProgram::set_host(double factor, State& state) const {
   }
   std::vector<std::int64_t>& lane = state.lag_ns[lane_slot];
   for (std::size_t i = 0; i < nodes_; ++i) lane[i] = scaled_ns(segment_ns_[i], factor);
-  if (is_one_stream_) {
-    state.gap_ns.clear();
-    for (const Operation& one : streams_.front()) {
-      state.gap_ns.push_back(counted_gap(lane[one.node]));
-    }
-    if (!state.gap_ns.empty()) state.gap_ns.front() = 0;  // nothing runs before it
+  state.gap_ns.clear();
+  for (const std::vector<Operation>& operations : streams_) {
+    for (const Operation& one : operations) state.gap_ns.push_back(counted_gap(lane[one.node]));
   }
+  if (is_one_stream_ && !state.gap_ns.empty()) state.gap_ns.front() = 0;  // nothing runs before it
   for (const ChainLag& one : chain_lags_[lane_slot]) {
     lane[one.node] = add_ns(lane[one.node], state.chain_ns[one.chain]);
   }
@@ -201,6 +201,15 @@ void StepProgram::run_overflow(std::uint32_t node, State& state) const {
   state.times[2 * std::size_t{node} + 1] = add_ns(start, state.duration_ns[node]);
 }
 
+std::int64_t StepProgram::span_of(const State& state) const {
+  std::int64_t span_ns = 0;
+  for (std::size_t node = 0; node < nodes_; ++node) {
+    span_ns = std::max(span_ns, state.times[2 * node + 1]);
+  }
+  for (const Time& end : chain_ends_) span_ns = std::max(span_ns, time_of(state, end));
+  return span_ns;
+}
+
 /// Nothing of a step ends after its last operation, and nothing begins before its first one.
 void StepProgram::read_one_stream(const State& state, driver::StepTimes& steps) const {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -218,34 +227,52 @@ void StepProgram::read_one_stream(const State& state, driver::StepTimes& steps) 
   }
 }
 
+/// The stream whose next operation begins first goes on, of equal ones that of the lower lane:
+/// until another one has to.
 void StepProgram::read_streams(const State& state, driver::StepTimes& steps) const {
-  // The stream whose next operation begins first goes on; of equal ones that of the lower lane.
   std::array<std::size_t, most_streams> next{};
   std::array<std::int64_t, most_streams> at_ns{};
-  const auto head = [&](std::size_t s) {
-    return next[s] < streams_[s].size() ? state.times[2 * std::size_t{streams_[s][next[s]].node}]
-                                        : after_all_ns;
-  };
-  for (std::size_t s = 0; s < streams_.size(); ++s) at_ns[s] = head(s);
+  std::array<const std::int64_t*, most_streams> gap_ns{};
+  const std::int64_t* gaps = state.gap_ns.data();
+  for (std::size_t s = 0; s < streams_.size(); ++s) {
+    at_ns[s] = streams_[s].empty() ? after_all_ns : begin_of(state, streams_[s].front());
+    gap_ns[s] = gaps;
+    gaps += streams_[s].size();
+  }
+  DeviceStep outside;  // what no step launched
   std::int64_t covered_to_ns = -1;
   while (!streams_.empty()) {
-    std::size_t first = 0;
-    for (std::size_t s = 1; s < streams_.size(); ++s) first = at_ns[s] < at_ns[first] ? s : first;
-    if (at_ns[first] == after_all_ns) break;
-    const Operation& operation = streams_[first][next[first]++];
-    const std::int64_t begin_ns = at_ns[first];
-    const std::int64_t end_ns = state.times[2 * std::size_t{operation.node} + 1];
-    at_ns[first] = head(first);
-    const std::int64_t gap_ns = scaled_ns(segment_ns_[operation.node],
-                                          state.factors[static_cast<std::size_t>(Factor::host)]);
-    const std::int64_t taken = uncovered_ns(begin_ns, end_ns, gap_ns, covered_to_ns);
-    if (operation.step < 0) continue;
-    DeviceStep& step = steps.device[static_cast<std::size_t>(operation.step)];
-    step.work_ns += taken;
-    step.occupied_ns += taken;
-    extend_step(step, operation.task, begin_ns, end_ns);
-    ++step.operations;
+    const auto count = static_cast<std::ptrdiff_t>(streams_.size());
+    const auto first = static_cast<std::size_t>(
+        std::min_element(at_ns.begin(), at_ns.begin() + count) - at_ns.begin());
+    std::int64_t begin_ns = at_ns[first];
+    if (begin_ns == after_all_ns) break;
+    if (covered_to_ns < 0) covered_to_ns = begin_ns;
+    std::int64_t until_ns = after_all_ns;  // it goes on with what begins before
+    for (std::size_t s = 0; s < streams_.size(); ++s) {
+      if (s != first)
+        until_ns = std::min(until_ns,
+                            s < first ? at_ns[s] : at_ns[s] + (at_ns[s] != after_all_ns ? 1 : 0));
+    }
+    const std::vector<Operation>& operations = streams_[first];
+    std::size_t at = next[first];
+    do {
+      const Operation& one = operations[at];
+      DeviceStep& step = one.step < 0 ? outside : steps.device[static_cast<std::size_t>(one.step)];
+      const std::int64_t end_ns = state.times[2 * std::size_t{one.node} + 1];
+      const std::int64_t own =
+          std::max<std::int64_t>(0, end_ns - std::max(begin_ns, covered_to_ns));
+      const std::int64_t silence = std::max<std::int64_t>(0, begin_ns - covered_to_ns);
+      step.work_ns += own + std::min(silence, gap_ns[first][at]);
+      covered_to_ns = std::max(covered_to_ns, end_ns);
+      extend_step(step, one.task, begin_ns, end_ns);
+      ++step.operations;
+      begin_ns = ++at < operations.size() ? begin_of(state, operations[at]) : after_all_ns;
+    } while (begin_ns < until_ns);
+    next[first] = at;
+    at_ns[first] = begin_ns;
   }
+  for (DeviceStep& step : steps.device) step.occupied_ns = step.work_ns;
 }
 
 }  // namespace foretrace

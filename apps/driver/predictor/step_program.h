@@ -30,7 +30,8 @@ struct ScaledTimes {
 };
 
 /// Gives what driver::simulated_steps() gives, for graphs of one rank whose streams keep their
-/// order and whose collectives are single tasks. Immutable: threads share it.
+/// order and whose collectives are single tasks; the span of those without steps. Immutable:
+/// threads share it.
 ///
 /// A task that only continues its lane is a member of a chain: its times are those of the task
 /// that the chain begins with, and the sum of what lies between. All other tasks are nodes, and so
@@ -47,7 +48,7 @@ class StepProgram {
     std::vector<std::int64_t> times{};  ///< two per node: start, end; then origin and never
     std::vector<std::int64_t> duration_ns{};
     std::array<std::vector<std::int64_t>, 3> lag_ns{};  ///< per slot
-    std::vector<std::int64_t> gap_ns{};                 ///< per operation
+    std::vector<std::int64_t> gap_ns{};                 ///< per operation, stream after stream
     std::vector<std::int64_t> chain_ns{};  ///< two per member: start, end after its chain begins
     std::vector<std::int64_t> work_ns{};   ///< per step, of a single stream
   };
@@ -115,8 +116,12 @@ class StepProgram {
   void set_host(double factor, State& state) const;
   void simulate(State& state) const;
   void run_overflow(std::uint32_t node, State& state) const;
+  [[nodiscard]] std::int64_t span_of(const State& state) const;
   void read_one_stream(const State& state, driver::StepTimes& steps) const;
   void read_streams(const State& state, driver::StepTimes& steps) const;
+  [[nodiscard]] static std::int64_t begin_of(const State& state, const Operation& operation) {
+    return state.times[2 * std::size_t{operation.node}];
+  }
   [[nodiscard]] std::int64_t time_of(const State& state, const Time& time) const {
     return state.times[time.at] + (time.chain == no_chain ? 0 : state.chain_ns[time.chain]);
   }
@@ -130,6 +135,7 @@ class StepProgram {
   std::vector<double> segment_ns_;                     ///< of nodes
   std::array<std::vector<ChainLag>, 3> chain_lags_;
   std::vector<Member> members_;
+  std::vector<Time> chain_ends_;
   std::vector<Stretch> stretches_;
   std::vector<Further> further_;              ///< sorted by node
   std::vector<std::uint32_t> further_nodes_;  ///< of each

@@ -25,6 +25,7 @@ class StepProgramBuilder {
     if (!is_known_kind() || !find_streams()) return std::nullopt;
     program_.number_ = next_program_number();
     find_nodes();
+    order_nodes();
     number_members();
     lay_out_nodes();
     lay_out_further();
@@ -32,6 +33,9 @@ class StepProgramBuilder {
     for (const Step& step : graph_.context().steps) {
       program_.steps_.push_back(
           {time_at(start_of(step.begin)), time_at(start_of(step.end)), step.number});
+    }
+    for (const Chain& chain : chains_) {
+      program_.chain_ends_.push_back(time_at(end_of(make_id<TaskId>(chain.tasks.back()))));
     }
     if (program_.is_one_stream_) group_operations();
     return std::move(program_);
@@ -49,15 +53,13 @@ class StepProgramBuilder {
     std::vector<std::uint32_t> tasks;
   };
 
-  static Point start_of(TaskId task) { return static_cast<Point>(2 * index(task)); }
-
   [[nodiscard]] bool is_known_kind() const {
     const auto& context = graph_.context();
-    if (context.steps.empty()) return false;
+    const std::int32_t rank = context.steps.empty() ? 0 : context.steps.front().rank;
     const auto& durations = *graph_.weights().duration_ns;
     return std::all_of(context.lanes.begin(), context.lanes.end(),
                        [&](const Lane& lane) {
-                         return lane.rank == context.steps.front().rank &&
+                         return (context.steps.empty() || lane.rank == rank) &&
                                 lane.policy == LanePolicy::program_order;
                        }) &&
            std::all_of(durations.begin(), durations.end(),
@@ -121,6 +123,59 @@ class StepProgramBuilder {
     place_[task] = {false, chain, static_cast<std::uint32_t>(chains_[chain].tasks.size())};
     chains_[chain].tasks.push_back(static_cast<std::uint32_t>(task));
     return true;
+  }
+
+  /// The node whose end a point follows, or whose time it is.
+  [[nodiscard]] std::uint32_t node_behind(Point point) const {
+    const Place& there = place_[index(point) / 2];
+    return there.is_node ? there.number : place_[chains_[there.number].head].number;
+  }
+
+  /// Nodes that have to come before others, by the node that waits: pairs {node, source}.
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> waits_of_nodes() const {
+    std::vector<std::vector<std::uint32_t>> waits(nodes_.size());
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      for (const Point source : topology_.sources[nodes_[node]]) {
+        if (source != no_point) waits[node].push_back(node_behind(source));
+      }
+    }
+    for (const OverflowDependency& row : topology_.overflow) {
+      if (row.source == no_point) continue;
+      std::vector<std::uint32_t>& own = waits[place_[index(row.task)].number];
+      own.push_back(node_behind(row.source));
+      if (row.late_after != no_point) own.push_back(node_behind(row.late_after));
+    }
+    return waits;
+  }
+
+  /// Each lane goes on as long as it can: what follows the node before it need not be looked up.
+  void order_nodes() {
+    const auto waits = waits_of_nodes();
+    std::vector<std::vector<std::uint32_t>> lanes(graph_.context().lanes.size());
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      lanes[index(graph_.lane_id(make_id<TaskId>(nodes_[node])))].push_back(
+          static_cast<std::uint32_t>(node));
+    }
+    std::vector<bool> is_placed(nodes_.size());
+    std::vector<std::size_t> next(lanes.size());
+    std::vector<std::uint32_t> ordered;
+    while (ordered.size() < nodes_.size()) {
+      for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+        for (; next[lane] < lanes[lane].size(); ++next[lane]) {
+          const std::uint32_t node = lanes[lane][next[lane]];
+          const bool is_ready =
+              std::all_of(waits[node].begin(), waits[node].end(),
+                          [&](std::uint32_t source) { return is_placed[source]; });
+          if (!is_ready) break;
+          is_placed[node] = true;
+          ordered.push_back(nodes_[node]);
+        }
+      }
+    }
+    nodes_ = std::move(ordered);
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      place_[nodes_[node]].number = static_cast<std::uint32_t>(node);
+    }
   }
 
   void number_members() {
@@ -192,6 +247,7 @@ class StepProgramBuilder {
   }
 
   void lay_out_further() {
+    std::vector<std::pair<std::uint32_t, StepProgram::Further>> rows;
     for (std::size_t i = 0; i < topology_.overflow.size(); ++i) {
       const OverflowDependency& row = topology_.overflow[i];
       if (row.source == no_point) continue;
@@ -204,11 +260,17 @@ class StepProgramBuilder {
       if (further.has_late_after) further.late_after = time_at(row.late_after);
       const Place& source = place_[index(task_of(row.source))];
       if (source.is_node) further.node = source.number;
+      rows.emplace_back(place_[index(row.task)].number, further);
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [node, further] : rows) {
+      program_.further_nodes_.push_back(node);
       program_.further_.push_back(further);
-      program_.further_nodes_.push_back(place_[index(row.task)].number);
     }
   }
 
+  /// The operations of a stream come in the order of their nodes, which is that of the stream.
   void lay_out_streams() {
     bool follows = program_.streams_.size() == 1;
     for (std::size_t node = 0; node < nodes_.size(); ++node) {

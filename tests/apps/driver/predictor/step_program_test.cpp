@@ -110,6 +110,24 @@ TEST_CASE("step program: whatever was asked before, it answers what simulating e
   }
 }
 
+TEST_CASE("step program: without steps the span answers") {
+  for (const std::size_t lanes : {2, 5}) {
+    test::Parts parts = random_run(lanes, 50);
+    parts.context.steps.clear();
+    parts.columns.step.assign(parts.columns.step.size(), -1);
+    const TaskGraph graph = parts.graph();
+    const auto program = StepProgram::of(graph);
+    REQUIRE(program.has_value());
+    StepProgram::State state;
+    driver::StepTimes steps;
+    for (const Factors& factors : questions) {
+      program->run(factors, state, steps);
+      CHECK(steps.host_ns.empty());
+      CHECK(steps.span_ns == expected_steps(graph, factors).span_ns);
+    }
+  }
+}
+
 TEST_CASE("step program: a thread's state goes from one program to another and back") {
   const TaskGraph first = random_run(2, 100).graph();
   const TaskGraph second = random_run(6, 101).graph();
