@@ -16,7 +16,7 @@ constexpr double all_to_all_local_ns = 30e3;
 constexpr double all_to_all_fixed_ns = 61e3;
 constexpr double all_to_all_local_share = 0.95;    // of the NVLink rate that NCCL takes
 constexpr double all_to_all_network_share = 0.89;  // of the NICs
-// Where messages cannot change rails inside a node: p5 table of UCCL and Polaris.
+// Where messages change rails on the way: p5 table of UCCL and Polaris.
 constexpr double cross_rail_share = 0.40;
 constexpr double nccl_nvlink_share = 0.80;
 
@@ -59,22 +59,16 @@ std::optional<CollectiveTime> by_regimes(const Cluster& cluster, const Collectiv
   return best;
 }
 
-CollectiveTime all_to_all(const Cluster& cluster, const CollectiveCall& call, double efficiency) {
+CollectiveTime all_to_all(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
   const double n = call.group.ranks;
-  const double local = call.bytes * (call.group.per_node - 1) / n;
-  double seconds = local / (cluster.link_bandwidth * nccl_nvlink_share * all_to_all_local_share);
-  double fixed = all_to_all_local_ns;
+  const bool keeps_rails = cluster.network.forwards_rails || call.group.per_node == 1;
+  const AllToAllRates rates = all_to_all_rates(cluster, call.group, keeps_rails, bound);
+  double seconds = call.bytes * (call.group.per_node - 1) / n / rates.local;
   if (call.group.nodes > 1) {
-    const double rate = call.group.nics * cluster.network.nic_bandwidth / call.group.per_node;
-    const double rails = cluster.network.forwards_rails || call.group.per_node == 1
-                             ? all_to_all_network_share
-                             : cross_rail_share;
     const double crossing = call.bytes * (n - call.group.per_node) / n;
-    const double share = std::min(rails, rails * efficiency / cluster.network.efficiency.typical);
-    seconds = std::max(seconds, crossing * call.group.oversubscription / (rate * share));
-    fixed = all_to_all_fixed_ns;
+    seconds = std::max(seconds, crossing / rates.network);
   }
-  return {fixed + seconds * 1e9, Provenance::table, "pairwise"};
+  return {rates.fixed_ns + seconds * 1e9, Provenance::table, "pairwise"};
 }
 
 CollectiveTime send(const Cluster& cluster, const CollectiveCall& call, double efficiency) {
@@ -90,7 +84,7 @@ CollectiveTime send(const Cluster& cluster, const CollectiveCall& call, double e
 CollectiveTime modelled(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
   const double efficiency = at_bound(cluster.network.efficiency, bound);
   switch (call.kind) {
-    case CollectiveKind::all_to_all: return all_to_all(cluster, call, efficiency);
+    case CollectiveKind::all_to_all: return all_to_all(cluster, call, bound);
     case CollectiveKind::send:
     case CollectiveKind::receive:
     case CollectiveKind::send_receive: return send(cluster, call, efficiency);
@@ -102,6 +96,21 @@ CollectiveTime modelled(const Cluster& cluster, const CollectiveCall& call, Boun
 }
 
 }  // namespace
+
+AllToAllRates all_to_all_rates(const Cluster& cluster, const Placement& group, bool keeps_rails,
+                               Bound bound) {
+  AllToAllRates rates;
+  rates.fixed_ns = all_to_all_local_ns;
+  rates.local = cluster.link_bandwidth * nccl_nvlink_share * all_to_all_local_share;
+  if (group.nodes <= 1) return rates;
+  const Ranged& range = cluster.network.efficiency;
+  const double rails = keeps_rails ? all_to_all_network_share : cross_rail_share;
+  const double share = std::min(rails, rails * at_bound(range, bound) / range.typical);
+  rates.network =
+      group.nics * cluster.network.nic_bandwidth / group.per_node / group.oversubscription * share;
+  rates.fixed_ns = all_to_all_fixed_ns;
+  return rates;
+}
 
 double sent_bytes(const CollectiveCall& call) {
   const double n = call.group.ranks;

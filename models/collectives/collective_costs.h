@@ -33,4 +33,14 @@ struct CollectiveTime {
 [[nodiscard]] CollectiveTime collective_time(const Cluster& cluster, const CollectiveCall& call,
                                              Bound bound = Bound::point);
 
+/// What one rank of an all-to-all reaches.
+struct AllToAllRates {
+  double local = 0;    ///< B/s to ranks of its node
+  double network = 0;  ///< B/s to other nodes; 0: there are none
+  double fixed_ns = 0;
+};
+/// `keeps_rails`: what goes to another node leaves by the port that faces its destination.
+[[nodiscard]] AllToAllRates all_to_all_rates(const Cluster& cluster, const Placement& group,
+                                             bool keeps_rails, Bound bound = Bound::point);
+
 }  // namespace foretrace

@@ -18,6 +18,16 @@ PassTime stage_pass(const Job& job, const StepParts& parts, std::uint32_t stage)
   return sum;
 }
 
+// What stage_pass() says in total.
+double stage_total(const Job& job, const StepParts& parts, std::uint32_t stage) {
+  double total = 0;
+  for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
+    const auto position = position_of(*job.schedule, parts.times.shape, stage, chunk);
+    total += parts.forward[position].total + parts.backward[position].total;
+  }
+  return total;
+}
+
 struct StepEnd {
   std::int64_t gradients = 0;  ///< from the end of the pipeline
   std::int64_t parameters = 0;
@@ -63,11 +73,16 @@ Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<Blo
   const StepEnd end = step_end(parts);
   result.step_ns = result.pipeline_ns + end.total();
 
-  PassTime slowest;
+  std::uint32_t longest = 0;
+  double most = 0;
   for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
-    const PassTime pass = stage_pass(job, parts, stage);
-    if (pass.total > slowest.total) slowest = pass;
+    const double total = stage_total(job, parts, stage);
+    if (total > most) {
+      most = total;
+      longest = stage;
+    }
   }
+  const PassTime slowest = stage_pass(job, parts, longest);
   StepBreakdown& breakdown = result.breakdown;
   breakdown.computed = slowest.computed;
   breakdown.exposed = slowest.exposed;

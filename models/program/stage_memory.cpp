@@ -40,8 +40,7 @@ StageSums sums_of(const Job& job, const std::vector<BlockTimes>& times,
 // Micro-batches in flight, in whole stages: chunks held over chunks of a stage.
 double in_flight(const Job& job, std::uint32_t stage) {
   const ScheduleShape shape{job.plan.pipeline, job.micro_batches(), job.chunks};
-  const std::vector<ScheduleStep> order = job.schedule->order(shape, stage);
-  return static_cast<double>(most_in_flight(order)) / job.chunks;
+  return static_cast<double>(most_in_flight(*job.schedule, shape, stage)) / job.chunks;
 }
 
 StageMemory trained(const Job& job, const StageSums& sums, std::uint32_t stage,

@@ -31,14 +31,19 @@ class Parts {
   [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
   [[nodiscard]] double gather_ns(const BlockTimes& block) const;
   [[nodiscard]] double scatter_ns(const BlockTimes& block) const;
+  [[nodiscard]] std::vector<double> of_blocks(double (Parts::*ns)(const BlockTimes&) const) const;
   [[nodiscard]] double move_ns(const BlockTimes& block, double bytes) const;
   [[nodiscard]] PassTime plain(const Runs& runs, bool backward) const;
   [[nodiscard]] PassTime sharded(const Runs& runs, bool backward) const;
   [[nodiscard]] double send_ns() const;
-  [[nodiscard]] std::vector<const BlockTimes*> expanded(const Runs& runs) const;
+  [[nodiscard]] std::vector<std::uint32_t> expanded(const Runs& runs) const;
+  void add_position(const Runs& runs, double send);
+  void repeat_position();
   void stage_end(std::uint32_t stage);
-  [[nodiscard]] double reduction_ns(double dense, double expert) const;
-  [[nodiscard]] double exposed_reduction(std::uint32_t stage, double dense, double expert) const;
+  [[nodiscard]] bool is_as_before(std::uint32_t stage) const;
+  void repeat_stage();
+  [[nodiscard]] double reduction_ns(double dense, double expert);
+  [[nodiscard]] double exposed_reduction(std::uint32_t stage, double dense, double expert);
   [[nodiscard]] double exposed_collection(std::uint32_t stage, double dense, double expert) const;
 
   const Job& job_;
@@ -47,6 +52,10 @@ class Parts {
   const SourceScale& scale_;
   KernelTimes kernels_;
   StepParts parts_;
+  // Buckets of gradients are mostly alike: the last one.
+  double bucket_dense_ = -1;
+  double bucket_expert_ = -1;
+  double bucket_ns_ = 0;
 };
 
 GridAxis shard_axis(const ParallelPlan& plan) { return {plan.shards(), plan.tensor}; }
@@ -88,10 +97,17 @@ double Parts::move_ns(const BlockTimes& block, double bytes) const {
          scale_[static_cast<std::size_t>(CostSource::memory)];
 }
 
-std::vector<const BlockTimes*> Parts::expanded(const Runs& runs) const {
-  std::vector<const BlockTimes*> blocks;
-  for (const BlockRun& run : runs) blocks.insert(blocks.end(), run.count, &times_[run.block]);
+std::vector<std::uint32_t> Parts::expanded(const Runs& runs) const {
+  std::vector<std::uint32_t> blocks;
+  for (const BlockRun& run : runs) blocks.insert(blocks.end(), run.count, run.block);
   return blocks;
+}
+
+std::vector<double> Parts::of_blocks(double (Parts::*ns)(const BlockTimes&) const) const {
+  std::vector<double> values;
+  values.reserve(times_.size());
+  for (const BlockTimes& block : times_) values.push_back((this->*ns)(block));
+  return values;
 }
 
 PassTime Parts::plain(const Runs& runs, bool backward) const {
@@ -106,8 +122,10 @@ PassTime Parts::plain(const Runs& runs, bool backward) const {
 // Parameters of the next blocks are collected while one runs; gradients go while the block before
 // it runs backward.
 PassTime Parts::sharded(const Runs& runs, bool backward) const {
-  std::vector<const BlockTimes*> blocks = expanded(runs);
+  std::vector<std::uint32_t> blocks = expanded(runs);
   if (backward) std::reverse(blocks.begin(), blocks.end());
+  const std::vector<double> gather = of_blocks(&Parts::gather_ns);
+  const std::vector<double> scatter = of_blocks(&Parts::scatter_ns);
   PassTime sum = plain(runs, backward);
   const bool gathers = !backward || job_.framework->reshards_after_forward;
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
@@ -117,19 +135,20 @@ PassTime Parts::sharded(const Runs& runs, bool backward) const {
   double copied = 0;
   const auto ask_up_to = [&](std::size_t last) {
     for (; gathers && asked <= last && asked < blocks.size(); ++asked) {
-      numbers[asked] = lanes.start(gather_ns(*blocks[asked]));
+      numbers[asked] = lanes.start(gather[blocks[asked]]);
     }
   };
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     ask_up_to(i);
     if (gathers) static_cast<void>(lanes.wait(numbers[i]));
     ask_up_to(i + job_.framework->prefetch);
-    const double unpack = gathers ? move_ns(*blocks[i], job_.framework->unpack_bytes) : 0;
-    const double pack = backward ? move_ns(*blocks[i], job_.framework->pack_bytes) : 0;
-    lanes.compute((backward ? blocks[i]->backward : blocks[i]->forward).total, slowed);
+    const BlockTimes& block = times_[blocks[i]];
+    const double unpack = gathers ? move_ns(block, job_.framework->unpack_bytes) : 0;
+    const double pack = backward ? move_ns(block, job_.framework->pack_bytes) : 0;
+    lanes.compute((backward ? block.backward : block.forward).total, slowed);
     lanes.compute(unpack + pack);
     copied += unpack + pack;
-    if (backward) static_cast<void>(lanes.start(scatter_ns(*blocks[i])));
+    if (backward) static_cast<void>(lanes.start(scatter[blocks[i]]));
   }
   static_cast<void>(lanes.wait_all());
   sum.computed[static_cast<std::size_t>(CostSource::memory)] += copied;
@@ -153,16 +172,20 @@ double Parts::send_ns() const {
   return ns;
 }
 
-double Parts::reduction_ns(double dense, double expert) const {
+double Parts::reduction_ns(double dense, double expert) {
+  if (dense == bucket_dense_ && expert == bucket_expert_) return bucket_ns_;
   const CollectiveKind kind = job_.plan.sharding == Sharding::none ? CollectiveKind::all_reduce
                                                                    : CollectiveKind::reduce_scatter;
   const double bytes = job_.framework->reduce_bytes;
-  return collective_ns(axis_of(job_.plan, Axis::data), kind, dense * bytes) +
-         collective_ns(expert_copies(job_.plan), kind, expert * bytes);
+  bucket_dense_ = dense;
+  bucket_expert_ = expert;
+  bucket_ns_ = collective_ns(axis_of(job_.plan, Axis::data), kind, dense * bytes) +
+               collective_ns(expert_copies(job_.plan), kind, expert * bytes);
+  return bucket_ns_;
 }
 
 // Buckets leave while the last micro-batch runs backward.
-double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert) const {
+double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert) {
   if (!job_.framework->overlaps_gradients) return reduction_ns(dense, expert);
   const double bucket = std::max(bucket_elements, bucket_elements_per_rank * job_.plan.copies());
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
@@ -175,12 +198,13 @@ double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert
   };
   for (std::uint32_t chunk = job_.chunks; chunk-- > 0;) {
     const std::uint32_t position = position_of(*job_.schedule, parts_.times.shape, stage, chunk);
-    std::vector<const BlockTimes*> blocks = expanded(parts_.positions[position]);
-    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-      lanes.compute((*block)->backward.total, job_.framework->product_slowdown.typical);
-      computed += (*block)->backward.total;
-      waiting_dense += (*block)->dense_weights;
-      waiting_expert += (*block)->expert_weights;
+    const std::vector<std::uint32_t> blocks = expanded(parts_.positions[position]);
+    for (auto at = blocks.rbegin(); at != blocks.rend(); ++at) {
+      const BlockTimes& block = times_[*at];
+      lanes.compute(block.backward.total, job_.framework->product_slowdown.typical);
+      computed += block.backward.total;
+      waiting_dense += block.dense_weights;
+      waiting_expert += block.expert_weights;
       if (waiting_dense + waiting_expert >= bucket) flush();
     }
   }
@@ -242,40 +266,82 @@ void Parts::stage_end(std::uint32_t stage) {
                    scale_[static_cast<std::size_t>(CostSource::memory)]));
 }
 
+// Stages in the middle are mostly alike.
+bool Parts::is_as_before(std::uint32_t stage) const {
+  if (stage == 0) return false;
+  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
+    const ScheduleShape& shape = parts_.times.shape;
+    if (parts_.positions[position_of(*job_.schedule, shape, stage, chunk)] !=
+        parts_.positions[position_of(*job_.schedule, shape, stage - 1, chunk)]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Parts::repeat_stage() {
+  parts_.gradients.push_back(parts_.gradients.back());
+  parts_.parameters.push_back(parts_.parameters.back());
+  parts_.update.push_back(parts_.update.back());
+}
+
+void Parts::repeat_position() {
+  PipelineTimes& times = parts_.times;
+  parts_.forward.push_back(parts_.forward.back());
+  parts_.backward.push_back(parts_.backward.back());
+  times.forward.push_back(times.forward.back());
+  times.backward.push_back(times.backward.back());
+  if (job_.schedule->splits_backward) times.weights.push_back(times.weights.back());
+}
+
+void Parts::add_position(const Runs& runs, double send) {
+  PipelineTimes& times = parts_.times;
+  const bool all_sharded = job_.plan.sharding == Sharding::parameters && job_.plan.shards() > 1;
+  parts_.forward.push_back(all_sharded ? sharded(runs, false) : plain(runs, false));
+  if (job_.trains()) {
+    parts_.backward.push_back(all_sharded ? sharded(runs, true) : plain(runs, true));
+  } else {
+    parts_.backward.emplace_back();
+  }
+  for (PassTime* pass : {&parts_.forward.back(), &parts_.backward.back()}) {
+    const bool is_there = pass == &parts_.forward.back() || job_.trains();
+    if (!job_.framework->sends_block || !(send > 0) || !is_there) continue;
+    pass->total += send;
+    pass->exposed[static_cast<std::size_t>(Axis::pipeline)] += send;
+  }
+  times.forward.push_back(std::llround(parts_.forward.back().total));
+  times.backward.push_back(std::llround(parts_.backward.back().total));
+  if (!job_.schedule->splits_backward) return;
+  double weights = 0;
+  for (const BlockRun& run : runs) weights += run.count * times_[run.block].weights.total;
+  times.weights.push_back(std::llround(weights));
+}
+
 StepParts Parts::all() {
   const ParallelPlan& plan = job_.plan;
   PipelineTimes& times = parts_.times;
   times.shape = {plan.pipeline, job_.micro_batches(), job_.chunks};
   const std::uint32_t positions = plan.pipeline * job_.chunks;
   parts_.positions = partition(blocks_.order, times_, positions);
-  const bool all_sharded = plan.sharding == Sharding::parameters && plan.shards() > 1;
+  parts_.forward.reserve(positions);
+  parts_.backward.reserve(positions);
   const double send = send_ns();
-  const bool blocks = job_.framework->sends_block;
-  for (const Runs& runs : parts_.positions) {
-    parts_.forward.push_back(all_sharded ? sharded(runs, false) : plain(runs, false));
-    if (job_.trains()) {
-      parts_.backward.push_back(all_sharded ? sharded(runs, true) : plain(runs, true));
+  for (std::size_t i = 0; i < parts_.positions.size(); ++i) {
+    if (i > 0 && parts_.positions[i] == parts_.positions[i - 1]) {
+      repeat_position();
     } else {
-      parts_.backward.emplace_back();
-    }
-    for (PassTime* pass : {&parts_.forward.back(), &parts_.backward.back()}) {
-      if (!blocks || !(send > 0) || (pass == &parts_.backward.back() && !job_.trains())) continue;
-      pass->total += send;
-      pass->exposed[static_cast<std::size_t>(Axis::pipeline)] += send;
-    }
-    times.forward.push_back(std::llround(parts_.forward.back().total));
-    times.backward.push_back(std::llround(parts_.backward.back().total));
-    if (job_.schedule->splits_backward) {
-      double weights = 0;
-      for (const BlockRun& run : runs) weights += run.count * times_[run.block].weights.total;
-      times.weights.push_back(std::llround(weights));
+      add_position(parts_.positions[i], send);
     }
   }
-  const std::int64_t latency = blocks ? 0 : std::llround(send);
+  const std::int64_t latency = job_.framework->sends_block ? 0 : std::llround(send);
   times.send_forward.assign(positions > 0 ? positions - 1 : 0, latency);
   times.send_backward.assign(positions > 0 ? positions - 1 : 0, job_.trains() ? latency : 0);
-  if (job_.trains()) {
-    for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) stage_end(stage);
+  for (std::uint32_t stage = 0; job_.trains() && stage < plan.pipeline; ++stage) {
+    if (is_as_before(stage)) {
+      repeat_stage();
+    } else {
+      stage_end(stage);
+    }
   }
   return std::move(parts_);
 }

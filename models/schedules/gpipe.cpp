@@ -44,6 +44,10 @@ std::int64_t makespan(const PipelineTimes& times) {
 
 bool is_exact(const PipelineTimes& /*times*/) { return true; }
 
+std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t /*stage*/) {
+  return shape.micro_batches;
+}
+
 constexpr std::array<std::string_view, 1> assumptions = {
     "activations of all micro-batches are held until backward begins"};
 
@@ -61,6 +65,7 @@ const ScheduleInfo gpipe = {"gpipe",
                             nullptr,
                             order,
                             makespan,
-                            is_exact};
+                            is_exact,
+                            in_flight};
 
 }  // namespace foretrace::schedules

@@ -38,10 +38,15 @@ ScheduleStep nth(const ScheduleShape& shape, StepKind kind, std::uint32_t n) {
           kind == StepKind::forward ? chunk : shape.chunks - 1 - chunk};
 }
 
+// Forward passes of a stage before its first backward pass follows one.
+std::uint32_t warm_up(const ScheduleShape& shape, std::uint32_t stage) {
+  return std::min(shape.micro_batches * shape.chunks,
+                  2 * (shape.stages - 1 - stage) + (shape.chunks - 1) * shape.stages);
+}
+
 std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t stage) {
   const std::uint32_t all = shape.micro_batches * shape.chunks;
-  const std::uint32_t warm =
-      std::min(all, 2 * (shape.stages - 1 - stage) + (shape.chunks - 1) * shape.stages);
+  const std::uint32_t warm = warm_up(shape, stage);
   std::vector<ScheduleStep> steps;
   steps.reserve(std::size_t{2} * all);
   for (std::uint32_t i = 0; i < warm; ++i) steps.push_back(nth(shape, StepKind::forward, i));
@@ -85,6 +90,10 @@ bool is_exact(const PipelineTimes& times) {
          equal(times.send_backward, 0);
 }
 
+std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t stage) {
+  return std::min(shape.micro_batches * shape.chunks, warm_up(shape, stage) + 1);
+}
+
 constexpr std::array<std::string_view, 1> assumptions = {
     "the number of micro-batches is a multiple of the number of stages"};
 
@@ -102,6 +111,7 @@ const ScheduleInfo interleaved = {"interleaved",
                                   check,
                                   order,
                                   makespan,
-                                  is_exact};
+                                  is_exact,
+                                  in_flight};
 
 }  // namespace foretrace::schedules

@@ -75,6 +75,10 @@ bool is_exact(const PipelineTimes& times) {
          equal(times.send_backward, 0);
 }
 
+std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t stage) {
+  return std::min(shape.micro_batches, shape.stages - stage);
+}
+
 constexpr std::array<std::string_view, 1> assumptions = {
     "a stage holds as many micro-batches as there are stages from it to the last"};
 
@@ -93,6 +97,7 @@ const ScheduleInfo one_f_one_b = {
     nullptr,
     order,
     makespan,
-    is_exact};
+    is_exact,
+    in_flight};
 
 }  // namespace foretrace::schedules

@@ -79,4 +79,10 @@ std::uint32_t most_in_flight(std::span<const ScheduleStep> order) {
   return most;
 }
 
+std::uint32_t most_in_flight(const ScheduleInfo& schedule, const ScheduleShape& shape,
+                             std::uint32_t stage) {
+  if (schedule.in_flight != nullptr) return schedule.in_flight(shape, stage);
+  return most_in_flight(schedule.order(shape, stage));
+}
+
 }  // namespace foretrace

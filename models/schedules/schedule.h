@@ -61,6 +61,8 @@ struct ScheduleInfo {
   /// Time of all micro-batches by a formula; exact where is_exact says so.
   std::int64_t (*makespan)(const PipelineTimes& times) = nullptr;
   bool (*is_exact)(const PipelineTimes& times) = nullptr;
+  /// most_in_flight() of the order of a stage, without making it; null: it is made.
+  std::uint32_t (*in_flight)(const ScheduleShape& shape, std::uint32_t stage) = nullptr;
 };
 
 namespace schedules {
@@ -81,5 +83,8 @@ namespace schedules {
 
 /// Most micro-batch chunks of a stage whose activations are held at once.
 [[nodiscard]] std::uint32_t most_in_flight(std::span<const ScheduleStep> order);
+/// The same of one stage of a schedule.
+[[nodiscard]] std::uint32_t most_in_flight(const ScheduleInfo& schedule, const ScheduleShape& shape,
+                                           std::uint32_t stage);
 
 }  // namespace foretrace

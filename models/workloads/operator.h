@@ -109,6 +109,7 @@ struct Block {
 struct BlockRun {
   std::uint32_t block = 0;
   std::uint32_t count = 1;
+  friend bool operator==(const BlockRun&, const BlockRun&) = default;
 };
 
 /// A model as blocks in the order in which they run.

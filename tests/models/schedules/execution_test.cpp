@@ -166,3 +166,21 @@ TEST_CASE("schedules: wrong shapes and names are refused") {
   CHECK_FALSE(check_shape(**interleaved, {4, 8, 1}).ok());
   CHECK_FALSE(check_shape(**interleaved, {0, 8, 2}).ok());
 }
+
+TEST_CASE("schedules: what is held at once is that of the order, for every shape") {
+  for (const foretrace::ScheduleInfo* schedule : foretrace::schedules::all()) {
+    CAPTURE(schedule->name);
+    for (const std::uint32_t stages : {1U, 2U, 3U, 4U, 8U}) {
+      for (const std::uint32_t micro_batches : {1U, 2U, 3U, 4U, 6U, 8U, 24U}) {
+        for (const std::uint32_t chunks : {1U, 2U, 3U}) {
+          const foretrace::ScheduleShape shape{stages, micro_batches, chunks};
+          if (!check_shape(*schedule, shape).ok()) continue;
+          for (std::uint32_t stage = 0; stage < stages; ++stage) {
+            CHECK(most_in_flight(*schedule, shape, stage) ==
+                  most_in_flight(schedule->order(shape, stage)));
+          }
+        }
+      }
+    }
+  }
+}

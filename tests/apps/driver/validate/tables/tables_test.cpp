@@ -126,4 +126,18 @@ TEST_CASE("tables: published training steps are met as closely as the goals ask"
   CHECK(mean_error("mosaicml_mpt_fsdp") < 0.08);
   CHECK(mean_error("single_gpu_models_neusight") < 0.1);
   CHECK(mean_error("four_gpu_parallel_neusight") < 0.11);
+  CHECK(mean_error("moe_alltoall") < 0.25);
+  CHECK(mean_error("moe_dispatch_combine_deepep") < 0.15);
+}
+
+TEST_CASE("tables: kernels beside NCCL take together what factors by their kind say") {
+  if (!fs::is_directory(validation)) {
+    MESSAGE("skipped: no tables at " << validation);
+    return;
+  }
+  // Of rows that the factors are not from.
+  CHECK(mean_error("overlap_slowdown_echo.total") < 0.04);
+  // One factor for all would miss most kernels: large products are as fast as alone.
+  CHECK(errors_of(result("overlap_slowdown_echo").points, false).median < 0.1);
+  CHECK_FALSE(result("overlap_slowdown_echo.fitted").points.empty());
 }
