@@ -157,6 +157,16 @@ Result<Precisions> precisions_of(std::string_view name) {
                            did_you_mean(name, precision_names), fmt::join(precision_names, ", "))};
 }
 
+std::shared_ptr<const ModelSpec> padded_model(const std::shared_ptr<const ModelSpec>& model,
+                                              const Framework& framework, std::uint32_t tensor) {
+  const double multiple = framework.vocabulary_multiple * tensor;
+  const double vocabulary = model->transformer.vocabulary;
+  if (!(framework.vocabulary_multiple > 1) || std::fmod(vocabulary, multiple) == 0) return model;
+  ModelSpec padded = *model;
+  padded.transformer.vocabulary = std::ceil(vocabulary / multiple) * multiple;
+  return std::make_shared<const ModelSpec>(std::move(padded));
+}
+
 Result<Scenario> complete_scenario(Scenario scenario) {
   if (scenario.job.schedule == nullptr) {
     const auto standard = find_schedule("1f1b");
@@ -164,14 +174,7 @@ Result<Scenario> complete_scenario(Scenario scenario) {
     scenario.job.schedule = *standard;
   }
   Job& job = scenario.job;
-  // Some frameworks pad the vocabulary so that every tensor rank has whole tiles of it.
-  const double multiple = scenario.framework->vocabulary_multiple * job.plan.tensor;
-  const double vocabulary = scenario.model->transformer.vocabulary;
-  if (scenario.framework->vocabulary_multiple > 1 && std::fmod(vocabulary, multiple) != 0) {
-    ModelSpec padded = *scenario.model;
-    padded.transformer.vocabulary = std::ceil(vocabulary / multiple) * multiple;
-    scenario.model = std::make_shared<const ModelSpec>(std::move(padded));
-  }
+  scenario.model = padded_model(scenario.model, *scenario.framework, job.plan.tensor);
   job.model = &scenario.model->transformer;
   job.cluster = scenario.cluster.get();
   job.framework = scenario.framework.get();

@@ -49,6 +49,12 @@ struct ScenarioParts {
 [[nodiscard]] Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& document,
                                            const std::string& where, ScenarioParts& parts);
 
+/// The model with a vocabulary that every tensor rank has whole tiles of, where the framework pads
+/// it; the same model where nothing is to be padded.
+[[nodiscard]] std::shared_ptr<const ModelSpec> padded_model(
+    const std::shared_ptr<const ModelSpec>& model, const Framework& framework,
+    std::uint32_t tensor);
+
 /// Vocabulary padded and pointers set: what a table reader calls after it filled in the parts.
 [[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);
 

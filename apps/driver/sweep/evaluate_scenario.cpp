@@ -9,10 +9,9 @@
 #include <fmt/format.h>
 
 #include "apps/driver/plan/job_figures.h"
-#include "apps/driver/plan/scenario.h"
-#include "apps/driver/sweep/document.h"
+#include "apps/driver/plan/plan_estimates.h"
 #include "apps/driver/sweep/evaluate.h"
-#include "models/catalogue/config_files.h"
+#include "apps/driver/sweep/scenario_points.h"
 #include "models/program/estimate.h"
 
 namespace foretrace::sweeping {
@@ -20,26 +19,14 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Files that a scenario names stand beside the sweep file.
-void resolve_files(const std::string& folder, ConfigValue& document) {
-  const auto resolve = [&](ConfigValue& object, std::string_view key) {
-    for (std::size_t i = 0; i < object.keys.size(); ++i) {
-      ConfigValue& value = object.items[i];
-      if (object.keys[i] != key || value.kind != ConfigValue::Kind::text) continue;
-      if (value.text.ends_with(".json")) value.text = beside(folder, value.text);
-    }
-  };
-  resolve(document, "cluster");
-  resolve(document, "framework");
-  for (std::size_t i = 0; i < document.keys.size(); ++i) {
-    if (document.keys[i] == "workload") resolve(document.items[i], "model");
-  }
-}
-
 class ScenarioEvaluator final : public PointEvaluator {
  public:
   ScenarioEvaluator(const Sweep& sweep, const Catalogue& catalogue)
-      : sweep_(sweep), catalogue_(catalogue) {}
+      : sweep_(sweep), points_(sweep, catalogue) {
+    for (const MetricInfo& metric : sweep.metrics) {
+      has_range_ = has_range_ || metric.name == "low_ns" || metric.name == "high_ns";
+    }
+  }
 
   void evaluate(std::span<PointResult> points) override {
     for (PointResult& point : points) {
@@ -51,25 +38,21 @@ class ScenarioEvaluator final : public PointEvaluator {
   }
 
   Status evaluate_one(PointResult& point) {
-    ConfigValue document = sweep_.document_at(point.where);
-    resolve_files(sweep_.folder, document);
-    auto read = driver::scenario_of(catalogue_, document, "scenario", parts_);
-    if (!read.ok()) return std::move(read).error();
-    known_model_ = read->model.get();
-    auto scenario = driver::complete_scenario(std::move(*read));
-    if (!scenario.ok()) return std::move(scenario).error();
-    const JobBlocks blocks = build_blocks(scenario->job);
-    const Estimate answer = estimate(scenario->job, blocks);
+    const auto scenario = points_.at(point.where);
+    if (!scenario.ok()) return scenario.error();
+    const Job& job = (*scenario)->job;
+    const Estimate answer = estimates_.of(job);
+    RangedStep range;
+    if (has_range_) range = ranged_step(job, build_blocks(job));
     for (const MetricInfo& metric : sweep_.metrics) {
-      point.metrics.push_back(metric_of(metric.name, *scenario, blocks, answer));
+      point.metrics.push_back(metric_of(metric.name, job, answer, range));
     }
     return ok_status();
   }
 
  private:
-  double metric_of(std::string_view name, const driver::Scenario& scenario, const JobBlocks& blocks,
-                   const Estimate& answer) {
-    const Job& job = scenario.job;
+  double metric_of(std::string_view name, const Job& job, const Estimate& answer,
+                   const RangedStep& range) {
     const double bytes = driver::fullest_bytes(answer.memory);
     if (name == "step_ns") return static_cast<double>(answer.step_ns);
     if (name == "memory_bytes") return std::round(bytes);
@@ -77,8 +60,8 @@ class ScenarioEvaluator final : public PointEvaluator {
     const driver::JobFigures figures = driver::job_figures(job, answer.step_ns, flops_of(job));
     if (name == "tokens_per_s") return figures.tokens_per_s;
     if (name == "mfu") return driver::peak_flops(job) > 0 ? figures.flops_utilization : unknown;
-    if (name == "low_ns") return static_cast<double>(ranged_step(job, blocks).low_ns);
-    if (name == "high_ns") return static_cast<double>(ranged_step(job, blocks).high_ns);
+    if (name == "low_ns") return static_cast<double>(range.low_ns);
+    if (name == "high_ns") return static_cast<double>(range.high_ns);
     if (name == "bubble_ns") return std::round(answer.breakdown.bubble);
     if (name == "exposed_ns") {
       double exposed = 0;
@@ -92,9 +75,9 @@ class ScenarioEvaluator final : public PointEvaluator {
     return unknown;
   }
 
-  /// FLOPs follow from model, framework and length; `known_model_` is the model as it was read.
+  /// FLOPs follow from model, framework and length.
   double flops_of(const Job& job) {
-    const FlopsKey key{known_model_, job.framework, job.model->vocabulary, job.length,
+    const FlopsKey key{points_.named_model(), job.framework, job.model->vocabulary, job.length,
                        job.trains()};
     const auto [found, is_new] = flops_.try_emplace(key, 0.0);
     if (is_new) found->second = driver::model_flops(job) / job.global_batch;
@@ -104,9 +87,9 @@ class ScenarioEvaluator final : public PointEvaluator {
   using FlopsKey = std::tuple<const ModelSpec*, const Framework*, double, double, bool>;
 
   const Sweep& sweep_;
-  const Catalogue& catalogue_;
-  driver::ScenarioParts parts_;
-  const ModelSpec* known_model_ = nullptr;
+  ScenarioPoints points_;
+  driver::PlanEstimates estimates_;
+  bool has_range_ = false;
   std::map<FlopsKey, double> flops_;
 };
 
@@ -120,9 +103,7 @@ class ScenarioEvaluation final : public Evaluation {
     driver::ScenarioParts parts;
     std::vector<std::string> files;
     const Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
-      ConfigValue resolved = document;
-      resolve_files(sweep_.folder, resolved);
-      auto read = driver::scenario_of(*catalogue_, resolved, "scenario", parts);
+      auto read = read_point(sweep_, *catalogue_, document, parts);
       if (!read.ok()) return std::move(read).error();
       files.insert(files.end(), read->files.begin(), read->files.end());
       return ok_status();

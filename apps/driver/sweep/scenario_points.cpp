@@ -1,0 +1,189 @@
+#include "apps/driver/sweep/scenario_points.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <type_traits>
+
+#include "apps/driver/sweep/document.h"
+
+namespace foretrace::sweeping {
+namespace {
+
+using driver::Scenario;
+
+/// A part of a scenario that axes may change.
+struct ScenarioPart {
+  bool (*differs)(const Scenario& a, const Scenario& b) = nullptr;
+  void (*copy)(const Scenario& from, Scenario& to) = nullptr;
+};
+
+template <auto Member>
+constexpr ScenarioPart named_part() {
+  return {[](const Scenario& a, const Scenario& b) { return a.*Member != b.*Member; },
+          [](const Scenario& from, Scenario& to) { to.*Member = from.*Member; }};
+}
+template <auto Member>
+constexpr ScenarioPart job_part() {
+  return {[](const Scenario& a, const Scenario& b) { return a.job.*Member != b.job.*Member; },
+          [](const Scenario& from, Scenario& to) { to.job.*Member = from.job.*Member; }};
+}
+template <auto Member>
+constexpr ScenarioPart plan_part() {
+  return {
+      [](const Scenario& a, const Scenario& b) { return a.job.plan.*Member != b.job.plan.*Member; },
+      [](const Scenario& from, Scenario& to) { to.job.plan.*Member = from.job.plan.*Member; }};
+}
+template <auto Member>
+constexpr ScenarioPart precision_part() {
+  return {[](const Scenario& a, const Scenario& b) {
+            return a.job.precisions.*Member != b.job.precisions.*Member;
+          },
+          [](const Scenario& from, Scenario& to) {
+            to.job.precisions.*Member = from.job.precisions.*Member;
+          }};
+}
+
+/// All that scenario_of() reads.
+constexpr std::array scenario_parts = {named_part<&Scenario::model>(),
+                                       named_part<&Scenario::cluster>(),
+                                       named_part<&Scenario::framework>(),
+                                       job_part<&Job::schedule>(),
+                                       job_part<&Job::chunks>(),
+                                       job_part<&Job::global_batch>(),
+                                       job_part<&Job::micro_batch>(),
+                                       job_part<&Job::length>(),
+                                       job_part<&Job::keys>(),
+                                       job_part<&Job::pass>(),
+                                       job_part<&Job::recompute>(),
+                                       precision_part<&Precisions::activations>(),
+                                       precision_part<&Precisions::layers_in_8_bit>(),
+                                       plan_part<&ParallelPlan::data>(),
+                                       plan_part<&ParallelPlan::tensor>(),
+                                       plan_part<&ParallelPlan::pipeline>(),
+                                       plan_part<&ParallelPlan::context>(),
+                                       plan_part<&ParallelPlan::expert>(),
+                                       plan_part<&ParallelPlan::expert_tensor>(),
+                                       plan_part<&ParallelPlan::sequence>(),
+                                       plan_part<&ParallelPlan::sharding>(),
+                                       plan_part<&ParallelPlan::shard_size>(),
+                                       plan_part<&ParallelPlan::context_kind>(),
+                                       plan_part<&ParallelPlan::balances_context>(),
+                                       plan_part<&ParallelPlan::tensor_pieces>(),
+                                       plan_part<&ParallelPlan::async_tensor_backward>()};
+
+/// Files that a scenario names stand beside the sweep file.
+void resolve_files(const std::string& folder, ConfigValue& document) {
+  const auto resolve = [&](ConfigValue& object, std::string_view key) {
+    for (std::size_t i = 0; i < object.keys.size(); ++i) {
+      ConfigValue& value = object.items[i];
+      if (object.keys[i] != key || value.kind != ConfigValue::Kind::text) continue;
+      if (value.text.ends_with(".json")) value.text = beside(folder, value.text);
+    }
+  };
+  resolve(document, "cluster");
+  resolve(document, "framework");
+  for (std::size_t i = 0; i < document.keys.size(); ++i) {
+    if (document.keys[i] == "workload") resolve(document.items[i], "model");
+  }
+}
+
+bool takes_away(const Axis& axis) {
+  return std::any_of(axis.values.begin(), axis.values.end(), [](const ConfigValue& value) {
+    return value.kind == ConfigValue::Kind::null;
+  });
+}
+
+}  // namespace
+
+Result<driver::Scenario> read_point(const Sweep& sweep, const Catalogue& catalogue,
+                                    ConfigValue document, driver::ScenarioParts& known) {
+  resolve_files(sweep.folder, document);
+  return driver::scenario_of(catalogue, document, "scenario", known);
+}
+
+std::unique_ptr<const AxisEffects> AxisEffects::of(const Sweep& sweep, const Catalogue& catalogue,
+                                                   driver::ScenarioParts& known) {
+  auto effects = std::make_unique<AxisEffects>();
+  std::vector<double> where(sweep.axes().size());
+  auto first = read_point(sweep, catalogue, sweep.document_at(where), known);
+  if (!first.ok()) return nullptr;
+  effects->first_ = std::move(*first);
+  std::vector<bool> is_taken(scenario_parts.size());
+  for (std::size_t axis = 0; axis < where.size(); ++axis) {
+    const Axis& at = sweep.axes()[axis];
+    if (!at.is_listed() || takes_away(at)) return nullptr;
+    AxisEffect effect;
+    std::vector<bool> changes(scenario_parts.size());
+    for (std::size_t place = 0; place < at.values.size(); ++place) {
+      std::vector<double> there = where;
+      there[axis] = static_cast<double>(place);
+      auto scenario = read_point(sweep, catalogue, sweep.document_at(there), known);
+      if (!scenario.ok()) return nullptr;
+      for (std::size_t part = 0; part < scenario_parts.size(); ++part) {
+        if (scenario_parts[part].differs(*scenario, effects->first_)) changes[part] = true;
+      }
+      effect.values.push_back(std::move(*scenario));
+    }
+    for (std::size_t part = 0; part < scenario_parts.size(); ++part) {
+      if (!changes[part]) continue;
+      if (is_taken[part]) return nullptr;  // another axis changes it too
+      is_taken[part] = true;
+      effect.parts.push_back(part);
+    }
+    effects->axes_.push_back(std::move(effect));
+  }
+  return effects;
+}
+
+void AxisEffects::apply(std::size_t axis, std::size_t place, driver::Scenario& scenario) const {
+  const AxisEffect& effect = axes_[axis];
+  for (const std::size_t part : effect.parts)
+    scenario_parts[part].copy(effect.values[place], scenario);
+}
+
+ScenarioPoints::ScenarioPoints(const Sweep& sweep, const Catalogue& catalogue)
+    : sweep_(sweep),
+      catalogue_(catalogue),
+      effects_(AxisEffects::of(sweep, catalogue, parts_)),
+      stands_(sweep.axes().size()) {
+  if (effects_ == nullptr) return;
+  now_ = effects_->first();
+  named_model_ = now_.model;
+}
+
+Result<const driver::Scenario*> ScenarioPoints::at(std::span<const double> where) {
+  if (effects_ == nullptr) {
+    auto read = read_point(sweep_, catalogue_, sweep_.document_at(where), parts_);
+    if (!read.ok()) return std::move(read).error();
+    now_ = std::move(*read);
+    named_model_ = now_.model;
+  } else {
+    now_.model = named_model_;
+    for (std::size_t axis = 0; axis < where.size(); ++axis) {
+      if (stands_[axis] == where[axis]) continue;
+      effects_->apply(axis, static_cast<std::size_t>(where[axis]), now_);
+      stands_[axis] = where[axis];
+    }
+    named_model_ = now_.model;
+  }
+  if (Status status = complete(); !status.ok()) return std::move(status).error();
+  return &now_;
+}
+
+/// As complete_scenario(), with models that were padded before.
+Status ScenarioPoints::complete() {
+  Job& job = now_.job;
+  const Padding padding{now_.model.get(), now_.framework->vocabulary_multiple * job.plan.tensor};
+  auto& padded = padded_[padding];
+  if (padded == nullptr) {
+    padded = driver::padded_model(now_.model, *now_.framework, job.plan.tensor);
+  }
+  now_.model = padded;
+  job.model = &now_.model->transformer;
+  job.cluster = now_.cluster.get();
+  job.framework = now_.framework.get();
+  return check_job(job);
+}
+
+}  // namespace foretrace::sweeping

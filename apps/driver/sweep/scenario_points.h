@@ -1,0 +1,67 @@
+// The scenarios of a sweep's points: read from documents, or put together from what each value of
+// an axis changes.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/driver/plan/scenario.h"
+#include "apps/driver/sweep/sweep.h"
+
+namespace foretrace::sweeping {
+
+/// The scenario of a point's document; files that it names stand beside the sweep file.
+[[nodiscard]] Result<driver::Scenario> read_point(const Sweep& sweep, const Catalogue& catalogue,
+                                                  ConfigValue document,
+                                                  driver::ScenarioParts& parts);
+
+/// What each value of each axis makes of a scenario. Only where axes are independent: each has
+/// listed values, none takes a member away, and no two change the same part.
+class AxisEffects {
+ public:
+  /// None if the axes of the sweep are not independent.
+  [[nodiscard]] static std::unique_ptr<const AxisEffects> of(const Sweep& sweep,
+                                                             const Catalogue& catalogue,
+                                                             driver::ScenarioParts& parts);
+  [[nodiscard]] const driver::Scenario& first() const { return first_; }
+  /// Makes an axis of `scenario` stand at a place among its values.
+  void apply(std::size_t axis, std::size_t place, driver::Scenario& scenario) const;
+
+ private:
+  struct AxisEffect {
+    std::vector<std::size_t> parts;        ///< what it may change
+    std::vector<driver::Scenario> values;  ///< the scenario with the axis there, others at first
+  };
+  driver::Scenario first_;
+  std::vector<AxisEffect> axes_;
+};
+
+/// Gives the job of one point after another. One per thread; the sweep must outlive it.
+class ScenarioPoints {
+ public:
+  ScenarioPoints(const Sweep& sweep, const Catalogue& catalogue);
+  /// The scenario at a point, completed and checked; it stays until the next call.
+  [[nodiscard]] Result<const driver::Scenario*> at(std::span<const double> where);
+  /// The model as the point's document names it: what at() has may be padded.
+  [[nodiscard]] const ModelSpec* named_model() const { return named_model_.get(); }
+
+ private:
+  [[nodiscard]] Status complete();
+
+  const Sweep& sweep_;
+  const Catalogue& catalogue_;
+  driver::ScenarioParts parts_;
+  std::unique_ptr<const AxisEffects> effects_;
+  std::vector<double> stands_;  ///< where the axes of `now_` stand
+  driver::Scenario now_;
+  std::shared_ptr<const ModelSpec> named_model_;
+  using Padding = std::pair<const ModelSpec*, double>;
+  std::map<Padding, std::shared_ptr<const ModelSpec>> padded_;
+};
+
+}  // namespace foretrace::sweeping
