@@ -81,8 +81,10 @@ std::vector<std::uint64_t> SweepFeed::take_from_grid(std::size_t most) {
     if (is_there_[next_]) continue;
     PointResult one{.point = next_};
     sweep_.space.at(next_, where_);
-    if (!judge_.is_wanted(where_, one.reason)) {
-      ++summary_.unwanted;
+    if (std::uint64_t skipped = judge_.unwanted_from(next_, where_, one.reason); skipped > 0) {
+      skipped = std::min(skipped, summary_.points - next_);
+      summary_.unwanted += skipped;
+      next_ += skipped - 1;
     } else if (one.reason.empty()) {
       taken.push_back(next_);
     } else {

@@ -22,6 +22,15 @@ Judge::Judge(const Sweep& sweep)
     std::vector<Operand>& operands = listed_.emplace_back();
     for (const std::string& text : texts) operands.push_back(operand_of(std::string_view(text)));
   }
+  std::uint64_t stride = std::numeric_limits<std::uint64_t>::max();
+  for (const Constraint& one : sweep.constraints) {
+    if (!one.needs_results) {
+      for (const std::size_t axis : one.holds.uses()) {
+        stride = std::min(stride, sweep.space.stride_of(sweep.axes()[axis].group));
+      }
+    }
+    strides_.push_back(sweep.space.numbers_grid() ? stride : 1);
+  }
 }
 
 void Judge::see(std::span<const double> where) {
@@ -50,21 +59,35 @@ Evaluated Judge::value_of(const Expression& expression) {
   return value;
 }
 
-bool Judge::is_wanted(std::span<const double> where, std::string& reason) {
+/// The first constraint over axes alone that does not hold; all of them: none.
+std::size_t Judge::failing(std::span<const double> where, std::string& reason) {
   reason.clear();
-  if (!has_early_constraints_) return true;
+  const std::size_t none = sweep_.constraints.size();
+  if (!has_early_constraints_) return none;
   see(where);
-  for (const Constraint& one : sweep_.constraints) {
+  for (std::size_t i = 0; i < none; ++i) {
+    const Constraint& one = sweep_.constraints[i];
     if (one.needs_results) continue;
     const Evaluated value = one.holds.evaluate(operands_);
     if (value.is_undefined) {
       reason = fmt::format("constraint {}: divides by zero, or takes the logarithm of 0 or less",
                            in_quotes(one.holds.text()));
-      return true;
+      return none;
     }
-    if (!value.holds()) return false;
+    if (!value.holds()) return i;
   }
-  return true;
+  return none;
+}
+
+bool Judge::is_wanted(std::span<const double> where, std::string& reason) {
+  return failing(where, reason) == sweep_.constraints.size();
+}
+
+std::uint64_t Judge::unwanted_from(std::uint64_t point, std::span<const double> where,
+                                   std::string& reason) {
+  const std::size_t failed = failing(where, reason);
+  if (failed == sweep_.constraints.size()) return 0;
+  return strides_[failed] - point % strides_[failed];
 }
 
 bool Judge::is_feasible(const PointResult& point) {

@@ -117,8 +117,10 @@ class SweepRunner {
       if (is_there_[point]) continue;
       sweep_.space.at(point, where);
       PointResult one{.point = point};
-      if (!judge.is_wanted(where, one.reason)) {
-        ++unwanted;
+      if (std::uint64_t skipped = judge.unwanted_from(point, where, one.reason); skipped > 0) {
+        skipped = std::min(skipped, last - point);
+        unwanted += skipped;
+        point += skipped - 1;
         continue;
       }
       one.where = where;

@@ -121,6 +121,12 @@ Result<Space> Space::make(std::vector<Axis> axes, Method method, std::uint64_t s
   return space;
 }
 
+std::uint64_t Space::stride_of(std::size_t group) const {
+  std::uint64_t stride = 1;
+  for (std::size_t i = group + 1; i < group_size_.size(); ++i) stride *= group_size_[i];
+  return stride;
+}
+
 void Space::at(std::uint64_t point, std::span<double> where) const {
   const bool walks_grid = numbers_grid() || (method_ == Method::random && grid_ > 0);
   std::uint64_t rest =

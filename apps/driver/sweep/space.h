@@ -71,6 +71,8 @@ class Space {
   [[nodiscard]] bool numbers_grid() const {
     return method_ != Method::random && method_ != Method::latin_hypercube;
   }
+  /// Of a grid: how many points in a row differ in nothing but the groups behind this one.
+  [[nodiscard]] std::uint64_t stride_of(std::size_t group) const;
   [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
   /// Where each axis stands at a point: the place among its values, or the number of its range.
   void at(std::uint64_t point, std::span<double> where) const;

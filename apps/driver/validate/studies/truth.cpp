@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/truth.h"
+#include "apps/driver/validate/studies/truth.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/tiresias.h"
+#include "apps/driver/validate/studies/tiresias.h"
 
 #include <cmath>
 #include <filesystem>
@@ -19,7 +19,7 @@ TEST_CASE("tiresias: finish times of all policies equal those of the published s
   }
   const auto table = Truth::read(path);
   REQUIRE(table.ok());
-  const auto score = score_tiresias(*table);
+  const auto score = tiresias::score_tiresias(*table);
   REQUIRE(score.ok());
   CHECK(score->skipped.empty());
   CHECK(score->points.size() == 300);

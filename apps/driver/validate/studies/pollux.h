@@ -1,10 +1,10 @@
 // Predicts the tables of Pollux' artefact: completion times of its jobs under Tiresias.
 #pragma once
 
+#include "apps/driver/validate/studies/truth.h"
 #include "sim/core/result.h"
-#include "tests/apps/support/studies/truth.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::pollux {
 
 /// Per job: columns workload, job, app, arrival_s, gpus, batch, jct_<policy>_s. `times` has step
 /// and synchronization times by placement (sched_pollux_iter_time), `work` the iterations of each
@@ -12,4 +12,4 @@ namespace foretrace::scheduling {
 [[nodiscard]] Result<TruthScore> score_pollux(const Truth& jobs, const Truth& times,
                                               const Truth& work);
 
-}  // namespace foretrace::scheduling
+}  // namespace foretrace::scheduling::pollux

@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/shockwave.h"
+#include "apps/driver/validate/studies/shockwave.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 #include "apps/driver/scheduler/simulation/metrics.h"
 #include "apps/driver/scheduler/simulation/run.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::shockwave {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
@@ -221,4 +221,4 @@ Result<TruthScore> score_shockwave_results(const Truth& table, const ShockwaveIn
   return score;
 }
 
-}  // namespace foretrace::scheduling
+}  // namespace foretrace::scheduling::shockwave

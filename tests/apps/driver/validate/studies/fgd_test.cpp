@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/fgd.h"
+#include "apps/driver/validate/studies/fgd.h"
 
 #include <cmath>
 #include <filesystem>
@@ -21,7 +21,7 @@ TEST_CASE("fgd: every placement allocates what the study reports within one poin
   REQUIRE(table.ok());
   REQUIRE(nodes.ok());
   REQUIRE(pods.ok());
-  const auto score = score_fgd(*table, *nodes, *pods);
+  const auto score = fgd::score_fgd(*table, *nodes, *pods);
   REQUIRE_MESSAGE(score.ok(), score.error().message);
   CHECK(score->points.size() == 30);
   for (const TruthPoint& point : score->points) {

@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/gavel.h"
+#include "apps/driver/validate/studies/gavel.h"
 
 #include <cmath>
 #include <filesystem>
@@ -43,7 +43,7 @@ TEST_CASE("gavel: mean completion times at light load are those of its simulator
   REQUIRE(table.ok());
   REQUIRE(two.ok());
   REQUIRE(one.ok());
-  const auto score = score_gavel_curves(*table, {&*two, &*one});
+  const auto score = gavel::score_gavel_curves(*table, {&*two, &*one});
   REQUIRE_MESSAGE(score.ok(), score.error().message);
   CHECK(score->points.size() == 6);
   CHECK(score->skipped.size() == 1);

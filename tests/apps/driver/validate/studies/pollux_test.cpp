@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/pollux.h"
+#include "apps/driver/validate/studies/pollux.h"
 
 #include <cmath>
 #include <filesystem>
@@ -22,7 +22,7 @@ TEST_CASE("pollux: completion times under Tiresias are those of the artefact wit
   REQUIRE(jobs.ok());
   REQUIRE(times.ok());
   REQUIRE(work.ok());
-  const auto score = score_pollux(*jobs, *times, *work);
+  const auto score = pollux::score_pollux(*jobs, *times, *work);
   REQUIRE_MESSAGE(score.ok(), score.error().message);
   CHECK(score->points.size() == 480);
   std::map<std::string, std::pair<double, double>> sums;

@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/gavel.h"
+#include "apps/driver/validate/studies/gavel.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 #include "apps/driver/scheduler/sources/generator.h"
 #include "sim/core/parallel.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::gavel {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
@@ -284,4 +284,4 @@ Result<TruthScore> score_gavel_curves(const Truth& table, const std::vector<cons
   return score;
 }
 
-}  // namespace foretrace::scheduling
+}  // namespace foretrace::scheduling::gavel

@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/pollux.h"
+#include "apps/driver/validate/studies/pollux.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 #include "apps/driver/scheduler/components.h"
 #include "apps/driver/scheduler/simulation/run.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::pollux {
 namespace {
 
 // app, accelerators, batch: what a job of the artefact is.
@@ -181,4 +181,4 @@ Result<TruthScore> score_pollux(const Truth& jobs, const Truth& times, const Tru
   return score;
 }
 
-}  // namespace foretrace::scheduling
+}  // namespace foretrace::scheduling::pollux

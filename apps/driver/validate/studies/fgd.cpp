@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/fgd.h"
+#include "apps/driver/validate/studies/fgd.h"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 #include "apps/driver/scheduler/simulation/fill.h"
 #include "sim/core/parallel.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::fgd {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> aliases = {{
@@ -198,4 +198,4 @@ Result<TruthScore> score_fgd(const Truth& table, const Truth& nodes, const Truth
   return score;
 }
 
-}  // namespace foretrace::scheduling
+}  // namespace foretrace::scheduling::fgd

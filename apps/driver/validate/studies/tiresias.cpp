@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/tiresias.h"
+#include "apps/driver/validate/studies/tiresias.h"
 
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@
 #include "apps/driver/scheduler/components.h"
 #include "apps/driver/scheduler/simulation/run.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::tiresias {
 namespace {
 
 constexpr std::string_view end_prefix = "end_s_";
@@ -123,4 +123,4 @@ Result<TruthScore> score_tiresias(const Truth& table) {
   return score;
 }
 
-}  // namespace foretrace::scheduling
+}  // namespace foretrace::scheduling::tiresias

@@ -1,4 +1,4 @@
-#include "tests/apps/support/studies/shockwave.h"
+#include "apps/driver/validate/studies/shockwave.h"
 
 #include <cmath>
 #include <filesystem>
@@ -25,7 +25,7 @@ TEST_CASE("shockwave: policies on its trace are those of the authors' simulator 
   REQUIRE(rates.ok());
   REQUIRE_MESSAGE(rules.ok(), rules.error().message);
   const auto score =
-      score_shockwave_results(*results, {.jobs = &*jobs, .rates = &*rates, .rules = &*rules});
+      shockwave::score_shockwave_results(*results, {.jobs = &*jobs, .rates = &*rates, .rules = &*rules});
   REQUIRE_MESSAGE(score.ok(), score.error().message);
   int canonical = 0;
   for (const TruthPoint& point : score->points) {

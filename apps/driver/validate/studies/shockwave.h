@@ -3,10 +3,10 @@
 #pragma once
 
 #include "apps/driver/scheduler/sources/batch_rules.h"
+#include "apps/driver/validate/studies/truth.h"
 #include "sim/core/result.h"
-#include "tests/apps/support/studies/truth.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::shockwave {
 
 /// What the runs need: the jobs (sched_shockwave_jct), rates (sched_shockwave_throughput) and the
 /// rules of batch sizes.
@@ -21,4 +21,4 @@ struct ShockwaveInputs {
 [[nodiscard]] Result<TruthScore> score_shockwave_results(const Truth& table,
                                                          const ShockwaveInputs& inputs);
 
-}  // namespace foretrace::scheduling
+}  // namespace foretrace::scheduling::shockwave

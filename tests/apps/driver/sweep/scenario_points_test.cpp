@@ -1,0 +1,118 @@
+#include "apps/driver/sweep/scenario_points.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/plan/plan_estimates.h"
+#include "apps/driver/sweep/judge.h"
+#include "models/program/estimate.h"
+#include "tests/configs.h"
+
+namespace foretrace::sweeping {
+namespace {
+
+Sweep plans(const std::string& axes, const std::string& constraints = "") {
+  auto sweep = parse_sweep(R"({"schema": "foretrace.sweep/1", "scenario": {
+      "schema": "foretrace.scenario/1", "workload": {"model": "mixtral_8x7b", "sequence": 4096},
+      "cluster": "selene", "framework": "megatron_core", "precision": "bf16",
+      "parallelism": {"data": 2, "tensor": 1}, "batch": {"global": 64, "micro": 1}},
+      "axes": [)" + axes + R"(], "constraints": [)" +
+                               constraints + "]}",
+                           "test.json", "");
+  REQUIRE_MESSAGE(sweep.ok(), (sweep.ok() ? "" : sweep.error().message));
+  return std::move(*sweep);
+}
+
+/// Every point by its document, and from its axes: the same reasons, and the same figures.
+void check_points(const Sweep& sweep, bool are_independent) {
+  const CataloguePtr catalogue = test::shipped();
+  driver::ScenarioParts known;
+  CHECK((AxisEffects::of(sweep, *catalogue, known) != nullptr) == are_independent);
+  ScenarioPoints points(sweep, *catalogue);
+  driver::PlanEstimates estimates;
+  std::vector<double> where(sweep.axes().size());
+  std::size_t computed = 0;
+  for (std::uint64_t point = 0; point < sweep.space.size(); ++point) {
+    CAPTURE(point);
+    sweep.space.at(point, where);
+    auto read = read_point(sweep, *catalogue, sweep.document_at(where), known);
+    REQUIRE(read.ok());
+    const auto expected = driver::complete_scenario(std::move(*read));
+    const auto got = points.at(where);
+    REQUIRE(got.ok() == expected.ok());
+    if (!got.ok()) {
+      CHECK(got.error().message == expected.error().message);
+      continue;
+    }
+    ++computed;
+    const Estimate one = estimates.of((*got)->job);
+    const Estimate other = estimate(expected->job, build_blocks(expected->job));
+    CHECK(one.step_ns == other.step_ns);
+    CHECK(one.breakdown.total() == other.breakdown.total());
+    REQUIRE(one.memory.size() == other.memory.size());
+    for (std::size_t i = 0; i < one.memory.size(); ++i) {
+      CHECK(one.memory[i].total() == other.memory[i].total());
+    }
+  }
+  CHECK(computed > 0);
+}
+
+constexpr const char* grid_axes =
+    R"({"pointer": "/parallelism/tensor", "values": [1, 2, 4, 7]},
+       {"pointer": "/parallelism/expert", "values": [1, 2]},
+       {"pointer": "/parallelism/pipeline", "values": [1, 2]})";
+
+}  // namespace
+
+TEST_CASE("sweep: a plan put together from its axes is the plan of its document") {
+  check_points(plans(std::string(grid_axes) + R"(,
+      {"pointer": "/parallelism/sharding", "values": ["none", "optimizer", "parameters"]},
+      {"pointer": "/batch/micro", "values": [1, 3, 4]},
+      {"pointer": "/framework", "values": ["megatron_core", "torchtitan"]},
+      {"pointer": "/workload/model", "values": ["mixtral_8x7b", "llama3_8b"]},
+      {"pointer": "/precision", "values": ["bf16", "fp32"]},
+      {"pointer": "/recompute", "values": ["none", "full"]})"),
+               true);
+}
+
+TEST_CASE("sweep: axes that change the same part, or take members away, are read as documents") {
+  check_points(plans(std::string(grid_axes) + R"(,
+      {"pointer": "/workload/sequence", "values": [2048, 4096]},
+      {"pointer": "/workload/context", "values": [null, 1024]})"),
+               false);
+  check_points(plans(std::string(grid_axes) + R"(,
+      {"pointer": "/workload", "values": [{"model": "mixtral_8x7b", "sequence": 4096}, {"model": "llama3_8b", "sequence": 2048}]},
+      {"name": "length", "pointer": "/workload/sequence", "values": [1024, 4096]})"),
+               false);
+}
+
+TEST_CASE("sweep: what a constraint cuts is exactly what it does not want, point by point") {
+  const Sweep sweep =
+      plans(std::string(grid_axes) + R"(,
+      {"name": "a", "pointer": "/batch/micro", "values": [1, 2, 4]},
+      {"name": "b", "pointer": "/recompute", "values": ["none", "full"]})",
+            R"("4 % (tensor - 1) == 0", "tensor * pipeline <= 4", "a != 2 || b == 'full'",
+                               "pipeline == 1 || a > 1")");
+  Judge judge(sweep);
+  std::vector<double> where(sweep.axes().size());
+  std::string reason;
+  std::uint64_t cut_to = 0;
+  for (std::uint64_t point = 0; point < sweep.space.size(); ++point) {
+    CAPTURE(point);
+    sweep.space.at(point, where);
+    const bool is_wanted = judge.is_wanted(where, reason);
+    if (point < cut_to) {
+      CHECK_FALSE(is_wanted);
+      CHECK(reason.empty());
+      continue;
+    }
+    const std::uint64_t cut = judge.unwanted_from(point, where, reason);
+    CHECK((cut == 0) == is_wanted);
+    cut_to = point + cut;
+  }
+}
+
+}  // namespace foretrace::sweeping
