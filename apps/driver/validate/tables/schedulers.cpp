@@ -174,10 +174,13 @@ constexpr std::array<std::string_view, 5> names = {
     "sched_tiresias_*", "sched_pollux_jobs*", "sched_shockwave_results*",
     "sched_gavel_policy_curves*", "sched_fgd_allocation*"};
 
+constexpr std::array<std::string_view, 1> slow_names = {"sched_gavel_policy_curves*"};
+
 }  // namespace
 
 extern const TableReaderInfo schedulers;
 const TableReaderInfo schedulers = {
-    "schedulers", "policies of published cluster schedulers, replayed on their jobs", names, read};
+    "schedulers", "policies of published cluster schedulers, replayed on their jobs", names, read,
+    slow_names};
 
 }  // namespace foretrace::driver::table_readers

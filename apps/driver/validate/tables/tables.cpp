@@ -38,6 +38,11 @@ const TableReaderInfo* reader_of(std::string_view id) {
   return nullptr;
 }
 
+bool is_slow(const TableReaderInfo& reader, std::string_view id) {
+  return std::any_of(reader.slow_tables.begin(), reader.slow_tables.end(),
+                     [id](std::string_view pattern) { return fits(pattern, id); });
+}
+
 template <typename Value>
 Result<std::shared_ptr<const Value>> remembered(
     std::map<std::string, std::shared_ptr<const Value>>& known, const Catalogue& catalogue,
@@ -165,6 +170,10 @@ Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOpt
     const TableReaderInfo* reader = reader_of(table.id);
     if (reader == nullptr) {
       report.unknown.push_back(table.id);
+      continue;
+    }
+    if (options.only.empty() && is_slow(*reader, table.id)) {
+      report.left_out.push_back(table.id);
       continue;
     }
     auto results = reader->read(table, inputs);

@@ -82,6 +82,8 @@ struct TableReaderInfo {
   /// Ids of its tables; a '*' at the end stands for anything.
   std::span<const std::string_view> tables;
   Result<std::vector<TableResult>> (*read)(const TruthTable& table, TableInputs& inputs) = nullptr;
+  /// Ids of those that take minutes: they are read where they are asked for by name.
+  std::span<const std::string_view> slow_tables{};
 };
 namespace table_readers {
 [[nodiscard]] std::span<const TableReaderInfo* const> all();
@@ -89,8 +91,9 @@ namespace table_readers {
 
 struct TablesReport {
   std::vector<TableResult> tables;
-  std::vector<std::string> unknown;  ///< tables that no reader knows
-  std::vector<std::string> broken;   ///< one line each
+  std::vector<std::string> unknown;   ///< tables that no reader knows
+  std::vector<std::string> broken;    ///< one line each
+  std::vector<std::string> left_out;  ///< tables that take minutes and were not asked for by name
 };
 
 struct TablesOptions {

@@ -162,6 +162,10 @@ Section tables_notes(const TablesReport& report) {
       section.notes.push_back({note, fmt::format("  {}: ", result.name)});
     }
   }
+  if (!report.left_out.empty()) {
+    section.notes.push_back({fmt::format("{}", fmt::join(report.left_out, ", ")),
+                             "  take minutes, --only reads them: "});
+  }
   if (!report.unknown.empty()) {
     section.notes.push_back(
         {fmt::format("{}", fmt::join(report.unknown, ", ")), "  tables without a reader: "});
@@ -178,6 +182,7 @@ Sections measured_tables(const TablesReport& report) {
   Section section{.key = "tables", .headline = tables_headline(report)};
   section.datum("tables", Value::list(std::move(list)));
   section.datum("unknown", Value::texts(report.unknown));
+  section.datum("left_out", Value::texts(report.left_out));
   section.datum("broken", Value::texts(report.broken));
   section.tables = {errors_table(report)};
   return {std::move(section), tables_notes(report)};

@@ -141,3 +141,35 @@ TEST_CASE("tables: kernels beside NCCL take together what factors by their kind 
   CHECK(errors_of(result("overlap_slowdown_echo").points, false).median < 0.1);
   CHECK_FALSE(result("overlap_slowdown_echo.fitted").points.empty());
 }
+
+TEST_CASE("tables: schedulers end jobs when their authors' simulators do") {
+  if (!fs::is_directory(validation)) {
+    MESSAGE("skipped: no tables at " << validation);
+    return;
+  }
+  const auto largest = [](const std::string& name) {
+    return errors_of(result(name).points, result(name).is_share).largest;
+  };
+  CHECK(result("sched_tiresias_60job").points.size() == 300);
+  CHECK(largest("sched_tiresias_60job") < 0.005);
+  CHECK(mean_error("sched_pollux_jobs") < 0.01);
+  CHECK(largest("sched_shockwave_results.canonical.avg_jct_s") < 0.015);
+  CHECK(largest("sched_shockwave_results.canonical.makespan_s") < 0.015);
+  CHECK(largest("sched_shockwave_results.cluster.avg_jct_s") < 0.09);
+  CHECK(errors_of(result("sched_shockwave_results.cluster.makespan_s").points, false)
+            .rank_correlation == doctest::Approx(1));
+  CHECK(largest("sched_fgd_allocation") < 1);  // a point
+  CHECK(shared_report().left_out == std::vector<std::string>{"sched_gavel_policy_curves"});
+}
+
+TEST_CASE("tables: a scheduler's table without those that it needs says which") {
+  const std::string folder = written(
+      "jobs.json",
+      R"({"schema": "foretrace-truth/1", "id": "sched_pollux_jobs", "columns": ["job"], "rows": [[1]]})");
+  const auto report = validate_tables(*foretrace::test::shipped(), {folder, {}, ""});
+  REQUIRE(report.ok());
+  REQUIRE(report->broken.size() == 1);
+  CHECK(report->broken.front().find("it needs the table sched_pollux_iter_time") !=
+        std::string::npos);
+  fs::remove_all(folder);
+}
