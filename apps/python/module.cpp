@@ -48,6 +48,10 @@ void add_predictor(py::module_& module) {
       .def_readonly("first_share", &Corun::first_share)
       .def_readonly("second_share", &Corun::second_share)
       .def_readonly("fits", &Corun::fits);
+  py::class_<RestartCost>(module, "RestartCost")
+      .def_readonly("state_bytes", &RestartCost::state_bytes)
+      .def_readonly("save_ns", &RestartCost::save_ns)
+      .def_readonly("load_ns", &RestartCost::load_ns);
   py::class_<Predictor>(module, "Predictor")
       .def(py::init([](const std::vector<std::string>& paths, const std::string& configs,
                        const std::string& step) {
@@ -95,6 +99,14 @@ void add_predictor(py::module_& module) {
             return rows;
           },
           py::arg("accelerators"), py::arg("counts"), Unlocked())
+      .def(
+          "restart_cost",
+          [](const Predictor& self, double write_bytes_per_s, double read_bytes_per_s,
+             std::int64_t start_ns) {
+            return taken(self.restart_cost({write_bytes_per_s, read_bytes_per_s, start_ns}));
+          },
+          py::kw_only(), py::arg("write_bytes_per_s"), py::arg("read_bytes_per_s"),
+          py::arg("start_ns") = 0, Unlocked())
       .def_static(
           "corun",
           [](const Predictor& first, const Predictor& second, Sharing sharing) {

@@ -143,6 +143,22 @@ Result<Corun> Predictor::corun(const Predictor& first, const Predictor& second, 
   return answer;
 }
 
+Result<RestartCost> Predictor::restart_cost(const CheckpointStore& store) const {
+  const bool has_rates = store.write_bytes_per_s > 0 && store.read_bytes_per_s > 0;
+  if (!has_rates || store.start_ns < 0) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("checkpoint store: got {} and {} bytes per second and a start of {} "
+                             "ns, expected rates above 0 and a start from 0 on",
+                             store.write_bytes_per_s, store.read_bytes_per_s, store.start_ns)};
+  }
+  const auto bytes = source_->state_bytes();
+  if (!bytes.ok()) return bytes.error();
+  const auto size = static_cast<double>(*bytes);
+  return RestartCost{.state_bytes = *bytes,
+                     .save_ns = std::llround(size / store.write_bytes_per_s * 1e9),
+                     .load_ns = store.start_ns + std::llround(size / store.read_bytes_per_s * 1e9)};
+}
+
 std::size_t Predictor::tasks() const { return source_->tasks(); }
 std::int64_t Predictor::step_ns() const { return source_->step_ns(); }
 

@@ -56,6 +56,19 @@ struct Corun {
   bool fits = true;  ///< both in the memory of the device
 };
 
+/// Where the state of a job lies while it does not run, and what starting it takes.
+struct CheckpointStore {
+  double write_bytes_per_s = 0;  ///< of all ranks together
+  double read_bytes_per_s = 0;
+  std::int64_t start_ns = 0;  ///< until its processes are ready to read: of the scheduler
+};
+/// What a job loses when it is taken off its devices and goes on later.
+struct RestartCost {
+  std::int64_t state_bytes = 0;  ///< parameters and states of the optimizer, each once
+  std::int64_t save_ns = 0;
+  std::int64_t load_ns = 0;  ///< with the start
+};
+
 struct PredictorOptions {
   CataloguePtr catalogue{};     ///< null: no accelerator and no cluster is known by name
   std::string step = "median";  ///< which recorded step answers
@@ -84,6 +97,10 @@ class Predictor {
   /// Two recorded jobs on one device each would have alone at `placement`.
   [[nodiscard]] static Result<Corun> corun(const Predictor& first, const Predictor& second,
                                            Sharing sharing, const JobPlacement& placement = {});
+
+  /// Saving and loading the state, at the rates of the store. Errors: a rate that is not above 0;
+  /// the job's state is not known: its memory was not recorded, or ranks divide it among them.
+  [[nodiscard]] Result<RestartCost> restart_cost(const CheckpointStore& store) const;
 
   [[nodiscard]] std::size_t tasks() const;     ///< of the job as it is; 0 for a scenario
   [[nodiscard]] std::int64_t step_ns() const;  ///< of the job as it is, simulated

@@ -109,6 +109,29 @@ class RecordedJob final : public Predictor::Source {
     return (*found)->device_bytes;
   }
 
+  Result<std::int64_t> state_bytes() const override {
+    const TaskGraph& graph = recording_.graph();
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      const CollectiveKind kind = graph.work(make_id<TaskId>(i)).collective;
+      if (kind != CollectiveKind::all_gather && kind != CollectiveKind::reduce_scatter) continue;
+      return Error{ErrorCode::unsupported,
+                   "restart: ranks of the job divide its state among them, which the recording of "
+                   "one does not tell; expected a scenario"};
+    }
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> devices;
+    for (const Tensor& tensor : graph.context().tensors) {
+      const bool is_state = tensor.category == TensorCategory::weight ||
+                            tensor.category == TensorCategory::optimizer_state;
+      if (!is_state || tensor.freed_in != none<TaskId>) continue;
+      devices[{graph.rank_of(tensor), tensor.device}] +=
+          tensor.requested_bytes >= 0 ? tensor.requested_bytes : tensor.bytes;
+    }
+    std::int64_t most = 0;  // copies hold the same
+    for (const auto& [device, bytes] : devices) most = std::max(most, bytes);
+    if (most > 0) return most;
+    return Error{ErrorCode::no_match,
+                 "restart: the recording tells of no weights, expected one with memory or shapes"};
+  }
   std::size_t tasks() const override { return recording_.graph().size(); }
   std::int64_t step_ns() const override { return replay_.run.answer.step_ns; }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/plan/job_figures.h"
 #include "apps/driver/plan/scenario.h"
 #include "apps/driver/predictor/source.h"
 #include "models/program/estimate.h"
@@ -55,6 +56,12 @@ class ScenarioJob final : public Predictor::Source {
     auto there = at(placement);
     if (!there.ok()) return std::move(there).error();
     return there->job.cluster->accelerator.memory_bytes;
+  }
+  Result<std::int64_t> state_bytes() const override {
+    const Framework& framework = *scenario_.framework;
+    const double per_parameter =
+        framework.weight_bytes + (scenario_.job.trains() ? framework.state_bytes : 0);
+    return std::llround(driver::model_parameters(scenario_.job) * per_parameter);
   }
   std::size_t tasks() const override { return 0; }
   std::int64_t step_ns() const override { return step_ns_; }

@@ -25,6 +25,8 @@ class Predictor::Source {
   [[nodiscard]] virtual Result<StepPrediction> predict(const JobPlacement& placement) const = 0;
   /// Error: the job was not recorded.
   [[nodiscard]] virtual Result<DeviceUse> use(const JobPlacement& placement) const = 0;
+  /// Parameters and states of the optimizer, each once. Error: not known.
+  [[nodiscard]] virtual Result<std::int64_t> state_bytes() const = 0;
   [[nodiscard]] virtual std::size_t tasks() const = 0;
   [[nodiscard]] virtual std::int64_t step_ns() const = 0;
   /// Of the device at this placement; 0: not known.

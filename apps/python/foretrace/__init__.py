@@ -19,10 +19,10 @@ import pathlib
 import typing
 
 from . import _foretrace
-from ._foretrace import Corun, Error, Sharing, StepPrediction
+from ._foretrace import Corun, Error, RestartCost, Sharing, StepPrediction
 
 __version__ = _foretrace.__version__
-__all__ = ["Breakdown", "Corun", "Error", "Inspection", "PlanResult", "Predictions", "Predictor", "Recording",
+__all__ = ["Breakdown", "Corun", "Error", "Inspection", "PlanResult", "Predictions", "Predictor", "Recording", "RestartCost",
            "ScheduleResult", "SearchResult", "Sharing", "SimulateResult", "Step", "StepPrediction", "SweepResult",
            "WhatIfResult", "inspect", "plan", "read", "schedule", "search", "simulate", "sweep", "whatif"]
 

@@ -211,6 +211,31 @@ TEST_CASE("predictor: a scenario is asked for other clusters and more accelerato
   CHECK_FALSE(job->predict({.compute = 2}).ok());
 }
 
+TEST_CASE("predictor: a restart saves and loads parameters and states of the optimizer once") {
+  const auto job =
+      Predictor::load("configs/scenarios/gpt3_175b_selene.json", {.catalogue = test::shipped()});
+  REQUIRE(job.ok());
+  const auto cost = job->restart_cost(
+      {.write_bytes_per_s = 1e9, .read_bytes_per_s = 2e9, .start_ns = 5'000'000'000});
+  REQUIRE(cost.ok());
+  // 175 billion parameters of 2 bytes and 12 bytes of states.
+  CHECK(static_cast<double>(cost->state_bytes) == doctest::Approx(175e9 * 14).epsilon(0.01));
+  CHECK(static_cast<double>(cost->save_ns) ==
+        doctest::Approx(static_cast<double>(cost->state_bytes)));
+  CHECK(static_cast<double>(cost->load_ns) ==
+        doctest::Approx(5e9 + static_cast<double>(cost->state_bytes) / 2));
+  CHECK_FALSE(job->restart_cost({}).ok());
+  CHECK_FALSE(job->restart_cost({.write_bytes_per_s = 1, .read_bytes_per_s = -1}).ok());
+  const auto recorded_cost =
+      demo().restart_cost({.write_bytes_per_s = 1e9, .read_bytes_per_s = 1e9});
+  if (recorded_cost.ok()) {
+    CHECK(recorded_cost->state_bytes > 0);
+    CHECK(recorded_cost->save_ns == recorded_cost->load_ns);
+  } else {
+    CHECK(recorded_cost.error().message.find("expected one with memory") != std::string::npos);
+  }
+}
+
 TEST_CASE("predictor: mistakes name what was wrong") {
   const Predictor job = demo();
   const auto product = job.predict({.accelerator = "h100_sxn"});
