@@ -43,10 +43,10 @@ constexpr ParamInfo mask_param = {
 constexpr ParamInfo table_param = {
     .name = "table",
     .type = ParamType::text,
-    .default_text = "",
+    .default_text = "recording",
     .doc =
-        "A JSON file, or a name in configs/attention, with the schema foretrace.attention/1; not "
-        "given: the one of the device's generation.",
+        "A JSON file, or a name in configs/attention, with the schema foretrace.attention/1; "
+        "recording: the one of the generation of its device.",
     .config = "attention"};
 
 using editing::AttentionCase;
@@ -63,7 +63,7 @@ std::string_view backend_of(std::string_view kernel) {
 
 Result<AttentionTable> find_table(const Scenario& scenario, const ParamValues& params) {
   const std::string& given = params.text(table_param);
-  if (!given.empty()) {
+  if (given != "recording") {
     auto document = scenario.catalogue.document({"table of attention", "attention"}, given);
     if (!document) return std::move(document).error().with_context("parameter 'table'");
     return AttentionTable::from(**document, given);

@@ -108,12 +108,17 @@ class Compiler {
     }
     TensorEditor tensors(editor_.edit());
     fused_.edit(editor_, tensors);
-    return editor_.finish(fmt::format(
+    Change change = editor_.finish(fmt::format(
         "{} runs of the module in {} graphs: {} chains fuse, {} go into the product before them: "
         "{}; {} launches, {:.2f} ms of host time -> {:.2f} ms{}",
         regions.runs, regions.parts.size(), chains_, epilogues_, editor_.sums_text(),
         host_.launches, editing::to_ms(host_.before_ns), editing::to_ms(host_.after_ns),
         tensors.note()));
+    // Host time before a chain inside of a graph goes, which a replacement leaves.
+    for (Removal& removal : change.removed) {
+      if (inside_.contains(removal.task)) removal.segment = SegmentOf::take;
+    }
+    return change;
   }
 
  private:
@@ -137,6 +142,7 @@ class Compiler {
     settings.max_length = 64;
     new_calls_.resize(regions.parts.size());
     part_of_ = &regions.part;
+    for (const editing::RegionPart& part : regions.parts) opening_.insert(part.calls.front());
     for (const auto& chain : editing::find_chains(editor_, kernels, settings)) {
       editing::FusionChain piece;
       for (std::size_t i = 0; i < chain.kernels.size(); ++i) {
@@ -173,6 +179,8 @@ class Compiler {
     if (part_of(chain.kernels.front()) > 0) {
       new_calls_[part_of(chain.kernels.front()) - 1].push_back(editor_.call_of_new(put));
     }
+    const TaskId first = chain.calls.front();
+    if (mode_.calls.graphs && !opening_.contains(first)) inside_.insert(first);
     ++chains_;
   }
 
@@ -209,6 +217,8 @@ class Compiler {
   const std::vector<std::uint32_t>* part_of_ = nullptr;
   std::vector<std::vector<TaskId>> new_calls_;  // by part
   std::set<TaskId> set_;                        // products with an epilogue
+  std::set<TaskId> opening_;                    // the first call of each part
+  std::set<TaskId> inside_;                     // first calls of chains that are not
   editing::FusedTensors fused_;
   std::size_t chains_ = 0;
   std::size_t epilogues_ = 0;

@@ -220,7 +220,11 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   settings.all_ranks = params.text(ranks_param) == "all";
   settings.every = params.integer(every_param);
   settings.bytes = saved_bytes(editor, params);
-  if (!(settings.bytes > 0)) return missing_cost("a checkpoint (parameters=COUNT)");
+  if (!(settings.bytes > 0)) {
+    return Error{ErrorCode::missing_cost,
+                 "the trace does not say how large the state of training is, expected "
+                 "parameters=COUNT, or a trace with record_shapes=True"};
+  }
   const std::size_t saves = Saver(editor, settings).run();
   if (saves == 0) {
     return Error{ErrorCode::no_match,

@@ -126,7 +126,7 @@ std::optional<Lookup> lookup_of(const editing::KernelEditor& editor, TaskId kern
 /// Kernels that look up several tables at once, or update them; helpers sort and check indices.
 bool is_fused_lookup(std::string_view kernel) {
   return contains_any(kernel, {"split_embedding", "dense_embedding", "ssd_embedding"}) &&
-         contains_any(kernel, {"codegen_forward", "codegen_backward"}) &&
+         contains_any(kernel, {"codegen_forward", "backward_codegen", "codegen_backward"}) &&
          contains_any(kernel, {"kernel"}) && !contains_any(kernel, {"find_long_segments"});
 }
 
