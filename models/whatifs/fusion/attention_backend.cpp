@@ -40,6 +40,12 @@ constexpr ParamInfo mask_param = {
     .default_text = "full",
     .doc = "full: all pairs of positions; causal: a trace does not tell.",
     .choices = "full|causal"};
+constexpr ParamInfo type_param = {
+    .name = "type",
+    .type = ParamType::text,
+    .default_text = "recorded",
+    .doc = "recorded: as the kernels have it; half: 16 bit, for use behind mixed_precision.",
+    .choices = "recorded|half"};
 constexpr ParamInfo table_param = {
     .name = "table",
     .type = ParamType::text,
@@ -87,7 +93,8 @@ class Switch {
       : editor_(scenario),
         table_(table),
         backend_(params.text(backend_param)),
-        causal_(params.text(mask_param) == "causal") {}
+        causal_(params.text(mask_param) == "causal"),
+        half_(params.text(type_param) == "half") {}
 
   Result<Change> run() {
     for (const editing::AttentionCore& core : editing::find_attention_cores(editor_)) fuse(core);
@@ -112,7 +119,7 @@ class Switch {
     if (other_type_ > 0) {
       return {ErrorCode::no_match,
               fmt::format("{} attentions are in fp32, for which the table has no rates of {}, "
-                          "expected 16 bit (mixed_precision) or backend=efficient",
+                          "expected backend=efficient, or mixed_precision with type=half",
                           other_type_, backend_)};
     }
     if (same_ > 0) {
@@ -157,7 +164,7 @@ class Switch {
 
   [[nodiscard]] bool is_fp32(TaskId kernel) const {
     const Precision precision = editor_.about(kernel).traits.precision;
-    return precision != Precision::unknown && !is_half(precision);
+    return !half_ && precision != Precision::unknown && !is_half(precision);
   }
 
   void fuse(const editing::AttentionCore& core) {
@@ -218,6 +225,7 @@ class Switch {
   const AttentionTable& table_;
   std::string backend_;
   bool causal_ = false;
+  bool half_ = false;
   editing::FusedCores fused_;
   std::size_t by_ratio_ = 0;
   std::size_t by_flops_ = 0;
@@ -253,7 +261,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "caches with pages, and decoding one position at a time",
     "fp8, and heads of keys that several queries share",
     "launches that a backend has more or fewer of"};
-constexpr std::array params = {backend_param, mask_param, table_param};
+constexpr std::array params = {backend_param, mask_param, type_param, table_param};
 constexpr std::array<std::string_view, 1> conflicts = {"flash_attention"};
 
 }  // namespace

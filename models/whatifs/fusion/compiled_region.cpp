@@ -93,8 +93,10 @@ class Compiler {
     training_ = std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
   }
 
-  Result<Change> run(const selecting::TextPattern& module, const editing::RegionRules& rules) {
-    const std::vector<bool> kernels = kernels_of(module);
+  /// `whole`: all kernels, also those of no recorded module.
+  Result<Change> run(const selecting::TextPattern& module, bool whole,
+                     const editing::RegionRules& rules) {
+    const std::vector<bool> kernels = kernels_of(module, whole);
     const editing::RegionParts regions = editing::find_region_parts(editor_, kernels, rules);
     if (regions.parts.empty()) {
       return Error{ErrorCode::no_match,
@@ -122,10 +124,12 @@ class Compiler {
   }
 
  private:
-  [[nodiscard]] std::vector<bool> kernels_of(const selecting::TextPattern& module) const {
+  [[nodiscard]] std::vector<bool> kernels_of(const selecting::TextPattern& module,
+                                             bool whole) const {
     std::vector<bool> wanted;
     for (const Layer& layer : graph_.context().layers) {
-      wanted.push_back(layer.name != NameId{} && module.found_in(graph_.names()[layer.name]));
+      const bool named = layer.name != NameId{};
+      wanted.push_back(whole || (named && module.found_in(graph_.names()[layer.name])));
     }
     std::vector<bool> kernels(graph_.size(), false);
     for (const TaskId kernel : editor_.kernels()) {
@@ -237,7 +241,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const editing::RegionRules rules{
       .max_segment_ns = params.integer(max_break_param),
       .breaks = static_cast<std::size_t>(params.integer(breaks_param))};
-  return Compiler(scenario, mode).run(*module, rules);
+  return Compiler(scenario, mode).run(*module, params.text(module_param) == ".", rules);
 }
 
 constexpr std::array<std::string_view, 6> assumptions = {

@@ -44,7 +44,6 @@ constexpr ParamInfo storage_param = {
     .name = "storage",
     .type = ParamType::bandwidth,
     .unit = "GB/s",
-    .default_text = "2 GB/s",
     .doc = "At which a rank writes: a local NVMe drive takes 1 to 5 GB/s, a file system its share.",
     .minimum = 1e3,
     .maximum = 1e13,
@@ -211,6 +210,10 @@ double saved_bytes(const editing::KernelEditor& editor, const ParamValues& param
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
+  if (editing::find_passes(editor).empty()) {
+    return Error{ErrorCode::no_match,
+                 "no forward kernels with a backward pass after them, expected training steps"};
+  }
   Settings settings;
   settings.blocking = params.text(mode_param) == "blocking";
   settings.bandwidth = settings.blocking ? params.number(pageable_param)

@@ -25,8 +25,9 @@ namespace {
 constexpr ParamInfo ready_param = {.name = "ready",
                                    .type = ParamType::time,
                                    .unit = "ms",
-                                   .default_text = "0.1 ms",
-                                   .doc = "Host time to take a batch that is ready.",
+                                   .doc =
+                                       "Host time to take a batch that is ready: 0.07 to 0.1 ms "
+                                       "where workers keep up.",
                                    .minimum = 0,
                                    .maximum = 1e10,
                                    .optimistic = "0.05 ms",

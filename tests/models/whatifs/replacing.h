@@ -7,8 +7,10 @@
 
 namespace foretrace::test {
 
-inline constexpr std::array<std::string_view, 14> replacing_what_ifs = {
+inline constexpr std::array<std::string_view, 16> replacing_what_ifs = {
+    "attention_backend",
     "bppsa",
+    "compiled_region",
     "cortex",
     "data_movement",
     "dynamic_batching",

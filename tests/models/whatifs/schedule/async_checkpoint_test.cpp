@@ -70,10 +70,11 @@ TEST_CASE(
     "async_checkpoint: no update to save after, or nothing that tells its size, is declined") {
   ToyRun inference;
   inference.kernel({.name = "fwd", .duration_ns = 10});
-  const auto declined = apply_to(inference.build(), async_checkpoint, {{"parameters", "1e6"}});
+  const auto declined =
+      apply_to(inference.build(), async_checkpoint, {{"parameters", "1e6"}, {"storage", "1 GB/s"}});
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
-  const auto unknown = apply_to(training(2), async_checkpoint);
+  const auto unknown = apply_to(training(2), async_checkpoint, {{"storage", "1 GB/s"}});
   REQUIRE_FALSE(unknown.ok());
   CHECK(unknown.error().code == ErrorCode::missing_cost);
 }

@@ -38,17 +38,19 @@ TEST_CASE("remove_input_stalls: waiting for batches and holes beside it go, name
   const auto graph = run_of(5'000'000);
   CHECK(span_ns(graph) == 22'500'000);  // 2 x (9 + 2) ms, and the other stream's last kernel
   // Per step 0.1 ms to take the batch, 1 ms of named work, 2 ms of kernel.
-  CHECK(span_ns(after(graph, remove_input_stalls)) == 6'700'000);
+  CHECK(span_ns(after(graph, remove_input_stalls, {{"ready", "0.1 ms"}})) == 6'700'000);
   // A hole of 3 ms stays below hole=3 ms.
   CHECK(span_ns(after(graph, remove_input_stalls, {{"hole", "3 ms"}, {"ready", "0 ms"}})) ==
         12'500'000);
 }
 
 TEST_CASE("remove_input_stalls: batches that were ready, and traces without a loader, decline") {
-  const auto ready = apply_to(run_of(80'000), remove_input_stalls, {{"hole", "1 s"}});
+  const auto ready =
+      apply_to(run_of(80'000), remove_input_stalls, {{"ready", "0.1 ms"}, {"hole", "1 s"}});
   REQUIRE_FALSE(ready.ok());
   CHECK(ready.error().code == ErrorCode::no_match);
-  const auto other = apply_to(run_of(5'000'000, "forward"), remove_input_stalls);
+  const auto other =
+      apply_to(run_of(5'000'000, "forward"), remove_input_stalls, {{"ready", "0.1 ms"}});
   REQUIRE_FALSE(other.ok());
   CHECK(other.error().code == ErrorCode::no_match);
 }
