@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "models/catalogue/accelerator.h"
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 

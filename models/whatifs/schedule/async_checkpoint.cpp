@@ -1,9 +1,10 @@
 // Asynchronous checkpoint: the state of training is saved while the next step runs.
 //
-//   blocking  main:   [update][copy waits][write 150 ms       ][next step]
-//   async     main:   [update][next step: forward, backward   ][update]
+//   before    main:   [update][next step: forward, backward   ][update]
+//   after     main:   [update][next step: forward, backward   ][update]         mode=async
 //             copies:         [snapshot]                        ^ waits for the snapshot
 //             writer:                   [write 150 ms       ]     the next save waits for it
+//   after     main:   [update][copy waits][write 150 ms       ][next step]      mode=blocking
 //   A save after the update of every N-th step: copies to pinned host memory on a stream of their
 //   own, and a thread of its own that writes. mode=blocking puts both on the thread of the update.
 //
