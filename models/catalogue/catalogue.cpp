@@ -17,8 +17,10 @@ struct DocumentKind {
   std::string_view folder;
   std::string_view schema;
 };
-constexpr std::array<DocumentKind, 2> document_kinds = {
-    {{"clusters", "foretrace.cluster/1"}, {"kernel_tables", "foretrace.kernel_table/1"}}};
+constexpr std::array<DocumentKind, 3> document_kinds = {
+    {{"attention", "foretrace.attention/1"},
+     {"clusters", "foretrace.cluster/1"},
+     {"kernel_tables", "foretrace.kernel_table/1"}}};
 
 bool is_named(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "models/costs/attention_shape.h"
+
 namespace foretrace {
 
 double element_count(const Dims& dims) {
@@ -99,41 +101,11 @@ WorkAmount convolution_amount(std::string_view name, const OperatorInputs& input
                            .kernel_pixels = pixels(*weight)});
 }
 
-// Query, key and value of fused attention. The position of heads and sequence differs between
-// operators; sizes of [batch, a, b, d] with the smaller of a and b as heads would be a guess, so
-// it goes by the operator's name. Causal masks are not recorded: the full square is counted.
 WorkAmount attention_amount(std::string_view name, const OperatorInputs& inputs) {
+  const auto shape = attention_shape_of(name, inputs);
+  if (!shape) return {};
   const bool backward = name.find("backward") != std::string_view::npos;
-  const std::size_t first = backward ? 1 : 0;
-  const Dims* q = inputs.shape(first);
-  const Dims* k = inputs.shape(first + 1);
-  if (q == nullptr || k == nullptr || q->size() != k->size()) return {};
-  const Direction direction = backward ? Direction::backward : Direction::forward;
-  if (q->size() == 3 && name.find("varlen") != std::string_view::npos) {
-    // [tokens of all sequences, heads, d] and where sequences begin [batch + 1]: as if all were
-    // equally long, which is the least work there can be.
-    const Dims* starts = inputs.shape(first + 3);
-    if (starts == nullptr || starts->size() != 1 || starts->at(0) < 2) return {};
-    const double batch = size_at(*starts, 0) - 1;
-    return attention_work({.batch = batch,
-                           .heads = size_at(*q, 1),
-                           .key_heads = size_at(*k, 1),
-                           .queries = size_at(*q, 0) / batch,
-                           .keys = size_at(*k, 0) / batch,
-                           .head_dim = size_at(*q, 2)},
-                          direction);
-  }
-  if (q->size() != 4) return {};
-  const bool sequence_first = name.find("_scaled_dot_product") == std::string_view::npos;
-  const std::size_t sequence = sequence_first ? 1 : 2;
-  const std::size_t heads = sequence_first ? 2 : 1;
-  return attention_work({.batch = size_at(*q, 0),
-                         .heads = size_at(*q, heads),
-                         .key_heads = size_at(*k, heads),
-                         .queries = size_at(*q, sequence),
-                         .keys = size_at(*k, sequence),
-                         .head_dim = size_at(*q, 3)},
-                        direction);
+  return attention_work(*shape, backward ? Direction::backward : Direction::forward);
 }
 
 // Reductions of rows and other operators with fitted constants.
@@ -231,6 +203,41 @@ WorkAmount amount_of(std::string_view operator_name, const OperatorInputs& input
     case KernelClass::other: return {};
   }
   return {};
+}
+
+// Query, key and value of fused attention. The position of heads and sequence differs between
+// operators; sizes of [batch, a, b, d] with the smaller of a and b as heads would be a guess, so
+// it goes by the operator's name. Causal masks are not recorded: the full square is counted.
+std::optional<AttentionShape> attention_shape_of(std::string_view name,
+                                                 const OperatorInputs& inputs) {
+  const bool backward = name.find("backward") != std::string_view::npos;
+  const std::size_t first = backward ? 1 : 0;
+  const Dims* q = inputs.shape(first);
+  const Dims* k = inputs.shape(first + 1);
+  if (q == nullptr || k == nullptr || q->size() != k->size()) return std::nullopt;
+  if (q->size() == 3 && name.find("varlen") != std::string_view::npos) {
+    // [tokens of all sequences, heads, d] and where sequences begin [batch + 1]: as if all were
+    // equally long, which is the least work there can be.
+    const Dims* starts = inputs.shape(first + 3);
+    if (starts == nullptr || starts->size() != 1 || starts->at(0) < 2) return std::nullopt;
+    const double batch = size_at(*starts, 0) - 1;
+    return AttentionShape{.batch = batch,
+                          .heads = size_at(*q, 1),
+                          .key_heads = size_at(*k, 1),
+                          .queries = size_at(*q, 0) / batch,
+                          .keys = size_at(*k, 0) / batch,
+                          .head_dim = size_at(*q, 2)};
+  }
+  if (q->size() != 4) return std::nullopt;
+  const bool sequence_first = name.find("_scaled_dot_product") == std::string_view::npos;
+  const std::size_t sequence = sequence_first ? 1 : 2;
+  const std::size_t heads = sequence_first ? 2 : 1;
+  return AttentionShape{.batch = size_at(*q, 0),
+                        .heads = size_at(*q, heads),
+                        .key_heads = size_at(*k, heads),
+                        .queries = size_at(*q, sequence),
+                        .keys = size_at(*k, sequence),
+                        .head_dim = size_at(*q, 3)};
 }
 
 void ConvolutionOutputs::learn(std::string_view operator_name, const OperatorInputs& inputs) {

@@ -213,8 +213,9 @@ TEST_CASE("law: every what-if makes a valid graph or declines, once and on top o
   // real recordings have them, or runs made for them (replaced_kernels_test.cpp).
   CHECK(never_applied(tried) ==
         "communication_scale compress_communication cortex data_loader_workers dynamic_batching "
-        "horizontal_fusion hypergraph_fusion kernel_table pinned_copies remove_straggler "
-        "remove_synchronization renee_classifier replicate weight_only_quantization");
+        "gradient_buckets horizontal_fusion hypergraph_fusion kernel_table pinned_copies "
+        "remove_input_stalls remove_straggler remove_synchronization renee_classifier replicate "
+        "weight_only_quantization");
 }
 
 TEST_CASE("law: the ends of declared ranges are accepted, too") {
@@ -302,8 +303,7 @@ TEST_CASE("law: every what-if holds on every real recording with several streams
   // One wants the ranks of a job (below). The others want what no recording here has: chains whose
   // Jacobians fit (random runs, above), independent neighbours, a hypergraph's products, single
   // lookups of large tables (tests of their own).
-  CHECK(never_applied(tried) ==
-        "bppsa horizontal_fusion hypergraph_fusion remove_straggler tt_embedding");
+  CHECK(never_applied(tried) == "bppsa horizontal_fusion hypergraph_fusion remove_straggler");
   test::Examined examined;
   for (const auto& [name, of] : tried) examined += of.examined;
   CHECK(examined.into_groups > 3000);

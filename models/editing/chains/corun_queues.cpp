@@ -2,6 +2,7 @@
 #include "models/editing/chains/corun_queues.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace foretrace::editing {
@@ -21,7 +22,27 @@ struct Queue {
   }
 };
 
+/// Threads of a multiprocessor: CUDA C++ Programming Guide, compute capabilities. AMD: 8 waves of
+/// 64 on each of 4 units, as their occupancy tables have it.
+double threads_per_multiprocessor(const Accelerator& accelerator) {
+  if (accelerator.compute_major == 7 && accelerator.compute_minor == 5) return 1024;
+  if (accelerator.compute_major == 8 && accelerator.compute_minor > 0) return 1536;
+  return 2048;
+}
+
+double product(const std::array<std::int32_t, 3>& sizes) {
+  return static_cast<double>(sizes[0]) * sizes[1] * sizes[2];
+}
+
 }  // namespace
+
+bool fills_device(const Work& work, const KernelTraits& traits, const Accelerator& accelerator) {
+  const double blocks = product(work.grid);
+  const double units = accelerator.multiprocessors;
+  if (!(blocks > 0) || !(units > 0)) return false;
+  if (traits.compute_bound) return blocks >= units;
+  return blocks * product(work.block) >= units * threads_per_multiprocessor(accelerator);
+}
 
 std::vector<EndedKernel> run_beside(const CorunModel& model, std::span<const QueuedKernel> first,
                                     std::span<const QueuedKernel> second, double conflict) {
@@ -32,9 +53,12 @@ std::vector<EndedKernel> run_beside(const CorunModel& model, std::span<const Que
   std::int64_t last_end = 0;  // rounded, so that the sum of all is not
   while (!a.empty() || !b.empty()) {
     if (!a.empty() && !b.empty()) {
-      const double known =
-          conflict >= 0 ? conflict
-                        : model.conflict(a.kernels[a.at].bottleneck, b.kernels[b.at].bottleneck);
+      const QueuedKernel& one = a.kernels[a.at];
+      const QueuedKernel& other = b.kernels[b.at];
+      const bool turns = one.fills || other.fills;
+      const double known = conflict >= 0 ? conflict
+                           : turns       ? 1
+                                         : model.conflict(one.bottleneck, other.bottleneck);
       const double work = std::min(a.left, b.left);
       now += work * (1 + std::min(known, 1.0));
       a.left -= work;

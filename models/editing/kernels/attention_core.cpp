@@ -107,4 +107,23 @@ std::vector<AttentionCore> find_attention_cores(const KernelEditor& editor) {
   return cores;
 }
 
+void FusedCores::add(const KernelEditor& editor, const AttentionCore& core) {
+  ++count_;
+  for (std::size_t i = 0; !core.backward && i + 1 < core.kernels.size(); ++i) {
+    inner_calls_.insert(editor.own_call(core.kernels[i]));
+  }
+  inner_calls_.erase(none<TaskId>);
+  if (!core.scores) return;
+  ++with_shapes_;
+  const double numbers = core.scores->batch * core.scores->m * core.scores->n;
+  if (!core.backward) kept_bytes_ += numbers * editor.number_bytes(core.kernels.front());
+}
+
+void FusedCores::drop_scores(const KernelEditor& editor, TensorEditor& tensors) const {
+  const auto& all = editor.graph().context().tensors;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (inner_calls_.contains(all[i].allocated_in)) tensors.drop(i);
+  }
+}
+
 }  // namespace foretrace::editing

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
+#include "sim/edit/tensors.h"
 
 namespace foretrace::editing {
 
@@ -21,5 +23,25 @@ struct AttentionCore {
 /// Every softmax between batched matrix products, in program order. Between them only pointwise
 /// kernels, copies and reductions may stand.
 [[nodiscard]] std::vector<AttentionCore> find_attention_cores(const KernelEditor& editor);
+
+/// Cores that became one kernel each, and what is no longer kept.
+class FusedCores {
+ public:
+  void add(const KernelEditor& editor, const AttentionCore& core);
+  /// What is allocated for any kernel but the last is scores, probabilities or masks: forward only,
+  /// since the order of the gradients is not known.
+  void drop_scores(const KernelEditor& editor, TensorEditor& tensors) const;
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] std::size_t with_shapes() const { return with_shapes_; }
+  /// Probabilities of the forward passes, by shapes.
+  [[nodiscard]] double kept_bytes() const { return kept_bytes_; }
+
+ private:
+  std::set<TaskId> inner_calls_;
+  std::size_t count_ = 0;
+  std::size_t with_shapes_ = 0;
+  double kept_bytes_ = 0;
+};
 
 }  // namespace foretrace::editing

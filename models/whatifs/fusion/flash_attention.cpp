@@ -10,7 +10,6 @@
 //           number per query (the log-sum-exp) is.
 #include <array>
 #include <cmath>
-#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -57,55 +56,31 @@ Result<Cost> fused_cost(const editing::KernelEditor& editor, const editing::Atte
   return cost ? cost : Result<Cost>(by_products);
 }
 
-// What is allocated for any kernel but the last is scores, probabilities or masks: forward only,
-// since the order of the gradients is not known.
-void drop_scores(editing::KernelEditor& editor, const std::set<TaskId>& calls,
-                 TensorEditor& tensors) {
-  const auto& all = editor.graph().context().tensors;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (calls.contains(all[i].allocated_in)) tensors.drop(i);
-  }
-}
-
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const bool backward = params.boolean(backward_param);
-  std::size_t shapes = 0;
-  std::size_t cores = 0;
-  double kept_bytes = 0;
-  std::set<TaskId> inner_calls;
+  editing::FusedCores fused;
   for (const editing::AttentionCore& core : editing::find_attention_cores(editor)) {
     if (core.backward && !backward) continue;
     auto cost = fused_cost(editor, core, params.number(efficiency_param));
     if (!cost) return std::move(cost).error();
     const TaskId put = editor.replace(
         core.kernels, {core.backward ? "flash attention backward" : "flash attention", *cost, 0});
-    if (put == none<TaskId>) continue;
-    ++cores;
-    for (std::size_t i = 0; !core.backward && i + 1 < core.kernels.size(); ++i) {
-      inner_calls.insert(editor.own_call(core.kernels[i]));
-    }
-    if (core.scores) {
-      ++shapes;
-      const GemmShape& s = *core.scores;
-      const double numbers = s.batch * s.m * s.n;
-      if (!core.backward) kept_bytes += numbers * editor.number_bytes(core.kernels.front());
-    }
+    if (put != none<TaskId>) fused.add(editor, core);
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match,
                  "no softmax between batched matrix products, expected attention that is made of "
                  "single operators (fused attention is left as it is)"};
   }
-  std::string note =
-      fmt::format("{} attentions, {} with known shapes: {}", cores, shapes, editor.sums_text());
-  if (kept_bytes > 0) {
+  std::string note = fmt::format("{} attentions, {} with known shapes: {}", fused.count(),
+                                 fused.with_shapes(), editor.sums_text());
+  if (fused.kept_bytes() > 0) {
     note += fmt::format("; {:.1f} MB of probabilities are no longer written in the forward passes",
-                        kept_bytes * 1e-6);
+                        fused.kept_bytes() * 1e-6);
   }
-  inner_calls.erase(none<TaskId>);
   TensorEditor tensors(editor.edit());
-  drop_scores(editor, inner_calls, tensors);
+  fused.drop_scores(editor, tensors);
   return editor.finish(note + tensors.note());
 }
 

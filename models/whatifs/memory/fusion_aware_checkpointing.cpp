@@ -1,16 +1,19 @@
-// Fusion-aware checkpointing: a fused chain keeps its input only and is recomputed inside its
-// backward.
+// Fusion-aware checkpointing: what is kept is a smallest cut, the rest is made again by cheap
+// operators; a fused chain keeps its input only and is recomputed inside its backward.
 //
 //   before   [gemm] -> add -> gelu -> dropout -> [gemm]      keeps four tensors for the backward
 //   after    [gemm] -> fused chain            -> [gemm]      keeps what enters and leaves the chain
 //            backward: one kernel that recomputes what it needs from there
-//   Matrix products and convolutions are never recomputed: of a chain between two of them the
-//   minimum cut is its input.
+//   Matrix products and convolutions are never recomputed. Where tensors and the inputs of backward
+//   operators are recorded, a maximum flow finds which of the kept maps all others can be made
+//   from; maps that a product of the backward reads are made by copies of their kernels in front of
+//   it. Elsewhere the cut of a chain between two products is its input.
 //
-// memory    all intermediates of forward chains but their input and output are not kept: recorded
-//           tensors of inner kernels that the chain or the backward pass frees.
+// memory    maps that the cut does not keep are freed after their last use of the forward pass, or
+//           never made; those that are made again live from there to their recorded end.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +22,10 @@
 #include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/fusion_chain.h"
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/tensors/saved_cut.h"
+#include "models/whatifs/memory/repeated_maps.h"
 #include "models/whatifs/optimization.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -38,6 +44,10 @@ class Fusion {
 
   Result<Change> run(const editing::FusionSettings& limits, double kept_host) {
     editor_.keep_host(kept_host);
+    if (!editor_.graph().context().tensors.empty()) {
+      uses_.emplace(editor_.graph(), editing::TensorUses::Repeats::not_backward);
+      has_cut_ = !uses_->is_backward_bare();
+    }
     const std::vector<bool> all(editor_.graph().size(), true);
     for (const auto& chain : editing::find_chains(editor_, all, limits)) {
       const Phase phase = editor_.graph().phase(chain.kernels.front());
@@ -52,16 +62,51 @@ class Fusion {
     }
     TensorEditor tensors(editor_.edit());
     fused_.edit(editor_, tensors);
+    const std::string kept = keep_the_cut(tensors);
     std::string note = fmt::format("{} forward and {} backward chains: {}", chains_[0], chains_[1],
                                    editor_.sums_text());
     if (editor_.graph().context().tensors.empty()) {
       note += fmt::format("; {} intermediates ({:.0f} MB by shapes) are not kept for the backward",
                           tensors_, bytes_ * 1e-6);
     }
-    return editor_.finish(note + tensors.note());
+    return editor_.finish(note + kept + tensors.note());
   }
 
  private:
+  /// Which maps leave, and the kernels that make them again.
+  std::string keep_the_cut(TensorEditor& tensors) {
+    if (!has_cut_) return {};
+    const editing::SavedCut cut = editing::choose_saved(
+        editor_.graph(), *uses_, [&](const editing::OperatorRun& run) { return is_cheap(run); });
+    if (cut.dropped.empty()) return {};
+    editing::RepeatedMaps repeated(editor_, *uses_, cut);
+    for (const TensorId tensor : cut.dropped) {
+      repeated.make_again(tensor, tensors,
+                          [&](const editing::OperatorRun& run) { return is_cheap(run); });
+    }
+    return fmt::format("; the smallest cut keeps {:.0f} of {:.0f} MB of maps, {} kernels run again",
+                       cut.saved_bytes * 1e-6, cut.kept_bytes * 1e-6, repeated.kernels());
+  }
+
+  /// Pointwise kernels, normalizations, reductions and copies: bound by what they move.
+  [[nodiscard]] bool is_cheap(const editing::OperatorRun& run) const {
+    const TaskGraph& graph = editor_.graph();
+    for (const TaskId launch : run.launches) {
+      for (const TaskId task : launched_by(graph, launch)) {
+        if (graph.kind(task) != TaskKind::kernel) continue;
+        switch (editor_.class_of(task)) {
+          case KernelClass::elementwise:
+          case KernelClass::normalization:
+          case KernelClass::softmax:
+          case KernelClass::reduction:
+          case KernelClass::copy: break;
+          default: return false;
+        }
+      }
+    }
+    return true;
+  }
+
   void fuse(const editing::FusionChain& chain, editing::FusionSettings settings, bool backward) {
     settings.kept_writes = 0;
     settings.recomputed = backward ? 1 : 0;
@@ -80,12 +125,14 @@ class Fusion {
         bytes_ += std::max(0.0, amount.output) * editor_.number_bytes(chain.kernels[i]);
       }
     }
-    fused_.add(chain, editing::Stashed::goes);
+    fused_.add(chain, has_cut_ ? editing::Stashed::stays : editing::Stashed::goes);
     ++chains_[backward ? 1 : 0];
   }
 
   editing::KernelEditor editor_;
   editing::FusedTensors fused_;
+  std::optional<editing::TensorUses> uses_;
+  bool has_cut_ = false;  // operators of the backward pass record what they read
   std::array<std::size_t, 2> chains_{};
   std::size_t tensors_ = 0;
   double bytes_ = 0;
@@ -98,18 +145,21 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   return Fusion(scenario).run(limits, params.number(editing::compiled_host_param));
 }
 
-constexpr std::array<std::string_view, 4> assumptions = {
+constexpr std::array<std::string_view, 5> assumptions = {
     "Neighbours on a stream depend on each other in a line; between two products "
     "such a chain has one input, which is the smallest set of tensors that "
     "everything inside can be computed from.",
+    "Where tensors are recorded, an operator reads the youngest ones of the sizes of its inputs; "
+    "only maps that are kept as recorded may stay, and what is made again for a product costs what "
+    "it cost.",
     "Recomputing pointwise operators inside a kernel that reads their input anyway "
     "costs nothing.",
     "Each backward kernel of a chain reads one saved tensor of the size that passes "
     "through.",
     "Masks of dropout are computed again from the state of the generator."};
 constexpr std::array<std::string_view, 3> ignores = {
-    "graphs that are no chains: residual branches are cut at their additions",
-    "registers and compile time", "products that would be worth recomputing"};
+    "maps that are not kept now but would be smaller", "registers and compile time",
+    "products that would be worth recomputing"};
 constexpr std::array params = {longest_param, editing::max_segment_param,
                                editing::compiled_host_param};
 

@@ -56,8 +56,11 @@ bool HalfStep::share(const std::vector<TaskId>& own, const std::vector<TaskId>& 
   std::vector<TaskId> tasks[2];
   const auto queue = [&](std::size_t side, TaskId kernel, double models) {
     const Cost cost = fused(kernel, models);
-    queues[side].push_back(
-        {bottleneck_of(editor_.about(kernel).traits), static_cast<double>(cost.duration_ns)});
+    const KernelTraits& traits = editor_.about(kernel).traits;
+    const Accelerator* device = editor_.accelerator();
+    const bool fills =
+        device != nullptr && fills_device(editor_.graph().work(kernel), traits, *device);
+    queues[side].push_back({bottleneck_of(traits), static_cast<double>(cost.duration_ns), fills});
     alone[side].push_back(cost);
     tasks[side].push_back(kernel);
   };

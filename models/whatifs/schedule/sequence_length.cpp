@@ -9,17 +9,13 @@
 // memory    activations x factor, scores and their softmax x factor squared; the rest stays.
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "models/editing/kernels/attention_core.h"
-#include "models/editing/tensors/tensor_makers.h"
 #include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/activation_resize.h"
-#include "models/whatifs/schedule/batch_resize.h"
+#include "models/whatifs/schedule/position_resize.h"
 
 namespace foretrace {
 namespace {
@@ -30,87 +26,23 @@ constexpr ParamInfo factor_param = {.name = "factor",
                                     .minimum = 0.001,
                                     .maximum = 4096};
 
-class Lengthener {
- public:
-  Lengthener(const Scenario& scenario, double factor) : editor_(scenario), factor_(factor) {}
-
-  Result<Change> run() {
-    if (auto status = find_attention(); !status) return std::move(status).error();
-    const editing::BatchResizer resizer(editor_, 0);
-    for (const TaskId kernel : editor_.kernels()) {
-      const Phase phase = editor_.graph().phase(kernel);
-      if (phase == Phase::update || phase == Phase::communication) continue;
-      const bool twice = squared_.contains(kernel);
-      const auto resized = resizer.resized(kernel, twice ? factor_ * factor_ : factor_);
-      if (twice) attention_ns_ += editor_.graph().duration_ns(kernel);
-      if (resized.growth != editing::Growth::fixed) editor_.set(kernel, resized.cost);
-    }
-    if (editor_.untouched()) {
-      return Error{ErrorCode::no_match, "no forward or backward kernel works on positions"};
-    }
-    const std::size_t transfers = editing::resize_transfers(editor_.edit(), factor_);
-    resize_copies();
-    TensorEditor tensors(editor_.edit());
-    resize_memory(tensors);
-    std::string text = fmt::format(
-        "{}; {:.2f} ms of it attention, which grows with the square; compare the time "
-        "per token: a step has {:g} times as many",
-        editor_.sums_text(), editing::to_ms(attention_ns_), factor_);
-    if (transfers > 0) text += fmt::format("; {} transfers of activations grow", transfers);
-    return editor_.finish(text + tensors.note());
-  }
-
- private:
-  Status find_attention() {
-    for (const editing::AttentionCore& core : editing::find_attention_cores(editor_)) {
-      if (core.scores && core.scores->m == 1) return decodes();
-      squared_.insert(core.kernels.begin(), core.kernels.end());
-      const auto end = core.kernels.end() - (core.kernels.empty() ? 0 : 1);
-      scores_.insert(core.kernels.begin(), end);
-    }
-    for (const TaskId kernel : editor_.kernels()) {
-      if (editor_.class_of(kernel) == KernelClass::attention) squared_.insert(kernel);
-    }
-    if (squared_.empty()) {
-      return Error{ErrorCode::no_match,
-                   "no attention: neither a fused kernel nor a softmax between batched products, "
-                   "expected a transformer"};
-    }
-    return ok_status();
-  }
-
-  static Error decodes() {
-    return {ErrorCode::no_match,
-            "the run decodes one position at a time, expected training or a prompt"};
-  }
-
-  void resize_copies() {
-    const TaskGraph& graph = editor_.graph();
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-      const auto task = make_id<TaskId>(i);
-      if (graph.kind(task) != TaskKind::copy || graph.phase(task) != Phase::data_loading) continue;
-      const Cost cost = editing::moved_share(graph.duration_ns(task), KernelClass::copy, factor_);
-      editor_.edit().set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
-    }
-  }
-
-  // What a kernel inside of attention writes has a number for each pair of positions.
-  void resize_memory(TensorEditor& tensors) {
-    const std::vector<TaskId> makers = editing::find_makers(editor_);
-    editing::resize_tensors(tensors, editor_.graph(), [&](std::size_t tensor) {
-      return scores_.contains(makers[tensor]) ? factor_ * factor_ : factor_;
-    });
-  }
-
-  editing::KernelEditor editor_;
-  double factor_ = 1;
-  std::set<TaskId> squared_;
-  std::set<TaskId> scores_;  // all of single operators but the product with the values
-  std::int64_t attention_ns_ = 0;
-};
-
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  return Lengthener(scenario, params.number(factor_param)).run();
+  editing::KernelEditor editor(scenario);
+  const double factor = params.number(factor_param);
+  auto resizer = editing::PositionResizer::make(editor);
+  if (!resizer) return std::move(resizer).error();
+  const editing::PositionFactors factors{factor, factor * factor, factor * factor};
+  if (auto status = resizer->resize(factors); !status) return std::move(status).error();
+  TensorEditor tensors(editor.edit());
+  resizer->resize_memory(tensors, factors);
+  std::string text = fmt::format(
+      "{}; {:.2f} ms of it attention, which grows with the square; compare the time "
+      "per token: a step has {:g} times as many",
+      editor.sums_text(), editing::to_ms(resizer->attention_ns()), factor);
+  if (resizer->transfers() > 0) {
+    text += fmt::format("; {} transfers of activations grow", resizer->transfers());
+  }
+  return editor.finish(text + tensors.note());
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

@@ -52,10 +52,31 @@ constexpr ParamInfo least_rows_param = {.name = "least_rows",
                                         .minimum = 1,
                                         .maximum = 1000000000000000.0};
 
+constexpr ParamInfo table_rows_param = {
+    .name = "table_rows",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Rows of one table of fused lookups (FBGEMM), which record none; 0: these stay.",
+    .minimum = 0,
+    .maximum = 1000000000000000.0};
+constexpr ParamInfo width_param = {.name = "width",
+                                   .unit = "1",
+                                   .default_text = "0",
+                                   .doc = "Numbers in a row of these tables.",
+                                   .minimum = 0,
+                                   .maximum = 1e6};
+constexpr ParamInfo tables_param = {.name = "tables",
+                                    .unit = "1",
+                                    .default_text = "1",
+                                    .doc = "Tables that one fused lookup reads.",
+                                    .minimum = 1,
+                                    .maximum = 1e6};
+
 struct Lookup {
   double table_rows = 0;
   double width = 0;
-  double rows = 0;  // looked up
+  double rows = 0;    // looked up
+  double tables = 1;  // of a fused lookup
 };
 
 bool is_index(std::string_view type) { return contains_any(type, {"int", "long", "Int", "Long"}); }
@@ -102,6 +123,31 @@ std::optional<Lookup> lookup_of(const editing::KernelEditor& editor, TaskId kern
   return lookup;
 }
 
+/// Kernels that look up several tables at once, or update them; helpers sort and check indices.
+bool is_fused_lookup(std::string_view kernel) {
+  return contains_any(kernel, {"split_embedding", "dense_embedding", "ssd_embedding"}) &&
+         contains_any(kernel, {"codegen_forward", "backward_codegen", "codegen_backward"}) &&
+         contains_any(kernel, {"kernel"}) && !contains_any(kernel, {"find_long_segments"});
+}
+
+/// Such kernels are bound by the rows that they move: as many as fit into their time. A backward
+/// kernel reads and writes rows of the table and reads gradients.
+std::optional<Lookup> fused_lookup_of(const editing::KernelEditor& editor, TaskId kernel,
+                                      const ParamValues& params) {
+  const double width = params.number(width_param);
+  if (!(params.number(table_rows_param) > 0) || !(width > 0)) return std::nullopt;
+  const auto one = editor.moving_cost(1e9, KernelClass::gather);
+  if (!one) return std::nullopt;
+  const double fixed = shortest_kernel_ns(KernelClass::gather);
+  const double rate = 1e9 / std::max(1.0, static_cast<double>(one->duration_ns) - fixed);
+  const double moving =
+      std::max(0.0, static_cast<double>(editor.graph().duration_ns(kernel)) - fixed) * rate;
+  const bool backward = contains(editor.graph().name(kernel), "backward");
+  const double rows = moving / (4 * width * (backward ? 3 : 2));
+  return Lookup{params.number(table_rows_param), width, std::max(rows, 1.0),
+                params.number(tables_param)};
+}
+
 struct Cores {
   double flops = 0;    // per row
   double numbers = 0;  // of all cores
@@ -115,44 +161,57 @@ Cores cores_of(const Lookup& lookup, double rank) {
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
+  if ((params.number(table_rows_param) > 0) != (params.number(width_param) > 0)) {
+    return Error{ErrorCode::bad_usage,
+                 "parameters 'table_rows' and 'width': expected both of them or none"};
+  }
   const double missed = 1 - params.number(hit_param);
   double before = 0;
   double after = 0;
   editing::WeightTensors weights(editor);
+  std::size_t fused = 0;
   std::map<std::pair<double, double>, double> table_rows;  // by width and looked-up rows
   for (const TaskId kernel : editor.kernels()) {
-    auto lookup = lookup_of(editor, kernel);
+    const bool is_fused = is_fused_lookup(editor.graph().name(kernel));
+    fused += is_fused ? 1 : 0;
+    auto lookup = is_fused ? fused_lookup_of(editor, kernel, params) : lookup_of(editor, kernel);
     if (!lookup) continue;
     double& rows = table_rows[{lookup->width, lookup->rows}];
     rows = std::max(rows, lookup->table_rows);
-    lookup->table_rows = rows;
+    if (!is_fused) lookup->table_rows = rows;
     if (lookup->table_rows < params.number(least_rows_param)) continue;
     if (scenario.accelerator == nullptr || !(scenario.accelerator->vector_fp32_flops > 0)) {
       return missing_cost("a tensor-train lookup");
     }
     const Cores cores = cores_of(*lookup, params.number(rank_param));
-    const bool backward = contains(editor.operator_of(kernel), "backward");
+    const bool backward =
+        contains(is_fused ? editor.graph().name(kernel) : editor.operator_of(kernel), "backward");
     const double flops = lookup->rows * missed * cores.flops * (backward ? 3 : 1);
     const double compute =
         flops / (params.number(efficiency_param) * scenario.accelerator->vector_fp32_flops) * 1e9;
-    const double bytes = 4 * (cores.numbers + 2 * lookup->rows * lookup->width);
+    const double bytes = 4 * (lookup->tables * cores.numbers + 2 * lookup->rows * lookup->width);
     auto moved = editor.moving_cost(bytes, KernelClass::elementwise);
     if (!moved) return std::move(moved).error();
     const double fixed = shortest_kernel_ns(KernelClass::gather);
     const double ns =
         std::min(std::max(fixed + compute, static_cast<double>(moved->duration_ns)), 1e17);
     editor.set(kernel, {std::llround(ns), Provenance::roofline, 0.67F, 1.5F});
-    before += 4 * lookup->table_rows * lookup->width;
-    after += 4 * cores.numbers;
-    if (!backward) {
-      weights.add(kernel, 4 * lookup->table_rows * lookup->width, 4 * cores.numbers);
-    }
+    const double table = 4 * lookup->tables * lookup->table_rows * lookup->width;
+    before += table;
+    after += 4 * lookup->tables * cores.numbers;
+    if (!backward) weights.add(kernel, table, 4 * lookup->tables * cores.numbers);
+  }
+  if (editor.untouched() && fused > 0) {
+    return Error{ErrorCode::no_match,
+                 fmt::format("{} kernels of fused lookups record neither rows nor width of their "
+                             "tables, expected table_rows=N and width=D",
+                             fused)};
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match,
                  "no embedding lookup of known shape with that many rows, expected a trace with "
-                 "record_shapes=True and tables that are looked up one by one (a fused lookup of "
-                 "several tables records the rows and width of none)"};
+                 "record_shapes=True and tables that are looked up one by one, or fused lookups "
+                 "(FBGEMM) with table_rows and width"};
   }
   TensorEditor tensors(editor.edit());
   const std::string kept = weights.edit(tensors);
@@ -161,7 +220,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                                    tensors.note(), kept));
 }
 
-constexpr std::array<std::string_view, 4> assumptions = {
+constexpr std::array<std::string_view, 5> assumptions = {
     "Sizes of the cores are as even as possible: cube roots of rows and of width, "
     "one rank for both.",
     "A row costs 2 q1 q2 r r + 2 q1 q2 q3 r FLOPs, backward three times that with "
@@ -169,11 +228,14 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "Small products reach `efficiency` of the fp32 rate: 0.02 corresponds to the "
     "0.4 us per row, forward and backward, in the log of the public code (rank 32, "
     "width 64).",
-    "The share `hit` of rows is read from a cache."};
+    "The share `hit` of rows is read from a cache.",
+    "A fused lookup of several tables (FBGEMM) moves as many rows as fit into its recorded time at "
+    "the rate of gathers; all its tables have table_rows and width."};
 constexpr std::array<std::string_view, 3> ignores = {
     "filling the cache, and its memory",
     "tables that now fit on one device, and the all-to-all that this saves", "accuracy"};
-constexpr std::array params = {rank_param, hit_param, efficiency_param, least_rows_param};
+constexpr std::array params = {rank_param,       hit_param,   efficiency_param, least_rows_param,
+                               table_rows_param, width_param, tables_param};
 
 }  // namespace
 

@@ -12,7 +12,9 @@
 #include "tests/models/whatifs/replacing.h"
 
 namespace foretrace::optimizations {
+extern const OptimizationInfo attention_backend;
 extern const OptimizationInfo bppsa;
+extern const OptimizationInfo compiled_region;
 extern const OptimizationInfo cortex;
 extern const OptimizationInfo data_movement;
 extern const OptimizationInfo dynamic_batching;
@@ -114,6 +116,21 @@ constexpr std::array cases = {
                   "s:flash_attention(60000)<launch_of_flash_attention+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<flash_attention h:ln(5000) s3:n(7000)<ln<flash_attention "
                   "h:end(0)~ar0~flash_attention~n"},
+    Case{.info = &optimizations::attention_backend,
+         .given = "backend=flash2",
+         .kernels = "scores softmax drop values",
+         .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_flash2_attention(5000,2000) "
+                  "s:flash2_attention(48707,1200)<launch_of_flash2_attention+1000<ar0 h:lm(5000) "
+                  "s3:m(7000)<lm<flash2_attention h:ln(5000) s3:n(7000)<ln<flash2_attention "
+                  "h:end(0)~ar0~flash2_attention~n",
+         .on_a100 = true},
+    Case{.info = &optimizations::compiled_region,
+         .given = "module=. guard=0us",
+         .kernels = "relu relu relu relu",
+         .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_compiled_kernel_of_4(5000,3200) "
+                  "s:compiled_kernel_of_4(30000)<launch_of_compiled_kernel_of_4+1000<ar0 "
+                  "h:lm(5000) s3:m(7000)<lm<compiled_kernel_of_4 h:ln(5000) "
+                  "s3:n(7000)<ln<compiled_kernel_of_4 h:end(0)~ar0~compiled_kernel_of_4~n"},
     Case{.info = &optimizations::cortex,
          .given = "levels=2",
          .kernels = "gemm relu gemm relu",

@@ -7,20 +7,14 @@
 
 namespace foretrace::test {
 
-inline constexpr std::array<std::string_view, 14> replacing_what_ifs = {
-    "bppsa",
-    "cortex",
-    "data_movement",
-    "dynamic_batching",
-    "eight_bit_optimizer",
-    "flash_attention",
-    "fused_optimizer",
-    "fusion_aware_checkpointing",
-    "horizontal_fusion",
-    "hypergraph_fusion",
-    "kernel_fusion",
-    "metaflow_rules",
-    "sparse_convolution",
-    "whole_program_fusion"};
+inline constexpr std::array<std::string_view, 16> replacing_what_ifs = {
+    "attention_backend",   "bppsa",
+    "compiled_region",     "cortex",
+    "data_movement",       "dynamic_batching",
+    "eight_bit_optimizer", "flash_attention",
+    "fused_optimizer",     "fusion_aware_checkpointing",
+    "horizontal_fusion",   "hypergraph_fusion",
+    "kernel_fusion",       "metaflow_rules",
+    "sparse_convolution",  "whole_program_fusion"};
 
 }  // namespace foretrace::test

@@ -64,3 +64,70 @@ TEST_CASE("fusion_aware_checkpointing: inference and compiled steps are declined
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE(
+    "fusion_aware_checkpointing: a product that reads a map waits for the kernels that make it") {
+  using foretrace::TaskId;
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  const auto op = [&](const char* name, const char* operator_name, const char* shapes,
+                      Phase phase) {
+    return run.kernel({.name = name,
+                       .duration_ns = 100'000,
+                       .operator_name = operator_name,
+                       .shapes = shapes,
+                       .phase = phase});
+  };
+  const auto call = [](TaskId kernel) {
+    return foretrace::make_id<TaskId>(foretrace::index(kernel) - 1);
+  };
+  constexpr const char* product = "ampere_sgemm_128x64_tn";
+  constexpr const char* relu = "vectorized_elementwise_kernel<relu>";
+  constexpr const char* gelu = "vectorized_elementwise_kernel<gelu>";
+  const TaskId first = op(product, "aten::mm", "[[1]]", Phase::forward);
+  const TaskId second = op(relu, "aten::relu", "[[2000]]", Phase::forward);
+  const TaskId third = op(gelu, "aten::gelu", "[[4000]]", Phase::forward);
+  run.bystander(side, third, 50'000);
+  op(product, "aten::mm", "[[6000]]", Phase::forward);
+  constexpr const char* pointwise = "vectorized_elementwise_kernel<tanh>";
+  for (int i = 0; i < 2; ++i) op(pointwise, "aten::tanh", "[[900]]", Phase::forward);
+  for (int i = 0; i < 2; ++i) op(pointwise, "aten::tanh_backward", "[[900]]", Phase::backward);
+  op("ampere_sgemm_128x64_nt", "aten::mm", "[[6000]]", Phase::backward);
+  op("vectorized_elementwise_kernel<gelu_backward>", "aten::gelu_backward", "[[4000]]",
+     Phase::backward);
+  op("vectorized_elementwise_kernel<relu_backward>", "aten::relu_backward", "[[2000]]",
+     Phase::backward);
+  op(product, "aten::mm", "[[1]]", Phase::backward);
+  const TaskId end = run.host_task("end", foretrace::TaskKind::mark, 0, 0, Phase::backward);
+  const auto keep = [&](TaskId made, std::int64_t bytes) {
+    run.builder().add_tensor({.bytes = bytes,
+                              .requested_bytes = bytes,
+                              .category = foretrace::TensorCategory::activation,
+                              .allocated_in = call(made),
+                              .freed_in = end});
+  };
+  keep(first, 8192);
+  keep(second, 16384);
+  keep(third, 24064);
+  const auto graph = run.build();
+  const auto change = apply_to(graph, fusion_aware_checkpointing);
+  REQUIRE_MESSAGE(change.ok(), change.error().message);
+  CHECK(change->notes[0].find("2 kernels run again") != std::string::npos);
+  // The chain of the forward pass is one kernel; its parts are there once more, before the
+  // gradient.
+  const auto changed = after(graph, fusion_aware_checkpointing);
+  CHECK(count_of(changed, "fused chain") == 1);
+  CHECK(count_of(changed, relu) == 2);
+  CHECK(count_of(changed, gelu) == 2);
+  const auto end_of_kernel = [&](const char* name) {
+    const auto timeline = foretrace::simulate(changed);
+    std::int64_t last = -1;
+    for (std::size_t t = 0; t < changed.size(); ++t) {
+      const auto task = foretrace::make_id<TaskId>(t);
+      if (changed.name(task) == name) last = timeline.end_ns(task);
+    }
+    return last;
+  };
+  CHECK(end_of_kernel(gelu) == end_of_kernel("ampere_sgemm_128x64_nt") - 100'000);
+  CHECK(end_of_kernel("bystander") > 0);
+}

@@ -91,3 +91,38 @@ TEST_CASE("tt_embedding: generated kernels that look up among other things stay"
               .shapes = "[[32768], [50304, 768], [32768, 768], []]"});
   CHECK_FALSE(apply_to(run.build(), tt_embedding, {{"rank", "8"}}, &a100).ok());
 }
+
+TEST_CASE("tt_embedding: fused lookups of several tables follow from their time and given sizes") {
+  const auto a100 = toy_accelerator();
+  constexpr const char* forward = "split_embedding_codegen_forward_unweighted_kernel<float>";
+  constexpr const char* backward =
+      "split_embedding_backward_codegen_rowwise_adagrad_unweighted_kernel_warp_per_row_1<float>";
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  const auto first = run.kernel({.name = forward, .duration_ns = 2'000'000});
+  run.bystander(side, first, 100'000);
+  run.kernel({.name = backward, .duration_ns = 1'500'000, .phase = Phase::backward});
+  run.kernel({.name = "split_embedding_backward_codegen_find_long_segments",
+              .duration_ns = 4'000,
+              .phase = Phase::backward});
+  run.synchronize();
+  const auto graph = run.build();
+  const auto unknown = apply_to(graph, tt_embedding, {{"rank", "32"}}, &a100);
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.error().message.find("table_rows") != std::string::npos);
+  CHECK_FALSE(apply_to(graph, tt_embedding, {{"rank", "32"}, {"width", "64"}}, &a100).ok());
+  const auto changed =
+      after(graph, tt_embedding,
+            {{"rank", "32"}, {"table_rows", "8e6"}, {"width", "64"}, {"tables", "4"}}, &a100);
+  // Rows of the forward kernel: what a gather moves in 2 ms less its start, read and written.
+  const double flops = 2 * 16 * 32 * 32 + 2 * 64 * 32;
+  const double rate = 0.02 * a100.vector_fp32_flops;
+  const double rows_of_forward =
+      (static_cast<double>(duration_of(changed, forward)) - 1800) * 1e-9 * rate / flops;
+  const double rows_of_backward =
+      (static_cast<double>(duration_of(changed, backward)) - 1800) * 1e-9 * rate / flops / 3;
+  // 2 ms of which two parts are rows, 1.5 ms of which three are.
+  CHECK(rows_of_forward / rows_of_backward ==
+        doctest::Approx((2'000'000 - 1800) / 2.0 / ((1'500'000 - 1800) / 3.0)).epsilon(1e-3));
+  CHECK(duration_of(changed, "split_embedding_backward_codegen_find_long_segments") == 4'000);
+}

@@ -1,0 +1,73 @@
+#include "models/whatifs/schedule/position_resize.h"
+
+#include <vector>
+
+#include "models/editing/kernels/attention_core.h"
+#include "models/editing/tensors/tensor_makers.h"
+#include "models/whatifs/schedule/activation_resize.h"
+#include "models/whatifs/schedule/batch_resize.h"
+
+namespace foretrace::editing {
+
+Result<PositionResizer> PositionResizer::make(KernelEditor& editor) {
+  PositionResizer made(editor);
+  for (const AttentionCore& core : find_attention_cores(editor)) {
+    if (core.scores && core.scores->m == 1) {
+      return Error{ErrorCode::no_match,
+                   "the run decodes one position at a time, expected training or a prompt"};
+    }
+    made.single_.insert(core.kernels.begin(), core.kernels.end());
+    made.scores_.insert(core.kernels.begin(), core.kernels.end() - (core.kernels.empty() ? 0 : 1));
+  }
+  for (const TaskId kernel : editor.kernels()) {
+    if (editor.class_of(kernel) == KernelClass::attention) made.fused_.insert(kernel);
+  }
+  if (made.single_.empty() && made.fused_.empty()) {
+    return Error{ErrorCode::no_match,
+                 "no attention: neither a fused kernel nor a softmax between batched products, "
+                 "expected a transformer"};
+  }
+  return made;
+}
+
+Status PositionResizer::resize(const PositionFactors& factors) {
+  const BatchResizer resizer(*editor_, 0);
+  for (const TaskId kernel : editor_->kernels()) {
+    const Phase phase = editor_->graph().phase(kernel);
+    if (phase == Phase::update || phase == Phase::communication) continue;
+    const bool fused = fused_.contains(kernel);
+    const bool single = single_.contains(kernel);
+    const double factor = fused    ? factors.fused_pairs
+                          : single ? factors.single_pairs
+                                   : factors.rows;
+    if (fused || single) attention_ns_ += editor_->graph().duration_ns(kernel);
+    const auto resized = resizer.resized(kernel, factor);
+    if (resized.growth != Growth::fixed) editor_->set(kernel, resized.cost);
+  }
+  if (editor_->untouched()) {
+    return Error{ErrorCode::no_match, "no forward or backward kernel works on positions"};
+  }
+  transfers_ = resize_transfers(editor_->edit(), factors.rows);
+  resize_copies(factors.rows);
+  return ok_status();
+}
+
+void PositionResizer::resize_copies(double factor) {
+  const TaskGraph& graph = editor_->graph();
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (graph.kind(task) != TaskKind::copy || graph.phase(task) != Phase::data_loading) continue;
+    const Cost cost = moved_share(graph.duration_ns(task), KernelClass::copy, factor);
+    editor_->edit().set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
+  }
+}
+
+// What a kernel inside of attention writes has a number for each pair of positions.
+void PositionResizer::resize_memory(TensorEditor& tensors, const PositionFactors& factors) const {
+  const std::vector<TaskId> makers = find_makers(*editor_);
+  resize_tensors(tensors, editor_->graph(), [&](std::size_t tensor) {
+    return scores_.contains(makers[tensor]) ? factors.single_pairs : factors.rows;
+  });
+}
+
+}  // namespace foretrace::editing

@@ -1,0 +1,171 @@
+// A toy job of data-parallel ranks for tests of what-ifs: each computes forward and backward, meets
+// the others in all-reduces on a stream of its own, waits for them and updates. Times in ns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/models/toy_run.h"
+
+namespace foretrace::test {
+
+struct TrainingJob {
+  std::int32_t ranks = 2;
+  int steps = 1;
+  std::vector<std::int64_t> forward = {4'000'000};  ///< of each rank; the last holds for the rest
+  std::int64_t backward = 6'000'000;                ///< of all backward kernels together
+  std::size_t backward_kernels = 6;
+  std::int64_t update = 1'000'000;
+  /// Bytes and duration of the all-reduces of a step, and after how many backward kernels each is
+  /// launched.
+  struct Reduce {
+    std::int64_t bytes = 0;
+    std::int64_t ns = 0;
+    std::size_t after = 0;
+  };
+  std::vector<Reduce> reduces;
+  bool met = true;  ///< false: each rank is recorded as if the others were not there
+};
+
+class TrainingJobBuilder {
+ public:
+  explicit TrainingJobBuilder(const TrainingJob& job) : job_(job) {
+    std::vector<std::int32_t> members;
+    for (std::int32_t r = 0; r < job.ranks; ++r) members.push_back(r);
+    builder_.add_communicator({"world", static_cast<std::uint32_t>(job.ranks), members});
+    channel_ =
+        builder_.add_lane({.kind = LaneKind::channel, .rank = -1, .number = 0, .name = "world"});
+    for (std::int32_t r = 0; r < job.ranks; ++r) add_rank(r);
+  }
+
+  TaskGraph build() {
+    for (int s = 0; s < job_.steps; ++s) step();
+    auto graph = std::move(builder_).build();
+    REQUIRE_MESSAGE(graph.ok(), graph.error().message);
+    return *std::move(graph);
+  }
+
+ private:
+  struct Rank {
+    LaneId host{};
+    LaneId compute{};
+    LaneId network{};
+    TaskId last = none<TaskId>;  // kernel
+  };
+
+  void add_rank(std::int32_t r) {
+    builder_.add_rank_class({.first_rank = r, .multiplicity = 1});
+    Rank rank;
+    rank.host =
+        builder_.add_lane({.kind = LaneKind::host_thread, .rank = r, .number = 1, .name = {}});
+    rank.compute = builder_.add_lane(
+        {.kind = LaneKind::stream, .rank = r, .device = r, .number = 7, .name = {}});
+    rank.network = builder_.add_lane(
+        {.kind = LaneKind::stream, .rank = r, .device = r, .number = 20, .name = {}});
+    ranks_.push_back(rank);
+  }
+
+  WorkId work(const std::string& name, TaskKind kind, TaskPart part = TaskPart::whole,
+              std::int64_t bytes = -1) {
+    Work row;
+    row.name = builder_.add_name(name);
+    row.kind = kind;
+    row.part = part;
+    if (kind == TaskKind::collective || kind == TaskKind::transfer) {
+      row.collective = CollectiveKind::all_reduce;
+      row.communicator = 0;
+      row.bytes = bytes;
+    }
+    return builder_.add_work(row);
+  }
+
+  TaskId call(const Rank& rank, Phase phase) {
+    return builder_.add_task({.lane = rank.host,
+                              .work = work("cudaLaunchKernel", TaskKind::launch),
+                              .kind = TaskKind::launch,
+                              .phase = phase});
+  }
+
+  TaskId device(LaneId lane, WorkId row, const TaskSpec& like, TaskId launch) {
+    TaskSpec spec = like;
+    spec.lane = lane;
+    spec.work = row;
+    const TaskId task = builder_.add_task(spec);
+    builder_.add_dependency(
+        {.source = end_of(launch), .task = task, .kind = DependencyKind::launch});
+    return task;
+  }
+
+  TaskId kernel(Rank& rank, const std::string& name, std::int64_t ns, Phase phase) {
+    const TaskId launch = call(rank, phase);
+    rank.last = device(rank.compute, work(name, TaskKind::kernel),
+                       {.kind = TaskKind::kernel, .duration_ns = ns, .phase = phase}, launch);
+    return rank.last;
+  }
+
+  void depend(TaskId task, TaskId source, DependencyKind kind) {
+    builder_.add_dependency({.source = end_of(source), .task = task, .kind = kind});
+  }
+
+  std::vector<TaskId> reduce(const TrainingJob::Reduce& what) {
+    std::vector<TaskId> ends;
+    for (const Rank& rank : ranks_) {
+      const TaskId launch = call(rank, Phase::backward);
+      ends.push_back(device(rank.network,
+                            work("ncclDevKernel_AllReduce", TaskKind::collective,
+                                 job_.met ? TaskPart::begin : TaskPart::whole, what.bytes),
+                            {.kind = TaskKind::collective,
+                             .duration_ns = job_.met ? 0 : what.ns,
+                             .phase = Phase::communication},
+                            launch));
+      depend(ends.back(), rank.last, DependencyKind::event_wait);
+    }
+    if (!job_.met) return ends;
+    const TaskId join = builder_.add_task(
+        {.lane = channel_,
+         .work = work("all_reduce", TaskKind::transfer, TaskPart::whole, what.bytes),
+         .kind = TaskKind::transfer});
+    for (const TaskId begin : ends) depend(join, begin, DependencyKind::rendezvous);
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      ends[r] = builder_.add_task({.lane = ranks_[r].network,
+                                   .work = work("ncclDevKernel_AllReduce", TaskKind::collective,
+                                                TaskPart::finish, what.bytes),
+                                   .kind = TaskKind::collective,
+                                   .duration_ns = what.ns,
+                                   .phase = Phase::communication});
+      depend(ends[r], join, DependencyKind::rendezvous);
+    }
+    return ends;
+  }
+
+  void step() {
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      kernel(ranks_[r], "fwd", job_.forward[std::min(r, job_.forward.size() - 1)], Phase::forward);
+    }
+    std::vector<std::vector<TaskId>> done;
+    for (std::size_t b = 0; b <= job_.backward_kernels; ++b) {
+      for (const TrainingJob::Reduce& what : job_.reduces) {
+        if (what.after == b) done.push_back(reduce(what));
+      }
+      if (b == job_.backward_kernels) break;
+      for (Rank& rank : ranks_) {
+        kernel(rank, "bwd" + std::to_string(b),
+               job_.backward / static_cast<std::int64_t>(job_.backward_kernels), Phase::backward);
+      }
+    }
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      const TaskId update = kernel(ranks_[r], "adam", job_.update, Phase::update);
+      for (const auto& ends : done) depend(update, ends[r], DependencyKind::event_wait);
+    }
+  }
+
+  TrainingJob job_;
+  GraphBuilder builder_;
+  LaneId channel_{};
+  std::vector<Rank> ranks_;
+};
+
+inline TaskGraph training_job(const TrainingJob& job) { return TrainingJobBuilder(job).build(); }
+
+}  // namespace foretrace::test
