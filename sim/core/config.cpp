@@ -24,6 +24,16 @@ std::string_view kind_name(ConfigValue::Kind kind) {
   return "something else";
 }
 
+// Keys are shown in messages, and may hold anything.
+std::string on_one_line(std::string_view message) {
+  std::string line;
+  for (const char c : message) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return line;
+}
+
 }  // namespace
 
 const ConfigValue* ConfigValue::find(std::string_view key) const {
@@ -63,7 +73,7 @@ std::string ConfigFields::pointer_of(std::string_view key) const {
 void ConfigFields::mistake(std::string_view key, std::string_view what) {
   if (!mistake_.empty()) return;
   const std::string where = key.empty() ? (pointer_.empty() ? "/" : pointer_) : pointer_of(key);
-  mistake_ = fmt::format("{}: {}: {}", file_, where, what);
+  mistake_ = on_one_line(fmt::format("{}: {}: {}", file_, where, what));
 }
 
 void ConfigFields::take(const Status& part) {

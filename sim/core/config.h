@@ -29,7 +29,7 @@ struct ConfigValue {
   [[nodiscard]] std::string described() const;
 };
 
-/// Parses JSON text. Refuses double keys, more than 64 levels and anything after the document.
+/// Parses JSON text. Refuses double keys, over 1,000 keys, over 64 levels and what comes after it.
 [[nodiscard]] Result<ConfigValue> parse_config(std::string_view text);
 
 /// Parses a config: one object that names this schema, such as "foretrace.accelerator/1". Errors

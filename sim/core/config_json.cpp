@@ -16,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t deepest = 64;
+constexpr std::size_t most_keys = 1000;  // of one object: they are looked for one by one
 constexpr std::size_t largest_file = std::size_t{16} << 20;
 
 std::string one_line(std::string_view text) {
@@ -60,6 +61,10 @@ class TreeBuilder {
     ConfigValue& object = stack_.back();
     if (object.find(name) != nullptr) {
       error = fmt::format("key {} twice in one object, expected it once", in_quotes(name));
+      return false;
+    }
+    if (object.keys.size() == most_keys) {
+      error = fmt::format("more than {} keys in one object", most_keys);
       return false;
     }
     object.keys.push_back(std::move(name));

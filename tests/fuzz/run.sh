@@ -28,7 +28,7 @@ for target in "$@"; do
   done
   [ "$name" != graph ] || seeds+=("$here"/../fixtures/*_json)
   # Low, since inputs are small: what takes seconds or hundreds of megabytes here takes hours at full size.
-  options=(-timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=512 -print_final_stats=0 -verbosity=0 -artifact_prefix="$build/findings/$name/")
+  options=(-timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=512 -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/findings/$name/")
   if [ -n "${FUZZ_RUNS:-}" ]; then
     options+=(-runs="$FUZZ_RUNS" -seed=1 -max_total_time="${FUZZ_SECONDS:-60}")
   else

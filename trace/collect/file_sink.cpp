@@ -70,7 +70,40 @@ bool FileSink::open_again() noexcept {
   return descriptor_ >= 0;
 }
 
-int FileSink::write(std::string_view bytes) noexcept {
+// Blocks behind the end of the file, which keeps its size: a program that is killed leaves it
+// whole.
+int FileSink::keep_free(std::size_t bytes) noexcept {
+  if (error_ != 0 || size_ + bytes <= kept_ || (!is_ours(descriptor_) && !open_again())) {
+    return error_;
+  }
+  int done = -1;
+  do {
+    done = ::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<::off_t>(size_),
+                       static_cast<::off_t>(bytes));
+  } while (done != 0 && errno == EINTR);
+  if (done == 0) {
+    kept_ = size_ + bytes;
+  }
+  // Network disks and others have no such promise: then what is written tells.
+  return done != 0 && (errno == ENOSPC || errno == EDQUOT) ? errno : 0;
+}
+
+void FileSink::give_back() noexcept {
+  if (kept_ > size_ && is_ours(descriptor_) &&
+      ::ftruncate(descriptor_, static_cast<::off_t>(size_)) == 0) {
+    kept_ = size_;
+  }
+}
+
+int FileSink::write(std::string_view bytes, std::size_t free_behind) noexcept {
+  if (free_behind > 0) {
+    if (const int problem = keep_free(bytes.size() + free_behind); problem != 0) {
+      return problem;
+    }
+  }
+  if (bytes.empty()) {
+    give_back();
+  }
   const std::uint64_t before = size_;
   while (error_ == 0 && !bytes.empty()) {
     if (!is_ours(descriptor_) && !open_again()) {
@@ -85,6 +118,7 @@ int FileSink::write(std::string_view bytes) noexcept {
       // What came before stays whole, and what is given back may be room for an end.
       if (is_ours(descriptor_) && ::ftruncate(descriptor_, static_cast<::off_t>(before)) == 0) {
         size_ = before;
+        kept_ = before;
       } else {
         error_ = problem;
       }

@@ -114,6 +114,8 @@ struct RecordWriter::State {
   std::uint32_t ordinal = 0;
   TextNumber next_text = 1;
   std::uint64_t file_bytes = 0;
+  bool has_head = false;
+  bool at_end = false;
   std::time_t last_write = 0;
   std::thread thread;
 
@@ -127,8 +129,9 @@ struct RecordWriter::State {
     }
   }
 
+  // A full disk must not cost the end of the file: its room is kept free until it is written.
   bool put_bytes(std::string_view bytes) {
-    if (const int problem = sink(bytes); problem != 0) {
+    if (const int problem = sink(bytes, at_end ? 0 : end_bytes); problem != 0) {
       give_up(std::generic_category().message(problem));
       return false;
     }
@@ -158,13 +161,18 @@ struct RecordWriter::State {
     ftr::Pairs pairs = {{"content", "records"}};
     pairs.insert(pairs.end(), head_facts.begin(), head_facts.end());
     // Text 0 is the empty one.
-    static_cast<void>(put_bytes(ftr::head()) && put(ftr::ChunkKind::info, ftr::put_pairs(pairs)) &&
+    has_head = put_bytes(ftr::head());
+    static_cast<void>(has_head && put(ftr::ChunkKind::info, ftr::put_pairs(pairs)) &&
                       put(ftr::ChunkKind::names,
                           ftr::put_names(0, std::vector<std::string_view>{""}, text_level)));
   }
 
   // Tried also where records no longer fit: the end is short.
   void put_end() {
+    if (!has_head) {  // nobody would know the rest
+      return;
+    }
+    at_end = true;
     BatchOf<DropRecord> dropped(record_kinds);
     ftr::Pairs facts;
     ftr::Pairs lost;
@@ -186,6 +194,7 @@ struct RecordWriter::State {
     whole = (facts.empty() || put_chunk(ftr::ChunkKind::info, ftr::put_pairs(facts))) &&
             (dropped.size() == 0 || put_chunk(chunk_of(RecordKind::drop), dropped.payload())) &&
             put_chunk(ftr::ChunkKind::end, ftr::put_pairs(lost));
+    static_cast<void>(sink({}, 0));
   }
 
   static ftr::ChunkKind chunk_of(RecordKind kind) {

@@ -35,9 +35,9 @@ struct WriterLimits {
   std::chrono::milliseconds last_wait{10'000};
 };
 
-/// Appends bytes to the file: all of them, then it gives 0, or none and the errno. Called from the
-/// writer's thread only.
-using RecordSink = std::function<int(std::string_view)>;
+/// Appends bytes to the file: all of them, then it gives 0, or none and the errno. Behind them it
+/// keeps so many free for the end; at last it is called without any. From the writer's thread only.
+using RecordSink = std::function<int(std::string_view bytes, std::size_t free_behind)>;
 /// Facts about the program: what `inspect` shows of a recording.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 

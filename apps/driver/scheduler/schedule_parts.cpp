@@ -59,7 +59,9 @@ void read_kinds(ConfigFields& fields, const Section& section, Cluster& cluster) 
     const KindId id = kind_of(cluster, name);
     double& price = cluster.kinds[id].price_per_hour;
     kind.optional_quantity("price_per_hour", ParamType::number, price);
-    if (price < 0) kind.mistake("price_per_hour", fmt::format("got {}, expected 0 or more", price));
+    if (price < 0 || price > 1e9) {
+      kind.mistake("price_per_hour", fmt::format("got {}, expected 0 to 1e9", price));
+    }
     fields.take(kind.finish());
   }
 }

@@ -91,6 +91,11 @@ Database::~Database() {
 
 Status Database::open_for_writing(const std::string& path) {
   path_ = path;
+  std::error_code failed;  // a folder in which others write, too, may hold a link to anywhere
+  if (std::filesystem::is_symlink(std::filesystem::symlink_status(path, failed))) {
+    return Error{ErrorCode::io,
+                 fmt::format("cannot write '{}': it is a link, expected a file or none", path)};
+  }
   return open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 }
 

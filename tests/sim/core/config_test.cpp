@@ -95,6 +95,30 @@ TEST_CASE("config: a million levels of nesting are refused, not overflowed") {
   CHECK(parse_error(std::string(1000000, '[')) == "more than 64 levels of nesting");
 }
 
+TEST_CASE("config: an object without end is refused, one with many keys is read") {
+  const auto object_of = [](int keys) {
+    std::string text = "{";
+    for (int i = 0; i < keys; ++i) text += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":1";
+    return text + "}";
+  };
+  CHECK(parse_config(object_of(1000)).ok());
+  const auto refused = parse_config(object_of(100'000));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message == "more than 1000 keys in one object");
+}
+
+TEST_CASE("config: a message is one line, whatever keys hold") {
+  const auto root = parse_config(R"({"a\nb\u0007": 5})");
+  REQUIRE(root.ok());
+  ConfigFields fields(*root, "f.json", "/sources");
+  std::string text;
+  fields.text("a\nb\a", text);
+  const foretrace::Status finished = fields.finish();
+  REQUIRE_FALSE(finished.ok());
+  CHECK(finished.error().message ==
+        R"(f.json: /sources/a\x0ab\x07: got the number 5, expected a text)");
+}
+
 TEST_CASE("config: files must exist, be files and name the schema") {
   CHECK(read_config("/nowhere/x.json", "foretrace.toy/1").error().message ==
         "/nowhere/x.json: no such file");

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/small_disk.h"
+
 namespace foretrace::trace::collector {
 namespace {
 
@@ -126,6 +128,48 @@ TEST_CASE("file sink: what does not fit leaves nothing of it, and what fits late
   CHECK(text_of(folder.file("a.ftr")) == std::string(900, 'a') + std::string(100, 'c'));
   sink.remove();
   CHECK_FALSE(fs::exists(folder.file("a.ftr")));
+}
+
+TEST_CASE("file sink: what others write cannot take the room that is kept for the end") {
+  const Folder folder;
+  const std::string disk = folder.file("disk");
+  const test::SmallDisk small(disk, "128k");
+  if (!small.is_there()) {
+    MESSAGE("SKIPPED: no small disk can be mounted here (it needs root)");
+    return;
+  }
+  constexpr std::size_t page = 4096;  // whole pages, so that none has room by chance
+  FileSink sink(disk + "/a.ftr");
+  CHECK(sink.write(std::string(2 * page, 'a'), page) == 0);
+  const auto fill = [&](const char* name) {
+    std::ofstream(disk + name, std::ios::binary) << std::string(200'000, 'x') << std::flush;
+  };
+  fill("/other");
+  CHECK(sink.write(std::string(2 * page, 'b'), page) == ENOSPC);
+  CHECK(sink.write("b", page) == ENOSPC);
+  fill("/another");
+  CHECK(sink.write(std::string(page / 2, 'c')) == 0);
+  CHECK(sink.write(std::string(page / 2, 'd')) == 0);
+  CHECK(sink.write("e") == ENOSPC);
+  CHECK(text_of(disk + "/a.ftr") ==
+        std::string(2 * page, 'a') + std::string(page / 2, 'c') + std::string(page / 2, 'd'));
+}
+
+TEST_CASE("file sink: room that was kept and is not needed goes back") {
+  const Folder folder;
+  FileSink sink(folder.file("a.ftr"));
+  const auto blocks = [&] {
+    struct stat status {};
+    ::stat(folder.file("a.ftr").c_str(), &status);
+    return status.st_blocks * 512;
+  };
+  CHECK(sink.write("one", std::size_t{1} << 20U) == 0);
+  CHECK(sink.write("two", std::size_t{1} << 20U) == 0);
+  CHECK(fs::file_size(folder.file("a.ftr")) == 6);
+  CHECK(sink.write("") == 0);
+  CHECK(blocks() < 100'000);
+  CHECK(sink.write(" three", 100) == 0);
+  CHECK(text_of(folder.file("a.ftr")) == "onetwo three");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace foretrace::trace::collector {
 }
 
 [[nodiscard]] inline RecordSink sink_to(std::string& file) {
-  return [&file](std::string_view bytes) {
+  return [&file](std::string_view bytes, std::size_t) {
     file += bytes;
     return 0;
   };

@@ -138,7 +138,7 @@ TEST_CASE("collector: a disk that is too slow costs records, which are counted, 
   std::atomic<bool> blocked{true};
   std::size_t seen = 0;
   RecordWriter writer(
-      [&](std::string_view bytes) {
+      [&](std::string_view bytes, std::size_t) {
         while (blocked && seen > 2) {  // the head and the facts go through
           std::this_thread::sleep_for(1ms);
         }
@@ -165,7 +165,7 @@ TEST_CASE("collector: a disk that is full ends the writing, not the program, and
   int calls = 0;
   std::string file;
   RecordWriter writer(
-      [&](std::string_view bytes) {
+      [&](std::string_view bytes, std::size_t) {
         if (++calls ==
             7) {  // head, facts, text 0 and 3 chunks; what this gives back is room enough
           return ENOSPC;
@@ -189,8 +189,8 @@ TEST_CASE("collector: a disk that is full ends the writing, not the program, and
 
 TEST_CASE("collector: a disk that stays full leaves whole chunks and no end mark") {
   int calls = 0;
-  RecordWriter writer([&calls](std::string_view) { return ++calls < 5 ? 0 : ENOSPC; }, {},
-                      {.records_per_chunk = 10});
+  RecordWriter writer([&calls](std::string_view, std::size_t) { return ++calls < 5 ? 0 : ENOSPC; },
+                      {}, {.records_per_chunk = 10});
   for (int i = 0; i < 1000; ++i) {
     writer.add(kernel_at(1 + i, 0));
   }
@@ -216,7 +216,9 @@ TEST_CASE("collector: a file grows to its limit, with room for its end, and no f
 
 TEST_CASE("collector: a sink that throws ends the recording, not the program") {
   RecordWriter writer(
-      [calls = 0](std::string_view) mutable { return ++calls < 5 ? 0 : throw std::bad_alloc(); },
+      [calls = 0](std::string_view, std::size_t) mutable {
+        return ++calls < 5 ? 0 : throw std::bad_alloc();
+      },
       {}, {.records_per_chunk = 10});
   for (int i = 0; i < 1000; ++i) {
     writer.add(kernel_at(1 + i, 0));
@@ -227,7 +229,7 @@ TEST_CASE("collector: a sink that throws ends the recording, not the program") {
 TEST_CASE("collector: a disk that hangs does not keep the program from ending") {
   std::atomic<bool> hangs{true};
   RecordWriter writer(
-      [&](std::string_view) {
+      [&](std::string_view, std::size_t) {
         while (hangs) {
           std::this_thread::sleep_for(1ms);
         }
@@ -258,7 +260,7 @@ TEST_CASE("collector: a day of records at full speed stays within the bound of t
   std::uint64_t bytes = 0;
   std::uint64_t chunks = 0;
   RecordWriter writer(
-      [&](std::string_view piece) {
+      [&](std::string_view piece, std::size_t) {
         bytes += piece.size();
         ++chunks;
         return 0;
@@ -293,7 +295,7 @@ TEST_CASE(
     std::FILE* const file = std::fopen(path.c_str(), "wb");
     std::setvbuf(file, nullptr, _IONBF, 0);
     auto* const writer = new RecordWriter(
-        [file](std::string_view bytes) {
+        [file](std::string_view bytes, std::size_t) {
           return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() ? 0 : EIO;
         },
         {}, {.records_per_chunk = 500});

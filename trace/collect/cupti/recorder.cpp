@@ -297,7 +297,9 @@ std::string begin(Recorder& r) {
     limits.limit_error = EFBIG;
   }
   r.writer = std::make_unique<RecordWriter>(
-      [file = r.file.get()](std::string_view bytes) { return file->write(bytes); },
+      [file = r.file.get()](std::string_view bytes, std::size_t free_behind) {
+        return file->write(bytes, free_behind);
+      },
       facts_of(r, version), limits);
   r.translator = std::make_unique<Translator>(*r.writer);
   r.calls =

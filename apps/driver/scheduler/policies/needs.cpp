@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "apps/driver/scheduler/solver/linear_program.h"
@@ -12,37 +13,34 @@ namespace {
 constexpr double cannot = 1e30;
 
 // The cheapest way to reach a need in at most all of the time: on one kind, or changing between
-// two.
+// two. `share` is all zeros.
 bool cheapest(const std::vector<double>& rates, const std::vector<double>& prices, double need,
-              std::vector<double>& share) {
-  std::fill(share.begin(), share.end(), 0.0);
+              std::span<double> share) {
   if (need <= 0) return true;
   double best = cannot;
-  std::vector<double> found(share.size(), 0.0);
   const auto consider = [&](double cost) {
     if (cost >= best) return false;
     best = cost;
-    std::fill(found.begin(), found.end(), 0.0);
+    std::fill(share.begin(), share.end(), 0.0);
     return true;
   };
   for (std::size_t k = 0; k < rates.size(); ++k) {
-    if (rates[k] >= need && consider(prices[k] * need / rates[k])) found[k] = need / rates[k];
+    if (rates[k] >= need && consider(prices[k] * need / rates[k])) share[k] = need / rates[k];
     for (std::size_t l = 0; l < rates.size(); ++l) {
       if (rates[k] <= need || rates[l] >= need) continue;
       const double fast = (need - rates[l]) / (rates[k] - rates[l]);
       if (!consider(fast * prices[k] + (1 - fast) * prices[l])) continue;
-      found[k] = fast;
-      found[l] = 1 - fast;
+      share[k] = fast;
+      share[l] = 1 - fast;
     }
   }
-  share = found;
   return best < cannot;
 }
 
 // What all jobs together use of each kind, as parts of what is there, and how they do it.
 struct Answer {
   std::vector<double> use;
-  std::vector<std::vector<double>> shares;
+  std::vector<double> shares;  // of the kinds, job after job
 };
 
 class Prices {
@@ -54,18 +52,18 @@ class Prices {
     Answer answer;
     answer.use.assign(problem_->capacity.size(), 0);
     std::vector<double> price(problem_->capacity.size());
-    std::vector<double> share(problem_->capacity.size());
+    answer.shares.assign(needs_->size() * price.size(), 0);
     for (std::size_t j = 0; j < needs_->size(); ++j) {
       for (std::size_t k = 0; k < price.size(); ++k) {
         price[k] = problem_->capacity[k] > 0
                        ? per_use[k] / problem_->capacity[k] * problem_->gpus[j]
                        : cannot;
       }
+      const std::span<double> share(&answer.shares[j * price.size()], price.size());
       if (!cheapest(problem_->rates[j], price, (*needs_)[j], share)) return false;
       for (std::size_t k = 0; k < share.size(); ++k) {
         if (share[k] > 0) answer.use[k] += share[k] * problem_->gpus[j] / problem_->capacity[k];
       }
-      answer.shares.push_back(share);
     }
     answers_.push_back(std::move(answer));
     return true;
@@ -91,12 +89,14 @@ class Prices {
   }
 
   [[nodiscard]] NeedSolution solution(const std::vector<double>& mixture) const {
-    NeedSolution found{.is_met = true, .shares = answers_.front().shares};
+    const std::size_t kinds = problem_->capacity.size();
+    NeedSolution found{.is_met = true, .shares = {}};
+    found.shares.assign(needs_->size(), std::vector<double>(kinds));
     for (std::size_t j = 0; j < found.shares.size(); ++j) {
-      for (std::size_t k = 0; k < found.shares[j].size(); ++k) {
+      for (std::size_t k = 0; k < kinds; ++k) {
         double share = 0;
         for (std::size_t a = 0; a < answers_.size(); ++a) {
-          share += mixture[a] * answers_[a].shares[j][k];
+          share += mixture[a] * answers_[a].shares[j * kinds + k];
         }
         found.shares[j][k] = std::clamp(share, 0.0, 1.0);
       }

@@ -1,5 +1,6 @@
 #include "apps/driver/scheduler/policies/offer.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -52,13 +53,18 @@ bool Offer::grant_request(JobId job, bool moves) {
   const bool can_stay = state.status == JobStatus::running && state.grant.gpus == gpus;
   if (can_stay && !moves && grant(job, state.grant.kind, gpus)) return true;
   // By rate, where it runs now and then the first kind among equal ones; a kind without room gives
-  // way to the next.
+  // way to the next. Of a long queue most find none: nothing else is asked for them.
+  const bool is_part = view_->job(job).request.milli < whole;
+  const auto free = free_.values();
+  const auto has_room = [&](std::int32_t of_kind) { return is_part || gpus <= of_kind; };
+  if (std::none_of(free.begin(), free.end(), has_room)) return false;
   std::vector<bool> tried(view_->kinds(), false);
   while (true) {
     KindId best = none<KindId>;
     double best_rate = 0;
     for (std::size_t i = 0; i < tried.size(); ++i) {
-      const double rate = tried[i] ? 0 : view_->rate(job, make_id<KindId>(i), gpus);
+      if (tried[i] || !has_room(free[i])) continue;
+      const double rate = view_->rate(job, make_id<KindId>(i), gpus);
       const bool is_here = can_stay && state.grant.kind == make_id<KindId>(i);
       if (rate < best_rate || (rate == best_rate && !is_here) || rate <= 0) continue;
       best = make_id<KindId>(i);

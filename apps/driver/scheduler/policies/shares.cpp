@@ -1,6 +1,7 @@
 #include "apps/driver/scheduler/policies/shares.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "sim/core/units.h"
@@ -16,16 +17,23 @@ RoundOptions round_options(const ParamValues& params) {
 
 SharePolicy::SharePolicy(const RoundOptions& options) : options_(options), random_(options.seed) {}
 
+std::size_t& SharePolicy::place_of(const Key& key) {
+  if (key.second != none<JobId>) return pairs_.try_emplace(key, nowhere).first->second;
+  if (index(key.first) >= alone_.size()) alone_.resize(index(key.first) + 1, nowhere);
+  return alone_[index(key.first)];
+}
+
 SharePolicy::Entry& SharePolicy::entry(const Key& key, std::size_t kinds) {
-  const auto [at, is_new] = index_.try_emplace(key, entries_.size());
-  if (is_new) {
+  std::size_t& place = place_of(key);
+  if (place == nowhere) {
+    place = entries_.size();
     entries_.push_back({.row = {.job = key.first, .partner = key.second, .share = {}},
                         .received_s = std::vector<double>(kinds, 0),
                         .deficit_s = std::vector<double>(kinds, 0),
                         .has_share = false});
     entries_.back().row.share.assign(kinds, 0);
   }
-  return entries_[at->second];
+  return entries_[place];
 }
 
 void SharePolicy::on_arrival(const View& view, JobId job) {
@@ -47,18 +55,17 @@ void SharePolicy::forget_gone() {
   std::erase_if(entries_, [&](const Entry& entry) {
     return is_gone(entry.row.job) || is_gone(entry.row.partner);
   });
+  for (const JobId job : gone_) place_of({job, none<JobId>}) = nowhere;
   gone_.clear();
-  index_.clear();
+  pairs_.clear();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    index_[{entries_[i].row.job, entries_[i].row.partner}] = i;
+    place_of({entries_[i].row.job, entries_[i].row.partner}) = i;
   }
 }
 
 void SharePolicy::on_run(const Grant& grant, std::int64_t time_ns) {
-  const auto at = index_.find({grant.job, grant.partner});
-  if (at != index_.end()) {
-    entries_[at->second].received_s[index(grant.kind)] += seconds(time_ns);
-  }
+  const std::size_t place = place_of({grant.job, grant.partner});
+  if (place != nowhere) entries_[place].received_s[index(grant.kind)] += seconds(time_ns);
 }
 
 Status SharePolicy::reset(const View& view) {
@@ -97,10 +104,11 @@ void SharePolicy::grant_kind(const View& view, KindId kind, Offer& offer) {
     const double priority = share / (entry.received_s[k] + initial_s);
     ranked.emplace_back(Rank{-priority, -entry.deficit_s[k], -share}, i);
   }
-  std::sort(ranked.begin(), ranked.end());
-  for (const auto& [rank, i] : ranked) {
-    if (offer.free(kind) <= 0) return;
-    const Entry& entry = entries_[i];
+  // The first of the rest, one by one: a kind is full long before a queue is through.
+  std::make_heap(ranked.begin(), ranked.end(), std::greater<>());
+  for (auto end = ranked.end(); end != ranked.begin() && offer.free(kind) > 0;) {
+    std::pop_heap(ranked.begin(), end, std::greater<>());
+    const Entry& entry = entries_[(--end)->second];
     const bool is_pair = entry.row.partner != none<JobId>;
     if (entry.row.share[k] <= 0 && (is_pair || !options_.uses_leftovers)) continue;
     const std::int32_t gpus = view.job(entry.row.job).request.gpus;

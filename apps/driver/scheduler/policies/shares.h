@@ -57,13 +57,17 @@ class SharePolicy : public Policy {
 
   Status reset(const View& view);
   void forget_gone();
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+  /// Where the entry lies; `nowhere`: there is none, and it may be set.
+  std::size_t& place_of(const Key& key);
   Entry& entry(const Key& key, std::size_t kinds);
   void grant_kind(const View& view, KindId kind, Offer& offer);
 
   RoundOptions options_;
   Random random_;
   std::vector<Entry> entries_;        ///< in the order in which they came
-  std::map<Key, std::size_t> index_;  ///< of entries
+  std::vector<std::size_t> alone_;    ///< entries of jobs without a partner, by job
+  std::map<Key, std::size_t> pairs_;  ///< entries of the others
   std::vector<JobId> gone_;           ///< ended, entries not removed yet
   std::vector<KindId> order_;
   bool changed_ = true;

@@ -6,6 +6,7 @@
 
 #include "apps/driver/scheduler/simulation/leases.h"
 #include "apps/driver/scheduler/simulation/machine.h"
+#include "sim/core/units.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -23,7 +24,8 @@ Status check_job(const RunSetup& setup, JobId id) {
     const auto kind = make_id<KindId>(i);
     if (!job.request.allows(kind) || setup.cluster->gpus_of(kind) < least) continue;
     large_enough = true;
-    const std::int32_t most = job.is_elastic() ? job.most_gpus : job.request.gpus;
+    const std::int32_t most =
+        job.is_elastic() ? std::min(job.most_gpus, setup.cluster->gpus_of(kind)) : job.request.gpus;
     for (std::int32_t gpus = least; gpus <= most; ++gpus) {
       if (setup.throughput->rate(job.type, {.kind = kind, .gpus = gpus}) > 0) return ok_status();
     }
@@ -35,9 +37,37 @@ Status check_job(const RunSetup& setup, JobId id) {
                            setup.workload->types[job.type].name)};
 }
 
+// Known beforehand: a job that alone takes more rounds than any run may take without an event.
+Status check_rounds(const RunSetup& setup, const RunOptions& options, JobId id) {
+  const Job& job = setup.workload->jobs[id];
+  double best = 0;
+  for (std::size_t i = 0; i < setup.cluster->kinds.size(); ++i) {
+    const auto kind = make_id<KindId>(i);
+    if (!job.request.allows(kind)) continue;
+    const std::int32_t most =
+        job.is_elastic() ? std::min(job.most_gpus, setup.cluster->gpus_of(kind)) : job.request.gpus;
+    const std::int32_t least = job.is_elastic() ? std::max(1, job.least_gpus) : most;
+    for (std::int32_t gpus = least; gpus <= most; ++gpus) {
+      best = std::max(best, setup.throughput->rate(job.type, {.kind = kind, .gpus = gpus}));
+    }
+  }
+  const double rounds = best > 0 ? job.steps() / best / seconds(options.period_ns) : 0;
+  if (rounds <= static_cast<double>(options.most_idle_steps)) return ok_status();
+  return Error{
+      ErrorCode::bad_config,
+      fmt::format("{}: takes {:.2g} periods of {} s at its fastest, expected at most {}: a "
+                  "longer period or a shorter job",
+                  name_of(setup, id), rounds, seconds(options.period_ns), options.most_idle_steps)};
+}
+
 Status check(const RunSetup& setup, const RunOptions& options) {
   if (options.clock != Clock::events && options.period_ns <= 0) {
     return Error{ErrorCode::bad_config, "clock: ticks and leases need a period above 0"};
+  }
+  for (std::size_t i = 0; options.clock != Clock::events && i < setup.workload->jobs.size(); ++i) {
+    if (const Status fine = check_rounds(setup, options, make_id<JobId>(i)); !fine) {
+      return fine.error();
+    }
   }
   if (options.drops_what_does_not_fit) return ok_status();
   for (std::size_t i = 0; i < setup.workload->jobs.size(); ++i) {

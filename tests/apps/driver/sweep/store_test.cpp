@@ -178,6 +178,17 @@ TEST_CASE("sweep store: the lock is never a link to somewhere else") {
   CHECK(text_of(target) == "123");
 }
 
+TEST_CASE("sweep store: results do not go through a link, also one to nowhere") {
+  const std::string folder = scratch_file("store_linked");
+  fs::create_directories(folder);
+  const std::string target = scratch_file("store_linked_target");
+  fs::create_symlink(fs::absolute(target), store_file(folder));
+  const auto refused = Store::open(folder);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("it is a link, expected a file or none") != std::string::npos);
+  CHECK_FALSE(fs::exists(target));
+}
+
 TEST_CASE("sweep store: a lock that a process has left is taken over") {
   const std::string folder = scratch_file("store_left");
   fs::create_directories(folder);

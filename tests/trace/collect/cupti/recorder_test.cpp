@@ -168,6 +168,26 @@ TEST_CASE("cupti: a full disk costs the rest of the recording, and is said at th
   CHECK(damage_count(trace.report, "records of calls that could not be written") > 1000);
 }
 
+TEST_CASE("cupti: a disk that others fill meanwhile costs no recording its end") {
+  Folder folder;
+  const std::string disk = (folder.path() / "disk").string();
+  const test::SmallDisk small(disk, "400k");
+  if (!small.is_there()) {
+    MESSAGE("SKIPPED: no small disk can be mounted here (it needs root)");
+    return;
+  }
+  const Ran ran = folder.shell(collect_command + " -o disk/run.ftr -- " + program +
+                               "until_told & until [ -e begun ]; do sleep 0.05; done; sleep 2; "
+                               "cat /dev/zero >disk/other; touch told; wait $!");
+  CAPTURE(all_of(ran));
+  const LoadedTrace trace = read_file(disk + "/run.ftr");
+  CHECK(trace.events.size() >= 100);
+  CHECK(trace.events.size() <= 200);
+  CHECK_FALSE(has_warning(trace.report, "end mark"));
+  const bool whole = trace.events.size() == 200;
+  CHECK(has_warning(trace.report, "the program ran on: No space left on device") != whole);
+}
+
 TEST_CASE("cupti: a limit for the size of files ends the recording and not the program") {
   Folder folder;
   const Ran ran = folder.collect("''", "", "sh -c \"ulimit -f 300; exec " + program + " fill\"");
@@ -214,8 +234,10 @@ TEST_CASE(
 
 TEST_CASE("cupti: after collect was killed the recording goes on and is whole") {
   Folder folder;
-  const Ran ran =
-      folder.shell(collect_command + " -- " + program + "wait & sleep 1; kill -9 $!; sleep 3.5");
+  const Ran ran = folder.shell(collect_command + " -- " + program +
+                               "until_told & until [ -e begun ]; do sleep 0.05; done; kill -9 $!; "
+                               "wait $!; echo $?; touch told; sleep 2");
+  CHECK(ran.out == "injected: 1\n137\n");
   const LoadedTrace trace = read_only_file(ran);
   CHECK(trace.events.size() == 200);
   CHECK(trace.report.warnings.empty());

@@ -81,6 +81,22 @@ TEST_CASE("run: jobs that get nowhere are an error, not an endless loop") {
   }
 }
 
+TEST_CASE("run: a job of more rounds than a run may have is refused before it begins") {
+  Jobs jobs;
+  jobs.nodes("a", 1, 1).job(0, 1, 1e9);
+  RunOptions options{.period_ns = 10 * second};
+  for (const Clock clock : {Clock::ticks, Clock::leases}) {
+    options.clock = clock;
+    const auto outcome = jobs.run("fifo", "", options);
+    REQUIRE_FALSE(outcome.ok());
+    CHECK(outcome.error().message ==
+          "job 0: takes 1e+08 periods of 10 s at its fastest, expected at most 10000000: a longer "
+          "period or a shorter job");
+  }
+  options.period_ns = 1'000'000 * second;
+  CHECK(jobs.run("fifo", "", options).ok());
+}
+
 TEST_CASE("run: a period beyond the end of time is an error") {
   Jobs jobs;
   jobs.nodes("a", 1, 1).job(0, 2, 1e9).nodes("a", 1, 1);
