@@ -27,6 +27,19 @@ export class Document {
     return this.facts.variants.find((variant) => variant.name === name) ?? null;
   }
 
+  /** A what-if that an engine made, in place of the one that it made before. */
+  adopt({ variant, strings, bytes }) {
+    this.known ??= this.strings.length;
+    this.strings.length = this.known;
+    this.strings.push(...strings);
+    const moved = variant.works.map(([name, operator, shapes, ...rest]) =>
+      [name + this.known, operator + this.known, shapes + this.known, ...rest]);
+    this.facts.variants = this.facts.variants.filter((each) => each.name !== variant.name);
+    this.facts.variants.push({ ...variant, works: moved });
+    this.given = { name: variant.name, bytes };
+    this.loaded.delete(variant.name);
+  }
+
   /** The graph of the recorded run (null) or of a what-if that the page carries. */
   async side(name) {
     if (this.loaded.has(name)) return this.loaded.get(name);
@@ -39,7 +52,7 @@ export class Document {
     } else {
       const recorded = await this.side(null);
       const variant = this.variant(name);
-      const bytes = await inflate(this.block(variant.block));
+      const bytes = this.given?.name === name ? this.given.bytes : await inflate(this.block(variant.block));
       side = { graph: readVariant(bytes, variant.columns, recorded.graph),
         works: recorded.works.slice(0, variant.works_from).concat(variant.works.map(workOf)),
         lanes: recorded.lanes.slice(0, variant.lanes_from).concat(variant.lanes),

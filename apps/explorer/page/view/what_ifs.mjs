@@ -13,12 +13,15 @@ const wordsOf = (value) => {
 };
 
 export class WhatIfs {
-  /** @param {(change: {variant?: string|null, device?: number, host?: number}) => void} changed */
-  constructor(changed) {
+  /**
+   * @param {(change: {name?: string, on?: boolean, device?: number, host?: number}) => void} changed
+   * @param {boolean} all whether an engine makes what the page does not carry
+   */
+  constructor(changed, all) {
     this.switches = [...document.querySelectorAll('#what-ifs input[type=checkbox]')];
     for (const input of this.switches) {
-      input.disabled = input.dataset.carried !== 'yes';
-      input.addEventListener('change', () => changed({ variant: input.checked ? input.value : null }));
+      input.disabled = !all && input.dataset.carried !== 'yes';
+      input.addEventListener('change', () => changed({ name: input.value, on: input.checked }));
     }
     this.sliders = ['device', 'host'].map((name) => {
       const input = byId(`slider-${name}`);
@@ -33,7 +36,7 @@ export class WhatIfs {
 
   show(state) {
     for (const input of this.switches) {
-      input.checked = input.value === state.variant;
+      input.checked = state.on.has(input.value);
       input.closest('li').classList.toggle('on', input.checked);
     }
     for (const { name, input, output } of this.sliders) {
