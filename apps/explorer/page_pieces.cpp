@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -104,6 +105,11 @@ struct RankingRow {
   bool is_carried = false;
 };
 
+bool gains(const RankingRow& row, std::int64_t before) {
+  constexpr double least = 0.0005;
+  return !row.is_noise && change_of(row.step_ns, row.samples, before) <= -least;
+}
+
 std::string ranking_row_html(const RankingRow& row, std::int64_t before) {
   const double change = change_of(row.step_ns, row.samples, before);
   constexpr double least = 0.0005;
@@ -130,9 +136,9 @@ std::string ranking_row_html(const RankingRow& row, std::int64_t before) {
       report::time_text(row.low_ns, before), report::time_text(row.high_ns, before));
 }
 
-std::string ranking_html(const PageInput& input, const std::set<std::string_view>& carried) {
-  const std::int64_t before = std::max<std::int64_t>(1, input.replay.run.answer.step_ns);
-  std::string html;
+std::vector<RankingRow> ranking_rows(const PageInput& input,
+                                     const std::set<std::string_view>& carried) {
+  std::vector<RankingRow> rows;
   std::set<std::string_view> ranked;
   if (input.ranking != nullptr) {
     for (const driver::Ranked& row : input.ranking->rows) ranked.insert(row.optimization->name);
@@ -140,19 +146,35 @@ std::string ranking_html(const PageInput& input, const std::set<std::string_view
   for (const Variant& variant : input.variants) {
     if (ranked.contains(variant.name)) continue;
     const driver::Prediction& prediction = variant.prediction;
-    html += ranking_row_html(
-        {variant.name, variant.title, prediction.run.answer.step_ns, prediction.low_ns,
-         prediction.high_ns, prediction.samples.value_or(1), false, carried.contains(variant.name)},
-        before);
+    rows.push_back({variant.name, variant.title, prediction.run.answer.step_ns, prediction.low_ns,
+                    prediction.high_ns, prediction.samples.value_or(1), false,
+                    carried.contains(variant.name)});
   }
-  if (input.ranking == nullptr) return html;
+  if (input.ranking == nullptr) return rows;
   for (const driver::Ranked& row : input.ranking->rows) {
-    html += ranking_row_html(
-        {row.optimization->name, report::in_words(row.optimization->name), row.step_ns, row.low_ns,
-         row.high_ns, row.samples, row.is_noise, carried.contains(row.optimization->name)},
-        before);
+    rows.push_back({row.optimization->name, report::in_words(row.optimization->name), row.step_ns,
+                    row.low_ns, row.high_ns, row.samples, row.is_noise,
+                    carried.contains(row.optimization->name)});
   }
-  return html;
+  return rows;
+}
+
+/// Those that gain, and folded those that do not.
+std::string ranking_html(const PageInput& input, const std::set<std::string_view>& carried) {
+  const std::int64_t before = std::max<std::int64_t>(1, input.replay.run.answer.step_ns);
+  std::string shown;
+  std::string folded;
+  std::size_t count = 0;
+  for (const RankingRow& row : ranking_rows(input, carried)) {
+    const bool is_open = row.name == input.shown || gains(row, before);
+    (is_open ? shown : folded) += ranking_row_html(row, before);
+    count += is_open ? 0 : 1;
+  }
+  const std::string html = "<ul>\n" + shown + "</ul>\n";
+  if (count == 0) return html;
+  return html +
+         fmt::format("<details><summary>{} {} no time here</summary><ul>\n{}</ul></details>\n",
+                     count, count == 1 ? "gains" : "gain", folded);
 }
 
 std::string left_out_html(const PageInput& input) {

@@ -75,7 +75,7 @@ std::optional<Response> read_field(std::string_view line, Request& request) {
 
 std::optional<Response> read_head(std::string_view head, Request& request) {
   bool is_first = true;
-  while (!head.empty()) {
+  while (is_first || !head.empty()) {
     const std::size_t end = head.find("\r\n");
     const std::string_view line = head.substr(0, end);
     head.remove_prefix(end == std::string_view::npos ? head.size() : end + 2);

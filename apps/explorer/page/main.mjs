@@ -35,10 +35,11 @@ class Explorer {
     this.pending = null;
   }
 
-  /** A run with all that is shown of it. */
-  async sideOf(variant, factors, title) {
+  /** A run with all that is shown of it; null if it is no longer asked for. */
+  async sideOf(variant, factors, title, serial = this.serial) {
     const side = await this.page.side(variant);
-    const run = this.page.run(side, factors);
+    if (serial !== this.serial) return null;
+    const run = this.page.run(side, factors, serial > 0);
     const { rows, left } = rowsOf(run);
     const curves = this.page.memory(run).slice(0, mostCurves);
     const memory = curves.map((curve) => ({ ...curve,
@@ -162,8 +163,8 @@ class Explorer {
     const variant = state.variant === null ? null : this.page.variant(state.variant);
     state.title = variant ? variant.title : '';
     const changed = variant !== null || !isAsRecorded(state.factors);
-    const then = changed ? await this.sideOf(state.variant, state.factors, 'Predicted') : this.now;
-    if (serial !== this.serial) return;
+    const then = changed ? await this.sideOf(state.variant, state.factors, 'Predicted', serial) : this.now;
+    if (then === null || serial !== this.serial) return;
     const plain = isAsRecorded(state.factors);
     state.range = variant && plain && variant.low_ns !== variant.high_ns
       ? { low: variant.low_ns, high: variant.high_ns } : null;

@@ -62,11 +62,16 @@ export class Document {
     return side;
   }
 
-  /** Simulates a side under factors; `into` is a former run whose memory may be used again. */
-  run(side, factors = asRecorded(), into = null) {
-    const weights = isAsRecorded(factors) ? plainWeights(side.graph) : weigh(side.graph, side.works, factors);
-    const { points, span } = simulate(side.graph, weights, into && into.points);
-    const run = { ...side, weights, points, span, times: null };
+  /**
+   * Simulates a side under factors. `again`: what the last such run of this graph was made of is
+   * used again, so a slider that moves leaves nothing to collect; that run is then no more.
+   */
+  run(side, factors = asRecorded(), again = false) {
+    const room = again ? (side.graph.room ??= { weights: {} }) : { weights: {} };
+    const weights = isAsRecorded(factors) ? plainWeights(side.graph) : weigh(side.graph, side.works, factors, room.weights);
+    const { points, span } = simulate(side.graph, weights, room.points);
+    room.points = points;
+    const run = { ...side, weights, points, span, room, times: null };
     run.answer = answerOf(run, this.facts.step_number);
     return run;
   }
