@@ -43,6 +43,13 @@ foretrace_page_equal("recorded memory of python frames" page ao/gtx1650_python_s
 foretrace_page_equal("a large language model on AMD" page tracelens/qwen15_05b_mi300x.json.gz)
 foretrace_page_equal("graph launches" page hta/train_2rank_v100_rank1.json.gz)
 
+# All of them take minutes: cmake --build --preset dev --target page_equality
+if(NODE)
+  add_custom_target(page_equality DEPENDS page_points USES_TERMINAL
+    COMMAND ${NODE} ${CMAKE_CURRENT_LIST_DIR}/equal_all.mjs $<TARGET_FILE:page_points>
+      ${CMAKE_CURRENT_BINARY_DIR}/page_equality ${FORETRACE_SHARED_DATA}/traces)
+endif()
+
 # A real browser has clocks of its own: these run where they are asked for, cmake -DFORETRACE_BROWSER_TESTS=ON.
 option(FORETRACE_BROWSER_TESTS "Test pages in Chromium too" OFF)
 if(NOT FORETRACE_BROWSER_TESTS)

@@ -95,7 +95,7 @@ function addSegment(run, i, slices) {
   if (before > 0) slices.add(to, start, waitClass, i, -3);
 }
 
-function fill(run, plan, tasks, slices) {
+function fillLane(run, plan, tasks, slices) {
   const { graph, works, points } = run;
   const kind = kindsOf(graph, works);
   const { work: workOf, lane_source: sources } = graph;
@@ -116,7 +116,7 @@ export function rowsOf(run) {
   const byLane = (run.room.slices ??= new Map());
   for (const [lane, { tasks, most }] of plan.lanes) {
     if (!byLane.has(lane)) byLane.set(lane, new Slices(lanes[lane], most));
-    fill(run, plan, tasks, byLane.get(lane));
+    fillLane(run, plan, tasks, byLane.get(lane));
   }
   const several = new Set(lanes.filter((lane) => lane.rank >= 0).map((lane) => lane.rank)).size > 1;
   const all = [...byLane.values()].filter((slices) => slices.busy > 0);
