@@ -176,6 +176,7 @@ class Explorer {
     this.whatIfs.show(this.withSwitches());
     showAnswer(this.now, then, state, this.facts.strings);
     if (!this.timeline.chosen || !this.timeline.chosen.keeps) this.choose(null);
+    this.timeline.drawNow();
     if (variant !== this.explained) replace('how', ...(variant ? this.howTo(variant) : []));
     this.explained = variant;
     this.afterwards(keep);

@@ -98,6 +98,14 @@ export class Timeline {
     }
   }
 
+  /** In the frame that is being made, not in the next one. */
+  drawNow() {
+    if (!this.ink) return;
+    cancelAnimationFrame(this.pending);
+    this.pending = 0;
+    this.draw();
+  }
+
   xOf(ns) { return gutter + ((ns - this.from) / (this.to - this.from)) * (this.width - gutter); }
   timeAt(x) { return this.from + ((x - gutter) / (this.width - gutter)) * (this.to - this.from); }
 
