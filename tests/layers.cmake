@@ -110,7 +110,7 @@ set(table
   "apps/report/sweep             | sim/core apps/driver/sweep apps/report apps/report/svg"
   "apps/python                   | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/serve                    | sim/core"
-  "apps/explorer                 | sim/* models/catalogue models/whatifs apps/driver apps/driver/answers apps/driver/compare apps/report apps/serve"
+  "apps/explorer                 | sim/* models/catalogue models/whatifs apps/driver apps/driver/answers apps/driver/compare apps/driver/plan apps/driver/sweep apps/report apps/report/sections apps/serve"
   "apps/cli/arguments            | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/cli/names                | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli/arguments"
   "apps/cli/output               | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli/arguments"

@@ -52,13 +52,16 @@ struct PageInput {
 /// HTML by the name of its place in page.html.
 using Pieces = std::map<std::string, std::string, std::less<>>;
 
+/// Base64 of deflated bytes, by id.
+using BlockMap = std::map<std::string, std::string>;
+
 /// Whether one pass in order gives the times that the engine gave: policies need a queue.
 [[nodiscard]] bool is_pulled(const TaskGraph& graph, const Timeline& timeline);
 
 /// What differs from run to run: a page holds it, or asks a server for it.
 struct PageParts {
   Pieces pieces;
-  std::map<std::string, std::string> blocks;  ///< base64 of deflated bytes, by id
+  BlockMap blocks;
   std::size_t carried = 0;
   std::vector<std::string> left_out{};
 };

@@ -201,7 +201,10 @@ std::string cards_html(std::span<const Card> cards) {
 
 Pieces pieces_of(const PageInput& input, const std::set<std::string_view>& carried) {
   const std::string file = html_text(file_name_of(input.recording.path), 120);
-  return {{"TITLE", file + " - Foretrace"},
+  return {{"KIND", "run"},
+          {"LIST_TITLE", "What if"},
+          {"LIST_HINT", "each alone, simulated, with its range"},
+          {"TITLE", file + " - Foretrace"},
           {"FILE", file},
           {"CHIPS", chips_html(input)},
           {"DOUBTS", doubts_html(input)},

@@ -40,15 +40,22 @@ export class Document {
     this.loaded.delete(variant.name);
   }
 
+  /** A graph that is no change of another one. */
+  async alone(facts) {
+    const bytes = await inflate(this.block(facts.block));
+    return { graph: readGraph(bytes, facts.columns), works: facts.works.map(workOf), lanes: facts.lanes,
+      steps: facts.steps.map(stepOf), labels: facts.labels };
+  }
+
   /** The graph of the recorded run (null) or of a what-if that the page carries. */
   async side(name) {
     if (this.loaded.has(name)) return this.loaded.get(name);
     const { base } = this.facts;
     let side = null;
     if (name === null) {
-      const bytes = await inflate(this.block(base.block));
-      side = { graph: readGraph(bytes, base.columns), works: base.works.map(workOf),
-        lanes: base.lanes, steps: base.steps.map(stepOf) };
+      side = await this.alone(base);
+    } else if (name === 'after') {
+      side = await this.alone(this.facts.after);
     } else {
       const recorded = await this.side(null);
       const variant = this.variant(name);
@@ -56,7 +63,7 @@ export class Document {
       side = { graph: readVariant(bytes, variant.columns, recorded.graph),
         works: recorded.works.slice(0, variant.works_from).concat(variant.works.map(workOf)),
         lanes: recorded.lanes.slice(0, variant.lanes_from).concat(variant.lanes),
-        steps: variant.steps.map(stepOf) };
+        steps: variant.steps.map(stepOf), labels: recorded.labels };
     }
     this.loaded.set(name, side);
     return side;

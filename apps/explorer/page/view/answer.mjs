@@ -6,6 +6,7 @@ const parts = [['compute', 'device computes'], ['communication', 'exposed commun
   ['waiting', 'waiting for late ranks'], ['copy', 'device copies'],
   ['host', 'device waits for the host'], ['idle', 'latencies and gaps']];
 
+const usual = { before: 'recorded', after: 'predicted' };
 const wordOf = (answer) => (answer.isSpan ? 'run' : 'step');
 const strong = (text) => make('b', {}, text);
 
@@ -67,7 +68,7 @@ export function showAnswer(now, then, state, strings) {
 }
 
 /** Recorded and predicted as bars, with the range as a whisker. */
-function showRange(before, after, what, state) {
+export function showRange(before, after, what, state, names = usual) {
   const width = 520;
   const low = state.range ? state.range.low : after;
   const high = state.range ? state.range.high : after;
@@ -80,17 +81,17 @@ function showRange(before, after, what, state) {
       draw('text', { x: inside ? 18 : x(Math.max(ns, high)) + 10, y: y + height / 2 + 4,
         class: inside ? `${name}-text` : 'bar-now-text' }, text)];
   };
-  const marks = [...bar(12, 22, before, 'bar-now', `recorded ${time(before)}`)];
+  const marks = [...bar(12, 22, before, 'bar-now', `${names.before} ${time(before)}`)];
   if (what) {
-    marks.push(...bar(44, 26, after, 'bar-then', `predicted ${time(after, before)}`));
+    marks.push(...bar(44, 26, after, 'bar-then', `${names.after} ${time(after, before)}`));
     if (high > low) {
       marks.push(draw('rect', { x: x(low), y: 44, width: (high - low) * scale, height: 26, class: 'range' }));
       marks.push(draw('path', { d: `M${x(low)} 40v34M${x(high)} 40v34M${x(low)} 57H${x(high)}`,
         class: 'whisker' }));
     }
   }
-  const label = what ? `recorded ${time(before)}, predicted ${time(after, before)}`
-    : `recorded ${time(before)}`;
+  const label = what ? `${names.before} ${time(before)}, ${names.after} ${time(after, before)}`
+    : `${names.before} ${time(before)}`;
   replace('range', draw('svg', { viewBox: `0 0 ${width} 84`, role: 'img', 'aria-label': label }, ...marks));
 }
 
@@ -114,10 +115,10 @@ function breakdownBar(side, most, label) {
     make('span', { class: 'bar-value' }, time(side.answer.step, most))];
 }
 
-function showBreakdown(now, then, what) {
+export function showBreakdown(now, then, what, names = usual) {
   const most = Math.max(1, now.answer.step, then.answer.step);
-  const bars = breakdownBar(now, most, 'recorded');
-  if (what) bars.push(...breakdownBar(then, most, 'predicted'));
+  const bars = breakdownBar(now, most, names.before);
+  if (what) bars.push(...breakdownBar(then, most, names.after));
   replace('bars', ...bars);
   replace('uses', ...parts.filter(([key]) => now.breakdown[key] > 0 || then.breakdown[key] > 0)
     .map(([key, name]) => {
