@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -14,6 +13,7 @@
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/other_pages.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
@@ -77,11 +77,7 @@ std::vector<driver::Doubt> doubts_of(const Side& before, const Side& after) {
 int write(const Options& options, const explorer::ComparisonInput& input) {
   const Result<explorer::Page> page = explorer::make_comparison(input);
   if (!page.ok()) return app::failure(page.error());
-  const Status written =
-      app::write_file(options.output, [&page](const std::function<bool(std::string_view)>& sink) {
-        return sink(page->html) ? ok_status()
-                                : Status(Error{ErrorCode::io, "the page could not be written"});
-      });
+  const Status written = app::write_page(options.output, *page);
   if (!written.ok()) return app::failure(written.error());
   return app::answer(
       fmt::format("{}: {:.2f} MB\n", options.output, static_cast<double>(page->html.size()) / 1e6));

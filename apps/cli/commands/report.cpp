@@ -2,6 +2,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,9 +10,11 @@
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/other_pages.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/cli/page_answers.h"
+#include "apps/driver/sweep/store.h"
 #include "apps/explorer/page.h"
 
 namespace foretrace::commands {
@@ -22,49 +25,88 @@ struct Options {
   app::TraceOptions trace;
   app::PageOptions page;
   std::string output;
+  std::string scenario;
+  std::string sweep;
 };
 
-int write(const Options& options, app::PageAnswers answers) {
-  Result<explorer::PageInput> input = app::page_input(options.page, options.trace, answers);
+int write(const Options& options, const Result<explorer::Page>& page, std::string_view what) {
+  if (!page.ok()) return app::failure(page.error());
+  if (const Status written = app::write_page(options.output, *page); !written.ok()) {
+    return app::failure(written.error());
+  }
+  for (const std::string& reason : page->left_out) app::tell("not in the page: " + reason);
+  return app::answer(fmt::format("{}: {:.2f} MB{}\n", options.output,
+                                 static_cast<double>(page->html.size()) / 1e6, what));
+}
+
+int write_run(const Options& options) {
+  Result<app::PageAnswers> answers = app::page_answers(options.page, options.trace, options.common);
+  if (!answers.ok()) return app::failure(answers.error());
+  Result<explorer::PageInput> input = app::page_input(options.page, options.trace, *answers);
   if (!input.ok()) return app::failure(input.error());
   input->version = FORETRACE_VERSION;
   const Result<explorer::Page> page = explorer::make_page(*input);
-  if (!page.ok()) return app::failure(page.error());
-  const Status written =
-      app::write_file(options.output, [&page](const std::function<bool(std::string_view)>& sink) {
-        return sink(page->html) ? ok_status()
-                                : Status(Error{ErrorCode::io, "the page could not be written"});
-      });
-  if (!written.ok()) return app::failure(written.error());
-  for (const std::string& reason : page->left_out) app::tell("not in the page: " + reason);
-  return app::answer(fmt::format("{}: {:.2f} MB, {} what-ifs to try in it\n", options.output,
-                                 static_cast<double>(page->html.size()) / 1e6, page->carried));
+  const std::size_t carried = page.ok() ? page->carried : 0;
+  return write(options, page, fmt::format(", {} what-ifs to try in it", carried));
+}
+
+/// One thing is shown; what is about recordings goes with traces.
+Status check(const Options& options) {
+  const int asked = (options.trace.paths.empty() ? 0 : 1) + (options.scenario.empty() ? 0 : 1) +
+                    (options.sweep.empty() ? 0 : 1);
+  if (asked != 1) {
+    return Error{ErrorCode::bad_usage,
+                 asked == 0 ? "report: expected a trace, --scenario FILE or --sweep FOLDER"
+                            : "report: expected one of a trace, --scenario and --sweep"};
+  }
+  if (options.trace.paths.empty() && !options.page.apply.empty()) {
+    return Error{ErrorCode::bad_usage, "report: --apply changes a recording; expected a trace"};
+  }
+  return ok_status();
 }
 
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (const Status fine = check(options); !fine.ok()) return app::failure(fine.error());
   std::vector<std::string> inputs = app::files_of_what_ifs(options.page.apply);
   inputs.insert(inputs.end(), options.trace.paths.begin(), options.trace.paths.end());
+  if (!options.scenario.empty()) inputs.push_back(options.scenario);
+  if (!options.sweep.empty()) inputs.push_back(sweeping::store_file(options.sweep));
   if (const Status status = app::check_outputs(std::array{options.output}, inputs); !status.ok()) {
     return app::failure(status.error());
   }
-  Result<app::PageAnswers> answers = app::page_answers(options.page, options.trace, options.common);
-  return answers.ok() ? write(options, *std::move(answers)) : app::failure(answers.error());
+  if (!options.scenario.empty()) {
+    return write(options, app::scenario_page(options.scenario, FORETRACE_VERSION, options.common),
+                 "");
+  }
+  if (!options.sweep.empty()) {
+    return write(options, app::sweep_page(options.sweep, FORETRACE_VERSION), "");
+  }
+  return write_run(options);
 }
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  app::add_trace(cli, options->trace);
+  app::add_trace(cli, options->trace, false);
   cli.add_option("-o,--output", options->output, "the page: one HTML file that needs nothing else")
       .type_name("FILE")
       .required();
   app::add_page_options(cli, options->page);
+  cli.add_option("--scenario", options->scenario,
+                 "a scenario instead of a trace: its pipeline schedule, memory and time")
+      .type_name("FILE");
+  cli.add_option("--sweep", options->sweep,
+                 "the results of a sweep instead: a folder that sweep -o wrote")
+      .type_name("FOLDER");
   app::add_run(cli, options->trace);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace report trace.json.gz -o run.html", "a page to send, to look at and to play with"},
       {"foretrace report trace.json.gz --apply mixed_precision --apply fused_optimizer -o run.html",
-       "it opens with these two together"}};
+       "it opens with these two together"},
+      {"foretrace report --sweep results -o sweep.html",
+       "every point of a sweep, to look around in"},
+      {"foretrace report --scenario plan.json -o plan.html", "the pipeline schedule of a plan"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

@@ -42,7 +42,9 @@ export class Explorer {
   async start() {
     // the cards of the recorded run stay; those before them are of the what-if that is shown
     this.standing = [...byId('static').children].slice(-2);
-    this.now = await this.sideOf(null, asRecorded(), 'As recorded');
+    this.opening = { sentence: [...byId('sentence').childNodes], figures: [...byId('figures').childNodes] };
+    const { before } = this.facts;
+    this.now = await this.sideOf(null, asRecorded(), before ? before[0].toUpperCase() + before.slice(1) : 'As recorded');
     this.restore();
     this.timeline.readTheme();
     await this.update(false);
@@ -152,12 +154,16 @@ export class Explorer {
     state.range = variant && plain && variant.low_ns !== variant.high_ns
       ? { low: variant.low_ns, high: variant.high_ns } : null;
     state.samples = variant ? variant.samples : 1;
-    state.commandWords = ['foretrace', 'whatif', ...this.facts.traces,
+    state.commandWords = ['foretrace', this.facts.command ?? 'whatif', ...this.facts.traces,
       ...(variant ? variant.apply.flatMap((text) => ['--apply', text]) : [])];
     this.runs = changed ? [this.now, then] : [this.now];
     this.timeline.show(this.runs, keep);
     this.whatIfs.show(this.withSwitches());
-    showAnswer(this.now, then, state, this.facts.strings);
+    showAnswer(this.now, then, state, this.facts);
+    if (!changed && this.facts.shown === '') {
+      // what the file says of it is more than this page knows
+      for (const id of ['sentence', 'figures']) replace(id, ...this.opening[id]);
+    }
     if (!this.timeline.chosen || !this.timeline.chosen.keeps) this.choose(null);
     this.timeline.drawNow();
     if (variant !== this.explained) replace('how', ...(variant ? this.howTo(variant) : []));

@@ -5,6 +5,7 @@ import { byId, replace } from './view/dom.mjs';
 import { markup } from './view/markup.mjs';
 import { Explorer } from './explorer.mjs';
 import { Comparison } from './comparison.mjs';
+import { SweepPage } from './sweep.mjs';
 
 /** Fills a page that came without data. */
 async function openServed() {
@@ -24,6 +25,7 @@ async function openServed() {
 async function openFile(kind) {
   if (kind === 'text') return null;
   const page = await Document.open((id) => byId(`block-${id}`).textContent);
+  if (kind === 'sweep') return new SweepPage(page.facts);
   return kind === 'compare' ? new Comparison(page) : new Explorer(page, null, null);
 }
 

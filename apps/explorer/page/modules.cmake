@@ -2,6 +2,6 @@
 set(modules
   model/codec.mjs model/engine.mjs model/steps.mjs model/breakdown.mjs model/memory.mjs model/document.mjs
   source/server.mjs
-  view/format.mjs view/dom.mjs view/markup.mjs view/palette.mjs view/rows.mjs view/strip.mjs view/timeline.mjs
+  view/format.mjs view/dom.mjs view/charts.mjs view/markup.mjs view/palette.mjs view/rows.mjs view/strip.mjs view/timeline.mjs
   view/shown_run.mjs view/answer.mjs view/what_ifs.mjs view/details.mjs view/stack.mjs
-  explorer.mjs comparison.mjs main.mjs)
+  explorer.mjs comparison.mjs sweep.mjs main.mjs)

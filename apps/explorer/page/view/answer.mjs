@@ -7,7 +7,8 @@ const parts = [['compute', 'device computes'], ['communication', 'exposed commun
   ['host', 'device waits for the host'], ['idle', 'latencies and gaps']];
 
 const usual = { before: 'recorded', after: 'predicted' };
-const wordOf = (answer) => (answer.isSpan ? 'run' : 'step');
+const wordOf = (answer, facts) => facts.unit ?? (answer.isSpan ? 'run' : 'step');
+const namesOf = ({ before }) => ({ ...usual, before: before ?? usual.before });
 const strong = (text) => make('b', {}, text);
 
 /** What was changed, in words: the what-if, then the sliders. */
@@ -30,12 +31,14 @@ function changesOf(state, strings) {
 
 const samplesText = (samples) => (samples === 1 ? '' : `, for ${factor(samples)} the samples`);
 
-/** `now`, `then`: {answer, breakdown, memory}; `range`: {low, high} or null. */
-export function showAnswer(now, then, state, strings) {
+/** `now`, `then`: {answer, breakdown, memory}; `state.range`: {low, high} or null. */
+export function showAnswer(now, then, state, facts) {
+  const { strings } = facts;
+  const names = namesOf(facts);
   const before = now.answer.step;
   const after = then.answer.step;
   const what = changesOf(state, strings);
-  const unit = wordOf(now.answer);
+  const unit = wordOf(now.answer, facts);
   const sample = after / state.samples; // of a step of more or fewer samples, what the same work takes
   if (!what) {
     replace('sentence', `This ${unit} takes `, make('em', {}, time(before)), '.');
@@ -47,24 +50,24 @@ export function showAnswer(now, then, state, strings) {
       make('span', { class: 'to' }, time(after, before)), make('span', { class: 'from' },
         ` instead of ${time(before)}${samplesText(state.samples)}.`));
   }
-  const facts = [];
+  const figures = [];
   if (what) {
-    facts.push(make('span', { class: sample <= before ? 'good' : 'bad' },
+    figures.push(make('span', { class: sample <= before ? 'good' : 'bad' },
       strong(percent(sample / Math.max(1, before) - 1)), state.samples === 1 ? '' : ' per sample'));
-    facts.push(make('span', {}, strong(factor(before / Math.max(1, sample)))));
+    figures.push(make('span', {}, strong(factor(before / Math.max(1, sample)))));
     if (state.range) {
-      facts.push(make('span', {}, 'between ', strong(time(state.range.low, before)), ' and ',
+      figures.push(make('span', {}, 'between ', strong(time(state.range.low, before)), ' and ',
         strong(time(state.range.high, before))));
     }
   }
   const peak = (side) => Math.max(0, ...side.memory.map((curve) => curve.peak));
   if (peak(now) > 0) {
-    facts.push(make('span', {}, 'memory peak ', strong(bytes(peak(now))),
+    figures.push(make('span', {}, 'memory peak ', strong(bytes(peak(now))),
       peak(then) === peak(now) ? '' : ' \u2192 ', peak(then) === peak(now) ? '' : strong(bytes(peak(then)))));
   }
-  replace('figures', ...facts);
-  showRange(before, after, what, state);
-  showBreakdown(now, then, what);
+  replace('figures', ...figures);
+  showRange(before, after, what, state, names);
+  showBreakdown(now, then, what, names);
 }
 
 /** Recorded and predicted as bars, with the range as a whisker. */

@@ -15,7 +15,9 @@ export function nameOf(side, row, i, strings) {
   if (label === -2) return 'outside every region';
   if (label === -3) return 'waits';
   if (label >= 0) return strings[side.labels[label]] || 'outside every region';
-  return strings[side.works[side.graph.work[row.task[i]]].name];
+  const name = strings[side.works[side.graph.work[row.task[i]]].name];
+  const ordinal = side.graph.ordinal?.[row.task[i]] ?? 0;
+  return ordinal > 0 ? `${ordinal} \u00b7 ${name}, micro-batch ${ordinal}` : name;
 }
 
 /** Which of the points that a task waits for came last, in words. */

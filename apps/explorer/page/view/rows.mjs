@@ -1,12 +1,14 @@
 // From a simulated run to rows of slices: one per lane, busiest first, more where they overlap.
 import { isDevice, isHost, kindsOf } from '../model/engine.mjs';
-import { classOf, hostClass, plainClass, waitClass } from './palette.mjs';
+import { classOf, classOfPhase, hostClass, plainClass, waitClass } from './palette.mjs';
 
 const mostLanes = 14;
+const mostStages = 64;
 
 function laneTitle(lane, several) {
   const rank = several ? `rank ${lane.rank}, ` : '';
   if (lane.kind === 'host_thread') return `${rank}${lane.name || `thread ${lane.number}`}`;
+  if (lane.name && lane.name.startsWith('stage ')) return lane.name;
   return `${rank}${lane.kind === 'stream' ? 'stream' : lane.kind.replaceAll('_', ' ')} ${lane.number}`;
 }
 
@@ -62,7 +64,9 @@ function planOf(graph, works) {
       lanes.get(lane).most += 3 + parts;
     }
     for (const plan of lanes.values()) plan.tasks = Int32Array.from(plan.tasks);
-    graph.plan = { lanes, cls: Uint8Array.from(works, classOf), part: Uint8Array.from(works, (work) => work.part) };
+    const cls = Uint8Array.from(works, classOf);
+    if (graph.ordinal) for (let i = 0; i < graph.size; ++i) cls[graph.work[i]] = classOfPhase(graph.phase[i], works[graph.work[i]]);
+    graph.plan = { lanes, cls, part: Uint8Array.from(works, (work) => work.part) };
   }
   return graph.plan;
 }
@@ -129,7 +133,7 @@ export function rowsOf(run) {
     place.set(kindOfLane, at + 1);
     slices.place = at;
   }
-  const busiest = new Set([...all].sort((a, b) => a.place - b.place || b.busy - a.busy).slice(0, mostLanes));
+  const busiest = new Set([...all].sort((a, b) => a.place - b.place || b.busy - a.busy).slice(0, graph.ordinal ? mostStages : mostLanes));
   all.sort((a, b) => a.lane.rank - b.lane.rank || isThread(a) - isThread(b)
     || a.lane.number - b.lane.number);
   const rows = all.filter((slices) => busiest.has(slices))

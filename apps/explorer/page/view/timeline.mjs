@@ -203,10 +203,12 @@ export class Timeline {
     for (let k = 0; k < wide.length; k += 3) {
       const x = gutter + wide[k + 1] / ratio;
       const width = (wide[k + 2] - wide[k + 1]) / ratio;
-      if (width < 36) continue;
+      const isNumbered = (this.sides[side].graph.ordinal?.[row.task[wide[k]]] ?? 0) > 0;
+      if (width < (isNumbered ? 15 : 36)) continue;
       c.fillStyle = this.dark.has(classes[row.cls[wide[k]]][0]) ? ink.onDark : ink.onLight;
-      this.text(shortName(this.on.nameOf(side, row, wide[k])), x + 5, y + height / 2 + 0.5, width - 9,
-        '11px system-ui, sans-serif');
+      const name = this.on.nameOf(side, row, wide[k]);
+      this.text(isNumbered ? name.split(' ')[0] : shortName(name), x + (isNumbered ? 3 : 5), y + height / 2 + 0.5,
+        width - (isNumbered ? 4 : 9), '11px system-ui, sans-serif');
     }
   }
 
