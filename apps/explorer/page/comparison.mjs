@@ -32,7 +32,6 @@ export class Comparison {
     showRange(before.answer.step, after.answer.step, true, { range: null }, beforeAndAfter);
     replace('classes', ...legendOf(this.runs));
     this.choose(null);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.timeline.readTheme());
   }
 
   choose(mark) {

@@ -53,7 +53,6 @@ export class Explorer {
       this.restore();
       this.update(true);
     });
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.timeline.readTheme());
   }
 
   /** What a switch or a slider says; only the newest change is simulated. */

@@ -46,7 +46,7 @@ export class SweepPage {
       make('h2', {}, 'Best of what is shown'), this.table);
     this.listen();
     new ResizeObserver(() => this.show()).observe(root);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.show());
+    for (const query of ['(prefers-color-scheme: dark)', 'print']) matchMedia(query).addEventListener('change', () => this.show());
     this.show();
   }
 

@@ -84,3 +84,13 @@ else()
   add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium, or no node with WebSocket")
 endif()
 set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+
+# The page of `serve` with its engine behind it.
+set(test "page: asks its server, and goes on without it")
+if(CHROMIUM AND NOT no_sockets)
+  add_test(NAME "${test}" COMMAND ${NODE} --experimental-websocket ${CMAKE_CURRENT_LIST_DIR}/served.mjs ${CHROMIUM}
+    $<TARGET_FILE:foretrace_cli> ${PROJECT_SOURCE_DIR}/examples/traces/demo_generated_cnn_memory.json.gz)
+else()
+  add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium, or no node with WebSocket")
+endif()
+set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")

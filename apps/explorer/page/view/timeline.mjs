@@ -28,6 +28,12 @@ export class Timeline {
     this.pending = 0;
     new ResizeObserver(() => this.resize()).observe(root);
     this.listen();
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.readTheme());
+    // paper is light, whatever the screen was
+    matchMedia('print').addEventListener('change', () => {
+      this.readTheme();
+      this.drawNow();
+    });
   }
 
   readTheme() {
