@@ -41,9 +41,10 @@ std::string sentence_html(const ComparisonInput& input) {
   }
   const std::int64_t scale = std::max(known.before_ns, known.after_ns);
   return fmt::format(
-      "<em>{}</em> takes <span class=\"to\">{}</span><span class=\"from\"> instead of "
+      "<em>{}</em> takes <span class=\"to\">{}</span><span class=\"from\"> {}instead of "
       "{}.</span>",
-      name, time_text(known.after_ns, scale), time_text(known.before_ns, scale));
+      name, time_text(known.after_ns, scale), input.after.run.answer.is_span ? "" : "per step ",
+      time_text(known.before_ns, scale));
 }
 
 std::string figures_html(const ComparisonInput& input) {
@@ -56,6 +57,16 @@ std::string figures_html(const ComparisonInput& input) {
                      change <= 0 ? "good" : "bad", report::signed_percent_text(change),
                      signed_time(known.change_ns(), std::max(known.before_ns, known.after_ns)),
                      is_noise ? " <span>within the scatter of recorded steps</span>" : "");
+}
+
+/// "117 x 435.3 us -> 126 x 439.6 us" with the signs that a page can have.
+std::string with_signs(std::string text) {
+  for (const auto& [plain, sign] : {std::pair{" -&gt; ", " \u2192 "}, {" x ", " \u00d7 "}}) {
+    for (std::size_t at = text.find(plain); at != std::string::npos; at = text.find(plain, at)) {
+      text.replace(at, std::string_view(plain).size(), sign);
+    }
+  }
+  return text;
 }
 
 /// A bar to the left of the middle for time that is saved, to the right for time that is added.
@@ -71,7 +82,8 @@ std::string reason_html(const driver::Compared& reason, std::int64_t most, std::
       "height=\"6\" rx=\"2\"/></svg><span class=\"between\"><bdi>{}</bdi></span></div></li>\n",
       html_text(report::sections::reason_name(reason)), saves ? "" : " worse",
       signed_time(reason.change_ns(), scale), saves ? "" : " worse",
-      saves ? middle - width : middle, width, html_text(report::sections::what_changed(reason)));
+      saves ? middle - width : middle, width,
+      with_signs(html_text(report::sections::what_changed(reason))));
 }
 
 std::string reasons_html(const driver::Comparison& known) {

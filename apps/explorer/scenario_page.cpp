@@ -82,6 +82,7 @@ Result<Page> make_scenario_page(const ScenarioInput& input) {
                 {"variants", json::array()},
                 {"unit", "step"},
                 {"before", "as planned"},
+                {"idle", "pipeline bubble"},
                 {"stages", true},
                 {"command", "simulate"},
                 {"base", base_facts(graph, packed, strings)}};

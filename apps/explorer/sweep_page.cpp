@@ -89,6 +89,16 @@ class Points {
   SelectedPoint best_;
 };
 
+/// "step time": names carry their unit, texts have it beside the figure.
+std::string name_text(std::string_view name) {
+  if (name.ends_with("_ns")) {
+    name.remove_suffix(3);
+    return report::in_words(name) + " time";
+  }
+  if (name.ends_with("_bytes")) name.remove_suffix(6);
+  return report::in_words(name);
+}
+
 json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 json axis_facts(const Axis& axis, std::size_t at, const std::vector<SelectedPoint>& points) {
@@ -117,7 +127,7 @@ json facts_of(const SweepInput& input, const Points& points) {
   for (std::size_t i = 0; i < sweep.objectives.size(); ++i) {
     json values = json::array();
     for (const SelectedPoint& point : points.all()) values.push_back(number(point.objectives[i]));
-    objectives.push_back({{"name", sweep.objectives[i].value.text()},
+    objectives.push_back({{"name", name_text(sweep.objectives[i].value.text())},
                           {"unit", unit_text(unit_of(sweep, i))},
                           {"maximized", sweep.objectives[i].is_maximized},
                           {"values", values}});
@@ -129,7 +139,7 @@ json facts_of(const SweepInput& input, const Points& points) {
       values.push_back(i < point.result.metrics.size() ? number(point.result.metrics[i])
                                                        : json(nullptr));
     }
-    metrics.push_back({{"name", sweep.metrics[i].name},
+    metrics.push_back({{"name", name_text(sweep.metrics[i].name)},
                        {"unit", unit_text(sweep.metrics[i].unit)},
                        {"values", values}});
   }
@@ -150,7 +160,7 @@ std::string sentence_html(const Sweep& sweep, const SelectedPoint& best) {
   if (sweep.axes().size() > most_axes) where += ", \u2026";
   return fmt::format("With <em>{}</em> the {} is {}: <span class=\"to\">{}.</span>",
                      html_text(where, 200),
-                     html_text(report::in_words(sweep.objectives[0].value.text()), 80),
+                     html_text(name_text(sweep.objectives[0].value.text()), 80),
                      sweep.objectives[0].is_maximized ? "largest" : "least",
                      html_text(figure_text(best.objectives[0], unit_of(sweep, 0))));
 }

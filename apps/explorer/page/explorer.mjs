@@ -21,7 +21,7 @@ export class Explorer {
     this.facts = page.facts;
     this.server = server;
     this.state = { variant: null, on: new Set(), factors: asRecorded(), title: '', range: null, samples: 1, commandWords: [] };
-    this.whatIfs = new WhatIfs((change) => this.change(change), server !== null);
+    this.whatIfs = new WhatIfs((change) => this.change(change), server !== null, this.facts.before ?? 'as recorded');
     this.stack = server ? new Stack(known, () => this.change({ stack: true })) : null;
     this.timeline = new Timeline(byId('timeline'), {
       choose: (mark) => this.choose(mark),
@@ -45,6 +45,7 @@ export class Explorer {
     this.opening = { sentence: [...byId('sentence').childNodes], figures: [...byId('figures').childNodes] };
     const { before } = this.facts;
     this.now = await this.sideOf(null, asRecorded(), before ? before[0].toUpperCase() + before.slice(1) : 'As recorded');
+    if (!this.now.lanes.some((lane) => lane.kind === 'host_thread')) this.whatIfs.leaveOut('host');
     this.restore();
     this.timeline.readTheme();
     await this.update(false);

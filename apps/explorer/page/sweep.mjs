@@ -7,6 +7,8 @@ import { count, words } from './view/format.mjs';
 const mostPoints = 12;
 const scatterHeight = 360;
 const parallelHeight = 300;
+const lightest = 0.88; // of the colours: the lightest is lost on white
+const mostKeys = 12;
 
 export class SweepPage {
   constructor(facts) {
@@ -29,6 +31,7 @@ export class SweepPage {
     this.heat = make('div');
     this.curve = make('div');
     this.table = make('div', { class: 'scroll' });
+    this.key = make('div', { class: 'key' });
     this.status = make('p', { class: 'hint', 'aria-live': 'polite' });
     const clear = make('button', { type: 'button' }, 'Show all points');
     clear.addEventListener('click', () => { this.points.filters.clear(); this.show(); });
@@ -36,7 +39,7 @@ export class SweepPage {
       make('h2', {}, 'What can be had for what', clear),
       make('div', { class: 'choices' }, this.choice('across', 'x', figureNames), this.choice('upwards', 'y', figureNames),
         this.choice('colour by', 'colour', axisNames)),
-      this.scatter, this.status,
+      this.scatter, this.key, this.status,
       make('h2', {}, 'All axes side by side', make('span', { class: 'hint' }, 'drag along an axis to keep a part of it')),
       this.parallel,
       make('div', { class: 'halves' },
@@ -111,11 +114,12 @@ export class SweepPage {
       const px = at(x, i, left, right);
       const py = at(y, i, bottom, top);
       this.places.push([i, px, py]);
-      c.fillStyle = shade(colour.share[i]);
+      c.fillStyle = shade(lightest * colour.share[i]);
       c.beginPath();
       c.arc(px, py, size, 0, 7);
       c.fill();
     }
+    this.showKey(colour);
     const front = this.view.x === this.view.y ? [] : points.front(this.shown, x, y);
     c.strokeStyle = ink.accent;
     c.lineWidth = 1.5;
@@ -144,6 +148,16 @@ export class SweepPage {
       : `${count(this.shown.length)} points, ${count(front.length)} that none beats in both. Best: ${this.axisText(best)}.`;
   }
 
+  /** Which colour is which value; of a range its ends. */
+  showKey(column) {
+    const { axis, low, high } = column;
+    const values = axis.values.length > 0 && axis.values.length <= mostKeys ? axis.values.map((_, k) => k) : [low, (low + high) / 2, high];
+    this.key.replaceChildren(make('span', {}, words(axis.name)), ...values.map((value, k) => make('span', {},
+      draw('svg', { viewBox: '0 0 10 10', 'aria-hidden': 'true' },
+        draw('circle', { cx: 5, cy: 5, r: 5, fill: shade(lightest * k / Math.max(1, values.length - 1)) })),
+      column.text(axis.values.length > 0 ? Math.round(value) : value))));
+  }
+
   drawParallel(width) {
     const { points, ink } = this;
     const c = sharp(this.parallel, width, parallelHeight);
@@ -152,7 +166,6 @@ export class SweepPage {
     const yOf = (share) => bottom - share * (bottom - top);
     this.axisPlaces = points.columns.map((_, k) => xOf(k));
     const shown = new Set(this.shown);
-    const objective = points.columns[points.axes.length];
     const line = (i) => {
       c.beginPath();
       points.columns.forEach((column, k) => c[k === 0 ? 'moveTo' : 'lineTo'](xOf(k), yOf(column.share[i])));
@@ -165,7 +178,7 @@ export class SweepPage {
     c.globalAlpha = order.length > 300 ? 0.25 : 0.6;
     order.forEach((i, k) => {
       if (k % each !== 0 && k < order.length - 50) return;
-      c.strokeStyle = shade(objective.maximized ? 1 - objective.share[i] : objective.share[i]);
+      c.strokeStyle = shade(lightest * (1 - k / order.length)); // by rank: outliers take no colours
       line(i);
     });
     c.globalAlpha = 1;
@@ -216,16 +229,17 @@ export class SweepPage {
       const share = (objective.values[point] - low) / (high - low || 1);
       const dark = objective.maximized ? 1 - share : share;
       const text = figure(objective.values[point], objective.unit);
-      marks.push(draw('rect', { x: left + at[0] * cell, y: at[1] * tall, width: cell - 1, height: tall - 1, rx: 2, fill: shade(dark) },
+      marks.push(draw('rect', { x: left + at[0] * cell, y: at[1] * tall, width: cell - 1, height: tall - 1, rx: 2, fill: shade(lightest * dark) },
         draw('title', {}, `${a.name} ${binText(a, at[0])}, ${b.name} ${binText(b, at[1])}: ${text}`)));
       if (cell >= 44 && tall >= 16) {
         marks.push(draw('text', { x: left + (at[0] + 0.5) * cell, y: (at[1] + 0.5) * tall + 4, 'text-anchor': 'middle',
-          class: isDark(dark) ? 'on-dark' : 'on-light' }, text.replace(' ', '\u202f').slice(0, Math.floor(cell / 6))));
+          class: isDark(lightest * dark) ? 'on-dark' : 'on-light' }, text.replace(' ', '\u202f').slice(0, Math.floor(cell / 6))));
       }
     }
     for (let k = 0; k < rows; ++k) marks.push(draw('text', { x: left - 8, y: (k + 0.5) * tall + 4, 'text-anchor': 'end', class: 'tick' }, binText(b, k).slice(0, 14)));
     for (let k = 0; k < columns; ++k) marks.push(draw('text', { x: left + (k + 0.5) * cell, y: rows * tall + 16, 'text-anchor': 'middle', class: 'tick' }, binText(a, k).slice(0, Math.max(3, Math.floor(cell / 6.5)))));
-    this.heat.replaceChildren(draw('svg', { viewBox: `0 0 ${left + columns * cell + 8} ${rows * tall + 24}`, role: 'img', class: 'chart',
+    const [width, height] = [left + columns * cell + 8, rows * tall + 24];
+    this.heat.replaceChildren(draw('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'chart',
       'aria-label': `best ${words(objective.name)} by ${a.name} and ${b.name}; dark is better` }, ...marks),
     make('p', { class: 'hint' }, `${words(objective.name)}; dark is better`));
   }
@@ -253,7 +267,7 @@ export class SweepPage {
       }
     });
     marks.push(draw('text', { x: width - 16, y: height - 4, 'text-anchor': 'end', class: 'tick' }, `${words(axis.name)} \u2192`));
-    this.curve.replaceChildren(draw('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', class: 'chart',
+    this.curve.replaceChildren(draw('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'chart',
       'aria-label': `best ${words(objective.name)} by ${axis.name}: ${cells.map(({ at, point }) => `${binText(axis, at[0])} ${figure(objective.values[point], objective.unit)}`).join(', ').slice(0, 600)}` }, ...marks));
   }
 

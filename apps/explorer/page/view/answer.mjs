@@ -67,7 +67,7 @@ export function showAnswer(now, then, state, facts) {
   }
   replace('figures', ...figures);
   showRange(before, after, what, state, names);
-  showBreakdown(now, then, what, names);
+  showBreakdown(now, then, what, { ...names, idle: facts.idle });
 }
 
 /** Recorded and predicted as bars, with the range as a whisker. */
@@ -119,11 +119,12 @@ function breakdownBar(side, most, label) {
 }
 
 export function showBreakdown(now, then, what, names = usual) {
+  const named = parts.map(([key, name]) => [key, key === 'idle' ? names.idle ?? name : name]);
   const most = Math.max(1, now.answer.step, then.answer.step);
   const bars = breakdownBar(now, most, names.before);
   if (what) bars.push(...breakdownBar(then, most, names.after));
   replace('bars', ...bars);
-  replace('uses', ...parts.filter(([key]) => now.breakdown[key] > 0 || then.breakdown[key] > 0)
+  replace('uses', ...named.filter(([key]) => now.breakdown[key] > 0 || then.breakdown[key] > 0)
     .map(([key, name]) => {
       const change = then.breakdown[key] - now.breakdown[key];
       const shows = what && Math.abs(change) > now.answer.step / 1000;

@@ -7,8 +7,8 @@ import { factor } from './format.mjs';
 const stops = [0, 0.1, 0.2, 0.25, 0.33, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4];
 const recorded = stops.indexOf(1);
 
-const wordsOf = (value) => {
-  if (value === 1) return 'as recorded';
+const wordsOf = (value, before) => {
+  if (value === 1) return before;
   return value === 0 ? 'free' : `${factor(value)} as long`;
 };
 
@@ -16,8 +16,11 @@ export class WhatIfs {
   /**
    * @param {(change: {name?: string, on?: boolean, device?: number, host?: number}) => void} changed
    * @param {boolean} all whether an engine makes what the page does not carry
+   * @param {string} before what the run is without a change
    */
-  constructor(changed, all) {
+  constructor(changed, all, before) {
+    this.before = before;
+    byId('reset').textContent = before;
     this.switches = [...document.querySelectorAll('#what-ifs input[type=checkbox]')];
     for (const input of this.switches) {
       input.disabled = !all && input.dataset.carried !== 'yes';
@@ -34,6 +37,9 @@ export class WhatIfs {
     byId('controls').hidden = false;
   }
 
+  /** What has no tasks has no slider. */
+  leaveOut(name) { byId(`slider-${name}`).closest('label').hidden = true; }
+
   show(state) {
     for (const input of this.switches) {
       input.checked = state.on.has(input.value);
@@ -42,7 +48,7 @@ export class WhatIfs {
     for (const { name, input, output } of this.sliders) {
       const at = stops.indexOf(state.factors[name]);
       input.value = String(at < 0 ? recorded : at);
-      output.textContent = wordsOf(state.factors[name]);
+      output.textContent = wordsOf(state.factors[name], this.before);
       input.setAttribute('aria-valuetext', output.textContent);
     }
     const command = state.commandWords.map((word) => (/^[\w./:=+-]+$/.test(word) ? word
