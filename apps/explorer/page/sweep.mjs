@@ -1,13 +1,12 @@
 // The page of a sweep. Every view shows the same points: those that the brushes let through.
 import { Points, binCount, binText } from './model/points.mjs';
-import { figure, inks, isDark, shade, sharp, ticks } from './view/charts.mjs';
+import { bestIs, figure, inks, isDark, shade, sharp, ticks, tone, toneOfRank } from './view/charts.mjs';
 import { byId, draw, make } from './view/dom.mjs';
 import { count, words } from './view/format.mjs';
 
 const mostPoints = 12;
 const scatterHeight = 360;
 const parallelHeight = 300;
-const lightest = 0.88; // of the colours: the lightest is lost on white
 const mostKeys = 12;
 
 export class SweepPage {
@@ -114,7 +113,7 @@ export class SweepPage {
       const px = at(x, i, left, right);
       const py = at(y, i, bottom, top);
       this.places.push([i, px, py]);
-      c.fillStyle = shade(lightest * colour.share[i]);
+      c.fillStyle = shade(tone(colour.share[i]));
       c.beginPath();
       c.arc(px, py, size, 0, 7);
       c.fill();
@@ -154,7 +153,7 @@ export class SweepPage {
     const values = axis.values.length > 0 && axis.values.length <= mostKeys ? axis.values.map((_, k) => k) : [low, (low + high) / 2, high];
     this.key.replaceChildren(make('span', {}, words(axis.name)), ...values.map((value, k) => make('span', {},
       draw('svg', { viewBox: '0 0 10 10', 'aria-hidden': 'true' },
-        draw('circle', { cx: 5, cy: 5, r: 5, fill: shade(lightest * k / Math.max(1, values.length - 1)) })),
+        draw('circle', { cx: 5, cy: 5, r: 5, fill: shade(tone(k / Math.max(1, values.length - 1))) })),
       column.text(axis.values.length > 0 ? Math.round(value) : value))));
   }
 
@@ -178,7 +177,7 @@ export class SweepPage {
     c.globalAlpha = order.length > 300 ? 0.25 : 0.6;
     order.forEach((i, k) => {
       if (k % each !== 0 && k < order.length - 50) return;
-      c.strokeStyle = shade(lightest * (1 - k / order.length)); // by rank: outliers take no colours
+      c.strokeStyle = shade(toneOfRank(1 - k / order.length)); // by rank: outliers take no colours
       line(i);
     });
     c.globalAlpha = 1;
@@ -227,21 +226,21 @@ export class SweepPage {
     const marks = [];
     for (const { at, point } of cells) {
       const share = (objective.values[point] - low) / (high - low || 1);
-      const dark = objective.maximized ? 1 - share : share;
+      const worse = objective.maximized ? 1 - share : share;
       const text = figure(objective.values[point], objective.unit);
-      marks.push(draw('rect', { x: left + at[0] * cell, y: at[1] * tall, width: cell - 1, height: tall - 1, rx: 2, fill: shade(lightest * dark) },
+      marks.push(draw('rect', { x: left + at[0] * cell, y: at[1] * tall, width: cell - 1, height: tall - 1, rx: 2, fill: shade(toneOfRank(worse)) },
         draw('title', {}, `${a.name} ${binText(a, at[0])}, ${b.name} ${binText(b, at[1])}: ${text}`)));
       if (cell >= 44 && tall >= 16) {
         marks.push(draw('text', { x: left + (at[0] + 0.5) * cell, y: (at[1] + 0.5) * tall + 4, 'text-anchor': 'middle',
-          class: isDark(lightest * dark) ? 'on-dark' : 'on-light' }, text.replace(' ', '\u202f').slice(0, Math.floor(cell / 6))));
+          class: isDark(toneOfRank(worse)) ? 'on-dark' : 'on-light' }, text.replace(' ', '\u202f').slice(0, Math.floor(cell / 6))));
       }
     }
     for (let k = 0; k < rows; ++k) marks.push(draw('text', { x: left - 8, y: (k + 0.5) * tall + 4, 'text-anchor': 'end', class: 'tick' }, binText(b, k).slice(0, 14)));
     for (let k = 0; k < columns; ++k) marks.push(draw('text', { x: left + (k + 0.5) * cell, y: rows * tall + 16, 'text-anchor': 'middle', class: 'tick' }, binText(a, k).slice(0, Math.max(3, Math.floor(cell / 6.5)))));
     const [width, height] = [left + columns * cell + 8, rows * tall + 24];
     this.heat.replaceChildren(draw('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'chart',
-      'aria-label': `best ${words(objective.name)} by ${a.name} and ${b.name}; dark is better` }, ...marks),
-    make('p', { class: 'hint' }, `${words(objective.name)}; dark is better`));
+      'aria-label': `best ${words(objective.name)} by ${a.name} and ${b.name}; ${bestIs()} is better` }, ...marks),
+    make('p', { class: 'hint' }, `${words(objective.name)}; ${bestIs()} is better`));
   }
 
   /** How the best follows one axis: where it flattens, more of it gives nothing. */

@@ -20,6 +20,13 @@ export function shade(share) {
 }
 export const isDark = (share) => share < 0.55;
 
+/** The part of the colours that shows on the panel: a dark one swallows dark colours, a light one light ones. */
+const isNight = () => matchMedia('screen and (prefers-color-scheme: dark)').matches;
+export const tone = (share) => (isNight() ? 0.22 + 0.78 * share : 0.88 * share);
+/** The best stands out most: dark on light, light on dark. */
+export const toneOfRank = (worse) => (isNight() ? tone(1 - worse) : tone(worse));
+export const bestIs = () => (isNight() ? 'light' : 'dark');
+
 /** Round figures between two values; times and bytes step in their own units. */
 export function ticks(low, high, most, unit) {
   const span = high - low || 1;

@@ -210,11 +210,11 @@ export class Timeline {
       const x = gutter + wide[k + 1] / ratio;
       const width = (wide[k + 2] - wide[k + 1]) / ratio;
       const isNumbered = (this.sides[side].graph.ordinal?.[row.task[wide[k]]] ?? 0) > 0;
-      if (width < (isNumbered ? 15 : 36)) continue;
+      if (width < (isNumbered ? 12 : 36)) continue;
       c.fillStyle = this.dark.has(classes[row.cls[wide[k]]][0]) ? ink.onDark : ink.onLight;
       const name = this.on.nameOf(side, row, wide[k]);
-      this.text(isNumbered ? name.split(' ')[0] : shortName(name), x + (isNumbered ? 3 : 5), y + height / 2 + 0.5,
-        width - (isNumbered ? 4 : 9), '11px system-ui, sans-serif');
+      this.text(isNumbered ? name.split(' ')[0] : shortName(name), x + (isNumbered ? 2 : 5), y + height / 2 + 0.5,
+        width - (isNumbered ? 3 : 9), '11px system-ui, sans-serif');
     }
   }
 
