@@ -29,6 +29,10 @@ string(TOLOWER "${script}" lower)
 if(lower MATCHES "</script" OR script MATCHES "innerHTML|document\\.write|eval\\(|\\)page\"")
   message(FATAL_ERROR "the script of the page holds what would end it, or writes markup")
 endif()
+# Comments and indentation stay in the sources: pages are sent by mail.
+string(REGEX REPLACE "\n *//[^\n]*" "" script "${script}")
+string(REGEX REPLACE "\n */[*][*]([^*]|[*][^/])*[*]/" "" script "${script}")
+string(REGEX REPLACE "\n +" "\n" script "${script}")
 file(READ ${ROOT}/page.html page)
 file(READ ${ROOT}/style.css style)
 file(WRITE ${OUT} "// Generated from apps/explorer/page by apps/explorer/bundle.cmake.

@@ -4,6 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <exception>
+#include <new>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -16,6 +18,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -79,12 +82,23 @@ void drain(int client) {
   }
 }
 
+/// What has no memory for its answer says so, and the server goes on.
+Response handled(const Request& request, const Handler& handler) {
+  try {
+    return handler(request);
+  } catch (const std::bad_alloc&) {
+    return refusal(500, "this takes more memory than there is");
+  } catch (const std::exception& error) {
+    return refusal(500, error.what());
+  }
+}
+
 void answer(int client, const Handler& handler) {
   const int one = 1;
   ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
   const Parsed parsed = read_request(client);
   if (const auto* const request = std::get_if<Request>(&parsed)) {
-    send_all(client, bytes_of(handler(*request)));
+    send_all(client, bytes_of(handled(*request, handler)));
   } else if (const auto* const response = std::get_if<Response>(&parsed)) {
     send_all(client, bytes_of(*response));
   }
@@ -147,13 +161,22 @@ Server::~Server() {
   if (socket_ >= 0) ::close(socket_);
 }
 
-void Server::run(const Handler& handler, int stop, std::size_t threads) const {
+Status Server::run(const Handler& handler, int stop, const std::function<void()>& ending,
+                   std::size_t threads) const {
+  const int ended = ::eventfd(0, EFD_CLOEXEC);
+  if (ended < 0) return Error{ErrorCode::io, "serve: the system gives no descriptor"};
   std::vector<std::thread> helpers;
-  for (std::size_t i = 0; i + 1 < threads; ++i) {
-    helpers.emplace_back([&] { work(socket_, handler, stop); });
+  for (std::size_t i = 0; i < threads; ++i) {
+    helpers.emplace_back([&] { work(socket_, handler, ended); });
   }
-  work(socket_, handler, stop);
+  pollfd asked{stop, POLLIN, 0};
+  while (::poll(&asked, 1, -1) < 0 && errno == EINTR) {
+  }
+  ending();
+  ::eventfd_write(ended, 1);
   for (std::thread& helper : helpers) helper.join();
+  ::close(ended);
+  return ok_status();
 }
 
 }  // namespace foretrace::serve

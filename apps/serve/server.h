@@ -25,9 +25,11 @@ class Server {
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
-  /// Answers until `stop` can be read. A client that is slow, silent or gone costs its own
-  /// connection, for seconds; as many as there are threads are answered at once.
-  void run(const Handler& handler, int stop, std::size_t threads = 16) const;
+  /// Answers until `stop` can be read; then calls `ending` and waits for what is being answered. A
+  /// client that is slow, silent or gone costs its own connection, for seconds; as many as there
+  /// are threads are answered at once. Error: the system gives no descriptor.
+  [[nodiscard]] Status run(const Handler& handler, int stop, const std::function<void()>& ending,
+                           std::size_t threads = 16) const;
 
  private:
   Server(int socket, std::uint16_t port) : socket_(socket), port_(port) {}

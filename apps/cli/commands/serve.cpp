@@ -28,17 +28,15 @@ struct Options {
   std::size_t port = 0;
 };
 
-/// A descriptor that can be read once the program is asked to end. Signals that were on their way
-/// before end it at once.
+/// A descriptor that can be read once the program is asked to end.
 class EndSignals {
  public:
   EndSignals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    descriptor_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    descriptor_ = ::signalfd(-1, &signals_, SFD_CLOEXEC);
   }
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
@@ -47,7 +45,15 @@ class EndSignals {
   }
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
+  /// The first signal was heard; the next one ends the program at once.
+  void let_next_kill() const {
+    signalfd_siginfo heard{};
+    static_cast<void>(::read(descriptor_, &heard, sizeof(heard)) == 0);
+    pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+  }
+
  private:
+  sigset_t signals_{};
   int descriptor_ = -1;
 };
 
@@ -66,9 +72,10 @@ int serve_page(const Options& options, const serve::Server& server, explorer::Se
           : address + "\n");
   if (told != app::exit_done) return told;
   if (!options.common.quiet) app::tell("open the address in a browser; ctrl-C ends");
-  server.run([&](const serve::Request& request) { return service.answer(request, guard); },
-             end.descriptor());
-  return app::exit_done;
+  const Status ran =
+      server.run([&](const serve::Request& request) { return service.answer(request, guard); },
+                 end.descriptor(), [&end] { end.let_next_kill(); });
+  return ran.ok() ? app::exit_done : app::failure(ran.error());
 }
 
 int run(const Options& options) {
