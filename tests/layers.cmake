@@ -110,12 +110,13 @@ set(table
   "apps/report/schedule          | sim/core apps/driver/scheduler apps/driver/scheduler/* apps/report apps/report/svg"
   "apps/report/sweep             | sim/core apps/driver/sweep apps/report apps/report/svg"
   "apps/python                   | sim/* trace/* models/* apps/driver/* apps/report/*"
-  "apps/explorer                 | sim/* models/catalogue apps/driver apps/driver/answers apps/report"
+  "apps/serve                    | sim/core"
+  "apps/explorer                 | sim/* models/catalogue models/whatifs apps/driver apps/driver/answers apps/driver/compare apps/driver/plan apps/driver/sweep apps/report apps/report/sections apps/serve"
   "apps/cli/arguments            | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/cli/names                | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli/arguments"
   "apps/cli/output               | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli/arguments"
-  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer apps/cli/arguments apps/cli/names apps/cli/output"
-  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/explorer apps/cli apps/cli/arguments apps/cli/names apps/cli/output"
+  "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/* apps/serve apps/explorer apps/cli/arguments apps/cli/names apps/cli/output"
+  "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/serve apps/explorer apps/cli apps/cli/arguments apps/cli/names apps/cli/output"
   "tests                         | sim/* trace/* models/* apps/* tests/*"
   "examples                      | sim/* trace/* models/* apps/driver/*")
 

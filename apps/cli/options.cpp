@@ -50,12 +50,12 @@ void add_page(Arguments& arguments, CommonOptions& options) {
       .type_name("NAME");
 }
 
-void add_trace(Arguments& arguments, TraceOptions& options) {
-  arguments
-      .add_option("TRACE", options.paths,
-                  "a recorded trace (- is standard input); or the ranks of a job: several traces, "
-                  "a folder, a .tar(.gz), a run.ftr.json")
-      .required();
+void add_trace(Arguments& arguments, TraceOptions& options, bool is_required) {
+  const Option trace = arguments.add_option(
+      "TRACE", options.paths,
+      "a recorded trace (- is standard input); or the ranks of a job: several traces, "
+      "a folder, a .tar(.gz), a run.ftr.json");
+  if (is_required) trace.required();
   arguments.add_flag("--strict", options.strict,
                      "refuse a trace with any event that must be dropped");
   arguments.add_flag(

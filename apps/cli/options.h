@@ -35,7 +35,7 @@ struct TraceOptions {
   std::string network_bandwidth;
 };
 /// The arguments TRACE..., --strict, --no-recorded-latency, --without-one-off.
-void add_trace(Arguments& arguments, TraceOptions& options);
+void add_trace(Arguments& arguments, TraceOptions& options, bool is_required = true);
 /// --step and --engine.
 void add_run(Arguments& arguments, TraceOptions& options);
 

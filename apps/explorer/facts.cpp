@@ -43,6 +43,15 @@ json works_of(const TaskGraph& graph, std::size_t first, Strings& strings) {
   return works;
 }
 
+/// Names of the regions of host time, by the id that columns have for them.
+json label_facts(const TaskGraph& graph, Strings& strings) {
+  json labels = json::object();
+  for (const SegmentPart& part : graph.context().segment_parts) {
+    labels[std::to_string(index(part.label))] = strings.index_of(graph.names()[part.label]);
+  }
+  return labels;
+}
+
 std::string_view kind_text(LaneKind kind) {
   switch (kind) {
     case LaneKind::origin: return "origin";
@@ -110,16 +119,9 @@ json base_facts(const TaskGraph& graph, const PackedGraph& packed, Strings& stri
   return {{"block", "graph"},
           {"columns", columns_of(packed)},
           {"works", works_of(graph, 0, strings)},
+          {"labels", label_facts(graph, strings)},
           {"lanes", lanes_of(graph, 0)},
           {"steps", steps_of(graph)}};
-}
-
-json label_facts(const TaskGraph& graph, Strings& strings) {
-  json labels = json::object();
-  for (const SegmentPart& part : graph.context().segment_parts) {
-    labels[std::to_string(index(part.label))] = strings.index_of(graph.names()[part.label]);
-  }
-  return labels;
 }
 
 json variant_facts(const Variant& variant, const TaskGraph& base, const PackedGraph& packed,

@@ -28,8 +28,6 @@ class Strings {
 /// The recorded graph: its block, columns, works, lanes, steps.
 [[nodiscard]] nlohmann::json base_facts(const TaskGraph& graph, const PackedGraph& packed,
                                         Strings& strings);
-/// Names of the regions of host time, by the id that columns have for them.
-[[nodiscard]] nlohmann::json label_facts(const TaskGraph& graph, Strings& strings);
 /// A changed graph: what it has beyond the recorded one.
 [[nodiscard]] nlohmann::json variant_facts(const Variant& variant, const TaskGraph& base,
                                            const PackedGraph& packed, Strings& strings);

@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/driver/analysis.h"
@@ -46,13 +49,39 @@ struct PageInput {
   std::size_t most_bytes = 8'000'000;  ///< later variants keep their figures only beyond it
 };
 
+/// HTML by the name of its place in page.html.
+using Pieces = std::map<std::string, std::string, std::less<>>;
+
+/// Base64 of deflated bytes, by id.
+using BlockMap = std::map<std::string, std::string>;
+
+/// Whether one pass in order gives the times that the engine gave: policies need a queue.
+[[nodiscard]] bool is_pulled(const TaskGraph& graph, const Timeline& timeline);
+
+/// What differs from run to run: a page holds it, or asks a server for it.
+struct PageParts {
+  Pieces pieces;
+  BlockMap blocks;
+  std::size_t carried = 0;
+  std::vector<std::string> left_out{};
+};
+/// Errors: a graph whose times a page cannot hold exactly.
+[[nodiscard]] Result<PageParts> page_parts(const PageInput& input);
+
 struct Page {
   std::string html;
   std::size_t carried = 0;              ///< variants that can be simulated in the page
   std::vector<std::string> left_out{};  ///< the others, with the reason
 };
 
-/// Errors: a graph whose times a page cannot hold exactly.
+/// One file that holds all of it.
 [[nodiscard]] Result<Page> make_page(const PageInput& input);
+
+/// The same page without any data: it asks the server that it came from.
+struct Shell {
+  std::string html;
+  std::string policy;  ///< its Content-Security-Policy
+};
+[[nodiscard]] Shell make_shell(std::string_view version);
 
 }  // namespace foretrace::explorer

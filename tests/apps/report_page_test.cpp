@@ -83,5 +83,48 @@ TEST_CASE("compare: two traces, or the ranks of two jobs behind --with") {
   CHECK(first_bad_line(run_program("compare " + demo + " " + demo + " --details").out).empty());
 }
 
+TEST_CASE("compare: both runs on one page, with reasons that add up, whatever their names") {
+  const std::string page = scratch_file("difference.html");
+  const Ran ran = run_program(
+      "compare examples/traces/demo_generated_cnn.json.gz "
+      "examples/traces/demo_generated_cnn_memory.json.gz -o " +
+      page);
+  CHECK(ran.code == 0);
+  const std::string html = text_of_file(page);
+  CHECK(html.find("data-kind=\"compare\"") != std::string::npos);
+  CHECK(html.find("id=\"block-after\"") != std::string::npos);
+  CHECK(html.find("instead of") != std::string::npos);
+  CHECK(html.find("unsafe") == std::string::npos);
+  const Ran over =
+      run_program(std::string("compare ") + demo_trace + " " + demo_trace + " -o " + demo_trace);
+  CHECK(over.code == 2);
+}
+
+TEST_CASE("report: a scenario has its stages and its sentence, and takes no what-ifs") {
+  const std::string page = scratch_file("plan.html");
+  const std::string scenario = "examples/09_report/pipeline.json";
+  CHECK(run_program("report --scenario " + scenario + " -o " + page).code == 0);
+  const std::string html = text_of_file(page);
+  CHECK(html.find("A step of <em>GPT-3 175B</em> takes") != std::string::npos);
+  CHECK(html.find("tokens/s") != std::string::npos);
+  CHECK(html.find("stage 7") != std::string::npos);
+  const Ran both = run_program("report --scenario " + scenario + " " + demo_trace + " -o " + page);
+  CHECK(both.code == 2);
+  CHECK(both.err.find("expected one of a trace, --scenario and --sweep") != std::string::npos);
+  CHECK(run_program("report --scenario " + scenario + " --apply amp -o " + page).code == 2);
+  CHECK(run_program("report --scenario " + std::string(demo_trace) + " -o " + page).code == 2);
+}
+
+TEST_CASE("report: a sweep has every feasible point, and a folder without one is named") {
+  const std::string folder = scratch_file("results");
+  const std::string page = scratch_file("sweep.html");
+  REQUIRE(run_program("sweep examples/sweeps/gpt3_512.json --quiet -o " + folder).code == 0);
+  CHECK(run_program("report --sweep " + folder + " -o " + page).code == 0);
+  const std::string html = text_of_file(page);
+  CHECK(html.find("the step time is least: <span class=\"to\">36.74 s.") != std::string::npos);
+  CHECK(html.find("4,254 feasible") != std::string::npos);
+  CHECK(run_program("report --sweep " + scratch_file("nothing") + " -o " + page).code == 2);
+}
+
 }  // namespace
 }  // namespace foretrace::test

@@ -2,18 +2,25 @@
 #include "apps/driver/compare/compare.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/options.h"
+#include "apps/cli/other_pages.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
+#include "apps/cli/output/outputs.h"
 #include "apps/driver/predict.h"
+#include "apps/explorer/comparison_page.h"
 #include "apps/report/pages.h"
+#include "apps/report/writers.h"
 
 namespace foretrace::commands {
 namespace {
@@ -22,6 +29,7 @@ struct Options {
   app::CommonOptions common;
   app::TraceOptions trace;
   std::vector<std::string> with;
+  std::string output;
 };
 
 /// A recording with its replay.
@@ -65,8 +73,23 @@ std::vector<driver::Doubt> doubts_of(const Side& before, const Side& after) {
   return doubts;
 }
 
+/// Both runs on one page.
+int write(const Options& options, const explorer::ComparisonInput& input) {
+  const Result<explorer::Page> page = explorer::make_comparison(input);
+  if (!page.ok()) return app::failure(page.error());
+  const Status written = app::write_page(options.output, *page);
+  if (!written.ok()) return app::failure(written.error());
+  return app::answer(
+      fmt::format("{}: {:.2f} MB\n", options.output, static_cast<double>(page->html.size()) / 1e6));
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  std::vector<std::string> inputs = options.trace.paths;
+  inputs.insert(inputs.end(), options.with.begin(), options.with.end());
+  if (const Status fine = app::check_outputs(std::array{options.output}, inputs); !fine.ok()) {
+    return app::failure(fine.error());
+  }
   std::vector<std::string> first;
   std::vector<std::string> second;
   if (const Status known = split(options, first, second); !known.ok()) {
@@ -82,9 +105,11 @@ int run(const Options& options) {
                                       driver::compared_run(after->recording, after->replay)};
   const Result<driver::Comparison> comparison = driver::compare_runs(runs[0], runs[1]);
   if (!comparison.ok()) return app::failure(comparison.error());
-  return app::answer(
-      report::compare_page({runs[0], runs[1], *comparison, doubts_of(*before, *after)}),
-      options.common);
+  const report::Page page =
+      report::compare_page({runs[0], runs[1], *comparison, doubts_of(*before, *after)});
+  if (options.output.empty()) return app::answer(page, options.common);
+  return write(options, {runs[0], runs[1], *comparison, doubts_of(*before, *after),
+                         report::html_of(page), FORETRACE_VERSION});
 }
 
 std::function<int()> setup(app::Arguments& cli) {
@@ -94,6 +119,9 @@ std::function<int()> setup(app::Arguments& cli) {
                  "a rank of the second run, where TRACE... are the ranks of the first; may be "
                  "repeated")
       .type_name("TRACE");
+  cli.add_option("-o,--output", options->output,
+                 "write a web page instead: both runs on one clock, and why they differ")
+      .type_name("FILE.html");
   app::add_run(cli, options->trace);
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
@@ -102,6 +130,8 @@ std::function<int()> setup(app::Arguments& cli) {
        "why the second run takes longer or shorter, in parts that add up"},
       {"foretrace compare before.json.gz after.json.gz --csv --table kernels",
        "every kernel of both, matched by layer, operator, name and shapes"},
+      {"foretrace compare before.json.gz after.json.gz -o difference.html",
+       "a page to send, with both timelines"},
       {"foretrace compare a0.json a1.json --with b0.json --with b1.json", "two jobs of two ranks"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/compare/compare.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/memory_need.h"
@@ -47,5 +48,13 @@ namespace foretrace::report {
 [[nodiscard]] Section replay_section(const driver::Replay& replay);
 /// What tensors rest on, and what deserves a second look, as rows.
 [[nodiscard]] Section flags_section(const trace::BuiltGraph& built);
+
+namespace sections {
+/// "host work, data loading": one reason of a comparison.
+[[nodiscard]] std::string reason_name(const driver::Compared& reason);
+/// What changed in it: in which precision, how many, how long each; of what has no operations the
+/// part that changed most.
+[[nodiscard]] std::string what_changed(const driver::Compared& row);
+}  // namespace sections
 
 }  // namespace foretrace::report

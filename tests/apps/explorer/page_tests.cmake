@@ -43,6 +43,13 @@ foretrace_page_equal("recorded memory of python frames" page ao/gtx1650_python_s
 foretrace_page_equal("a large language model on AMD" page tracelens/qwen15_05b_mi300x.json.gz)
 foretrace_page_equal("graph launches" page hta/train_2rank_v100_rank1.json.gz)
 
+# All of them take minutes: cmake --build --preset dev --target page_equality
+if(NODE)
+  add_custom_target(page_equality DEPENDS page_points USES_TERMINAL
+    COMMAND ${NODE} ${CMAKE_CURRENT_LIST_DIR}/equal_all.mjs $<TARGET_FILE:page_points>
+      ${CMAKE_CURRENT_BINARY_DIR}/page_equality ${FORETRACE_SHARED_DATA}/traces)
+endif()
+
 # A real browser has clocks of its own: these run where they are asked for, cmake -DFORETRACE_BROWSER_TESTS=ON.
 option(FORETRACE_BROWSER_TESTS "Test pages in Chromium too" OFF)
 if(NOT FORETRACE_BROWSER_TESTS)
@@ -73,6 +80,16 @@ if(CHROMIUM AND NOT no_sockets)
   add_test(NAME "${test}" COMMAND ${NODE} --experimental-websocket ${CMAKE_CURRENT_LIST_DIR}/interact.mjs ${CHROMIUM}
     $<TARGET_FILE:foretrace_cli> ${PROJECT_SOURCE_DIR}/examples/traces/demo_generated_cnn.json.gz
     ${CMAKE_CURRENT_BINARY_DIR}/page_interact)
+else()
+  add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium, or no node with WebSocket")
+endif()
+set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+
+# The page of `serve` with its engine behind it.
+set(test "page: asks its server, and goes on without it")
+if(CHROMIUM AND NOT no_sockets)
+  add_test(NAME "${test}" COMMAND ${NODE} --experimental-websocket ${CMAKE_CURRENT_LIST_DIR}/served.mjs ${CHROMIUM}
+    $<TARGET_FILE:foretrace_cli> ${PROJECT_SOURCE_DIR}/examples/traces/demo_generated_cnn_memory.json.gz)
 else()
   add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium, or no node with WebSocket")
 endif()

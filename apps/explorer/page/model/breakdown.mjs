@@ -4,108 +4,130 @@ import { isDevice, isHost, kindsOf, midpoint } from './engine.mjs';
 
 export const uses = ['compute', 'communication', 'waiting', 'copy', 'host', 'idle'];
 
-/** Pairs of begin and end in order of time, merged where they touch. */
+/** Pairs of begin and end in order of time, merged where they touch. Its room is kept. */
 class Cover {
-  constructor() { this.pairs = []; }
+  constructor(most) { this.reset(most); }
+
+  reset(most) {
+    if (!this.pairs || this.pairs.length < 2 * most) this.pairs = new Float64Array(2 * most);
+    this.count = 0;
+    this.isMixed = false;
+    return this;
+  }
 
   add(begin, end) {
-    const { pairs } = this;
-    const last = pairs.length - 1;
-    if (last > 0 && begin < pairs[last - 1]) {
-      this.isMixed = true; // not in order: put right when it is asked for
-      pairs.push(begin, end);
-    } else if (last > 0 && begin <= pairs[last]) {
-      if (end > pairs[last]) pairs[last] = end;
-    } else {
-      pairs.push(begin, end);
+    const { pairs, count } = this;
+    if (count > 0 && begin <= pairs[count - 1] && begin >= pairs[count - 2]) {
+      if (end > pairs[count - 1]) pairs[count - 1] = end;
+      return;
     }
+    if (count > 0 && begin < pairs[count - 2]) this.isMixed = true; // put right when asked for
+    pairs[count] = begin;
+    pairs[count + 1] = end;
+    this.count = count + 2;
   }
 
   sorted() {
-    if (!this.isMixed) return this.pairs;
-    const order = new Uint32Array(this.pairs.length / 2).map((_, i) => i);
+    if (!this.isMixed) return this;
+    const order = new Uint32Array(this.count / 2).map((_, i) => i);
     order.sort((x, y) => this.pairs[2 * x] - this.pairs[2 * y]);
-    const cover = new Cover();
+    const cover = new Cover(this.count / 2);
     for (const i of order) cover.add(this.pairs[2 * i], this.pairs[2 * i + 1]);
-    return cover.pairs;
+    return cover;
   }
-}
 
-/** What either of two sorted lists covers. */
-function union(a, b) {
-  if (a.length === 0) return b;
-  const cover = new Cover();
-  for (let i = 0, k = 0; i < a.length || k < b.length;) {
-    if (k >= b.length || (i < a.length && a[i] <= b[k])) {
-      cover.add(a[i], a[i + 1]);
-      i += 2;
-    } else {
-      cover.add(b[k], b[k + 1]);
-      k += 2;
+  /** Becomes what either of two others covers. */
+  become(a, b) {
+    this.reset((a.count + b.count) / 2);
+    const x = a.pairs;
+    const y = b.pairs;
+    for (let i = 0, k = 0; i < a.count || k < b.count;) {
+      if (k >= b.count || (i < a.count && x[i] <= y[k])) {
+        this.add(x[i], x[i + 1]);
+        i += 2;
+      } else {
+        this.add(y[k], y[k + 1]);
+        k += 2;
+      }
     }
+    return this;
   }
-  return cover.pairs;
+
+  length() {
+    let sum = 0;
+    for (let i = 0; i < this.count; i += 2) sum += this.pairs[i + 1] - this.pairs[i];
+    return sum;
+  }
 }
 
-const lengthOf = (pairs) => {
-  let sum = 0;
-  for (let i = 0; i < pairs.length; i += 2) sum += pairs[i + 1] - pairs[i];
-  return sum;
-};
-
-function launchingLanes(graph, works) {
-  if (!graph.launching) {
+/** Lanes that launch, and how many stretches a lane can cover. Once per graph. */
+function lanesOf(graph, works) {
+  if (!graph.covering) {
     const kind = kindsOf(graph, works);
-    graph.launching = new Set();
-    for (let i = 0; i < graph.size; ++i) if (kind[i] === 1) graph.launching.add(graph.lane[i]);
+    const launching = new Set();
+    const most = [];
+    for (let i = 0; i < graph.size; ++i) {
+      if (kind[i] === 1) launching.add(graph.lane[i]);
+      most[graph.lane[i]] = (most[graph.lane[i]] ?? 0) + 2;
+    }
+    graph.covering = { launching, most, part: Int32Array.from(works, (work) => work.part) };
   }
-  return graph.launching;
+  return graph.covering;
 }
 
 /** What tasks cover by use and lane, clipped to the window: lanes are in order by themselves. */
 function claims(run, scope) {
-  const { graph, works, lanes, points, weights } = run;
+  const { graph, works, lanes, points, room } = run;
+  const { segment } = run.weights;
+  const { lane: lanesOfTasks, lane_source: sources, step: steps, work: workOfTask } = graph;
   const kind = kindsOf(graph, works);
-  const launching = launchingLanes(graph, works);
-  const covers = [[], [], [], [], []];
+  const { launching, most, part: partOf } = lanesOf(graph, works);
+  const inScope = Uint8Array.from(lanes, (lane) => Number(lane.rank === scope.rank));
+  const isLaunching = Uint8Array.from(lanes, (_, i) => Number(launching.has(i)));
+  room.covers ??= uses.slice(1).map(() => []);
+  for (const covers of room.covers) for (const cover of covers) cover?.reset(0);
   const { begin: first, end: last } = scope;
   const add = (use, lane, from, to) => {
     const begin = from < first ? first : from;
     const end = to > last ? last : to;
-    if (begin < end) (covers[use][lane] ??= new Cover()).add(begin, end);
+    if (begin < end) (room.covers[use][lane] ??= new Cover(most[lane])).add(begin, end);
   };
   for (let i = 0; i < graph.size; ++i) {
-    const lane = graph.lane[i];
-    if (lanes[lane].rank !== scope.rank) continue;
-    if (scope.step >= 0 && !(isDevice(kind[i]) && graph.step[i] === scope.step)) continue;
+    const lane = lanesOfTasks[i];
+    if (inScope[lane] === 0) continue;
+    if (scope.step >= 0 && !(isDevice(kind[i]) && steps[i] === scope.step)) continue;
     const start = points[2 * i];
     const end = points[2 * i + 1];
-    const before = graph.lane_source[i] < 0 ? 0 : points[graph.lane_source[i]];
+    const before = sources[i] < 0 ? 0 : points[sources[i]];
     if (isHost(kind[i])) {
-      if (!launching.has(lane)) continue;
-      add(4, lane, before, Math.min(before + weights.segment[i], start));
+      if (isLaunching[lane] === 0) continue;
+      const worked = before + segment[i];
+      add(4, lane, before, worked < start ? worked : start);
       add(4, lane, start, end);
     } else if (kind[i] === 4) {
       add(3, lane, start, end);
     } else if (kind[i] !== 3 && kind[i] !== 9) {
       add(0, lane, start, end);
     } else {
-      const { part } = works[graph.work[i]];
-      if (part === 2 && graph.lane_source[i] >= 0) add(2, lane, before, start);
+      const part = partOf[workOfTask[i]];
+      if (part === 2 && sources[i] >= 0) add(2, lane, before, start);
       add(part === 1 ? 2 : 1, lane, start, end);
     }
   }
-  return covers;
+  return room.covers;
 }
 
 /** {compute, communication, waiting, copy, host, idle}; adds up to the window. */
 export function breakdownOf(run, scope) {
-  let covered = [];
+  let [covered, next] = (run.room.unions ??= [new Cover(0), new Cover(0)]);
+  covered.reset(0);
   let total = 0;
   const out = {};
   claims(run, scope).forEach((covers, use) => {
-    for (const cover of covers) if (cover) covered = union(covered, cover.sorted());
-    const all = lengthOf(covered);
+    for (const cover of covers) {
+      if (cover && cover.count > 0) [covered, next] = [next.become(covered, cover.sorted()), covered];
+    }
+    const all = covered.length();
     out[uses[use]] = all - total;
     total = all;
   });

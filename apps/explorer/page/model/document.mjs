@@ -27,33 +27,58 @@ export class Document {
     return this.facts.variants.find((variant) => variant.name === name) ?? null;
   }
 
+  /** A what-if that an engine made, in place of the one that it made before. */
+  adopt({ variant, strings, bytes }) {
+    this.known ??= this.strings.length;
+    this.strings.length = this.known;
+    this.strings.push(...strings);
+    const moved = variant.works.map(([name, operator, shapes, ...rest]) =>
+      [name + this.known, operator + this.known, shapes + this.known, ...rest]);
+    this.facts.variants = this.facts.variants.filter((each) => each.name !== variant.name);
+    this.facts.variants.push({ ...variant, works: moved });
+    this.given = { name: variant.name, bytes };
+    this.loaded.delete(variant.name);
+  }
+
+  /** A graph that is no change of another one. */
+  async alone(facts) {
+    const bytes = await inflate(this.block(facts.block));
+    return { graph: readGraph(bytes, facts.columns), works: facts.works.map(workOf), lanes: facts.lanes,
+      steps: facts.steps.map(stepOf), labels: facts.labels };
+  }
+
   /** The graph of the recorded run (null) or of a what-if that the page carries. */
   async side(name) {
     if (this.loaded.has(name)) return this.loaded.get(name);
     const { base } = this.facts;
     let side = null;
     if (name === null) {
-      const bytes = await inflate(this.block(base.block));
-      side = { graph: readGraph(bytes, base.columns), works: base.works.map(workOf),
-        lanes: base.lanes, steps: base.steps.map(stepOf) };
+      side = await this.alone(base);
+    } else if (name === 'after') {
+      side = await this.alone(this.facts.after);
     } else {
       const recorded = await this.side(null);
       const variant = this.variant(name);
-      const bytes = await inflate(this.block(variant.block));
+      const bytes = this.given?.name === name ? this.given.bytes : await inflate(this.block(variant.block));
       side = { graph: readVariant(bytes, variant.columns, recorded.graph),
         works: recorded.works.slice(0, variant.works_from).concat(variant.works.map(workOf)),
         lanes: recorded.lanes.slice(0, variant.lanes_from).concat(variant.lanes),
-        steps: variant.steps.map(stepOf) };
+        steps: variant.steps.map(stepOf), labels: recorded.labels };
     }
     this.loaded.set(name, side);
     return side;
   }
 
-  /** Simulates a side under factors; `into` is a former run whose memory may be used again. */
-  run(side, factors = asRecorded(), into = null) {
-    const weights = isAsRecorded(factors) ? plainWeights(side.graph) : weigh(side.graph, side.works, factors);
-    const { points, span } = simulate(side.graph, weights, into && into.points);
-    const run = { ...side, weights, points, span, times: null };
+  /**
+   * Simulates a side under factors. `again`: what the last such run of this graph was made of is
+   * used again, so a slider that moves leaves nothing to collect; that run is then no more.
+   */
+  run(side, factors = asRecorded(), again = false) {
+    const room = again ? (side.graph.room ??= { weights: {} }) : { weights: {} };
+    const weights = isAsRecorded(factors) ? plainWeights(side.graph) : weigh(side.graph, side.works, factors, room.weights);
+    const { points, span } = simulate(side.graph, weights, room.points);
+    room.points = points;
+    const run = { ...side, weights, points, span, room, times: null };
     run.answer = answerOf(run, this.facts.step_number);
     return run;
   }

@@ -30,11 +30,15 @@ export function kindsOf(graph, works) {
   return graph.kind;
 }
 
+/** Room for so many figures: what was used before, if it is as long. */
+export const room = (into, size) => (into && into.length === size ? into : new Float64Array(size));
+
 /** Values of chosen places times a factor, rounded to whole ns; the others as they are. */
-function scaled(values, chosen, factor) {
-  const out = new Float64Array(values);
+function scaled(values, chosen, factor, into) {
+  const out = room(into, values.length);
   for (let i = 0; i < out.length; ++i) {
-    if (chosen[i] === 1 && out[i] !== 0) out[i] = round(out[i] * factor);
+    const value = values[i];
+    out[i] = chosen[i] === 1 && value !== 0 ? round(value * factor) : value;
   }
   return out;
 }
@@ -54,22 +58,26 @@ function masksOf(graph, works) {
 
 /**
  * Durations, segments and lags under factors: first the host, then the device, then single kernels,
- * each rounded to whole ns as scale_host and scale_device do.
+ * each rounded to whole ns as scale_host and scale_device do. `into`: an object that keeps what is
+ * made, for the next time.
  */
-export function weigh(graph, works, factors) {
+export function weigh(graph, works, factors, into = {}) {
   const masks = masksOf(graph, works);
   let { duration, segment, cause_lag: cause, extra_lag: extra, overflow_lag: overflow } = graph;
   if (factors.host !== 1) {
-    duration = scaled(duration, masks.host, factors.host);
-    segment = scaled(segment, masks.host, factors.host);
-    cause = scaled(cause, masks.cause, factors.host);
-    extra = scaled(extra, masks.extra, factors.host);
-    overflow = scaled(overflow, masks.overflow, factors.host);
+    duration = into.duration = scaled(duration, masks.host, factors.host, into.duration);
+    segment = into.segment = scaled(segment, masks.host, factors.host, into.segment);
+    cause = into.cause = scaled(cause, masks.cause, factors.host, into.cause);
+    extra = into.extra = scaled(extra, masks.extra, factors.host, into.extra);
+    overflow = into.overflow = scaled(overflow, masks.overflow, factors.host, into.overflow);
   }
-  if (factors.device !== 1) duration = scaled(duration, masks.device, factors.device);
+  if (factors.device !== 1) {
+    duration = into.duration = scaled(duration, masks.device, factors.device, into.duration);
+  }
   for (const [name, factor] of factors.names) {
-    const chosen = masks.device.map((is, i) => (is && works[graph.work[i]].name === name ? 1 : 0));
-    duration = scaled(duration, chosen, factor);
+    const named = Uint8Array.from(works, (work) => Number(work.name === name));
+    const chosen = masks.device.map((is, i) => is & named[graph.work[i]]);
+    duration = into.duration = scaled(duration, chosen, factor, into.duration);
   }
   return { duration, segment, cause, extra, overflow };
 }
@@ -79,7 +87,7 @@ export function simulate(graph, weights, into) {
   const { size, lane_source: lane, cause_source: causes, extra_source: extras } = graph;
   const { overflow_task: rows, overflow_source: sources, overflow_late: lates, fraction } = graph;
   const { duration, segment, cause, extra, overflow } = weights;
-  const points = into && into.length === 2 * size ? into : new Float64Array(2 * size);
+  const points = room(into, 2 * size);
   let span = 0;
   let next = 0;
   for (let i = 0; i < size; ++i) {

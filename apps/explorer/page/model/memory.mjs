@@ -1,4 +1,5 @@
 // Live bytes over time, in the order of the host program: what foretrace::track_memory says.
+import { room } from './engine.mjs';
 
 /** Allocations and frees of every device by host thread, in program order. Once per graph. */
 function devicesOf(graph) {
@@ -42,10 +43,15 @@ function devicesOf(graph) {
 
 /** [{rank, device, base, peak, at, times, live}], one per device that holds tensors. */
 export function memoryOf(run) {
-  return devicesOf(run.graph).map((device) => follow(run, device));
+  run.room.curves ??= [];
+  return devicesOf(run.graph).map((device, d) => {
+    const curve = follow(run, device, run.room.curves[d]);
+    run.room.curves[d] = curve;
+    return curve;
+  });
 }
 
-function follow(run, device) {
+function follow(run, device, former) {
   const { graph, points, weights } = run;
   const timeOf = (event) => {
     const before = graph.lane_source[event.task];
@@ -56,7 +62,7 @@ function follow(run, device) {
   const threads = device.threads.map((list) => ({ list, next: 0, at: timeOf(list[0]) }));
   const count = threads.reduce((sum, thread) => sum + thread.list.length, 0);
   const curve = { rank: device.rank, device: device.device, base: device.base, peak: device.base,
-    at: 0, times: new Float64Array(count), live: new Float64Array(count) };
+    at: 0, times: room(former?.times, count), live: room(former?.live, count) };
   const came = threads.length > 1 ? new Uint8Array(graph.tensor_bytes.length) : null;
   let live = device.base;
   let now = 0;

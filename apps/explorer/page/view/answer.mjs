@@ -6,7 +6,9 @@ const parts = [['compute', 'device computes'], ['communication', 'exposed commun
   ['waiting', 'waiting for late ranks'], ['copy', 'device copies'],
   ['host', 'device waits for the host'], ['idle', 'latencies and gaps']];
 
-const wordOf = (answer) => (answer.isSpan ? 'run' : 'step');
+const usual = { before: 'recorded', after: 'predicted' };
+const wordOf = (answer, facts) => facts.unit ?? (answer.isSpan ? 'run' : 'step');
+const namesOf = ({ before }) => ({ ...usual, before: before ?? usual.before });
 const strong = (text) => make('b', {}, text);
 
 /** What was changed, in words: the what-if, then the sliders. */
@@ -29,12 +31,14 @@ function changesOf(state, strings) {
 
 const samplesText = (samples) => (samples === 1 ? '' : `, for ${factor(samples)} the samples`);
 
-/** `now`, `then`: {answer, breakdown, memory}; `range`: {low, high} or null. */
-export function showAnswer(now, then, state, strings) {
+/** `now`, `then`: {answer, breakdown, memory}; `state.range`: {low, high} or null. */
+export function showAnswer(now, then, state, facts) {
+  const { strings } = facts;
+  const names = namesOf(facts);
   const before = now.answer.step;
   const after = then.answer.step;
   const what = changesOf(state, strings);
-  const unit = wordOf(now.answer);
+  const unit = wordOf(now.answer, facts);
   const sample = after / state.samples; // of a step of more or fewer samples, what the same work takes
   if (!what) {
     replace('sentence', `This ${unit} takes `, make('em', {}, time(before)), '.');
@@ -46,28 +50,28 @@ export function showAnswer(now, then, state, strings) {
       make('span', { class: 'to' }, time(after, before)), make('span', { class: 'from' },
         ` instead of ${time(before)}${samplesText(state.samples)}.`));
   }
-  const facts = [];
+  const figures = [];
   if (what) {
-    facts.push(make('span', { class: sample <= before ? 'good' : 'bad' },
+    figures.push(make('span', { class: sample <= before ? 'good' : 'bad' },
       strong(percent(sample / Math.max(1, before) - 1)), state.samples === 1 ? '' : ' per sample'));
-    facts.push(make('span', {}, strong(factor(before / Math.max(1, sample)))));
+    figures.push(make('span', {}, strong(factor(before / Math.max(1, sample)))));
     if (state.range) {
-      facts.push(make('span', {}, 'between ', strong(time(state.range.low, before)), ' and ',
+      figures.push(make('span', {}, 'between ', strong(time(state.range.low, before)), ' and ',
         strong(time(state.range.high, before))));
     }
   }
   const peak = (side) => Math.max(0, ...side.memory.map((curve) => curve.peak));
   if (peak(now) > 0) {
-    facts.push(make('span', {}, 'memory peak ', strong(bytes(peak(now))),
+    figures.push(make('span', {}, 'memory peak ', strong(bytes(peak(now))),
       peak(then) === peak(now) ? '' : ' \u2192 ', peak(then) === peak(now) ? '' : strong(bytes(peak(then)))));
   }
-  replace('figures', ...facts);
-  showRange(before, after, what, state);
-  showBreakdown(now, then, what);
+  replace('figures', ...figures);
+  showRange(before, after, what, state, names);
+  showBreakdown(now, then, what, { ...names, idle: facts.idle });
 }
 
 /** Recorded and predicted as bars, with the range as a whisker. */
-function showRange(before, after, what, state) {
+export function showRange(before, after, what, state, names = usual) {
   const width = 520;
   const low = state.range ? state.range.low : after;
   const high = state.range ? state.range.high : after;
@@ -80,17 +84,17 @@ function showRange(before, after, what, state) {
       draw('text', { x: inside ? 18 : x(Math.max(ns, high)) + 10, y: y + height / 2 + 4,
         class: inside ? `${name}-text` : 'bar-now-text' }, text)];
   };
-  const marks = [...bar(12, 22, before, 'bar-now', `recorded ${time(before)}`)];
+  const marks = [...bar(12, 22, before, 'bar-now', `${names.before} ${time(before)}`)];
   if (what) {
-    marks.push(...bar(44, 26, after, 'bar-then', `predicted ${time(after, before)}`));
+    marks.push(...bar(44, 26, after, 'bar-then', `${names.after} ${time(after, before)}`));
     if (high > low) {
       marks.push(draw('rect', { x: x(low), y: 44, width: (high - low) * scale, height: 26, class: 'range' }));
       marks.push(draw('path', { d: `M${x(low)} 40v34M${x(high)} 40v34M${x(low)} 57H${x(high)}`,
         class: 'whisker' }));
     }
   }
-  const label = what ? `recorded ${time(before)}, predicted ${time(after, before)}`
-    : `recorded ${time(before)}`;
+  const label = what ? `${names.before} ${time(before)}, ${names.after} ${time(after, before)}`
+    : `${names.before} ${time(before)}`;
   replace('range', draw('svg', { viewBox: `0 0 ${width} 84`, role: 'img', 'aria-label': label }, ...marks));
 }
 
@@ -114,12 +118,13 @@ function breakdownBar(side, most, label) {
     make('span', { class: 'bar-value' }, time(side.answer.step, most))];
 }
 
-function showBreakdown(now, then, what) {
+export function showBreakdown(now, then, what, names = usual) {
+  const named = parts.map(([key, name]) => [key, key === 'idle' ? names.idle ?? name : name]);
   const most = Math.max(1, now.answer.step, then.answer.step);
-  const bars = breakdownBar(now, most, 'recorded');
-  if (what) bars.push(...breakdownBar(then, most, 'predicted'));
+  const bars = breakdownBar(now, most, names.before);
+  if (what) bars.push(...breakdownBar(then, most, names.after));
   replace('bars', ...bars);
-  replace('uses', ...parts.filter(([key]) => now.breakdown[key] > 0 || then.breakdown[key] > 0)
+  replace('uses', ...named.filter(([key]) => now.breakdown[key] > 0 || then.breakdown[key] > 0)
     .map(([key, name]) => {
       const change = then.breakdown[key] - now.breakdown[key];
       const shows = what && Math.abs(change) > now.answer.step / 1000;

@@ -10,12 +10,14 @@ const reasons = ['nothing', 'the program order', 'the operation before it on its
   'the begin of the window', 'the what-if'];
 const mostRows = 12;
 
-export function nameOf(side, row, i, strings, labels) {
+export function nameOf(side, row, i, strings) {
   const label = row.label[i];
   if (label === -2) return 'outside every region';
   if (label === -3) return 'waits';
-  if (label >= 0) return strings[labels[label]] || 'outside every region';
-  return strings[side.works[side.graph.work[row.task[i]]].name];
+  if (label >= 0) return strings[side.labels[label]] || 'outside every region';
+  const name = strings[side.works[side.graph.work[row.task[i]]].name];
+  const ordinal = side.graph.ordinal?.[row.task[i]] ?? 0;
+  return ordinal > 0 ? `${ordinal} \u00b7 ${name}, micro-batch ${ordinal}` : name;
 }
 
 /** Which of the points that a task waits for came last, in words. */
@@ -45,11 +47,11 @@ function whyThen(run, task, strings) {
 const rowsOfFacts = (facts) => facts.filter((fact) => fact !== null && fact[1] !== '')
   .flatMap(([label, value]) => [make('dt', {}, label), make('dd', {}, value)]);
 
-/** `mark`: {side, row, i, twin}; `onFactor(name, value)` when its slider moves. */
-export function showSlice(mark, runs, strings, labels, state, onFactor) {
+/** `mark`: {side, row, i, twin}; `onFactor(name, value)` when its slider moves; null: it has none. */
+export function showSlice(mark, runs, strings, state, onFactor) {
   if (!mark) {
-    replace('slice', make('p', { class: 'hint' }, 'Choose a slice: what it is, why it starts when it does, '
-      + 'and what the run would be if it were faster. W S zoom, A D move, arrows walk, F fits, 0 shows all.'));
+    replace('slice', make('p', { class: 'hint' }, `Choose a slice: what it is, why it starts when it does${
+      onFactor ? ', and what the run would be if it were faster' : ''}. W S zoom, A D move, arrows walk, F fits, 0 shows all.`));
     return;
   }
   const run = runs[mark.side];
@@ -57,7 +59,7 @@ export function showSlice(mark, runs, strings, labels, state, onFactor) {
   const task = row.task[i];
   const work = run.works[run.graph.work[task]];
   const isTask = row.label[i] === -1;
-  const name = nameOf(run, row, i, strings, labels);
+  const name = nameOf(run, row, i, strings);
   const length = row.end[i] - row.begin[i];
   const twin = mark.twin;
   const other = twin ? twin.row.end[twin.i] - twin.row.begin[twin.i] : null;
@@ -73,7 +75,7 @@ export function showSlice(mark, runs, strings, labels, state, onFactor) {
   ];
   const children = [make('h3', {}, name.length > 300 ? `${name.slice(0, 300)}\u2026` : name),
     make('dl', {}, ...rowsOfFacts(facts))];
-  if (isTask && isDevice(work.kind)) children.push(kernelSlider(run, work, state, onFactor));
+  if (onFactor && isTask && isDevice(work.kind)) children.push(kernelSlider(run, work, state, onFactor));
   replace('slice', ...children);
 }
 

@@ -1,19 +1,13 @@
 // Figures with their units, as apps/report/text.cpp writes them.
 
-const units = [['s', 1e9], ['ms', 1e6], ['\u00b5s', 1e3], ['ns', 1]];
-const unitOf = (ns) => units.find(([, size]) => Math.abs(ns) >= size) ?? units[3];
-
-function digitsOf(value, digits) {
-  const before = value === 0 ? 1 : Math.max(1, Math.floor(Math.log10(Math.abs(value))) + 1);
-  return value.toFixed(Math.max(0, digits - before)).replace('-', '\u2212');
-}
-
 /** A time in the unit and with the decimals of `scale`. */
 export function time(ns, scale = ns) {
-  const [unit, size] = unitOf(scale === 0 ? ns : scale);
-  const [whole] = [Math.abs(scale / size)];
-  const decimals = unit === 'ns' ? 0 : Math.max(0, 4 - Math.max(1, Math.floor(Math.log10(whole || 1)) + 1));
-  return `${(ns / size).toFixed(decimals).replace('-', '\u2212')} ${unit}`;
+  const size = Math.abs(scale || ns);
+  let text;
+  if (size < 1e6) text = `${(ns / 1e3).toFixed(1)} \u00b5s`;
+  else if (size >= 1e10) text = `${(ns / 1e9).toFixed(size < 1e11 ? 2 : 1)} s`;
+  else text = `${(ns / 1e6).toFixed(size < 1e7 ? 3 : size < 1e8 ? 2 : 1)} ms`;
+  return text.replace('-', '\u2212');
 }
 export const signedTime = (ns, scale = ns) => `${ns < 0 ? '\u2212' : '+'}${time(Math.abs(ns), scale)}`;
 
@@ -48,5 +42,3 @@ export function shortName(name) {
   const last = inner ? inner[inner.length - 1] : '';
   return last && !head.includes(last) ? `${head} \u00b7 ${last}` : head;
 }
-
-export const roughly = (value) => digitsOf(value, 3);

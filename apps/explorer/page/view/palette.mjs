@@ -13,6 +13,9 @@ export const classes = [
   ['call', 'host: calls'],
   ['wait', 'waiting'],
   ['plain', 'host: outside every region'],
+  ['forward', 'forward'],
+  ['backward', 'backward'],
+  ['update', 'optimizer'],
 ];
 const index = Object.fromEntries(classes.map(([name], i) => [name, i]));
 export const waitClass = index.wait;
@@ -22,6 +25,10 @@ export const plainClass = index.plain;
 // in the order of foretrace::KernelClass
 const ofKernel = ['product', 'product', 'product', 'norm', 'norm', 'elementwise', 'norm', 'movement',
   'movement', 'optimizer', 'collective', 'other'];
+
+/** Of a step that was never recorded: its work has no kernels, but phases. */
+const ofPhase = { 1: index.forward, 2: index.backward, 3: index.update };
+export const classOfPhase = (phase, work) => (work.kind === 2 && ofPhase[phase] !== undefined ? ofPhase[phase] : classOf(work));
 
 export function classOf(work) {
   switch (work.kind) {

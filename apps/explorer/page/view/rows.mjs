@@ -1,12 +1,14 @@
 // From a simulated run to rows of slices: one per lane, busiest first, more where they overlap.
 import { isDevice, isHost, kindsOf } from '../model/engine.mjs';
-import { classOf, hostClass, plainClass, waitClass } from './palette.mjs';
+import { classOf, classOfPhase, hostClass, plainClass, waitClass } from './palette.mjs';
 
 const mostLanes = 14;
+const mostStages = 64;
 
 function laneTitle(lane, several) {
   const rank = several ? `rank ${lane.rank}, ` : '';
   if (lane.kind === 'host_thread') return `${rank}${lane.name || `thread ${lane.number}`}`;
+  if (lane.name && lane.name.startsWith('stage ')) return lane.name;
   return `${rank}${lane.kind === 'stream' ? 'stream' : lane.kind.replaceAll('_', ' ')} ${lane.number}`;
 }
 
@@ -14,12 +16,16 @@ function laneTitle(lane, several) {
 class Slices {
   constructor(lane, most) {
     this.lane = lane;
-    this.count = 0;
     this.begin = new Float64Array(most);
     this.end = new Float64Array(most);
     this.cls = new Uint8Array(most);
     this.task = new Int32Array(most);
     this.label = new Int32Array(most);
+    this.reset();
+  }
+
+  reset() {
+    this.count = 0;
     this.busy = 0;
   }
 
@@ -31,7 +37,7 @@ class Slices {
     this.cls[at] = cls;
     this.task[at] = task;
     this.label[at] = label;
-    this.count += 1;
+    this.count = at + 1;
     if (cls !== waitClass) this.busy += end - begin;
   }
 
@@ -43,62 +49,78 @@ class Slices {
   }
 }
 
-/** How many slices each lane can have, and the class of each work. Once per graph. */
+/** The tasks of every lane, how many slices they can be, and their classes. Once per graph. */
 function planOf(graph, works) {
   if (!graph.plan) {
     const kind = kindsOf(graph, works);
-    const most = [];
+    const lanes = new Map();
     for (let i = 0; i < graph.size; ++i) {
       if (kind[i] === 9) continue;
+      const lane = graph.lane[i];
+      if (!lanes.has(lane)) lanes.set(lane, { tasks: [], most: 0 });
       const origin = graph.origin ? graph.origin[i] : i;
       const parts = origin >= 0 ? graph.first_part[origin + 1] - graph.first_part[origin] : 0;
-      most[graph.lane[i]] = (most[graph.lane[i]] ?? 0) + 3 + parts;
+      lanes.get(lane).tasks.push(i);
+      lanes.get(lane).most += 3 + parts;
     }
-    graph.plan = { most, cls: works.map(classOf) };
+    for (const plan of lanes.values()) plan.tasks = Int32Array.from(plan.tasks);
+    const cls = Uint8Array.from(works, classOf);
+    if (graph.ordinal) for (let i = 0; i < graph.size; ++i) cls[graph.work[i]] = classOfPhase(graph.phase[i], works[graph.work[i]]);
+    graph.plan = { lanes, cls, part: Uint8Array.from(works, (work) => work.part) };
   }
   return graph.plan;
 }
 
 /** The segment before a host task, cut into the regions that cover it; they count from its end. */
 function addSegment(run, i, slices) {
-  const { graph, points, weights } = run;
+  const { graph, points } = run;
+  const { segment } = run.weights;
+  const { part_duration: durations, part_label: labels } = graph;
   const before = graph.lane_source[i] < 0 ? 0 : points[graph.lane_source[i]];
   const start = points[2 * i];
-  const begin = Math.min(before, start);
-  const to = Math.min(begin + weights.segment[i], start);
+  const begin = before < start ? before : start;
+  const to = begin + segment[i] < start ? begin + segment[i] : start;
   const origin = graph.origin ? graph.origin[i] : i;
   const first = origin >= 0 ? graph.first_part[origin] : 0;
   const last = origin >= 0 ? graph.first_part[origin + 1] : 0;
   let recorded = 0;
-  for (let k = first; k < last; ++k) recorded += graph.part_duration[k];
+  for (let k = first; k < last; ++k) recorded += durations[k];
   // a faster host shortens its regions alike; what none covers comes first
   const scale = recorded > to - begin ? (to - begin) / recorded : 1;
-  let at = Math.max(begin, to - recorded * scale);
+  let at = to - recorded * scale;
+  if (at < begin) at = begin;
   slices.add(begin, at, plainClass, i, -2);
   for (let k = first; k < last; ++k) {
-    const end = k + 1 === last ? to : Math.min(to, at + graph.part_duration[k] * scale);
-    slices.add(at, end, hostClass, i, graph.part_label[k]);
+    let end = k + 1 === last ? to : at + durations[k] * scale;
+    if (end > to) end = to;
+    slices.add(at, end, hostClass, i, labels[k]);
     at = end;
   }
   if (before > 0) slices.add(to, start, waitClass, i, -3);
 }
 
-export function rowsOf(run) {
-  const { graph, works, lanes, points } = run;
+function fillLane(run, plan, tasks, slices) {
+  const { graph, works, points } = run;
   const kind = kindsOf(graph, works);
-  const plan = planOf(graph, works);
-  const byLane = new Map();
-  for (let i = 0; i < graph.size; ++i) {
-    const lane = graph.lane[i];
-    if (kind[i] === 9) continue;
-    if (!byLane.has(lane)) byLane.set(lane, new Slices(lanes[lane], plan.most[lane]));
-    const slices = byLane.get(lane);
-    const work = works[graph.work[i]];
+  const { work: workOf, lane_source: sources } = graph;
+  slices.reset();
+  for (let k = 0; k < tasks.length; ++k) {
+    const i = tasks[k];
     if (isHost(kind[i])) addSegment(run, i, slices);
-    if (isDevice(kind[i]) && work.part === 2 && graph.lane_source[i] >= 0) {
-      slices.add(points[graph.lane_source[i]], points[2 * i], waitClass, i, -3);
+    else if (plan.part[workOf[i]] === 2 && isDevice(kind[i]) && sources[i] >= 0) {
+      slices.add(points[sources[i]], points[2 * i], waitClass, i, -3);
     }
-    slices.add(points[2 * i], points[2 * i + 1], plan.cls[graph.work[i]], i, -1);
+    slices.add(points[2 * i], points[2 * i + 1], plan.cls[workOf[i]], i, -1);
+  }
+}
+
+export function rowsOf(run) {
+  const { graph, works, lanes } = run;
+  const plan = planOf(graph, works);
+  const byLane = (run.room.slices ??= new Map());
+  for (const [lane, { tasks, most }] of plan.lanes) {
+    if (!byLane.has(lane)) byLane.set(lane, new Slices(lanes[lane], most));
+    fillLane(run, plan, tasks, byLane.get(lane));
   }
   const several = new Set(lanes.filter((lane) => lane.rank >= 0).map((lane) => lane.rank)).size > 1;
   const all = [...byLane.values()].filter((slices) => slices.busy > 0);
@@ -111,7 +133,7 @@ export function rowsOf(run) {
     place.set(kindOfLane, at + 1);
     slices.place = at;
   }
-  const busiest = new Set([...all].sort((a, b) => a.place - b.place || b.busy - a.busy).slice(0, mostLanes));
+  const busiest = new Set([...all].sort((a, b) => a.place - b.place || b.busy - a.busy).slice(0, graph.ordinal ? mostStages : mostLanes));
   all.sort((a, b) => a.lane.rank - b.lane.rank || isThread(a) - isThread(b)
     || a.lane.number - b.lane.number);
   const rows = all.filter((slices) => busiest.has(slices))

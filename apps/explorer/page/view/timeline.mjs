@@ -28,6 +28,12 @@ export class Timeline {
     this.pending = 0;
     new ResizeObserver(() => this.resize()).observe(root);
     this.listen();
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.readTheme());
+    // paper is light, whatever the screen was
+    matchMedia('print').addEventListener('change', () => {
+      this.readTheme();
+      this.drawNow();
+    });
   }
 
   readTheme() {
@@ -96,6 +102,14 @@ export class Timeline {
         this.draw();
       });
     }
+  }
+
+  /** In the frame that is being made, not in the next one. */
+  drawNow() {
+    if (!this.ink) return;
+    cancelAnimationFrame(this.pending);
+    this.pending = 0;
+    this.draw();
   }
 
   xOf(ns) { return gutter + ((ns - this.from) / (this.to - this.from)) * (this.width - gutter); }
@@ -195,10 +209,12 @@ export class Timeline {
     for (let k = 0; k < wide.length; k += 3) {
       const x = gutter + wide[k + 1] / ratio;
       const width = (wide[k + 2] - wide[k + 1]) / ratio;
-      if (width < 36) continue;
+      const isNumbered = (this.sides[side].graph.ordinal?.[row.task[wide[k]]] ?? 0) > 0;
+      if (width < (isNumbered ? 12 : 36)) continue;
       c.fillStyle = this.dark.has(classes[row.cls[wide[k]]][0]) ? ink.onDark : ink.onLight;
-      this.text(shortName(this.on.nameOf(side, row, wide[k])), x + 5, y + height / 2 + 0.5, width - 9,
-        '11px system-ui, sans-serif');
+      const name = this.on.nameOf(side, row, wide[k]);
+      this.text(isNumbered ? name.split(' ')[0] : shortName(name), x + (isNumbered ? 2 : 5), y + height / 2 + 0.5,
+        width - (isNumbered ? 3 : 9), '11px system-ui, sans-serif');
     }
   }
 

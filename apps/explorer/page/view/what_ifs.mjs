@@ -7,18 +7,24 @@ import { factor } from './format.mjs';
 const stops = [0, 0.1, 0.2, 0.25, 0.33, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4];
 const recorded = stops.indexOf(1);
 
-const wordsOf = (value) => {
-  if (value === 1) return 'as recorded';
+const wordsOf = (value, before) => {
+  if (value === 1) return before;
   return value === 0 ? 'free' : `${factor(value)} as long`;
 };
 
 export class WhatIfs {
-  /** @param {(change: {variant?: string|null, device?: number, host?: number}) => void} changed */
-  constructor(changed) {
+  /**
+   * @param {(change: {name?: string, on?: boolean, device?: number, host?: number}) => void} changed
+   * @param {boolean} all whether an engine makes what the page does not carry
+   * @param {string} before what the run is without a change
+   */
+  constructor(changed, all, before) {
+    this.before = before;
+    byId('reset').textContent = before;
     this.switches = [...document.querySelectorAll('#what-ifs input[type=checkbox]')];
     for (const input of this.switches) {
-      input.disabled = input.dataset.carried !== 'yes';
-      input.addEventListener('change', () => changed({ variant: input.checked ? input.value : null }));
+      input.disabled = !all && input.dataset.carried !== 'yes';
+      input.addEventListener('change', () => changed({ name: input.value, on: input.checked }));
     }
     this.sliders = ['device', 'host'].map((name) => {
       const input = byId(`slider-${name}`);
@@ -31,15 +37,18 @@ export class WhatIfs {
     byId('controls').hidden = false;
   }
 
+  /** What has no tasks has no slider. */
+  leaveOut(name) { byId(`slider-${name}`).closest('label').hidden = true; }
+
   show(state) {
     for (const input of this.switches) {
-      input.checked = input.value === state.variant;
+      input.checked = state.on.has(input.value);
       input.closest('li').classList.toggle('on', input.checked);
     }
     for (const { name, input, output } of this.sliders) {
       const at = stops.indexOf(state.factors[name]);
       input.value = String(at < 0 ? recorded : at);
-      output.textContent = wordsOf(state.factors[name]);
+      output.textContent = wordsOf(state.factors[name], this.before);
       input.setAttribute('aria-valuetext', output.textContent);
     }
     const command = state.commandWords.map((word) => (/^[\w./:=+-]+$/.test(word) ? word

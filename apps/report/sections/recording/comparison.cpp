@@ -27,6 +27,8 @@ Value change_value(std::int64_t ns, std::int64_t scale_ns) {
   return Value::time(ns).as(signed_time_text(ns, scale_ns));
 }
 
+}  // namespace
+
 std::string reason_name(const Compared& reason) {
   const std::string& name = reason.names.front();
   switch (reason.use) {
@@ -40,6 +42,8 @@ std::string reason_name(const Compared& reason) {
   return name;
 }
 
+namespace {
+
 /// "117 x 435.3 us": so many operations, and how long each.
 std::string calls_text(double calls, std::int64_t busy_ns) {
   const auto count = static_cast<std::uint64_t>(std::llround(calls));
@@ -48,8 +52,8 @@ std::string calls_text(double calls, std::int64_t busy_ns) {
   return fmt::format("{} x {}", count_text(count), time_text(each));
 }
 
-/// What changed in it: in which precision, how many, how long each; of what has no operations the
-/// part that changed most.
+}  // namespace
+
 std::string what_changed(const Compared& row) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -72,6 +76,8 @@ std::string what_changed(const Compared& row) {
   }
   return text;
 }
+
+namespace {
 
 std::vector<Value> cells_of(const Compared& row, Value name, const Comparison& comparison) {
   const std::int64_t scale = std::max(comparison.before_ns, comparison.after_ns);

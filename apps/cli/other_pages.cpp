@@ -1,0 +1,60 @@
+#include "apps/cli/other_pages.h"
+
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apps/cli/names/configs.h"
+#include "apps/cli/output/busy.h"
+#include "apps/cli/output/outputs.h"
+#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/sweep/select.h"
+#include "apps/explorer/scenario_page.h"
+#include "apps/explorer/sweep_page.h"
+#include "apps/report/pages.h"
+#include "apps/report/writers.h"
+
+namespace foretrace::app {
+
+Result<explorer::Page> scenario_page(const std::string& path, const std::string& version,
+                                     const CommonOptions& common) {
+  const Result<CataloguePtr> known = catalogue();
+  if (!known.ok()) return known.error();
+  const Result<driver::Scenario> scenario = driver::read_scenario(**known, path);
+  if (!scenario.ok()) return scenario.error();
+  const Result<driver::ScenarioAnswer> answer =
+      while_busy(common, "simulating the step", [&] { return driver::answer_scenario(*scenario); });
+  if (!answer.ok()) return answer.error();
+  return explorer::make_scenario_page(
+      {*scenario, *answer, report::html_of(report::scenario_page({*scenario, *answer})), version});
+}
+
+Result<explorer::Page> sweep_page(const std::string& folder, const std::string& version) {
+  const Result<sweeping::StoredSweep> stored = sweeping::open_stored(folder);
+  if (!stored.ok()) return stored.error();
+  constexpr std::size_t rows = 20;
+  constexpr std::size_t most_reasons = 3;
+  std::vector<sweeping::SelectedPoint> points;
+  const auto counts =
+      sweeping::select_points(*stored, {.top = rows}, [&](const sweeping::SelectedPoint& point) {
+        points.push_back(point);
+        return ok_status();
+      });
+  if (!counts.ok()) return counts.error();
+  auto failures = stored->store.reasons(most_reasons);
+  if (!failures.ok()) return failures.error();
+  const report::SweepAnswer answer{stored->sweep, *counts, std::move(points), std::move(*failures),
+                                   nullptr};
+  return explorer::make_sweep_page(
+      {*stored, folder, report::html_of(report::sweep_page(answer)), version});
+}
+
+Status write_page(const std::string& path, const explorer::Page& page) {
+  return write_file(path, [&page](const std::function<bool(std::string_view)>& sink) {
+    return sink(page.html) ? ok_status()
+                           : Status(Error{ErrorCode::io, "the page could not be written"});
+  });
+}
+
+}  // namespace foretrace::app

@@ -1,0 +1,22 @@
+// Pages of what is no recording: a scenario, the results of a sweep.
+#pragma once
+
+#include <string>
+
+#include "apps/cli/output/console.h"
+#include "apps/explorer/page.h"
+#include "sim/core/result.h"
+
+namespace foretrace::app {
+
+[[nodiscard]] Result<explorer::Page> scenario_page(const std::string& path,
+                                                   const std::string& version,
+                                                   const CommonOptions& common);
+/// `folder`: what `sweep -o` wrote.
+[[nodiscard]] Result<explorer::Page> sweep_page(const std::string& folder,
+                                                const std::string& version);
+
+/// Writes the page; the error says why it could not.
+[[nodiscard]] Status write_page(const std::string& path, const explorer::Page& page);
+
+}  // namespace foretrace::app

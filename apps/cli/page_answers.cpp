@@ -1,0 +1,145 @@
+#include "apps/cli/page_answers.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "apps/cli/names/configs.h"
+#include "apps/cli/names/names.h"
+#include "apps/cli/output/busy.h"
+#include "apps/explorer/cards.h"
+#include "sim/core/text.h"
+
+namespace foretrace::app {
+namespace {
+
+using Predictions = std::map<const OptimizationInfo*, driver::Prediction>;
+
+/// The what-if of the ranking that the stack is; empty: it is none of them.
+std::string ranked_name(const PageAnswers& answers) {
+  if (answers.stack.size() != 1) return {};
+  const driver::WhatIf& asked = answers.stack.front();
+  const auto defaults = driver::with_defaults(*asked.optimization);
+  if (!defaults || defaults->parameters.texts() != asked.parameters.texts()) return {};
+  const auto is_it = [&](const driver::Ranked& row) {
+    return row.optimization == asked.optimization;
+  };
+  return std::ranges::any_of(answers.ranking.rows, is_it) ? std::string(asked.optimization->name)
+                                                          : std::string();
+}
+
+/// The stack that was asked for, then the best of the ranking.
+Status add_variants(const PageOptions& page, Predictions& ranked, PageAnswers& answers) {
+  const Result<driver::HowTos>& known = how_tos();
+  if (!known.ok()) return known.error();
+  const std::string asked = ranked_name(answers);
+  if (!answers.stack.empty() && asked.empty()) {
+    Result<driver::Prediction> prediction =
+        driver::predict(answers.recording, answers.stack, answers.options, &answers.replay);
+    if (!prediction.ok()) return prediction.error();
+    answers.variants.push_back(
+        explorer::variant_of("applied", page.apply, *std::move(prediction), *known));
+  }
+  std::size_t left = page.top;
+  for (const driver::Ranked& row : answers.ranking.rows) {
+    const std::string name(row.optimization->name);
+    if (left == 0 && name != asked) continue;
+    left -= left == 0 ? 0 : 1;
+    answers.variants.push_back(
+        explorer::variant_of(name, {name}, std::move(ranked.at(row.optimization)), *known));
+  }
+  return ok_status();
+}
+
+/// The variant that the page opens with: the stack, or the first that gains.
+std::string shown_of(const PageAnswers& answers) {
+  const std::string asked = ranked_name(answers);
+  if (!asked.empty()) return asked;
+  if (!answers.stack.empty()) return "applied";
+  for (const driver::Ranked& row : answers.ranking.rows) {
+    if (!row.is_noise && row.speedup > 1) return std::string(row.optimization->name);
+  }
+  return {};
+}
+
+Result<std::vector<driver::WhatIf>> stack_of(const PageOptions& page) {
+  Result<std::vector<driver::WhatIfSpec>> specs = driver::parse_stack(page.apply);
+  if (!specs.ok()) return specs.error();
+  if (const Status known = resolve_names(*specs); !known.ok()) return known.error();
+  return driver::check_stack(*specs);
+}
+
+}  // namespace
+
+void add_page_options(Arguments& arguments, PageOptions& options) {
+  arguments
+      .add_option("-a,--apply", options.apply,
+                  "a what-if that the page opens with, NAME[:key=value,...] or @FILE.json; may be "
+                  "repeated")
+      .type_name("WHATIF");
+  arguments.add_option("--top", options.top, "carry this many of the best what-ifs (12)")
+      .type_name("N")
+      .in_range(0, 100);
+  arguments
+      .add_option("--max-size", options.most_megabytes,
+                  "beyond so many MB the least useful what-ifs keep their figures only (8)")
+      .type_name("MB")
+      .in_range(1, 1000);
+}
+
+Result<PageAnswers> page_answers(const PageOptions& page, const TraceOptions& trace,
+                                 const CommonOptions& common) {
+  Result<std::vector<driver::WhatIf>> stack = stack_of(page);
+  if (!stack.ok()) return stack.error();
+  const Result<driver::RunOptions> options = run_options(trace);
+  if (!options.ok()) return options.error();
+  Result<driver::Recording> recording = load_trace(trace, common);
+  if (!recording.ok()) return recording.error();
+  Result<driver::Replay> replay = driver::replay(*recording, *options);
+  if (!replay.ok()) return replay.error();
+  PageAnswers answers{*std::move(recording), *options, *std::move(replay), {},
+                      *std::move(stack),     {}};
+  Predictions ranked;
+  Result<driver::Ranking> ranking = while_busy(common, "trying every what-if", [&] {
+    const auto keep = [&ranked](const OptimizationInfo& info, driver::Prediction prediction) {
+      ranked.emplace(&info, std::move(prediction));
+    };
+    return driver::rank_all(answers.recording, answers.replay, answers.options,
+                            driver::RankHow{.keep = keep});
+  });
+  if (!ranking.ok()) return ranking.error();
+  answers.ranking = *std::move(ranking);
+  if (const Status added = add_variants(page, ranked, answers); !added.ok()) return added.error();
+  return answers;
+}
+
+Result<explorer::PageInput> page_input(const PageOptions& page, const TraceOptions& trace,
+                                       PageAnswers& answers) {
+  explorer::PageInput input{.recording = answers.recording,
+                            .replay = answers.replay,
+                            .traces = trace.paths,
+                            .ranking = &answers.ranking,
+                            .variants = std::move(answers.variants),
+                            .shown = shown_of(answers),
+                            .cards = {},
+                            .step_number = {},
+                            .version = {},
+                            .most_bytes = page.most_megabytes * 1'000'000};
+  if (answers.options.step.kind == driver::StepChoice::Kind::number) {
+    input.step_number = answers.options.step.number;
+  }
+  for (std::string& path : input.traces) path = std::string(file_name_of(path));
+  for (const explorer::Variant& variant : input.variants) {
+    if (variant.name != input.shown) continue;
+    Result<explorer::Card> why = explorer::why_card(input, variant);
+    if (!why.ok()) return why.error();
+    input.cards.push_back(*std::move(why));
+  }
+  Result<std::vector<explorer::Card>> recorded = explorer::recorded_cards(input, answers.options);
+  if (!recorded.ok()) return recorded.error();
+  std::ranges::move(*recorded, std::back_inserter(input.cards));
+  return input;
+}
+
+}  // namespace foretrace::app

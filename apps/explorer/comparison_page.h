@@ -1,0 +1,23 @@
+// Two runs on one page: why they differ, and both on one clock.
+#pragma once
+
+#include <string>
+
+#include "apps/driver/compare/compare.h"
+#include "apps/explorer/page.h"
+
+namespace foretrace::explorer {
+
+struct ComparisonInput {
+  const driver::ComparedRun& before;
+  const driver::ComparedRun& after;
+  const driver::Comparison& comparison;
+  std::vector<driver::Doubt> doubts;
+  std::string details;  ///< HTML of the whole answer
+  std::string version;
+};
+
+/// Errors: a graph whose times a page cannot hold exactly. Of memory alone there is text, no graph.
+[[nodiscard]] Result<Page> make_comparison(const ComparisonInput& input);
+
+}  // namespace foretrace::explorer

@@ -1,0 +1,41 @@
+// The page of two runs: both on one clock. Why they differ stands in the page already.
+import { asRecorded } from './model/engine.mjs';
+import { byId, replace } from './view/dom.mjs';
+import { nameOf, showSlice } from './view/details.mjs';
+import { showBreakdown, showRange } from './view/answer.mjs';
+import { legendOf, shownRun } from './view/shown_run.mjs';
+import { Timeline } from './view/timeline.mjs';
+
+const beforeAndAfter = { before: 'before', after: 'after' };
+
+export class Comparison {
+  constructor(page) {
+    this.page = page;
+    this.timeline = new Timeline(byId('timeline'), {
+      choose: (mark) => this.choose(mark),
+      nameOf: (side, row, i) => nameOf(this.runs[side], row, i, page.strings),
+    });
+  }
+
+  async start() {
+    const { page } = this;
+    this.runs = [];
+    for (const name of [null, 'after']) {
+      const side = await page.side(name);
+      const facts = name === null ? page.facts.base : page.facts.after;
+      this.runs.push(shownRun(page, page.run(side, asRecorded()), facts.title));
+    }
+    this.timeline.readTheme();
+    this.timeline.show(this.runs, false);
+    const [before, after] = this.runs;
+    showBreakdown(before, after, true, beforeAndAfter);
+    showRange(before.answer.step, after.answer.step, true, { range: null }, beforeAndAfter);
+    replace('classes', ...legendOf(this.runs));
+    this.choose(null);
+  }
+
+  choose(mark) {
+    this.timeline.chosen = mark;
+    showSlice(mark, this.runs, this.page.strings, null, null);
+  }
+}

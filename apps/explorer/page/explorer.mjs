@@ -1,0 +1,262 @@
+// The page of one run: simulates what is asked and shows it.
+import { asRecorded, isAsRecorded } from './model/engine.mjs';
+import { byId, make, replace } from './view/dom.mjs';
+import { markup } from './view/markup.mjs';
+import { time } from './view/format.mjs';
+import { legendOf, shownRun } from './view/shown_run.mjs';
+import { Timeline } from './view/timeline.mjs';
+import { showAnswer } from './view/answer.mjs';
+import { WhatIfs } from './view/what_ifs.mjs';
+import { nameOf, showChanges, showSlice } from './view/details.mjs';
+import { Stack } from './view/stack.mjs';
+
+const restAfter = 120; // ms
+const tryAgainAfter = 3000; // ms
+const ofEngine = 'engine'; // the what-if that a server made
+
+export class Explorer {
+  /** `server`, `known`: of a page that has an engine behind it; else null. */
+  constructor(page, server, known) {
+    this.page = page;
+    this.facts = page.facts;
+    this.server = server;
+    this.state = { variant: null, on: new Set(), factors: asRecorded(), title: '', range: null, samples: 1, commandWords: [] };
+    this.whatIfs = new WhatIfs((change) => this.change(change), server !== null, this.facts.before ?? 'as recorded');
+    this.stack = server ? new Stack(known, () => this.change({ stack: true })) : null;
+    this.timeline = new Timeline(byId('timeline'), {
+      choose: (mark) => this.choose(mark),
+      nameOf: (side, row, i) => nameOf(this.runs[side], row, i, this.facts.strings),
+    });
+    this.serial = 0;
+    this.pending = null;
+  }
+
+  /** A run with all that is shown of it; null if it is no longer asked for. */
+  async sideOf(variant, factors, title, serial = this.serial) {
+    const side = await this.page.side(variant);
+    if (serial !== this.serial) return null;
+    const run = this.page.run(side, factors, serial > 0);
+    return shownRun(this.page, run, title);
+  }
+
+  async start() {
+    // the cards of the recorded run stay; those before them are of the what-if that is shown
+    this.standing = [...byId('static').children].slice(-2);
+    this.opening = { sentence: [...byId('sentence').childNodes], figures: [...byId('figures').childNodes] };
+    const { before } = this.facts;
+    this.now = await this.sideOf(null, asRecorded(), before ? before[0].toUpperCase() + before.slice(1) : 'As recorded');
+    if (!this.now.lanes.some((lane) => lane.kind === 'host_thread')) this.whatIfs.leaveOut('host');
+    this.restore();
+    this.timeline.readTheme();
+    await this.update(false);
+    replace('classes', ...legendOf(this.runs));
+    window.addEventListener('hashchange', () => {
+      this.restore();
+      this.update(true);
+    });
+  }
+
+  /** What a switch or a slider says; only the newest change is simulated. */
+  change(change) {
+    if ('name' in change) this.switch(change.name, change.on);
+    if ('stack' in change) this.state.variant = this.ofStack();
+    if ('device' in change) this.state.factors.device = change.device;
+    if ('host' in change) this.state.factors.host = change.host;
+    if ('names' in change) this.state.factors.names = change.names;
+    if (this.pending !== null) return;
+    this.pending = requestAnimationFrame(() => {
+      this.pending = null;
+      this.update(true);
+    });
+  }
+
+  /** One what-if at a time in a file, which has no combinations; with an engine several together. */
+  switch(name, on) {
+    if (this.stack && this.stack.known.has(name)) this.stack.toggle(name, on);
+    else this.state.variant = on ? name : null;
+  }
+
+  /** The variant that the stack is: a carried one, or what the engine makes of it. */
+  ofStack() {
+    const { rows } = this.stack;
+    if (rows.length === 0) return null;
+    const isPlain = rows.length === 1 && Object.values(rows[0].parameters).every((text) => text === '');
+    return isPlain && this.facts.variants.some((each) => each.name === rows[0].name && each.name !== ofEngine)
+      ? rows[0].name : ofEngine;
+  }
+
+  /** Asks the engine for the stack, if it was not the last one. False: what is shown stays. */
+  async fetchStack(serial) {
+    this.stack.trouble(this.stack.missing());
+    if (this.stack.missing()) return false;
+    const asked = this.stack.asked();
+    const key = JSON.stringify(asked);
+    if (key === this.fetched) return true;
+    document.body.classList.add('pending');
+    try {
+      const answer = await this.server.point(asked);
+      if (answer === null || serial !== this.serial) return false;
+      if (!answer.is_shown) throw new Error(`it would take ${time(answer.variant.step_ns)}; its order is decided while it runs, which this page cannot show`);
+      this.page.adopt(answer);
+      this.fetched = key;
+      this.ranged = null;
+      this.troubled(null);
+      return true;
+    } catch (error) {
+      if (serial !== this.serial) return false;
+      if (error.status === 0) this.troubled(error);
+      else this.stack.trouble(error.message);
+      return false;
+    } finally {
+      if (serial === this.serial) document.body.classList.remove('pending');
+    }
+  }
+
+  /** The server is gone, or back. What the page holds goes on. */
+  troubled(error) {
+    clearTimeout(this.again);
+    byId('trouble').hidden = error === null;
+    if (error === null) return;
+    replace('trouble', `The engine cannot be asked: ${error.message}. What this page holds goes on; it tries again.`);
+    this.again = setTimeout(() => this.update(true), tryAgainAfter);
+  }
+
+  /** Range and reasons, which take longer than the run itself. */
+  async fetchRest() {
+    const key = this.fetched;
+    if (this.state.variant !== ofEngine || this.ranged === key) return;
+    try {
+      const rest = await this.server.rest(this.stack.asked());
+      if (rest === null || key !== this.fetched || this.state.variant !== ofEngine) return;
+      this.ranged = key;
+      Object.assign(this.page.variant(ofEngine), { low_ns: rest.low_ns, high_ns: rest.high_ns, samples: rest.samples });
+      replace('static', ...rest.cards.map(({ title, html }) => make('section', { class: 'card' },
+        make('h2', {}, title), markup(html))), ...this.standing);
+      this.update(true);
+    } catch (error) {
+      if (error.status === 0) this.troubled(error);
+    }
+  }
+
+  async update(keep) {
+    const serial = ++this.serial;
+    const { state } = this;
+    if (state.variant === ofEngine && !(await this.fetchStack(serial))) {
+      this.whatIfs.show(this.withSwitches());
+      return;
+    }
+    const variant = state.variant === null ? null : this.page.variant(state.variant);
+    state.title = variant ? variant.title : '';
+    const changed = variant !== null || !isAsRecorded(state.factors);
+    const then = changed ? await this.sideOf(state.variant, state.factors, 'Predicted', serial) : this.now;
+    if (then === null || serial !== this.serial) return;
+    const plain = isAsRecorded(state.factors);
+    state.range = variant && plain && variant.low_ns !== variant.high_ns
+      ? { low: variant.low_ns, high: variant.high_ns } : null;
+    state.samples = variant ? variant.samples : 1;
+    state.commandWords = ['foretrace', this.facts.command ?? 'whatif', ...this.facts.traces,
+      ...(variant ? variant.apply.flatMap((text) => ['--apply', text]) : [])];
+    this.runs = changed ? [this.now, then] : [this.now];
+    this.timeline.show(this.runs, keep);
+    this.whatIfs.show(this.withSwitches());
+    showAnswer(this.now, then, state, this.facts);
+    if (!changed && this.facts.shown === '') {
+      // what the file says of it is more than this page knows
+      for (const id of ['sentence', 'figures']) replace(id, ...this.opening[id]);
+    }
+    if (!this.timeline.chosen || !this.timeline.chosen.keeps) this.choose(null);
+    this.timeline.drawNow();
+    if (variant !== this.explained) replace('how', ...(variant ? this.howTo(variant) : []));
+    this.explained = variant;
+    this.afterwards(keep);
+  }
+
+  withSwitches() {
+    const { state, stack } = this;
+    state.on = new Set(stack ? stack.rows.map(({ name }) => name) : []);
+    if (state.variant !== null) state.on.add(state.variant);
+    return state;
+  }
+
+  /** What may come a moment after the answer, so that a slider moves freely. */
+  afterwards(waits) {
+    clearTimeout(this.timer);
+    const rest = () => {
+      showChanges(this.runs.length > 1 ? this.runs : [this.now, this.now], this.facts.strings);
+      this.save();
+      if (this.server) this.fetchRest();
+    };
+    if (waits) this.timer = setTimeout(rest, restAfter);
+    else rest();
+  }
+
+  howTo(variant) {
+    return [make('h2', {}, `About ${variant.title}`), make('p', {}, variant.summary),
+      ...(variant.how.length > 0 ? [make('h3', {}, 'How to do it'),
+        make('ul', {}, ...variant.how.map((line) => make('li', {}, line)))] : []),
+      make('p', { class: 'hint' }, variant.paper)];
+  }
+
+  choose(mark) {
+    const found = mark ? { ...mark, keeps: false, twin: this.twinOf(mark) } : null;
+    this.timeline.chosen = found;
+    showSlice(found, this.runs, this.facts.strings, this.state, (name, value) => {
+      if (value === 1) this.state.factors.names.delete(name);
+      else this.state.factors.names.set(name, value);
+      if (this.timeline.chosen) this.timeline.chosen.keeps = true;
+      this.change({});
+    });
+  }
+
+  /** The same task in the other run. */
+  twinOf({ side, row, i }) {
+    if (this.runs.length < 2 || row.label[i] !== -1) return null;
+    const { origin } = this.runs[1].graph;
+    const task = row.task[i];
+    let other = task;
+    if (origin) other = side === 1 ? origin[task] : origin.indexOf(task);
+    if (other < 0) return null;
+    for (const candidate of this.runs[1 - side].rows) {
+      for (let k = 0; k < candidate.task.length; ++k) {
+        if (candidate.task[k] === other && candidate.label[k] === -1) {
+          return { side: 1 - side, row: candidate, i: k };
+        }
+      }
+    }
+    return null;
+  }
+
+  /** The view as part of the address: a link restores it. */
+  save() {
+    const { variant, factors } = this.state;
+    const parts = new URLSearchParams();
+    if (this.server) parts.set('token', this.server.token);
+    if (this.stack) parts.set('stack', JSON.stringify(this.stack.asked()));
+    if (variant !== ofEngine) parts.set('apply', variant ?? '');
+    for (const name of ['device', 'host']) if (factors[name] !== 1) parts.set(name, String(factors[name]));
+    history.replaceState(null, '', `#${parts}`);
+  }
+
+  restoreStack(parts, asked) {
+    let stack = asked && this.stack.known.has(asked) ? [{ name: asked, parameters: {} }] : [];
+    try {
+      if (parts.has('stack')) stack = JSON.parse(parts.get('stack'));
+    } catch {
+      stack = [];
+    }
+    this.stack.set(stack);
+    if (this.stack.rows.length > 0) this.state.variant = this.ofStack();
+  }
+
+  restore() {
+    const parts = new URLSearchParams(location.hash.slice(1));
+    const asked = parts.has('apply') ? parts.get('apply') : this.facts.shown;
+    this.state.variant = asked && this.page.variant(asked) ? asked : null;
+    if (this.stack) this.restoreStack(parts, asked);
+    for (const name of ['device', 'host']) {
+      const value = Number(parts.get(name) ?? 1);
+      this.state.factors[name] = Number.isFinite(value) && value >= 0 && value <= 4 ? value : 1;
+    }
+  }
+}
+

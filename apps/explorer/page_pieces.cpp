@@ -1,0 +1,218 @@
+#include "apps/explorer/page_pieces.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/report/text.h"
+#include "apps/report/writers.h"
+#include "sim/core/text.h"
+
+namespace foretrace::explorer {
+namespace {
+
+using report::html_text;
+
+std::string_view unit_of(const PageInput& input) {
+  return input.replay.run.answer.is_span ? "run" : "step";
+}
+
+const Variant* shown_variant(const PageInput& input) {
+  const auto found =
+      std::find_if(input.variants.begin(), input.variants.end(),
+                   [&](const Variant& variant) { return variant.name == input.shown; });
+  return found == input.variants.end() ? nullptr : &*found;
+}
+
+/// Of the time per sample.
+double change_of(std::int64_t after, double samples, std::int64_t before) {
+  return static_cast<double>(after) / samples /
+             static_cast<double>(std::max<std::int64_t>(1, before)) -
+         1;
+}
+
+/// What a step of another number of samples says besides its time.
+std::string samples_text(double samples) {
+  return samples == 1 ? std::string()
+                      : fmt::format(", for {} the samples", report::factor_text(samples));
+}
+
+std::string sentence_html(const PageInput& input) {
+  const std::int64_t before = input.replay.run.answer.step_ns;
+  const Variant* const variant = shown_variant(input);
+  if (variant == nullptr) {
+    return fmt::format("This {} takes <em>{}</em>.", unit_of(input),
+                       html_text(report::time_text(before)));
+  }
+  const std::int64_t after = variant->prediction.run.answer.step_ns;
+  return fmt::format(
+      "With <em>{}</em> this {} would take <span class=\"to\">{}</span><span class=\"from\"> "
+      "instead of {}{}.</span>",
+      html_text(variant->title), unit_of(input), report::time_text(after, before),
+      report::time_text(before), samples_text(variant->prediction.samples.value_or(1)));
+}
+
+std::string figures_html(const PageInput& input) {
+  const Variant* const variant = shown_variant(input);
+  if (variant == nullptr) return {};
+  const driver::Prediction& prediction = variant->prediction;
+  const std::int64_t before = std::max<std::int64_t>(1, input.replay.run.answer.step_ns);
+  const double samples = prediction.samples.value_or(1);
+  return fmt::format(
+      "<span><b>{}</b>{}</span> <span>between <b>{}</b> and <b>{}</b></span>",
+      report::signed_percent_text(change_of(prediction.run.answer.step_ns, samples, before)),
+      samples == 1 ? "" : " per sample", report::time_text(prediction.low_ns, before),
+      report::time_text(prediction.high_ns, before));
+}
+
+std::string chips_html(const PageInput& input) {
+  std::vector<std::string> chips;
+  const auto& devices = input.recording.graph().context().devices;
+  if (!devices.empty() && !devices.front().name.empty()) chips.push_back(devices.front().name);
+  if (input.recording.job) {
+    chips.push_back(report::plural(input.recording.job->ranks.size(), "rank"));
+  }
+  chips.push_back(report::count_text(input.recording.graph().size()) + " tasks");
+  const std::size_t steps = input.replay.run.steps.host_ns.size();
+  chips.push_back(steps == 0 ? "no steps: the whole recording" : report::plural(steps, "step"));
+  chips.push_back(fmt::format("replay {} off", report::signed_percent_text(input.replay.error)));
+  std::string html;
+  for (const std::string& chip : chips) html += "<li>" + html_text(chip, 60) + "</li>";
+  return html;
+}
+
+std::string doubts_html(const PageInput& input) {
+  std::string html;
+  for (const driver::Doubt& doubt : input.replay.doubts) {
+    html += "<p class=\"doubt\" role=\"note\">Doubtful: " + html_text(doubt.text, 2000) + "</p>\n";
+  }
+  return html;
+}
+
+/// One row of the ranking, which is the switch, too.
+struct RankingRow {
+  std::string_view name;
+  std::string title;
+  std::int64_t step_ns = 0;
+  std::int64_t low_ns = 0;
+  std::int64_t high_ns = 0;
+  double samples = 1;  ///< of a step / of a recorded one
+  bool is_noise = false;
+  bool is_carried = false;
+};
+
+bool gains(const RankingRow& row, std::int64_t before) {
+  constexpr double least = 0.0005;
+  return !row.is_noise && change_of(row.step_ns, row.samples, before) <= -least;
+}
+
+std::string ranking_row_html(const RankingRow& row, std::int64_t before) {
+  const double change = change_of(row.step_ns, row.samples, before);
+  constexpr double least = 0.0005;
+  const bool none = row.is_noise || std::abs(change) < least;
+  const char* const kind = none ? " none" : change > 0 ? " worse" : "";
+  const auto width = [&](std::int64_t ns) {
+    constexpr double whole = 300;
+    return std::clamp(whole * static_cast<double>(ns) / (1.3 * static_cast<double>(before)), 0.0,
+                      whole);
+  };
+  return fmt::format(
+      "<li><label><input type=\"checkbox\" value=\"{}\" data-carried=\"{}\" disabled>"
+      "<span class=\"name\">{}</span><span class=\"gain{}\">{}</span>"
+      "<svg viewBox=\"0 0 300 8\" aria-hidden=\"true\"><rect class=\"rail\" y=\"1\" "
+      "width=\"{:.1f}\" "
+      "height=\"6\" rx=\"2\"/><rect class=\"fill{}\" y=\"1\" width=\"{:.1f}\" height=\"6\" "
+      "rx=\"2\"/><path class=\"whisker\" d=\"M{:.1f} 0v8M{:.1f} 0v8M{:.1f} 4H{:.1f}\"/></svg>"
+      "<span class=\"between\">{}, between {} and {}</span></label></li>\n",
+      html_text(row.name), row.is_carried ? "yes" : "no", html_text(row.title), kind,
+      (none ? std::string("none") : report::signed_percent_text(change)) +
+          (row.samples == 1 ? "" : " per sample"),
+      width(before), kind, width(row.step_ns), width(row.low_ns), width(row.high_ns),
+      width(row.low_ns), width(row.high_ns), report::time_text(row.step_ns, before),
+      report::time_text(row.low_ns, before), report::time_text(row.high_ns, before));
+}
+
+std::vector<RankingRow> ranking_rows(const PageInput& input,
+                                     const std::set<std::string_view>& carried) {
+  std::vector<RankingRow> rows;
+  std::set<std::string_view> ranked;
+  if (input.ranking != nullptr) {
+    for (const driver::Ranked& row : input.ranking->rows) ranked.insert(row.optimization->name);
+  }
+  for (const Variant& variant : input.variants) {
+    if (ranked.contains(variant.name)) continue;
+    const driver::Prediction& prediction = variant.prediction;
+    rows.push_back({variant.name, variant.title, prediction.run.answer.step_ns, prediction.low_ns,
+                    prediction.high_ns, prediction.samples.value_or(1), false,
+                    carried.contains(variant.name)});
+  }
+  if (input.ranking == nullptr) return rows;
+  for (const driver::Ranked& row : input.ranking->rows) {
+    rows.push_back({row.optimization->name, report::in_words(row.optimization->name), row.step_ns,
+                    row.low_ns, row.high_ns, row.samples, row.is_noise,
+                    carried.contains(row.optimization->name)});
+  }
+  return rows;
+}
+
+/// Those that gain, and folded those that do not.
+std::string ranking_html(const PageInput& input, const std::set<std::string_view>& carried) {
+  const std::int64_t before = std::max<std::int64_t>(1, input.replay.run.answer.step_ns);
+  std::string shown;
+  std::string folded;
+  std::size_t count = 0;
+  for (const RankingRow& row : ranking_rows(input, carried)) {
+    const bool is_open = row.name == input.shown || gains(row, before);
+    (is_open ? shown : folded) += ranking_row_html(row, before);
+    count += is_open ? 0 : 1;
+  }
+  const std::string html = "<ul>\n" + shown + "</ul>\n";
+  if (count == 0) return html;
+  return html +
+         fmt::format("<details><summary>{} {} no time here</summary><ul>\n{}</ul></details>\n",
+                     count, count == 1 ? "gains" : "gain", folded);
+}
+
+std::string left_out_html(const PageInput& input) {
+  if (input.ranking == nullptr || input.ranking->left_out.empty()) return {};
+  std::string html = fmt::format("<details><summary>{} not tried or without effect</summary><ul>\n",
+                                 input.ranking->left_out.size());
+  for (const driver::Unranked& row : input.ranking->left_out) {
+    html += fmt::format("<li><b>{}</b>: {}</li>\n", html_text(report::in_words(row.name)),
+                        html_text(row.reason));
+  }
+  return html + "</ul></details>\n";
+}
+
+}  // namespace
+
+std::string cards_html(std::span<const Card> cards) {
+  std::string html;
+  for (const Card& card : cards) {
+    html += fmt::format("<section class=\"card\"><h2>{}</h2>\n{}</section>\n",
+                        html_text(card.title), card.html);
+  }
+  return html;
+}
+
+Pieces pieces_of(const PageInput& input, const std::set<std::string_view>& carried) {
+  const std::string file = html_text(file_name_of(input.recording.path), 120);
+  return {{"KIND", "run"},
+          {"LIST_TITLE", "What if"},
+          {"LIST_HINT", "each alone, simulated, with its range"},
+          {"TITLE", file + " - Foretrace"},
+          {"FILE", file},
+          {"CHIPS", chips_html(input)},
+          {"DOUBTS", doubts_html(input)},
+          {"SENTENCE", sentence_html(input)},
+          {"FIGURES", figures_html(input)},
+          {"RANKING", ranking_html(input, carried)},
+          {"LEFT_OUT", left_out_html(input)},
+          {"STATIC", cards_html(input.cards)}};
+}
+
+}  // namespace foretrace::explorer

@@ -1,0 +1,23 @@
+// A step that was never recorded, as a page: its pipeline schedule, memory of the stages, and where
+// its time goes. Sliders simulate it anew.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/driver/plan/scenario_answer.h"
+#include "apps/explorer/page.h"
+
+namespace foretrace::explorer {
+
+struct ScenarioInput {
+  const driver::Scenario& scenario;
+  const driver::ScenarioAnswer& answer;
+  std::string details;  ///< HTML of the whole answer
+  std::string version;
+};
+
+/// Errors: a step that is too long, or whose order a page cannot follow.
+[[nodiscard]] Result<Page> make_scenario_page(const ScenarioInput& input);
+
+}  // namespace foretrace::explorer

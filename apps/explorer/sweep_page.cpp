@@ -1,0 +1,195 @@
+#include "apps/explorer/sweep_page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/explorer/document.h"
+#include "apps/report/text.h"
+#include "apps/report/writers.h"
+#include "sim/core/hidden_text.h"
+#include "sim/core/text.h"
+
+namespace foretrace::explorer {
+namespace {
+
+using nlohmann::json;
+using report::html_text;
+using sweeping::Axis;
+using sweeping::MetricUnit;
+using sweeping::SelectedPoint;
+using sweeping::Space;
+using sweeping::Sweep;
+
+std::string_view unit_text(MetricUnit unit) {
+  switch (unit) {
+    case MetricUnit::time: return "ns";
+    case MetricUnit::bytes: return "bytes";
+    case MetricUnit::flag: return "flag";
+    case MetricUnit::factor: return "factor";
+    case MetricUnit::share: return "share";
+    case MetricUnit::plain: break;
+  }
+  return "";
+}
+
+std::string figure_text(double value, MetricUnit unit) {
+  switch (unit) {
+    case MetricUnit::time: return report::time_text(std::llround(value));
+    case MetricUnit::bytes: return report::bytes_text(std::llround(value));
+    case MetricUnit::share: return report::percent_text(value);
+    default: return fmt::format("{:.4g}", value);
+  }
+}
+
+MetricUnit unit_of(const Sweep& sweep, std::size_t objective) {
+  for (const sweeping::MetricInfo& metric : sweep.metrics) {
+    if (metric.name == sweep.objectives[objective].value.text()) return metric.unit;
+  }
+  return MetricUnit::plain;
+}
+
+/// All feasible points, or of too many the best and every so manieth.
+class Points {
+ public:
+  explicit Points(const SweepInput& input) : input_(input) {}
+
+  Result<sweeping::SweepCounts> read() {
+    const sweeping::StoredSweep& stored = input_.stored;
+    sweeping::PointQuestion question;
+    question.top = 1;
+    const auto best = sweeping::select_points(stored, question, [&](const SelectedPoint& point) {
+      best_ = point;
+      return ok_status();
+    });
+    if (!best.ok()) return best;
+    if (best->feasible == 0) {
+      return Error{ErrorCode::no_match, "report: no point of the sweep is feasible"};
+    }
+    const std::uint64_t each = 1 + best->feasible / std::max<std::size_t>(1, input_.most_points);
+    question.top = 0;
+    std::uint64_t seen = 0;
+    return sweeping::select_points(stored, question, [&](const SelectedPoint& point) {
+      if (!point.is_feasible) return ok_status();
+      if (seen++ % each == 0 || point.result.point == best_.result.point) points_.push_back(point);
+      return ok_status();
+    });
+  }
+
+  [[nodiscard]] const std::vector<SelectedPoint>& all() const { return points_; }
+  [[nodiscard]] const SelectedPoint& best() const { return best_; }
+
+ private:
+  const SweepInput& input_;
+  std::vector<SelectedPoint> points_;
+  SelectedPoint best_;
+};
+
+/// "step time": names carry their unit, texts have it beside the figure.
+std::string name_text(std::string_view name) {
+  if (name.ends_with("_ns")) {
+    name.remove_suffix(3);
+    return report::in_words(name) + " time";
+  }
+  if (name.ends_with("_bytes")) name.remove_suffix(6);
+  return report::in_words(name);
+}
+
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+json axis_facts(const Axis& axis, std::size_t at, const std::vector<SelectedPoint>& points) {
+  json values = json::array();
+  json where = json::array();
+  if (axis.is_listed()) {
+    for (std::size_t i = 0; i < axis.values.size(); ++i) {
+      values.push_back(Space::text_of(axis, static_cast<double>(i)));
+    }
+  }
+  for (const SelectedPoint& point : points) where.push_back(number(point.result.where[at]));
+  return {{"name", axis.name},
+          {"values", values},
+          {"unit", axis.unit},
+          {"logarithmic", axis.is_logarithmic},
+          {"where", where}};
+}
+
+json facts_of(const SweepInput& input, const Points& points) {
+  const Sweep& sweep = input.stored.sweep;
+  json axes = json::array();
+  for (std::size_t i = 0; i < sweep.axes().size(); ++i) {
+    axes.push_back(axis_facts(sweep.axes()[i], i, points.all()));
+  }
+  json objectives = json::array();
+  for (std::size_t i = 0; i < sweep.objectives.size(); ++i) {
+    json values = json::array();
+    for (const SelectedPoint& point : points.all()) values.push_back(number(point.objectives[i]));
+    objectives.push_back({{"name", name_text(sweep.objectives[i].value.text())},
+                          {"unit", unit_text(unit_of(sweep, i))},
+                          {"maximized", sweep.objectives[i].is_maximized},
+                          {"values", values}});
+  }
+  json metrics = json::array();
+  for (std::size_t i = 0; i < sweep.metrics.size(); ++i) {
+    json values = json::array();
+    for (const SelectedPoint& point : points.all()) {
+      values.push_back(i < point.result.metrics.size() ? number(point.result.metrics[i])
+                                                       : json(nullptr));
+    }
+    metrics.push_back({{"name", name_text(sweep.metrics[i].name)},
+                       {"unit", unit_text(sweep.metrics[i].unit)},
+                       {"values", values}});
+  }
+  return {{"schema", "foretrace.page/1"},
+          {"axes", axes},
+          {"objectives", objectives},
+          {"metrics", metrics}};
+}
+
+/// "With micro 4 and tensor 8 the step_ns is least: 13.77 s."
+std::string sentence_html(const Sweep& sweep, const SelectedPoint& best) {
+  constexpr std::size_t most_axes = 4;
+  std::string where;
+  for (std::size_t i = 0; i < std::min(most_axes, sweep.axes().size()); ++i) {
+    where += fmt::format("{}{} {}", i == 0 ? "" : ", ", sweep.axes()[i].name,
+                         Space::text_of(sweep.axes()[i], best.result.where[i]));
+  }
+  if (sweep.axes().size() > most_axes) where += ", \u2026";
+  return fmt::format("With <em>{}</em> the {} is {}: <span class=\"to\">{}.</span>",
+                     html_text(where, 200),
+                     html_text(name_text(sweep.objectives[0].value.text()), 80),
+                     sweep.objectives[0].is_maximized ? "largest" : "least",
+                     html_text(figure_text(best.objectives[0], unit_of(sweep, 0))));
+}
+
+}  // namespace
+
+Result<Page> make_sweep_page(const SweepInput& input) {
+  Points points(input);
+  const Result<sweeping::SweepCounts> counts = points.read();
+  if (!counts.ok()) return counts.error();
+  const json facts = facts_of(input, points);
+  Result<std::string> block =
+      block_of(with_hidden_escaped(facts.dump(-1, ' ', false, json::error_handler_t::replace)));
+  if (!block.ok()) return block.error();
+  const std::string file = html_text(file_name_of(input.folder), 120);
+  const std::string left =
+      points.all().size() < counts->feasible
+          ? fmt::format("<li>{} of them in this page</li>", report::count_text(points.all().size()))
+          : std::string();
+  Pieces pieces = {{"KIND", "sweep"},
+                   {"TITLE", file + " - Foretrace"},
+                   {"FILE", file},
+                   {"CHIPS", fmt::format("<li>{}</li><li>{} feasible</li>{}",
+                                         report::plural(counts->rows, "point"),
+                                         report::count_text(counts->feasible), left)},
+                   {"SENTENCE", sentence_html(input.stored.sweep, points.best())},
+                   {"STATIC", "<section class=\"card\"><h2>The best points</h2>\n" + input.details +
+                                  "</section>\n"}};
+  return Page{one_file(std::move(pieces), {{"facts", *std::move(block)}}, input.version)};
+}
+
+}  // namespace foretrace::explorer

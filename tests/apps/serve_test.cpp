@@ -1,0 +1,201 @@
+// foretrace serve, spoken to as its page does, and as nobody should.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/apps/support/program.h"
+#include "tests/apps/support/served.h"
+
+namespace foretrace::test {
+namespace {
+
+using nlohmann::json;
+
+json head_of(const Reply& reply) {
+  REQUIRE(reply.body.size() > 4);
+  std::uint32_t length = 0;
+  std::memcpy(&length, reply.body.data(), 4);
+  return json::parse(reply.body.substr(4, length));
+}
+
+std::string question(int id, const json& stack, const std::string& client = "a") {
+  return json{{"client", client}, {"id", id}, {"stack", stack}}.dump();
+}
+
+std::string own_host(const Served& served) {
+  return "Host: 127.0.0.1:" + std::to_string(served.port()) + "\r\n";
+}
+
+const json two = {{{"name", "mixed_precision"}},
+                  {{"name", "batch_size"}, {"parameters", {{"factor", "2"}}}}};
+
+TEST_CASE("serve: a stack gets the answer that whatif gives") {
+  const Served served({demo_trace});
+  const Reply point = served.post("/api/point", question(1, two));
+  REQUIRE(point.status == 200);
+  const Reply rest = served.post("/api/rest", question(1, two));
+  REQUIRE(rest.status == 200);
+  const Ran ran = run_program(std::string("whatif ") + demo_trace +
+                              " --apply mixed_precision --apply batch_size:factor=2 --json");
+  const json expected = json::parse(ran.out)["predicted"];
+  const json found = json::parse(rest.body);
+  CHECK(head_of(point)["variant"]["step_ns"] == expected["step_ns"]);
+  CHECK(found["step_ns"] == expected["step_ns"]);
+  CHECK(found["low_ns"] == expected["low_ns"]);
+  CHECK(found["high_ns"] == expected["high_ns"]);
+  CHECK(found["samples"] == 2);
+  CHECK(head_of(point)["variant"]["apply"] == json({"batch_size:factor=2", "mixed_precision"}));
+}
+
+TEST_CASE("serve: a changed setting gives the answer of the new one, whatever was kept") {
+  const Served served({demo_trace});
+  const auto step = [&served](int id, const std::string& factor) {
+    const json stack = {
+        {{"name", "mixed_precision"}},
+        {{"name", "scale"}, {"parameters", {{"select", "resource=host"}, {"factor", factor}}}}};
+    return head_of(served.post("/api/point", question(id, stack)))["variant"]["step_ns"]
+        .get<std::int64_t>();
+  };
+  const std::int64_t half = step(1, "0.5");
+  CHECK(step(2, "0.9") > half);
+  CHECK(step(3, "0.5") == half);
+}
+
+TEST_CASE("serve: the page holds no data and its policy names its sources") {
+  const Served served({demo_trace});
+  const Reply page = served.send("GET / HTTP/1.1\r\n" + own_host(served) + "\r\n");
+  CHECK(page.status == 200);
+  CHECK(page.head.find("connect-src 'self'") != std::string::npos);
+  CHECK(page.head.find("frame-ancestors 'none'") != std::string::npos);
+  CHECK(page.body.find("unsafe") == std::string::npos);
+  CHECK(page.body.find(served.token()) == std::string::npos);
+  CHECK(page.body.find("block-graph") == std::string::npos);
+  CHECK(page.body.find("demo_generated") == std::string::npos);
+}
+
+TEST_CASE("serve: foreign hosts, foreign origins and no token get nothing") {
+  const Served served({demo_trace});
+  const std::string host = own_host(served);
+  const std::string asks = "POST /api/open HTTP/1.1\r\n";
+  const std::string rest = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+  const std::string token = "X-Foretrace-Token: " + served.token() + "\r\n";
+  CHECK(served.send(asks + host + token + rest).status == 200);
+  CHECK(served.send(asks + host + rest).status == 403);
+  CHECK(served.send(asks + host + "X-Foretrace-Token: 0\r\n" + rest).status == 403);
+  CHECK(served
+            .send(asks + "Host: rebound.example:" + std::to_string(served.port()) + "\r\n" + token +
+                  rest)
+            .status == 403);
+  CHECK(served.send(asks + token + rest).status == 403);
+  CHECK(served.send(asks + host + token + "Origin: http://evil.example\r\n" + rest).status == 403);
+  CHECK(served.send(asks + host + token + "Sec-Fetch-Site: cross-site\r\n" + rest).status == 403);
+  const Reply preflight =
+      served.send("OPTIONS /api/open HTTP/1.1\r\n" + host + "Origin: http://evil.example\r\n\r\n");
+  CHECK(preflight.status == 403);
+  CHECK(preflight.head.find("Access-Control") == std::string::npos);
+}
+
+TEST_CASE("serve: no file is opened, by a what-if, a parameter or an address") {
+  const Served served({demo_trace});
+  const auto asks = [&](const json& stack) {
+    return served.post("/api/point", question(1, stack));
+  };
+  const Reply at_file = asks({{{"name", "@/etc/passwd"}}});
+  CHECK(at_file.status == 422);
+  CHECK(at_file.body.find("root:") == std::string::npos);
+  CHECK(asks({"@/etc/passwd"}).status == 400);
+  for (const char* const path : {"/etc/passwd", "../../../etc/passwd", "a.json", "./x"}) {
+    const Reply swap = asks({{{"name", "accelerator_swap"}, {"parameters", {{"to", path}}}}});
+    CHECK(swap.status == 422);
+    CHECK(swap.body.find("opens no file") != std::string::npos);
+    CHECK(asks({{{"name", "kernel_table"}, {"parameters", {{"table", path}}}}}).status == 422);
+  }
+  for (const char* const target : {"/../etc/passwd", "//etc/passwd", "/%2e%2e/etc/passwd",
+                                   "/etc/passwd", "/api/../api/open", "/index.html"}) {
+    const Reply reply =
+        served.send(std::string("GET ") + target + " HTTP/1.1\r\n" + own_host(served) + "\r\n");
+    CHECK_MESSAGE((reply.status == 403 || reply.status == 404), target);
+  }
+}
+
+TEST_CASE("serve: bodies that are too large, no JSON, or ask for nonsense are refused") {
+  const Served served({demo_trace});
+  CHECK(served.post("/api/point", std::string(65'537, ' ')).status == 413);
+  CHECK(served.post("/api/point", std::string(60'000, '[')).status == 400);
+  for (const char* const body :
+       {"", "[]", "{}", "null", R"({"client":"a","id":-1,"stack":[]})",
+        R"({"client":"a","id":1,"stack":{}})", R"({"client":"a","id":1,"stack":[{}]})",
+        R"({"client":"a","id":1,"stack":[],"more":1})", R"({"client":1,"id":1,"stack":[]})",
+        R"({"client":"a","id":1,"stack":[{"name":"amp","parameters":{"a":1}}]})"}) {
+    CHECK_MESSAGE(served.post("/api/point", body).status == 400, body);
+  }
+  const Reply unknown = served.post("/api/point", question(1, {{{"name", "mixed_precisio"}}}));
+  CHECK(unknown.status == 422);
+  CHECK(unknown.body.find("did you mean 'mixed_precision'") != std::string::npos);
+  CHECK(served.post("/api/nothing", "{}").status == 404);
+  CHECK(served.post("/api/point", question(2, two)).status == 200);
+}
+
+TEST_CASE(
+    "serve: of many questions of a page the newest is answered; pages do not disturb others") {
+  const Served served({demo_trace});
+  CHECK(served.post("/api/point", question(7, two)).status == 200);
+  CHECK(served.post("/api/point", question(6, two)).status == 409);
+  CHECK(served.post("/api/point", question(1, two, "b")).status == 200);
+  std::atomic<int> answered = 0;
+  std::atomic<int> newest = 0;
+  std::vector<std::thread> pages;
+  for (int page = 0; page < 4; ++page) {
+    pages.emplace_back([&, page] {
+      for (int i = 1; i <= 25; ++i) {
+        const Reply reply = served.post(
+            "/api/point", question(100 + i, two, std::string(1, static_cast<char>('c' + page))));
+        answered += reply.status == 200 || reply.status == 409 ? 1 : 0;
+        newest += i == 25 && reply.status == 200 ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& page : pages) page.join();
+  CHECK(answered == 100);
+  CHECK(newest == 4);
+}
+
+TEST_CASE("serve: who goes away in the middle, or says nothing, costs others nothing") {
+  const Served served({demo_trace});
+  std::vector<int> silent;
+  for (int i = 0; i < 8; ++i) silent.push_back(served.connect());
+  for (int i = 0; i < 30; ++i) {
+    const int gone = served.connect();
+    const std::string begin = "POST /api/point HTTP/1.1\r\n" + own_host(served) +
+                              "X-Foretrace-Token: " + served.token() +
+                              "\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{";
+    static_cast<void>(::send(gone, begin.data(), begin.size(), MSG_NOSIGNAL));
+    ::close(gone);
+  }
+  CHECK(served.post("/api/point", question(1, two)).status == 200);
+  for (const int each : silent) ::close(each);
+}
+
+TEST_CASE("serve: ctrl-C and a request to end are no failures; a taken port is named") {
+  Served first({demo_trace});
+  const std::string port = std::to_string(first.port());
+  const Ran taken = run_program(std::string("serve ") + demo_trace + " --port " + port);
+  CHECK(taken.code == 2);
+  CHECK(taken.err.find("serve: port " + port) != std::string::npos);
+  CHECK(first.end(SIGINT) == 0);
+  Served second({demo_trace});
+  CHECK(second.end(SIGTERM) == 0);
+}
+
+}  // namespace
+}  // namespace foretrace::test
