@@ -30,6 +30,8 @@ void read_kernels(ConfigFields& fields, KernelSet& kernels) {
   inner.optional_boolean("drops_out", kernels.drops_out);
   kernels.activation_kernels = static_cast<std::uint16_t>(
       optional_count(inner, "activation_kernels", 100, kernels.activation_kernels));
+  kernels.head_share =
+      optional_within(inner, "head_share", ParamType::number, 1, kernels.head_share);
   kernels.loss_forward_bytes = optional_within(inner, "loss_forward_bytes", ParamType::number,
                                                most_bytes, kernels.loss_forward_bytes);
   kernels.loss_backward_bytes = optional_within(inner, "loss_backward_bytes", ParamType::number,
