@@ -17,8 +17,8 @@ namespace foretrace {
 namespace {
 
 constexpr std::string_view schema = "foretrace.model/1";
-constexpr std::array<std::string_view, 5> activations = {"gelu", "relu", "squared_relu", "swiglu",
-                                                         "geglu"};
+constexpr std::array<std::string_view, 6> activations = {"gelu",         "gelu_tanh", "relu",
+                                                         "squared_relu", "swiglu",    "geglu"};
 constexpr std::array<std::string_view, 2> norms = {"layer_norm", "rms_norm"};
 constexpr std::array<std::string_view, 4> positions = {"none", "learned", "rotary", "alibi"};
 constexpr double most = 1e7;

@@ -12,7 +12,14 @@
 
 namespace foretrace {
 
-enum class Activation : std::uint8_t { gelu, relu, squared_relu, swiglu, geglu };
+enum class Activation : std::uint8_t {
+  gelu,
+  gelu_tanh,  ///< by its tanh formula: GPT-2's "gelu_new"
+  relu,
+  squared_relu,
+  swiglu,
+  geglu
+};
 enum class NormKind : std::uint8_t { layer_norm, rms_norm };
 enum class PositionKind : std::uint8_t { none, learned, rotary, alibi };
 [[nodiscard]] constexpr bool is_gated(Activation activation) {
