@@ -4,20 +4,13 @@
 
 #include <generated_nvtx_meta.h>
 
-#include "trace/collect/cupti/calls.h"
-
 namespace foretrace::trace::collector {
 namespace {
 
-constexpr std::array always = {CUPTI_ACTIVITY_KIND_RUNTIME,
-                               CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                               CUPTI_ACTIVITY_KIND_MEMCPY,
-                               CUPTI_ACTIVITY_KIND_MEMCPY2,
-                               CUPTI_ACTIVITY_KIND_MEMSET,
-                               CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-                               CUPTI_ACTIVITY_KIND_CUDA_EVENT,
-                               CUPTI_ACTIVITY_KIND_OVERHEAD,
-                               CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+constexpr std::array always = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_OVERHEAD,          CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 constexpr std::array descriptions = {CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONTEXT,
                                      CUPTI_ACTIVITY_KIND_STREAM, CUPTI_ACTIVITY_KIND_NAME};
 
@@ -35,18 +28,6 @@ void switch_activities(const CuptiFunctions& cupti, const Settings& settings, bo
   };
   for (const CUpti_ActivityKind kind : always) {
     change(kind);
-  }
-  if (on && cupti.enable_runtime_call != nullptr) {
-    for (const CUpti_CallbackId call : queries) {
-      static_cast<void>(cupti.enable_runtime_call(call, 0));
-    }
-  }
-  for (const CUpti_CallbackId call : driver_calls) {
-    static_cast<void>(cupti.enable_driver_call(call, on ? 1 : 0));
-  }
-  if (settings.steps) {
-    // Single calls switched on while a program runs are not recorded (CUPTI 13.0 on an H100).
-    change(CUPTI_ACTIVITY_KIND_DRIVER);
   }
   if (settings.memory) {
     change(CUPTI_ACTIVITY_KIND_MEMORY2);

@@ -9,7 +9,7 @@
 
 namespace foretrace::trace::collector {
 
-// Calls of the driver that start or await work and that programs make without the runtime.
+// Calls of the driver that start or await work: libraries make them without the runtime.
 inline constexpr std::array driver_calls = {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
                                             CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
                                             CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
@@ -26,14 +26,35 @@ inline constexpr std::array driver_calls = {CUPTI_DRIVER_TRACE_CBID_cuLaunchKern
                                             CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2,
                                             CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
                                             CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync_ptsz,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2_ptsz,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2_ptsz,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async_ptsz,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemsetD16Async,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemsetD16Async_ptsz,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async_ptsz,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2,
+                                            CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2,
                                             CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
                                             CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent,
                                             CUPTI_DRIVER_TRACE_CBID_cuEventRecord,
+                                            CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+                                            CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent_ptsz,
+                                            CUPTI_DRIVER_TRACE_CBID_cuEventRecord_ptsz,
+                                            CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags,
+                                            CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags_ptsz,
+                                            CUPTI_DRIVER_TRACE_CBID_cuEventDestroy_v2,
                                             CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
                                             CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize};
 
-// Calls of the runtime that neither start nor await work. A framework asks for its device ten times
-// per kernel: without them a step of PyTorch has a sixth of the records (measured on an H100).
+// Calls of the runtime that neither start nor await work. A framework asks for its device a dozen
+// times per kernel: without them a step of PyTorch has a sixth of the records (seen on an H100).
 inline constexpr std::array queries = {
     CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
@@ -56,11 +77,10 @@ inline constexpr std::array queries = {
     CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessor_v6050,
     CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000};
 
-/// False for what CUPTI hands over although it was not asked for it.
-[[nodiscard]] constexpr bool is_recorded(bool is_driver, std::uint32_t call) {
-  const auto is_call = [call](auto known) { return static_cast<std::uint32_t>(known) == call; };
-  return is_driver ? std::any_of(driver_calls.begin(), driver_calls.end(), is_call)
-                   : std::none_of(queries.begin(), queries.end(), is_call);
+/// Of the runtime.
+[[nodiscard]] constexpr bool is_query(CUpti_CallbackId call) {
+  return std::any_of(queries.begin(), queries.end(),
+                     [call](auto known) { return static_cast<CUpti_CallbackId>(known) == call; });
 }
 
 }  // namespace foretrace::trace::collector

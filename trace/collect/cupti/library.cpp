@@ -65,12 +65,13 @@ std::string load_cupti(CuptiFunctions& functions) {
                      find(library, "cuptiSubscribe", f.subscribe) &&
                      find(library, "cuptiUnsubscribe", f.unsubscribe) &&
                      find(library, "cuptiEnableDomain", f.enable_domain) &&
+                     find(library, "cuptiEnableCallback", f.enable_callback) &&
                      find(library, "cuptiGetCallbackName", f.callback_name) &&
                      find(library, "cuptiGetTimestamp", f.timestamp) &&
                      find(library, "cuptiActivityRegisterCallbacks", f.register_callbacks) &&
                      find(library, "cuptiActivityEnable", f.enable) &&
                      find(library, "cuptiActivityDisable", f.disable) &&
-                     find(library, "cuptiActivityEnableDriverApi", f.enable_driver_call) &&
+                     find(library, "cuptiGetStreamIdEx", f.stream_id) &&
                      find(library, "cuptiActivityGetNextRecord", f.next_record) &&
                      find(library, "cuptiActivityGetNumDroppedRecords", f.dropped_records) &&
                      find(library, "cuptiActivityFlushAll", f.flush_all) &&
@@ -80,7 +81,6 @@ std::string load_cupti(CuptiFunctions& functions) {
     return soname(major_of(CUPTI_API_VERSION)) + " lacks a function, expected version " +
            version_text(CUPTI_API_VERSION) + " or later";
   }
-  find(library, "cuptiActivityEnableRuntimeApi", f.enable_runtime_call);
   find(library, "cuptiNvtxInitialize", f.nvtx_initialize);
   find(library, "cuptiNvtxInitialize2", f.nvtx_initialize2);
   std::uint32_t version = 0;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "trace/collect/cupti/activities.h"
+#include "trace/collect/cupti/call_recorder.h"
 #include "trace/collect/cupti/facts.h"
 #include "trace/collect/cupti/host.h"
 #include "trace/collect/cupti/translate.h"
@@ -44,6 +45,7 @@ struct Recorder {
   std::unique_ptr<FileSink> file;
   std::unique_ptr<RecordWriter> writer;
   std::unique_ptr<Translator> translator;
+  std::unique_ptr<CallRecorder> calls;
   std::unique_ptr<StepWindow> window;
   std::mutex translating;
   std::atomic<int> buffers{0};
@@ -139,41 +141,55 @@ void mark_step(Recorder& r, RangePhase phase, std::string_view range) {
   }
 }
 
-void CUPTIAPI on_call(void* /*user_data*/, CUpti_CallbackDomain domain, CUpti_CallbackId call,
-                      const void* data) {
-  Recorder& r = *recorder;
-  if (domain != CUPTI_CB_DOMAIN_NVTX || !r.active || !r.window) {
-    return;
-  }
-  const Unnoticed unnoticed;
-  const auto* const nvtx = static_cast<const CUpti_NvtxData*>(data);
-  const char* const name = range_of(call, nvtx->functionParams);
-  try {
-    if (name == nullptr) {
+void switch_recording(Recorder& r, bool on) {
+  switch_activities(r.cupti, r.settings, on);
+  r.calls->switch_to(on, r.subscriber);
+}
+
+void on_range(Recorder& r, const char* name) {
+  switch (r.window->range_began(name)) {
+    case StepWindow::Change::start:
+      switch_recording(r, true);
+      mark_step(r, RangePhase::step, name);
       return;
-    }
-    switch (r.window->range_began(name)) {
-      case StepWindow::Change::start:
-        switch_activities(r.cupti, r.settings, true);
-        mark_step(r, RangePhase::step, name);
-        return;
-      case StepWindow::Change::step: mark_step(r, RangePhase::step, name); return;
-      case StepWindow::Change::stop: mark_step(r, RangePhase::steps_over, name); return;
-      case StepWindow::Change::off:
-        mark_step(r, RangePhase::switched_off, name);
-        switch_activities(r.cupti, r.settings, false);
-        return;
-      case StepWindow::Change::none: return;
-    }
-  } catch (...) {  // out of memory for the name
+    case StepWindow::Change::step: mark_step(r, RangePhase::step, name); return;
+    case StepWindow::Change::stop: mark_step(r, RangePhase::steps_over, name); return;
+    case StepWindow::Change::off:
+      mark_step(r, RangePhase::switched_off, name);
+      switch_recording(r, false);
+      return;
+    case StepWindow::Change::none: return;
   }
 }
 
-const char* call_name(bool is_driver, std::uint32_t call) {
-  const char* name = nullptr;
-  const auto domain = is_driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
-  return recorder.load()->cupti.callback_name(domain, call, &name) == CUPTI_SUCCESS ? name
-                                                                                    : nullptr;
+void on_call(Recorder& r, bool is_driver, CUpti_CallbackId call, const CUpti_CallbackData& data) {
+  if (data.callbackSite == CUPTI_API_ENTER) {
+    r.calls->call_began(is_driver, data);
+  } else {
+    const Unnoticed unnoticed;
+    r.calls->call_ended(is_driver, call, data);
+  }
+}
+
+void CUPTIAPI on_callback(void* /*user_data*/, CUpti_CallbackDomain domain, CUpti_CallbackId call,
+                          const void* data) {
+  Recorder& r = *recorder;
+  if (!r.active) {
+    return;
+  }
+  try {
+    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+      on_call(r, domain == CUPTI_CB_DOMAIN_DRIVER_API, call,
+              *static_cast<const CUpti_CallbackData*>(data));
+    } else if (domain == CUPTI_CB_DOMAIN_NVTX && r.window) {
+      const Unnoticed unnoticed;
+      const auto* const nvtx = static_cast<const CUpti_NvtxData*>(data);
+      if (const char* const name = range_of(call, nvtx->functionParams); name != nullptr) {
+        on_range(r, name);
+      }
+    }
+  } catch (...) {  // out of memory for an event or a name
+  }
 }
 
 Facts end_facts(const Recorder& r) {
@@ -258,7 +274,7 @@ std::string open_file_of(Recorder& r) {
 
 /// Empty, or why nothing is recorded; what was begun is undone by the caller.
 std::string begin(Recorder& r) {
-  const CUptiResult subscribed = r.cupti.subscribe(&r.subscriber, on_call, nullptr);
+  const CUptiResult subscribed = r.cupti.subscribe(&r.subscriber, on_callback, nullptr);
   if (subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
     return "another tool uses CUPTI in this process";
   }
@@ -283,7 +299,9 @@ std::string begin(Recorder& r) {
   r.writer = std::make_unique<RecordWriter>(
       [file = r.file.get()](std::string_view bytes) { return file->write(bytes); },
       facts_of(r, version), limits);
-  r.translator = std::make_unique<Translator>(*r.writer, call_name);
+  r.translator = std::make_unique<Translator>(*r.writer);
+  r.calls =
+      std::make_unique<CallRecorder>(r.cupti, *r.writer, static_cast<std::uint32_t>(::getpid()));
   if (r.settings.steps) {
     r.window = std::make_unique<StepWindow>(*r.settings.steps);
   }
@@ -309,7 +327,7 @@ void go(Recorder& r) {
   if (r.window) {
     static_cast<void>(r.cupti.enable_domain(1, r.subscriber, CUPTI_CB_DOMAIN_NVTX));
   } else {
-    switch_activities(r.cupti, r.settings, true);
+    switch_recording(r, true);
   }
 }
 
@@ -320,6 +338,7 @@ void undo(Recorder& r) {
     r.subscribed = false;
   }
   r.translator.reset();
+  r.calls.reset();
   r.writer.reset();
   if (r.file) {
     r.file->remove();

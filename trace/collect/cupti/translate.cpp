@@ -2,15 +2,8 @@
 
 #include <cstring>
 
-#include "trace/collect/cupti/calls.h"
-
 namespace foretrace::trace::collector {
 namespace {
-
-// "No such thing" where CUPTI has an unsigned id.
-std::int64_t id_or_none(std::uint32_t id) {
-  return id == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? -1 : std::int64_t{id};
-}
 
 std::int64_t time_of(std::uint64_t time) { return static_cast<std::int64_t>(time); }
 
@@ -91,19 +84,6 @@ SetRecord set_of(const CUpti_ActivityMemset4& set) {
   return record;
 }
 
-SynchronizationRecord wait_of(const CUpti_ActivitySynchronization2& wait) {
-  SynchronizationRecord record;
-  record.start = time_of(wait.start);
-  record.end = time_of(wait.end);
-  record.kind = static_cast<WaitKind>(wait.type);
-  record.context = wait.contextId;
-  record.stream = id_or_none(wait.streamId);
-  record.event = id_or_none(wait.cudaEventId);
-  record.event_record = wait.cudaEventSyncId;
-  record.correlation = wait.correlationId;
-  return record;
-}
-
 MemoryRecord memory_of(const CUpti_ActivityMemory4& memory) {
   MemoryRecord record;
   record.time = time_of(memory.timestamp);
@@ -136,29 +116,6 @@ Activity copied(const CUpti_Activity& activity) {
 
 TextNumber Translator::text(const char* text) { return text == nullptr ? 0 : writer_.text(text); }
 
-void Translator::add_call(const CUpti_ActivityAPI& api, bool is_driver) {
-  if (!is_recorded(is_driver, api.cbid)) {
-    return;
-  }
-  const auto [found, added] =
-      call_names_.try_emplace(std::uint64_t{api.cbid} * 2 + (is_driver ? 1 : 0), 0);
-  if (added) {
-    const char* const name = call_name_(is_driver, api.cbid);
-    found->second = text(name == nullptr ? "unknown call" : name);
-  }
-  ApiRecord record;
-  record.start = time_of(api.start);
-  record.end = time_of(api.end);
-  record.name = found->second;
-  record.process = api.processId;
-  record.thread = api.threadId;
-  record.correlation = api.correlationId;
-  record.call_id = api.cbid;
-  record.result = api.returnValue;
-  record.is_driver = is_driver;
-  writer_.add(record);
-}
-
 void Translator::add_overhead(const CUpti_ActivityOverhead3& overhead) {
   const Thread thread = thread_of(overhead.objectKind, overhead.objectId);
   writer_.add(OverheadRecord{time_of(overhead.start), time_of(overhead.end),
@@ -187,10 +144,6 @@ void Translator::add_device(const CUpti_ActivityDevice5& device) {
 
 bool Translator::add(const CUpti_Activity& activity) {
   switch (activity.kind) {
-    case CUPTI_ACTIVITY_KIND_RUNTIME:
-    case CUPTI_ACTIVITY_KIND_DRIVER:
-      add_call(copied<CUpti_ActivityAPI>(activity), activity.kind == CUPTI_ACTIVITY_KIND_DRIVER);
-      return true;
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       ++device_work_;
@@ -214,15 +167,6 @@ bool Translator::add(const CUpti_Activity& activity) {
       ++device_work_;
       writer_.add(set_of(copied<CUpti_ActivityMemset4>(activity)));
       return true;
-    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-      writer_.add(wait_of(copied<CUpti_ActivitySynchronization2>(activity)));
-      return true;
-    case CUPTI_ACTIVITY_KIND_CUDA_EVENT: {
-      const auto event = copied<CUpti_ActivityCudaEvent2>(activity);
-      writer_.add(EventRecord{event.correlationId, event.contextId, event.streamId, event.eventId,
-                              event.cudaEventSyncId});
-      return true;
-    }
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       ++device_work_;
       writer_.add(work_of<GraphRecord>(copied<CUpti_ActivityGraphTrace2>(activity)));

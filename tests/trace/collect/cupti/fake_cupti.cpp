@@ -2,6 +2,7 @@
 // buffer of activities, made by hand, when it is asked to flush. FAKE_CUPTI says how it behaves:
 // "owned" (another tool has subscribed), "old" (an earlier version), "drops" (records were lost),
 // "late" (fails after the subscription).
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +21,7 @@ CUpti_CallbackFunc callback = nullptr;
 void* user_data = nullptr;
 bool kernels_enabled = false;
 bool markers_enabled = false;
-bool queries_enabled = false;
+std::array<std::array<bool, 1024>, CUPTI_CB_DOMAIN_SIZE> calls_enabled{};  // by domain and call
 std::uint32_t next_correlation = 1;
 std::uint64_t steps_begun = 0;
 
@@ -72,10 +73,28 @@ bool has_buffer() {
 
 std::size_t size_of(const CUpti_Activity& activity) {
   switch (activity.kind) {
-    case CUPTI_ACTIVITY_KIND_RUNTIME: return sizeof(CUpti_ActivityAPI);
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(CUpti_ActivityKernel10);
     case CUPTI_ACTIVITY_KIND_MARKER: return sizeof(CUpti_ActivityMarker2);
     default: return 0;
+  }
+}
+
+/// A call of the program, and what happens inside it.
+template <typename Inside>
+void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, Inside inside) {
+  const bool is_told = callback != nullptr && calls_enabled[domain][id];
+  const std::uint32_t success = 0;
+  CUpti_CallbackData data{};
+  data.correlationId = next_correlation;
+  data.functionReturnValue = const_cast<std::uint32_t*>(&success);
+  data.callbackSite = CUPTI_API_ENTER;
+  if (is_told) {
+    callback(user_data, domain, id, &data);
+  }
+  inside();
+  data.callbackSite = CUPTI_API_EXIT;
+  if (is_told) {
+    callback(user_data, domain, id, &data);
   }
 }
 
@@ -88,22 +107,13 @@ FAKE void fake_launch() {
   if (!kernels_enabled || !has_buffer()) {
     return;
   }
-  auto api = blank<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
-  api.start = now();
-  if (queries_enabled) {  // frameworks ask for the device before each launch
-    auto query = api;
-    query.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020;
-    query.end = query.start;
-    waiting.put(query);
-  }
-  api.end = api.start + 100;
-  api.processId = static_cast<std::uint32_t>(::getpid());
-  api.threadId = static_cast<std::uint32_t>(::gettid());
-  api.correlationId = next_correlation;
-  waiting.put(api);
+  // Frameworks ask for the device before each launch; the runtime launches through the driver.
+  call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020, [] {});
+  call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+       [] { call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, [] {}); });
   auto kernel = blank<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  kernel.start = api.end;
-  kernel.end = api.end + 1000;
+  kernel.start = now();
+  kernel.end = kernel.start + 1000;
   kernel.streamId = 7;
   kernel.correlationId = next_correlation++;
   kernel.gridX = kernel.gridY = kernel.gridZ = 1;
@@ -164,6 +174,15 @@ FAKE int fake_is_in_use() { return callback != nullptr || kernels_enabled || mar
 FAKE CUptiResult cuptiEnableDomain(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain) {
   return CUPTI_SUCCESS;
 }
+FAKE CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
+                                     CUpti_CallbackDomain domain, CUpti_CallbackId call) {
+  calls_enabled[domain][call] = enable != 0;
+  return CUPTI_SUCCESS;
+}
+FAKE CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream, std::uint8_t, std::uint32_t* stream) {
+  *stream = 7;
+  return CUPTI_SUCCESS;
+}
 FAKE CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, std::uint32_t, const char** name) {
   *name = "cudaLaunchKernel_v7000";
   return CUPTI_SUCCESS;
@@ -184,21 +203,11 @@ FAKE CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc
 FAKE CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   kernels_enabled = kernels_enabled || kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   markers_enabled = markers_enabled || kind == CUPTI_ACTIVITY_KIND_MARKER;
-  queries_enabled = queries_enabled || kind == CUPTI_ACTIVITY_KIND_RUNTIME;
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   kernels_enabled = kernels_enabled && kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   markers_enabled = markers_enabled && kind != CUPTI_ACTIVITY_KIND_MARKER;
-  return CUPTI_SUCCESS;
-}
-FAKE CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId, std::uint8_t) {
-  return CUPTI_SUCCESS;
-}
-FAKE CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId call, std::uint8_t enable) {
-  if (call == CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020) {
-    queries_enabled = enable != 0;
-  }
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid,

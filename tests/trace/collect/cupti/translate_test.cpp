@@ -14,10 +14,6 @@
 namespace foretrace::trace::collector {
 namespace {
 
-const char* call_name(bool is_driver, std::uint32_t call) {
-  return call == 999 ? nullptr : is_driver ? "cuLaunchKernel" : "cudaLaunchKernel_v7000";
-}
-
 /// Everything is 0 but for the kind.
 template <typename Activity>
 Activity blank(CUpti_ActivityKind kind) {
@@ -42,7 +38,7 @@ class Translation {
  private:
   std::string file_;
   RecordWriter writer_{sink_to(file_), {}};
-  Translator translator_{writer_, call_name};
+  Translator translator_{writer_};
 };
 
 template <typename Activity>
@@ -53,38 +49,6 @@ void place(Activity& activity, std::uint64_t start, std::uint32_t correlation) {
   activity.contextId = 4;
   activity.streamId = 7;
   activity.correlationId = correlation;
-}
-
-TEST_CASE("cupti: calls of runtime and driver") {
-  Translation translation;
-  auto api = blank<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
-  api.start = 1000;
-  api.end = 1010;
-  api.processId = 5;
-  api.threadId = 6;
-  api.correlationId = 70;
-  api.cbid = 211;
-  CHECK(translation.add(api));
-  api.kind = CUPTI_ACTIVITY_KIND_DRIVER;  // inside the first
-  api.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
-  CHECK(translation.add(api));
-  api.correlationId = 72;  // neither starts nor awaits work
-  api.cbid = CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent;
-  CHECK(translation.add(api));
-  api.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-  api.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020;
-  CHECK(translation.add(api));
-  api.correlationId = 71;
-  api.cbid = 999;
-  CHECK(translation.add(api));
-  const LoadedTrace trace = translation.trace();
-  REQUIRE(trace.events.size() == 2);
-  CHECK(trace.events.name_of(EventId{0}) == "cudaLaunchKernel");
-  CHECK(trace.events.correlation[0] == 70);
-  CHECK(trace.events.duration_ns[0] == 10);
-  CHECK(track_of(trace.events, EventId{0}).process == 5);
-  CHECK(track_of(trace.events, EventId{0}).number == 6);
-  CHECK(trace.events.name_of(EventId{1}) == "unknown call");
 }
 
 TEST_CASE("cupti: kernels, with and without a graph") {
@@ -156,7 +120,7 @@ TEST_CASE("cupti: copies, copies between devices, sets and whole graphs") {
   CHECK(table.name_of(EventId{3}) == "CUDA graph 8, whole");
 }
 
-TEST_CASE("cupti: waits, event recordings, contexts and streams") {
+TEST_CASE("cupti: contexts and streams") {
   Translation translation;
   auto context = blank<CUpti_ActivityContext3>(CUPTI_ACTIVITY_KIND_CONTEXT);
   context.contextId = 4;
@@ -166,37 +130,11 @@ TEST_CASE("cupti: waits, event recordings, contexts and streams") {
   stream.contextId = 4;
   stream.streamId = 20;
   CHECK(translation.add(stream));
-  auto event = blank<CUpti_ActivityCudaEvent2>(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
-  event.contextId = 4;
-  event.streamId = 20;
-  event.eventId = 9;
-  event.correlationId = 50;
-  event.cudaEventSyncId = 7;
-  CHECK(translation.add(event));
-  auto wait = blank<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
-  wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
-  wait.start = 1000;
-  wait.end = 1002;
-  wait.contextId = 4;
-  wait.streamId = 30;
-  wait.cudaEventId = 9;
-  wait.cudaEventSyncId = 7;
-  wait.correlationId = 55;
-  CHECK(translation.add(wait));
-  wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
-  wait.streamId = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
-  wait.cudaEventId = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
-  CHECK(translation.add(wait));
-  const EventTable table = translation.trace().events;
-  REQUIRE(table.syncs.size() == 2);
-  CHECK(table.syncs[0].kind == SyncKind::stream_wait);
-  CHECK(table.syncs[0].device == 1);
-  CHECK(table.syncs[0].stream == 30);
-  CHECK(table.syncs[0].wait_on_stream == 20);
-  CHECK(table.syncs[0].record_correlation == 50);
-  CHECK(table.syncs[1].kind == SyncKind::context_sync);
-  CHECK(table.syncs[1].stream == -1);
-  CHECK(table.syncs[1].record_correlation == -1);
+  auto kernel = blank<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  place(kernel, 1000, 70);
+  kernel.streamId = 20;
+  CHECK(translation.add(kernel));
+  CHECK(translation.trace().events.size() == 1);
 }
 
 TEST_CASE("cupti: ranges, thread names, overhead, external ids, memory and devices") {
@@ -230,11 +168,9 @@ TEST_CASE("cupti: ranges, thread names, overhead, external ids, memory and devic
   external.externalId = 41;
   external.correlationId = 70;
   CHECK(translation.add(external));
-  auto api = blank<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
-  api.start = 1200;
-  api.end = 1210;
-  api.correlationId = 70;
-  CHECK(translation.add(api));
+  auto kernel = blank<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  place(kernel, 1200, 70);
+  CHECK(translation.add(kernel));
   auto memory = blank<CUpti_ActivityMemory4>(CUPTI_ACTIVITY_KIND_MEMORY2);
   memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
   memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
@@ -257,7 +193,6 @@ TEST_CASE("cupti: ranges, thread names, overhead, external ids, memory and devic
   CHECK(table.duration_ns[index(step)] == 900);
   CHECK(table.names[track_of(table, step).name] == "main");
   CHECK(table.kind[index(event_called(table, "Buffer Flush"))] == EventKind::overhead);
-  CHECK(table.external_id[index(event_called(table, "cudaLaunchKernel"))] == 41);
   REQUIRE(table.memory.size() == 1);
   CHECK(table.memory[0].bytes == -256);
   CHECK(table.memory[0].address == 0x1000);
