@@ -86,6 +86,7 @@ set(table
   "apps/driver/compare           | sim/* models/catalogue apps/driver"
   "apps/driver/answers           | sim/* trace/* models/* apps/driver"
   "apps/driver/plan              | sim/* models/* apps/driver"
+  "apps/driver/export            | sim/core sim/graph models/* trace/formats/chakra apps/driver/plan"
   "apps/driver/predictor         | sim/core sim/graph sim/result sim/engine/release sim/engine/pull models/catalogue models/program apps/driver apps/driver/plan"
   "apps/driver/sweep             | sim/core sim/graph trace/inputs models/catalogue models/program apps/driver apps/driver/plan"
   "apps/driver/scheduler/model   | sim/core"

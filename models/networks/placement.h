@@ -21,6 +21,7 @@ struct Placement {
 struct GridAxis {
   std::uint32_t size = 1;
   std::uint32_t stride = 1;
+  friend bool operator==(const GridAxis&, const GridAxis&) = default;
 };
 
 /// Ranks are numbered node by node. All groups along the axis communicate at the same time, so

@@ -15,7 +15,8 @@ struct StageMemory {
   double weights = 0;
   double gradients = 0;
   double optimizer = 0;
-  double activations = 0;  ///< kept for backward, of all micro-batches in flight
+  /// Kept for backward, of all micro-batches in flight; inference: keys and values of all sequences.
+  double activations = 0;
   double working = 0;      ///< alive while one block is computed: recomputed activations, logits
   double buffers = 0;      ///< collected parameters, what is sent
   [[nodiscard]] double total() const {

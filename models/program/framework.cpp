@@ -30,6 +30,8 @@ void read_kernels(ConfigFields& fields, KernelSet& kernels) {
   inner.optional_boolean("drops_out", kernels.drops_out);
   kernels.activation_kernels = static_cast<std::uint16_t>(
       optional_count(inner, "activation_kernels", 100, kernels.activation_kernels));
+  kernels.head_share =
+      optional_within(inner, "head_share", ParamType::number, 1, kernels.head_share);
   kernels.loss_forward_bytes = optional_within(inner, "loss_forward_bytes", ParamType::number,
                                                most_bytes, kernels.loss_forward_bytes);
   kernels.loss_backward_bytes = optional_within(inner, "loss_backward_bytes", ParamType::number,
@@ -70,6 +72,7 @@ void read_overlap(ConfigFields& fields, Framework& framework) {
   inner.optional_boolean("parameters", framework.overlaps_parameters);
   inner.optional_boolean("tensor_backward", framework.overlaps_tensor);
   inner.optional_boolean("tensor_pieces", framework.pipelines_tensor);
+  inner.optional_boolean("experts", framework.overlaps_experts);
   bool sends = !framework.sends_block;
   inner.optional_boolean("sends", sends);
   framework.sends_block = !sends;
@@ -90,6 +93,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   read_parameters(fields, framework);
   read_overlap(fields, framework);
   fields.optional_boolean("scatters_sends", framework.scatters_sends);
+  fields.optional_boolean("forwards_tokens", framework.forwards_tokens);
   fields.optional_boolean("reshards_after_forward", framework.reshards_after_forward);
   fields.optional_boolean("balances_context", framework.balances_context);
   fields.optional_boolean("recompute_stops_early", framework.recompute_stops_early);

@@ -32,6 +32,8 @@ struct Framework {
   bool overlaps_gradients = false;   ///< reduction runs beside the last backward pass
   bool overlaps_parameters = false;  ///< collection of updated parameters beside forward
   bool overlaps_tensor = true;       ///< input gradients are added up beside weight gradients
+  bool forwards_tokens = false;      ///< a token goes once to each node of its experts (DeepEP)
+  bool overlaps_experts = false;     ///< tokens travel beside the layers of another micro-batch
   bool pipelines_tensor = false;     ///< tensor collectives run piece by piece beside the products
   bool sends_block = true;           ///< pipeline sends are part of a stage's own time
   bool scatters_sends = true;        ///< a tensor group sends its activation in parts

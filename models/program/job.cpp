@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/collectives/collective_costs.h"
+#include "models/collectives/expert_exchange.h"
 #include "models/costs/rates.h"
 #include "models/program/power_clock.h"
 
@@ -148,6 +149,23 @@ Placement placement_of(const Job& job, Axis axis) {
   return place(*job.cluster, axis_of(job.plan, axis));
 }
 
+namespace {
+
+// `bytes` are those of a copy of every token for each of its experts.
+CollectiveTime forwarded(const Job& job, const Placement& group, double bytes) {
+  ExpertExchange exchange;
+  exchange.style = ExchangeStyle::forwarded;
+  exchange.top_k = job.model->experts.top_k;
+  exchange.experts = job.model->experts.count;
+  exchange.tokens = 1;
+  exchange.token_bytes = bytes / exchange.top_k;
+  exchange.node_limit = job.model->experts.node_limit;
+  exchange.group = group;
+  return exchange_time(*job.cluster, exchange);
+}
+
+}  // namespace
+
 JobBlocks lower_blocks(const Job& job) {
   const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
   BatchShape batch;
@@ -171,6 +189,9 @@ JobBlocks lower_blocks(const Job& job) {
   options.splits_backward = job.schedule->splits_backward;
   options.tensor_ranks = plan.tensor;
   options.collective = [&](Axis axis, CollectiveKind kind, double bytes) {
+    if (axis == Axis::expert && job.framework->forwards_tokens) {
+      return forwarded(job, places[static_cast<std::size_t>(axis)], bytes);
+    }
     return collective_time(*job.cluster, {kind, bytes, places[static_cast<std::size_t>(axis)]});
   };
   options.leaves_node = [&](Axis axis) { return places[static_cast<std::size_t>(axis)].nodes > 1; };

@@ -35,7 +35,10 @@ struct Job {
     const double per_rank = global_batch / plan.data;
     return static_cast<std::uint32_t>(per_rank / micro_batch + 0.5);
   }
-  [[nodiscard]] double tokens_per_step() const { return global_batch * length; }
+  /// Decoding writes one token of each sequence.
+  [[nodiscard]] double tokens_per_step() const {
+    return global_batch * (pass == Pass::decode ? 1 : length);
+  }
   [[nodiscard]] bool trains() const { return pass == Pass::training; }
 };
 

@@ -278,6 +278,20 @@ void count_memory(const Block& block, const LoweringOptions& options, BlockProgr
   program.working_bytes = all - program.kept_bytes;
 }
 
+// Tokens of one micro-batch travel while the layer of another is computed: in the long run each
+// pass of a layer has its exchanges beside all of its kernels.
+void run_beside(std::vector<Action>& actions) {
+  const auto travels = [](const Action& action) {
+    return action.type == ActionType::collective && action.axis == Axis::expert;
+  };
+  const auto kernels = std::stable_partition(actions.begin(), actions.end(), travels);
+  if (kernels == actions.begin()) return;
+  for (auto at = actions.begin(); at != kernels; ++at) at->type = ActionType::start;
+  Action wait;
+  wait.type = ActionType::wait;
+  actions.push_back(wait);
+}
+
 }  // namespace
 
 BlockProgram lower(const Block& block, const LoweringOptions& options) {
@@ -289,12 +303,14 @@ BlockProgram lower(const Block& block, const LoweringOptions& options) {
   Lowering lowering(block, own);
   lowering.forward(false, Part::all);
   program.forward = lowering.take();
+  if (options.trains && options.framework.overlaps_experts) run_beside(program.forward);
   if (!options.trains) return program;
   if (own.recompute == Recompute::full) lowering.forward(true, Part::all);
   if (own.recompute == Recompute::operators) lowering.forward(true, Part::unsaved);
   lowering.backward();
   lowering.accumulate(program.dense_weights + program.expert_weights);
   program.backward = lowering.take();
+  if (options.framework.overlaps_experts) run_beside(program.backward);
   program.weight_gradients = lowering.take_weight_gradients();
   return program;
 }

@@ -2,6 +2,7 @@
 // flight. Rules: Korthikanti et al., MLSys 2023, Table 2; Rajbhandari et al., ZeRO, SC 2020.
 #include <algorithm>
 
+#include "models/catalogue/kernel_class.h"
 #include "models/program/estimate.h"
 
 namespace foretrace {
@@ -13,6 +14,7 @@ struct StageSums {
   double kept = 0;     ///< of one micro-batch
   double working = 0;  ///< largest block
   double largest = 0;  ///< weights of the largest block
+  double layers = 0;
 };
 
 StageSums sums_of(const Job& job, const std::vector<BlockTimes>& times,
@@ -24,6 +26,7 @@ StageSums sums_of(const Job& job, const std::vector<BlockTimes>& times,
       const BlockTimes& block = times[run.block];
       sums.dense += run.count * block.dense_weights;
       sums.expert += run.count * block.expert_weights;
+      if (block.role == BlockRole::layer) sums.layers += run.count;
       // Logits and losses of one micro-batch are gone when the next one comes.
       if (block.role == BlockRole::head) {
         sums.working = std::max(sums.working, block.kept_bytes);
@@ -69,6 +72,20 @@ StageMemory trained(const Job& job, const StageSums& sums, std::uint32_t stage,
   return memory;
 }
 
+// Keys and values of one layer and position on one rank; with low ranks what they are made from.
+double cached_numbers(const Job& job) {
+  const TransformerSpec& spec = *job.model;
+  if (spec.latent.key_rank > 0) return spec.latent.key_rank + spec.latent.rope_size;
+  return 2 * std::max(1.0, spec.kv_heads / job.plan.tensor) * spec.head_size;
+}
+
+// All sequences of a data rank stay; what a window no longer sees is not thrown away.
+double cached_bytes(const Job& job, double layers) {
+  const double positions = (job.pass == Pass::decode ? job.keys : job.length) / job.plan.context;
+  const double number = std::max(1, bytes_per_number(job.precisions.activations));
+  return layers * positions * job.global_batch / job.plan.data * cached_numbers(job) * number;
+}
+
 }  // namespace
 
 std::vector<StageMemory> stage_memory(const Job& job, const std::vector<BlockTimes>& times,
@@ -83,6 +100,7 @@ std::vector<StageMemory> stage_memory(const Job& job, const std::vector<BlockTim
     }
     StageMemory memory;
     memory.weights = job.framework->weight_bytes * (sums.dense + sums.expert);
+    memory.activations = cached_bytes(job, sums.layers);
     stages.push_back(memory);
   }
   return stages;

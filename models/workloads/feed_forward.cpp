@@ -16,7 +16,8 @@ Traffic activation_traffic(const OperatorList& list, const TransformerSpec& spec
     return one ? Traffic{3 * e, 5 * e, 1, 1} : Traffic{5 * e, 8 * e, 2, 4};
   }
   const bool one = kernels.fused_bias_activation || kernels.compiled;
-  const double steps = one ? 1 : kernels.activation_kernels;
+  const bool chain = !one && spec.activation == Activation::gelu_tanh;
+  const double steps = chain ? kernels.activation_kernels : 1;
   Traffic traffic{2 * e * steps, 3 * e * (steps > 1 ? steps : 1), 1, 1};
   traffic.forward_kernels = static_cast<std::uint16_t>(steps);
   traffic.backward_kernels = static_cast<std::uint16_t>(steps);

@@ -81,6 +81,12 @@ Activation activation_of(const ConfigValue& root, std::string_view type) {
   if (name == "relu") return Activation::relu;
   if (name == "relu2") return Activation::squared_relu;
   if (type.starts_with("gemma")) return Activation::geglu;
+  if (name == "gelu_new" || name == "gelu_fast" || name == "gelu_pytorch_tanh") {
+    return Activation::gelu_tanh;
+  }
+  // What transformers takes where the file says nothing.
+  if (name.empty() && type == "gpt2") return Activation::gelu_tanh;
+  if (name.empty() && type == "opt") return Activation::relu;
   return Activation::gelu;
 }
 

@@ -24,8 +24,9 @@ struct KernelSet {
   bool packs_qkv = true;  ///< query, key and value are one product
   bool compiled = false;  ///< chains of elementwise kernels become one (torch.compile, XLA)
   bool drops_out = true;  ///< runs with the dropout that the model was trained with
-  std::uint16_t activation_kernels = 1;  ///< of an activation that is not fused
-  double loss_forward_bytes = 30;        ///< per logit, read and written
+  std::uint16_t activation_kernels = 1;  ///< of GELU's tanh formula that is not fused
+  double head_share = 1;           ///< of the tokens reach the head: the masked ones of an encoder
+  double loss_forward_bytes = 30;  ///< per logit, read and written
   double loss_backward_bytes = 22;
   double loss_kept_bytes = 8;          ///< per logit, at the peak
   double divided_loss_kept_bytes = 8;  ///< the same where a tensor group divides the vocabulary

@@ -17,8 +17,8 @@ namespace foretrace {
 namespace {
 
 constexpr std::string_view schema = "foretrace.model/1";
-constexpr std::array<std::string_view, 5> activations = {"gelu", "relu", "squared_relu", "swiglu",
-                                                         "geglu"};
+constexpr std::array<std::string_view, 6> activations = {"gelu",         "gelu_tanh", "relu",
+                                                         "squared_relu", "swiglu",    "geglu"};
 constexpr std::array<std::string_view, 2> norms = {"layer_norm", "rms_norm"};
 constexpr std::array<std::string_view, 4> positions = {"none", "learned", "rotary", "alibi"};
 constexpr double most = 1e7;
@@ -41,6 +41,7 @@ void read_experts(ConfigFields& fields, ExpertSpec& experts) {
   experts.shared_ffn = optional_size(inner, "shared_ffn", 0);
   experts.first_dense = static_cast<std::uint32_t>(optional_size(inner, "first_dense", 0));
   experts.every = optional_count(inner, "every", most, 1);
+  experts.node_limit = static_cast<std::uint32_t>(optional_size(inner, "node_limit", 0));
   if (experts.top_k > experts.count) {
     inner.mistake("top_k", fmt::format("got {}, expected at most the {} experts", experts.top_k,
                                        experts.count));

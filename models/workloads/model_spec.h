@@ -12,7 +12,14 @@
 
 namespace foretrace {
 
-enum class Activation : std::uint8_t { gelu, relu, squared_relu, swiglu, geglu };
+enum class Activation : std::uint8_t {
+  gelu,
+  gelu_tanh,  ///< by its tanh formula: GPT-2's "gelu_new"
+  relu,
+  squared_relu,
+  swiglu,
+  geglu
+};
 enum class NormKind : std::uint8_t { layer_norm, rms_norm };
 enum class PositionKind : std::uint8_t { none, learned, rotary, alibi };
 [[nodiscard]] constexpr bool is_gated(Activation activation) {
@@ -27,6 +34,7 @@ struct ExpertSpec {
   double shared_ffn = 0;          ///< of all experts that every token visits; 0: none
   std::uint32_t first_dense = 0;  ///< layers at the beginning without experts
   std::uint32_t every = 1;        ///< every n-th layer has experts
+  std::uint32_t node_limit = 0;   ///< nodes in which a token's experts lie at most; 0: any
 };
 
 /// Multi-head latent attention (DeepSeek-V2): queries and keys go through low ranks.

@@ -66,6 +66,7 @@ Block layer_block(const TransformerSpec& spec, const BatchShape& batch, const Ke
 Block head_block(const TransformerSpec& spec, const BatchShape& batch, const KernelSet& kernels) {
   BatchShape last = batch;
   if (batch.pass == Pass::prefill) last.length = 1;
+  if (batch.pass == Pass::training && !spec.causal) last.length *= kernels.head_share;
   OperatorList list(last, kernels);
   list.norm(spec, "final norm", spec.hidden, Split::sequence);
   if (spec.has_pooler) {

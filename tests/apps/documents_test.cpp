@@ -305,6 +305,9 @@ TEST_CASE("every other command follows its schema") {
   }
   check_against("convert-1.json", document_of(std::string("convert ") + demo_trace + " '" +
                                               scratch_file("copy.json") + "' --scrub --json"));
+  check_against("export-1.json",
+                document_of("export configs/scenarios/llama3_70b_prefill.json --json --chakra '" +
+                            scratch_file("documented_export") + "'"));
   const std::string folder = scratch_file("documented_sweep");
   check_against("sweep_result-1.json",
                 document_of("sweep examples/sweeps/gpt3_512.json -o '" + folder + "' --json"));
@@ -324,11 +327,12 @@ TEST_CASE("tables of measured figures follow their schema") {
 
 TEST_CASE("every command that prints JSON names a schema that is shipped") {
   // Documents name theirs; these print one without a name.
-  const std::vector<std::string> names = {
-      "result-1",          "inspect-1",      "critical-path-1", "communication-1",
-      "validation-1",      "formats-1",      "costs-1",         "list-1",
-      "explain-1",         "convert-1",      "completion-1",    "tables-1",
-      "schedule_result-1", "sweep_result-1", "plan-1",          "recorded_plans-1"};
+  const std::vector<std::string> names = {"result-1",          "inspect-1",      "critical-path-1",
+                                          "communication-1",   "validation-1",   "formats-1",
+                                          "costs-1",           "list-1",         "explain-1",
+                                          "convert-1",         "completion-1",   "tables-1",
+                                          "schedule_result-1", "sweep_result-1", "plan-1",
+                                          "recorded_plans-1",  "export-1"};
   for (const std::string& name : names) {
     const json schema = read_schema(name + ".json");
     CHECK(schema["$id"] == "foretrace." + name.substr(0, name.size() - 2) + "/1");

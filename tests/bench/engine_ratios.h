@@ -10,6 +10,7 @@ void what_if_ratios(Ratios& out);
 void ingest_ratios(Ratios& out);
 void ftr_ratios(Ratios& out);
 void memory_ratios(Ratios& out);
+void plan_ratios(Ratios& out);
 void sweep_ratios(Ratios& out);
 
 }  // namespace foretrace::bench

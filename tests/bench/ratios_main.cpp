@@ -35,6 +35,9 @@ constexpr std::array targets = {
     Target{"predict_us", 40, true, "us CPU per 10,000 tasks, every duration changes"},
     Target{"predict_kernels_us", 0, true, "us CPU per 10,000 tasks, kernels change"},
     Target{"predict_copies_us", 20, true, "us CPU per 10,000 tasks, under a tenth changes"},
+    Target{"analytic_configs_per_s", 100000, false, "plans of GPT-3 per second and core"},
+    Target{"event_llm_configs_per_s", 1000, false, "plans of GPT-3 per second and core"},
+    Target{"step_16384_folded_s", 2, true, "s, one step of 16,384 devices"},
     Target{"sweep_points_per_s", 0, false, "plans per second and core, into the store"},
     Target{"sweep_vs_bare_evaluation", 0.8, false, "of the speed without a store"},
     Target{"whatif_rerun_real_ms", 0, true, "ms CPU"},
@@ -92,6 +95,7 @@ int main(int argc, char** argv) {
   foretrace::bench::engine_ratios(ratios);
   foretrace::bench::what_if_ratios(ratios);
   foretrace::bench::memory_ratios(ratios);
+  foretrace::bench::plan_ratios(ratios);
   foretrace::bench::sweep_ratios(ratios);
   print(ratios);
   if (argc > 1 && !write(ratios, argv[1])) {

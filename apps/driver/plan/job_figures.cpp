@@ -6,7 +6,9 @@ namespace {
 Workload whole_model(const Job& job) {
   BatchShape batch;
   batch.sequences = 1;
-  batch.length = batch.keys = job.length;
+  batch.pass = job.pass;
+  batch.length = batch.pass == Pass::decode ? 1 : job.length;
+  batch.keys = batch.pass == Pass::decode ? job.keys : job.length;
   return build_transformer(*job.model, batch, job.framework->kernels);
 }
 

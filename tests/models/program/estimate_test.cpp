@@ -143,3 +143,42 @@ TEST_CASE("estimate: with equal stages the formula is the simulated step") {
   foretrace::simulate_event_driven(graph.topology(), graph.weights(), timeline);
   CHECK(timeline.span_ns == answer.step_ns);
 }
+
+TEST_CASE("estimate: decoding counts one token per sequence and holds keys and values of all") {
+  const Parts given = parts("llama3_70b");
+  Job job = job_of(given);
+  job.pass = foretrace::Pass::decode;
+  job.keys = 4096;
+  job.plan.tensor = 8;
+  job.global_batch = job.micro_batch = 64;
+  CHECK(job.tokens_per_step() == 64);
+  const Estimate answer = estimate(job, build_blocks(job));
+  // 80 layers x 4096 positions x 64 sequences x 2 x 1 head of 128 x 2 bytes
+  CHECK(answer.memory.front().activations == doctest::Approx(80. * 4096 * 64 * 2 * 128 * 2));
+  Job longer = job;
+  longer.keys = 8192;
+  CHECK(estimate(longer, build_blocks(longer)).step_ns > answer.step_ns);
+}
+
+TEST_CASE("estimate: tokens that go once to each node, beside other work, cost less") {
+  Parts given = parts("deepseek_v3");
+  given.cluster = *find_cluster(*foretrace::test::shipped(), "h800_x8");
+  given.framework.overlaps_experts = given.framework.forwards_tokens = false;
+  Job job = job_of(given);
+  job.plan.data = 64;
+  job.plan.expert = 64;
+  job.global_batch = 64;
+  const auto exposed = [&] {
+    return estimate(job, build_blocks(job))
+        .breakdown.exposed[static_cast<std::size_t>(foretrace::Axis::expert)];
+  };
+  const double all = exposed();
+  given.framework.forwards_tokens = true;
+  const double forwarded = exposed();
+  CHECK(forwarded < 0.7 * all);
+  given.framework.overlaps_experts = true;
+  const Estimate beside = estimate(job, build_blocks(job));
+  CHECK(exposed() < forwarded);
+  CHECK(beside.overlapped_ns > 0);
+  CHECK(beside.breakdown.total() == doctest::Approx(static_cast<double>(beside.step_ns)));
+}

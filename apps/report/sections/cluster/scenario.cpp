@@ -224,9 +224,11 @@ Sections scenario_step(const ScenarioPart& part) {
   const Job& job = part.scenario.job;
   const ScenarioAnswer& answer = part.answer;
   Section section{.key = "scenario_step", .headline = scenario_headline(part)};
-  section.line("model", fmt::format("{}: {:.1f} billion parameters, {} x {} tokens, micro-batch {}",
+  const std::string tokens = job.pass == Pass::decode ? fmt::format("1 token after {}", job.keys)
+                                                      : fmt::format("{} tokens", job.length);
+  section.line("model", fmt::format("{}: {:.1f} billion parameters, {} x {}, micro-batch {}",
                                     part.scenario.model->product, answer.parameters * 1e-9,
-                                    job.global_batch, job.length, job.micro_batch));
+                                    job.global_batch, tokens, job.micro_batch));
   section.line("plan", fmt::format("{}; {}; recomputation {}", plan_text(job), job.schedule->name,
                                    to_string(job.recompute)));
   section.line("on", fmt::format("{}; {}", part.scenario.cluster->machine,

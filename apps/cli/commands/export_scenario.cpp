@@ -1,0 +1,110 @@
+// foretrace export: a scenario for other simulators.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/configs.h"
+#include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
+#include "apps/cli/output/console.h"
+#include "apps/cli/output/outputs.h"
+#include "apps/driver/export/chakra_job.h"
+#include "apps/driver/plan/scenario.h"
+#include "apps/report/section.h"
+#include "apps/report/text.h"
+#include "sim/core/text.h"
+
+namespace foretrace::commands {
+namespace {
+
+using report::Value;
+
+struct Options {
+  app::CommonOptions common;
+  std::string scenario;
+  std::string chakra;
+};
+
+Result<driver::ChakraExport> export_to(const Options& options) {
+  const Result<CataloguePtr> known = app::catalogue();
+  if (!known.ok()) return known.error();
+  if (!driver::is_scenario_file(options.scenario)) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("export: '{}' is no scenario (see configs/scenarios); a recording is "
+                             "written by foretrace convert",
+                             options.scenario)};
+  }
+  const auto scenario = driver::read_scenario(**known, options.scenario);
+  if (!scenario.ok()) return scenario.error();
+  std::error_code failed;
+  std::filesystem::create_directories(options.chakra, failed);
+  if (failed) {
+    return Error{ErrorCode::io,
+                 fmt::format("cannot create '{}': {}", options.chakra, failed.message())};
+  }
+  const auto write = [&options](const std::string& name, const std::string& text) -> Status {
+    const std::string path = (std::filesystem::path(options.chakra) / name).string();
+    return app::write_file(path, [&text](const auto& sink) -> Status {
+      static_cast<void>(sink(text));
+      return ok_status();
+    });
+  };
+  return app::while_busy(options.common, "writing ranks",
+                         [&] { return driver::export_chakra(*scenario, write); });
+}
+
+report::Page page(const Options& options, const driver::ChakraExport& result) {
+  report::Section section{
+      .key = "exported",
+      .headline = fmt::format("wrote {} of Chakra to {} ({}, {:.2f} MB)",
+                              report::plural(result.ranks, "rank"), options.chakra,
+                              report::plural(result.nodes, "node"),
+                              static_cast<double>(result.bytes) / 1e6)};
+  section.datum("path", Value::words(options.chakra));
+  section.datum("format", Value::words("chakra_et"));
+  section.datum("ranks", Value::count(result.ranks));
+  section.datum("groups", Value::count(result.groups));
+  section.datum("nodes", Value::count(result.nodes));
+  section.datum("bytes", Value::count(result.bytes));
+  section.line("ranks",
+               "rank.0.et, rank.1.et, ...: computation with its predicted time, "
+               "communication with its bytes");
+  section.line("groups", fmt::format("comm_group.json: {} of ranks that communicate",
+                                     report::plural(result.groups, "group")));
+  return {.sections = {std::move(section)}};
+}
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  const auto result = export_to(options);
+  return result.ok() ? app::answer(page(options, *result), options.common)
+                     : app::failure(result.error());
+}
+
+std::function<int()> setup(app::Arguments& cli) {
+  const auto options = std::make_shared<Options>();
+  cli.add_option("SCENARIO", options->scenario, "a job on a cluster (see configs/scenarios)")
+      .required();
+  cli.add_option("--chakra", options->chakra,
+                 "write a Chakra execution trace of every rank into this folder, for ASTRA-sim")
+      .required();
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace export configs/scenarios/gpt3_175b_selene.json --chakra gpt3",
+       "gpt3/rank.0.et to rank.63.et, and the groups of ranks in gpt3/comm_group.json"}};
+  cli.add_examples(examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo export_scenario;
+const CommandInfo export_scenario = {"export", "write a scenario for other simulators", setup};
+
+}  // namespace foretrace::commands

@@ -1,0 +1,109 @@
+// NVIDIA's DeepLearningExamples: training in fp32 or TF32 and with mixed precision, on one device
+// and on eight.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "apps/driver/validate/tables/training_row.h"
+#include "sim/core/params.h"
+
+namespace foretrace::driver::table_readers {
+namespace {
+
+// Batch of LAMB with sequences of 128 and of 512 tokens, over eight devices (You et al., ICLR
+// 2020).
+constexpr double short_batch = 65536;
+constexpr double long_batch = 32768;
+constexpr double devices_of_batch = 8;
+
+struct Column {
+  std::string_view precision;
+  std::string_view throughput;
+  std::size_t batch;  ///< which number of "128|256"
+};
+constexpr std::array columns = {Column{"base_precision", "base_throughput", 0},
+                                Column{"fast_precision", "fast_throughput", 1}};
+
+/// Precision of a scenario by the table's word.
+Result<std::string> precision_called(const std::string& name) {
+  if (name == "AMP" || name == "FP16") return std::string("fp16");
+  if (name == "TF32") return std::string("tf32");
+  if (name == "FP32") return std::string("fp32");
+  if (name == "BF16") return std::string("bf16");
+  return Error{ErrorCode::not_found, fmt::format("no precision '{}'", name)};
+}
+
+/// "128|256": the first or the second number.
+double part_of(const std::string& text, std::size_t which) {
+  const auto bar = text.find('|');
+  const std::string part = which == 0                 ? text.substr(0, bar)
+                           : bar == std::string::npos ? text
+                                                      : text.substr(bar + 1);
+  const auto number = parse_quantity(part, ParamType::number);
+  return number.ok() ? *number : 0;
+}
+
+Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Column& column,
+                            TableInputs& inputs) {
+  const auto measured = needed(row, column.throughput);
+  if (!measured.ok()) return measured.error();
+  const auto precision = precision_called(row.text(column.precision));
+  if (!precision.ok()) return precision.error();
+  TrainingRow run;
+  run.model = row.text("model");
+  const std::string gpu = row.text("gpu");
+  run.cluster = gpu.find("V100") != std::string::npos ? "dgx1_v100" : cluster_of(gpu);
+  run.framework = "nvidia_bert_2021";
+  run.precision = *precision;
+  run.gpus = number_in(row, "gpus", 1);
+  run.length = number_in(row, "seq_len", 0);
+  run.micro_batch = part_of(row.text("micro_batch_base|fast"), column.batch);
+  if (!(run.length > 0) || !(run.micro_batch > 0)) {
+    return Error{ErrorCode::unsupported, "no sequence length: convolutions are no model of ours"};
+  }
+  const double batch = (run.length <= 128 ? short_batch : long_batch) / devices_of_batch;
+  run.global_batch = std::max(batch, run.micro_batch) * run.gpus;
+  run.ignores_memory = true;
+  auto scenario = training_scenario(run, inputs);
+  if (!scenario.ok()) return std::move(scenario).error();
+  TablePoint point = rate_point(i, std::string(column.throughput), predict_row(*scenario),
+                                run.global_batch, *measured);
+  point.group = fmt::format("{}, {}, {:.0f} tokens", gpu, *precision, run.length);
+  return point;
+}
+
+Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {
+  TableResult result;
+  result.name = table.id;
+  result.unit = "sequences/s";
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    for (const Column& column : columns) {
+      auto point = point_of(table.row(i), i, column, inputs);
+      if (point.ok()) {
+        result.points.push_back(*std::move(point));
+      } else {
+        result.skipped.push_back({i, point.error().message});
+      }
+    }
+  }
+  result.notes.emplace_back(
+      "BERT adds up gradients until every device has had its eighth of 65,536 sequences of 128 "
+      "tokens, or of 32,768 longer ones");
+  result.notes.emplace_back(
+      "all tokens of a sequence are computed, padding too: the rows of 512 tokens print more than "
+      "nine tenths of what products alone sustain, so that they probably leave padding out");
+  return std::vector{std::move(result)};
+}
+
+constexpr std::array<std::string_view, 1> names = {"amp_and_ddp_*"};
+
+}  // namespace
+
+extern const TableReaderInfo amp_and_ddp;
+const TableReaderInfo amp_and_ddp = {
+    "amp_and_ddp", "mixed precision and data parallelism of NVIDIA's DeepLearningExamples", names,
+    read};
+
+}  // namespace foretrace::driver::table_readers

@@ -1,0 +1,232 @@
+#include "models/program/rank_program.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/collectives/collective_costs.h"
+
+namespace foretrace {
+namespace {
+
+class RankBuilder {
+ public:
+  RankBuilder(const Job& job, const JobBlocks& blocks, std::uint32_t stage)
+      : job_(job),
+        blocks_(blocks),
+        times_(time_blocks(job, blocks, no_scale())),
+        parts_(step_parts(job, blocks, times_, no_scale())),
+        stage_(stage) {}
+
+  [[nodiscard]] std::vector<RankNode> build();
+
+ private:
+  void pass(const ScheduleStep& step);
+  void block(std::uint32_t index, bool backward);
+  void sharded_block(std::uint32_t index, bool backward);
+  void action(const Action& action);
+  void compute(std::string_view name, double ns);
+  std::uint32_t collective(std::string_view name, CollectiveKind kind, const GridAxis& group,
+                           double bytes);
+  void message(RankNodeType type, std::uint32_t position, std::uint32_t micro_batch, bool forward);
+  void end();
+  std::uint32_t add(RankNode node);
+  void chain(std::uint32_t node) { last_ = {node}; }
+  void wait_for_started();
+  [[nodiscard]] bool gathers(bool backward) const {
+    return job_.plan.sharding == Sharding::parameters && job_.plan.shards() > 1 &&
+           (!backward || job_.framework->reshards_after_forward);
+  }
+
+  const Job& job_;
+  const JobBlocks& blocks_;
+  std::vector<BlockTimes> times_;
+  StepParts parts_;
+  std::uint32_t stage_;
+  std::vector<RankNode> nodes_;
+  std::vector<std::uint32_t> last_;     // what the next node of the chain waits for
+  std::vector<std::uint32_t> started_;  // collectives that run beside it
+};
+
+std::uint32_t RankBuilder::add(RankNode node) {
+  node.after = last_;
+  nodes_.push_back(std::move(node));
+  return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+void RankBuilder::compute(std::string_view name, double ns) {
+  if (!(ns > 0)) return;
+  // Kernels in a row are one node: nothing else can come between them.
+  if (!nodes_.empty() && last_.size() == 1 && last_.front() + 1 == nodes_.size() &&
+      nodes_.back().type == RankNodeType::compute && nodes_.back().name == name) {
+    nodes_.back().ns += ns;
+    return;
+  }
+  RankNode node;
+  node.name = name;
+  node.ns = ns;
+  chain(add(std::move(node)));
+}
+
+std::uint32_t RankBuilder::collective(std::string_view name, CollectiveKind kind,
+                                      const GridAxis& group, double bytes) {
+  RankNode node;
+  node.type = RankNodeType::collective;
+  node.name = name;
+  node.collective = kind;
+  node.group = group;
+  node.bytes = bytes;
+  node.ns = collective_time(*job_.cluster, {kind, bytes, place(*job_.cluster, group)}).ns;
+  return add(std::move(node));
+}
+
+void RankBuilder::wait_for_started() {
+  last_.insert(last_.end(), started_.begin(), started_.end());
+  started_.clear();
+}
+
+void RankBuilder::action(const Action& action) {
+  switch (action.type) {
+    case ActionType::compute: compute(action.is_again ? "recompute" : "compute", action.ns); return;
+    case ActionType::collective:
+    case ActionType::start: {
+      const std::uint32_t node =
+          collective(action.name, action.collective, axis_of(job_.plan, action.axis), action.bytes);
+      nodes_[node].ns = action.ns;
+      if (action.type == ActionType::start) {
+        started_.push_back(node);
+      } else {
+        chain(node);
+      }
+      return;
+    }
+    case ActionType::wait: wait_for_started(); return;
+  }
+}
+
+void RankBuilder::block(std::uint32_t index, bool backward) {
+  const BlockProgram& program = blocks_.blocks[index].program;
+  for (const Action& one : backward ? program.backward : program.forward) action(one);
+  wait_for_started();
+  const PassTime& time = backward ? times_[index].backward : times_[index].forward;
+  compute("wait for launches", time.host_bound);
+}
+
+// The parameters come together before, the gradients are divided after.
+void RankBuilder::sharded_block(std::uint32_t index, bool backward) {
+  const BlockTimes& time = times_[index];
+  const GridAxis group = axis_of(job_.plan, Axis::data);
+  const double weights = time.dense_weights + time.expert_weights;
+  if (gathers(backward) && weights > 0) {
+    chain(collective("collect parameters", CollectiveKind::all_gather, group,
+                     weights * job_.framework->gather_bytes));
+  }
+  block(index, backward);
+  if (backward && gathers(false) && weights > 0) {
+    static_cast<void>(collective("divide gradients", CollectiveKind::reduce_scatter, group,
+                                 weights * job_.framework->reduce_bytes));
+  }
+}
+
+void RankBuilder::message(RankNodeType type, std::uint32_t position, std::uint32_t micro_batch,
+                          bool forward) {
+  const ScheduleShape& shape = parts_.times.shape;
+  const bool sends = type == RankNodeType::send;
+  const std::uint32_t other = forward == sends ? position + 1 : position - 1;
+  const std::uint32_t stage = stage_of(*job_.schedule, shape, other);
+  if (stage == stage_) return;
+  const bool parts = job_.plan.tensor > 1 && (job_.plan.sequence || job_.framework->scatters_sends);
+  RankNode node;
+  node.type = type;
+  node.name = fmt::format("{} {}", sends ? "send" : "receive", forward ? "activation" : "gradient");
+  node.bytes = blocks_.hidden_bytes / (parts ? job_.plan.tensor : 1);
+  node.stage = stage;
+  const Placement pair = place(*job_.cluster, axis_of(job_.plan, Axis::pipeline));
+  node.ns = collective_time(*job_.cluster, {CollectiveKind::send, node.bytes, pair}).ns;
+  // Both ends name the position that forward data comes from.
+  const std::uint32_t edge = std::min(position, other);
+  node.message = ((edge * shape.micro_batches) + micro_batch) * 2 + (forward ? 0 : 1);
+  const std::uint32_t made = add(std::move(node));
+  if (!sends) chain(made);
+}
+
+void RankBuilder::pass(const ScheduleStep& step) {
+  const ScheduleShape& shape = parts_.times.shape;
+  const std::uint32_t position = position_of(*job_.schedule, shape, stage_, step.chunk);
+  const std::uint32_t last = shape.stages * shape.chunks - 1;
+  const bool backward = step.kind == StepKind::backward;
+  if (backward ? position < last : position > 0) {
+    message(RankNodeType::receive, position, step.micro_batch, !backward);
+  }
+  std::vector<BlockRun> runs = parts_.positions[position];
+  if (backward) std::reverse(runs.begin(), runs.end());
+  for (const BlockRun& run : runs) {
+    for (std::uint32_t i = 0; i < run.count; ++i) sharded_block(run.block, backward);
+  }
+  if (backward ? position > 0 : position < last) {
+    message(RankNodeType::send, position, step.micro_batch, !backward);
+  }
+}
+
+// Gradients are added up, parameters updated and collected. Collectives that the framework hides
+// stand here without anything beside them.
+void RankBuilder::end() {
+  double dense = 0;
+  double expert = 0;
+  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
+    const auto at = position_of(*job_.schedule, parts_.times.shape, stage_, chunk);
+    for (const BlockRun& run : parts_.positions[at]) {
+      dense += run.count * times_[run.block].dense_weights;
+      expert += run.count * times_[run.block].expert_weights;
+    }
+  }
+  const Sharding sharding = job_.plan.sharding;
+  const Framework& framework = *job_.framework;
+  const auto exchange = [&](std::string_view name, CollectiveKind kind, double bytes) {
+    for (const auto& [group, weights] : {std::pair{axis_of(job_.plan, Axis::data), dense},
+                                         std::pair{expert_copies(job_.plan), expert}}) {
+      if (group.size > 1 && weights > 0) chain(collective(name, kind, group, weights * bytes));
+    }
+  };
+  if (sharding != Sharding::parameters) {
+    exchange(
+        "reduce gradients",
+        sharding == Sharding::none ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter,
+        framework.reduce_bytes);
+  }
+  compute("optimizer", static_cast<double>(parts_.update[stage_]));
+  if (sharding == Sharding::optimizer || sharding == Sharding::gradients) {
+    exchange("collect parameters", CollectiveKind::all_gather, framework.gather_bytes);
+  }
+}
+
+std::vector<RankNode> RankBuilder::build() {
+  for (const ScheduleStep& step : job_.schedule->order(parts_.times.shape, stage_)) {
+    if (step.kind == StepKind::backward && !job_.trains()) continue;
+    pass(step);
+  }
+  if (job_.trains()) end();
+  return std::move(nodes_);
+}
+
+}  // namespace
+
+Result<std::vector<RankNode>> rank_program(const Job& job, const JobBlocks& blocks,
+                                           std::uint32_t stage) {
+  if (job.schedule->splits_backward) {
+    return Error{
+        ErrorCode::unsupported,
+        fmt::format("/schedule: got {}, whose backward passes are divided, expected another",
+                    job.schedule->name)};
+  }
+  if (job.plan.sharding == Sharding::parameters && job.plan.shards() < job.plan.copies()) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("/parallelism/shard_size: got {}, expected all {} ranks that hold the "
+                             "same layers",
+                             job.plan.shards(), job.plan.copies())};
+  }
+  return RankBuilder(job, blocks, stage).build();
+}
+
+}  // namespace foretrace

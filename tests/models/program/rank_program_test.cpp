@@ -1,0 +1,151 @@
+#include "models/program/rank_program.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <doctest/doctest.h>
+
+#include "models/catalogue/accelerator.h"
+#include "tests/configs.h"
+
+using foretrace::Axis;
+using foretrace::axis_of;
+using foretrace::build_blocks;
+using foretrace::Cluster;
+using foretrace::CollectiveKind;
+using foretrace::find_cluster;
+using foretrace::find_framework;
+using foretrace::find_model;
+using foretrace::find_schedule;
+using foretrace::first_of_group;
+using foretrace::Framework;
+using foretrace::GridAxis;
+using foretrace::Job;
+using foretrace::ModelSpec;
+using foretrace::rank_program;
+using foretrace::RankNode;
+using foretrace::RankNodeType;
+using foretrace::Sharding;
+
+namespace {
+
+struct Parts {
+  ModelSpec model;
+  Cluster cluster;
+  Framework framework;
+};
+
+Parts parts() {
+  auto spec = find_model(*foretrace::test::shipped(), "gpt_22b");
+  auto cluster = find_cluster(*foretrace::test::shipped(), "selene");
+  auto framework = find_framework(*foretrace::test::shipped(), "megatron_2022");
+  REQUIRE((spec.ok() && cluster.ok() && framework.ok()));
+  return {std::move(*spec), std::move(*cluster), std::move(*framework)};
+}
+
+Job job_of(const Parts& parts) {
+  Job job;
+  job.model = &parts.model.transformer;
+  job.cluster = &parts.cluster;
+  job.framework = &parts.framework;
+  job.schedule = *find_schedule("1f1b");
+  job.plan.tensor = 8;
+  job.plan.sequence = true;
+  job.plan.pipeline = 4;
+  job.plan.data = 2;
+  job.global_batch = 16;
+  return job;
+}
+
+std::vector<RankNode> program_of(const Job& job, std::uint32_t stage) {
+  auto program = rank_program(job, build_blocks(job), stage);
+  REQUIRE_MESSAGE(program.ok(), program.error().message);
+  return std::move(*program);
+}
+
+}  // namespace
+
+TEST_CASE("rank program: every send has its receive, with the same bytes and the same message") {
+  const Parts given = parts();
+  for (const std::uint32_t chunks : {1U, 3U}) {
+    Job job = job_of(given);
+    job.chunks = chunks;
+    job.schedule = *find_schedule(chunks > 1 ? "interleaved" : "1f1b");
+    // By message: what was sent from stage to stage.
+    std::map<std::uint32_t, std::array<double, 3>> sent;
+    std::map<std::uint32_t, std::array<double, 3>> received;
+    for (std::uint32_t stage = 0; stage < 4; ++stage) {
+      for (const RankNode& node : program_of(job, stage)) {
+        if (node.type == RankNodeType::send) {
+          CHECK(sent.emplace(node.message, std::array{1. * stage, 1. * node.stage, node.bytes})
+                    .second);
+        } else if (node.type == RankNodeType::receive) {
+          CHECK(received.emplace(node.message, std::array{1. * node.stage, 1. * stage, node.bytes})
+                    .second);
+        }
+      }
+    }
+    // 8 micro-batches over 4 x chunks - 1 edges, there and back.
+    CHECK(sent.size() == 8 * (4 * chunks - 1) * 2);
+    CHECK(sent == received);
+  }
+}
+
+TEST_CASE("rank program: a node waits for nodes before it alone, and its chain is never cut") {
+  const Parts given = parts();
+  const std::vector<RankNode> program = program_of(job_of(given), 1);
+  REQUIRE(program.size() > 100);
+  for (std::uint32_t i = 1; i < program.size(); ++i) {
+    CHECK_FALSE(program[i].after.empty());
+    for (const std::uint32_t before : program[i].after) CHECK(before < i);
+  }
+}
+
+TEST_CASE("rank program: without a pipeline its computation and collectives add up to the step") {
+  const Parts given = parts();
+  Job job = job_of(given);
+  job.plan.pipeline = 1;
+  job.plan.data = 1;
+  job.global_batch = 4;
+  job.micro_batch = 4;
+  const auto blocks = build_blocks(job);
+  // The longest way through the nodes.
+  std::vector<double> ends;
+  const std::vector<RankNode> program = program_of(job, 0);
+  double longest = 0;
+  for (const RankNode& node : program) {
+    double begin = 0;
+    for (const std::uint32_t before : node.after) begin = std::max(begin, ends[before]);
+    ends.push_back(begin + node.ns);
+    longest = std::max(longest, ends.back());
+  }
+  // Kernels beside a collective are slower in the estimate; here they are as fast as alone.
+  const double step = static_cast<double>(estimate(job, blocks).step_ns);
+  CHECK(longest < step);
+  CHECK(longest > 0.95 * step);
+}
+
+TEST_CASE("rank program: gradients go as the plan shards them") {
+  const Parts given = parts();
+  Job job = job_of(given);
+  const auto count = [&](CollectiveKind kind) {
+    const auto program = program_of(job, 0);
+    return std::count_if(program.begin(), program.end(), [&](const RankNode& node) {
+      return node.collective == kind && node.group == axis_of(job.plan, Axis::data);
+    });
+  };
+  CHECK(count(CollectiveKind::all_reduce) == 1);
+  job.plan.sharding = Sharding::optimizer;
+  CHECK(count(CollectiveKind::reduce_scatter) == 1);
+  CHECK(count(CollectiveKind::all_gather) == 1);
+  job.plan.sharding = Sharding::parameters;
+  CHECK(count(CollectiveKind::reduce_scatter) > 100);
+}
+
+TEST_CASE("rank program: ranks of a group lie a stride apart") {
+  // Two data ranks of eight tensor ranks: rank 11 and rank 3.
+  CHECK(first_of_group(GridAxis{2, 8}, 11) == 3);
+  CHECK(first_of_group(GridAxis{8, 1}, 11) == 8);
+  CHECK(first_of_group(GridAxis{4, 16}, 37) == 5);
+}
