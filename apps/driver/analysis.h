@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "apps/driver/memory_report.h"
+#include "apps/driver/memory/memory_report.h"
 #include "apps/driver/predict.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/path/critical_path.h"

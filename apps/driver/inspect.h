@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "apps/driver/load.h"
-#include "apps/driver/memory_report.h"
-#include "apps/driver/step_summary.h"
-#include "apps/driver/steps.h"
+#include "apps/driver/memory/memory_report.h"
+#include "apps/driver/steps/step_summary.h"
+#include "apps/driver/steps/steps.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
 #include "trace/formats/reader.h"

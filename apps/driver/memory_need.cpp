@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/memory_fits.h"
+#include "apps/driver/memory/memory_fits.h"
 #include "models/catalogue/accelerator.h"
 #include "sim/core/params.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/driver/load.h"
-#include "apps/driver/memory_report.h"
+#include "apps/driver/memory/memory_report.h"
 #include "sim/core/result.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/graph/task_graph.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/how_to.h"
+#include "apps/driver/requests/how_to.h"
 #include "apps/explorer/page.h"
 
 namespace foretrace::explorer {

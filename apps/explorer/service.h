@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/driver/how_to.h"
+#include "apps/driver/requests/how_to.h"
 #include "apps/driver/what_if_stack.h"
 #include "apps/explorer/page.h"
 #include "apps/explorer/questions.h"

@@ -13,7 +13,7 @@
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/what_if_spec.h"
+#include "apps/driver/requests/what_if_spec.h"
 #include "apps/report/pages.h"
 #include "apps/report/writers.h"
 #include "models/catalogue/accelerator.h"

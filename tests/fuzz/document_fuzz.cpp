@@ -9,8 +9,8 @@
 
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/memory_need.h"
-#include "apps/driver/steps.h"
-#include "apps/driver/what_if_spec.h"
+#include "apps/driver/requests/what_if_spec.h"
+#include "apps/driver/steps/steps.h"
 #include "models/catalogue/accelerator.h"
 #include "models/catalogue/memory_profile.h"
 #include "models/memories/allocator_settings.h"

@@ -16,7 +16,7 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/what_if_spec.h"
+#include "apps/driver/requests/what_if_spec.h"
 #include "apps/report/pages.h"
 #include "apps/report/schedule/schedule_report.h"
 

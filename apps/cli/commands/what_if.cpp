@@ -22,7 +22,7 @@
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/compare/compare.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/what_if_spec.h"
+#include "apps/driver/requests/what_if_spec.h"
 #include "apps/report/pages.h"
 #include "models/catalogue/accelerator.h"
 #include "sim/core/text.h"

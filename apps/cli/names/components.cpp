@@ -11,10 +11,10 @@
 
 #include "apps/cli/names/accelerator_page.h"
 #include "apps/cli/names/configs.h"
-#include "apps/driver/how_to.h"
+#include "apps/driver/requests/how_to.h"
+#include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/scheduler/placements/placement.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
-#include "apps/driver/what_if_spec.h"
 #include "apps/report/text.h"
 #include "models/catalogue/catalogue.h"
 #include "models/networks/cluster.h"

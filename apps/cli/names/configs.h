@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/driver/how_to.h"
+#include "apps/driver/requests/how_to.h"
 #include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/answers/memory_budget.h"
-#include "apps/driver/memory_fits.h"
+#include "apps/driver/memory/memory_fits.h"
 #include "apps/driver/memory_need.h"
 #include "sim/core/params.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/what_if_spec.h"
+#include "apps/driver/requests/what_if_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

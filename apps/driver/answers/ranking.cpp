@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "apps/driver/device_fit.h"
-#include "apps/driver/examples.h"
+#include "apps/driver/requests/examples.h"
 #include "apps/driver/what_if_stack.h"
 #include "sim/core/parallel.h"
 

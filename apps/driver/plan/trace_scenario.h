@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/driver/load.h"
-#include "apps/driver/what_if_spec.h"
+#include "apps/driver/requests/what_if_spec.h"
 #include "models/networks/cluster.h"
 #include "sim/core/result.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/driver/steps.h"
+#include "apps/driver/steps/steps.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace {

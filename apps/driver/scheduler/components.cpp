@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/what_if_spec.h"
+#include "apps/driver/requests/what_if_spec.h"
 #include "sim/core/params.h"
 
 namespace foretrace::scheduling {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/sweep/document.h"
+#include "apps/driver/sweep/space/document.h"
 #include "models/catalogue/config_files.h"
 
 namespace foretrace::sweeping {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/sweep/sweep.h"
+#include "apps/driver/sweep/space/sweep.h"
 #include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 

@@ -17,9 +17,9 @@
 #include "apps/driver/load.h"
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/sweep/document.h"
+#include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/sweep/evaluate.h"
-#include "apps/driver/what_if_spec.h"
+#include "apps/driver/sweep/space/document.h"
 #include "apps/driver/what_if_stack.h"
 #include "trace/inputs/list_files.h"
 

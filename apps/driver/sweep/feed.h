@@ -16,8 +16,8 @@
 #include "apps/driver/sweep/judge.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/search_walk.h"
+#include "apps/driver/sweep/space/sweep.h"
 #include "apps/driver/sweep/store.h"
-#include "apps/driver/sweep/sweep.h"
 
 namespace foretrace::sweeping {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/sweep/document.h"
+#include "apps/driver/sweep/space/document.h"
 #include "sim/core/params.h"
 
 namespace foretrace::sweeping {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "apps/driver/sweep/evaluate.h"
-#include "apps/driver/sweep/expression.h"
-#include "apps/driver/sweep/sweep.h"
+#include "apps/driver/sweep/space/expression.h"
+#include "apps/driver/sweep/space/sweep.h"
 
 namespace foretrace::sweeping {
 

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/sweep/document.h"
 #include "apps/driver/sweep/evaluate.h"
 #include "apps/driver/sweep/judge.h"
+#include "apps/driver/sweep/space/document.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::sweeping {

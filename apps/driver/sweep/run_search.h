@@ -4,8 +4,8 @@
 
 #include "apps/driver/sweep/evaluate.h"
 #include "apps/driver/sweep/run.h"
+#include "apps/driver/sweep/space/sweep.h"
 #include "apps/driver/sweep/store.h"
-#include "apps/driver/sweep/sweep.h"
 #include "sim/core/result.h"
 
 namespace foretrace::sweeping {

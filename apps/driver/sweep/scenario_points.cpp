@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "apps/driver/sweep/document.h"
+#include "apps/driver/sweep/space/document.h"
 
 namespace foretrace::sweeping {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apps/driver/plan/scenario.h"
-#include "apps/driver/sweep/sweep.h"
+#include "apps/driver/sweep/space/sweep.h"
 
 namespace foretrace::sweeping {
 

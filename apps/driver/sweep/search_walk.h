@@ -11,8 +11,8 @@
 
 #include "apps/driver/sweep/evaluate.h"
 #include "apps/driver/sweep/judge.h"
-#include "apps/driver/sweep/search.h"
-#include "apps/driver/sweep/sweep.h"
+#include "apps/driver/sweep/methods/search.h"
+#include "apps/driver/sweep/space/sweep.h"
 
 namespace foretrace::sweeping {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apps/driver/sweep/evaluate.h"
-#include "apps/driver/sweep/sweep.h"
+#include "apps/driver/sweep/space/sweep.h"
 #include "sim/core/result.h"
 
 namespace foretrace::sweeping {

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/driver/load.h"
+#include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/validate/folders.h"
-#include "apps/driver/what_if_spec.h"
 #include "models/catalogue/accelerator.h"
 #include "sim/engine/memory/memory_tracker.h"
 

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/examples.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
+#include "apps/driver/requests/examples.h"
 #include "apps/driver/validate/folders.h"
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/what_if_stack.h"

@@ -10,7 +10,7 @@
 #include "apps/driver/load.h"
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/steps.h"
+#include "apps/driver/steps/steps.h"
 #include "apps/report/section.h"
 #include "sim/engine/path/critical_path.h"
 #include "trace/graph/built_graph.h"

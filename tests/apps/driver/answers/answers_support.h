@@ -10,7 +10,7 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/what_if_spec.h"
+#include "apps/driver/requests/what_if_spec.h"
 #include "models/catalogue/accelerator.h"
 #include "tests/configs.h"
 

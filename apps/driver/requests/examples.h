@@ -1,0 +1,20 @@
+// The settings that ship with a what-if, for those that have no defaults.
+#pragma once
+
+#include <string>
+
+#include "apps/driver/requests/what_if_spec.h"
+#include "models/catalogue/catalogue.h"
+#include "models/whatifs/optimization.h"
+#include "sim/core/result.h"
+
+namespace foretrace::driver {
+
+struct Example {
+  WhatIf what_if;
+  std::string settings;  ///< "factor=2,batch=32"; empty: its defaults
+};
+/// Of configs/optimizations, or its defaults where there is no such file.
+[[nodiscard]] Result<Example> example_of(const Catalogue& catalogue, const OptimizationInfo& info);
+
+}  // namespace foretrace::driver

@@ -1,0 +1,287 @@
+// Parses what-ifs from the command line; the JSON form is in what_if_json.cpp.
+#include "apps/driver/requests/what_if_spec.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace foretrace::driver {
+namespace {
+
+/// Walks over the text of one what-if.
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Result<WhatIfSpec> parse() {
+    WhatIfSpec spec;
+    spec.name = word();
+    if (spec.name.empty()) {
+      return wrong("a name", "is missing");
+    }
+    if (at_end()) {
+      return spec;
+    }
+    if (peek() != ':') {
+      return wrong("':' and parameters", "is expected after the name");
+    }
+    do {
+      ++at_;
+      Result<std::pair<std::string, std::string>> parameter = key_and_value();
+      if (!parameter.ok()) {
+        return parameter.error();
+      }
+      if (std::any_of(spec.parameters.begin(), spec.parameters.end(),
+                      [&](const auto& other) { return other.first == parameter->first; })) {
+        return Error{
+            ErrorCode::bad_usage,
+            fmt::format("what-if '{}': parameter '{}' is given twice", text_, parameter->first)};
+      }
+      spec.parameters.push_back(*std::move(parameter));
+    } while (!at_end() && peek() == ',');
+    if (!at_end()) {
+      return wrong("','", "is expected");
+    }
+    return spec;
+  }
+
+ private:
+  [[nodiscard]] bool at_end() const { return at_ == text_.size(); }
+  [[nodiscard]] char peek() const { return text_[at_]; }
+  [[nodiscard]] Error wrong(std::string_view what, std::string_view how) const {
+    return {ErrorCode::bad_usage,
+            fmt::format("what-if '{}': {} {} at position {}", text_, what, how, at_ + 1)};
+  }
+
+  std::string word() {
+    const std::size_t start = at_;
+    while (!at_end() && (std::isalnum(static_cast<unsigned char>(peek())) != 0 || peek() == '_' ||
+                         peek() == '-' || peek() == '.')) {
+      ++at_;
+    }
+    return std::string(text_.substr(start, at_ - start));
+  }
+
+  Result<std::pair<std::string, std::string>> key_and_value() {
+    std::string key = word();
+    if (key.empty()) {
+      return wrong("the name of a parameter", "is missing");
+    }
+    if (at_end() || peek() != '=') {
+      return wrong(fmt::format("'=' and a value for '{}'", key), "is expected");
+    }
+    ++at_;
+    Result<std::string> value = !at_end() && peek() == '\'' ? quoted() : bare(key);
+    if (!value.ok()) {
+      return value.error();
+    }
+    return std::pair(std::move(key), *std::move(value));
+  }
+
+  Result<std::string> quoted() {
+    const std::size_t open = at_++;
+    std::string value;
+    while (!at_end()) {
+      if (peek() != '\'') {
+        value += text_[at_++];
+      } else if (at_ + 1 < text_.size() && text_[at_ + 1] == '\'') {
+        value += '\'';
+        at_ += 2;
+      } else {
+        ++at_;
+        return value;
+      }
+    }
+    at_ = open;
+    return wrong("the quote", "is never closed, it opens");
+  }
+
+  Result<std::string> bare(std::string_view key) {
+    const std::size_t start = at_;
+    while (!at_end() && peek() != ',') {
+      if (std::string_view("&~:='").find(peek()) != std::string_view::npos) {
+        const std::string_view rest = text_.substr(start);
+        return Error{
+            ErrorCode::bad_usage,
+            fmt::format("what-if '{}': a value that holds '{}' needs quotes that the shell "
+                        "leaves alone: \"...{}='{}'...\"",
+                        text_, peek(), key, rest.substr(0, rest.find(',')))};
+      }
+      ++at_;
+    }
+    return std::string(text_.substr(start, at_ - start));
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+/// What-ifs are known by what their parameters mean, not by name. One has each meaning.
+const OptimizationInfo& the_one_with(const ParamInfo* OptimizationInfo::*parameter) {
+  const auto all = optimizations::all();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const OptimizationInfo* info) {
+    return info->*parameter != nullptr;
+  });
+  FORETRACE_CHECK(found != all.end());
+  return **found;
+}
+
+/// A quote inside is doubled.
+std::string quoted_text(std::string_view value) {
+  std::string text = "'";
+  for (const char c : value) {
+    text += c;
+    if (c == '\'') {
+      text += c;
+    }
+  }
+  return text + "'";
+}
+
+}  // namespace
+
+Result<WhatIfSpec> parse_what_if(std::string_view text) { return Parser(text).parse(); }
+
+Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& arguments) {
+  std::vector<WhatIfSpec> stack;
+  for (const std::string& argument : arguments) {
+    if (!argument.empty() && argument[0] == '@') {
+      Result<std::vector<WhatIfSpec>> read = read_what_ifs(argument.substr(1));
+      if (!read.ok()) {
+        return read.error();
+      }
+      std::move(read->begin(), read->end(), std::back_inserter(stack));
+      continue;
+    }
+    Result<WhatIfSpec> spec = parse_what_if(argument);
+    if (!spec.ok()) {
+      return spec.error();
+    }
+    stack.push_back(*std::move(spec));
+  }
+  return stack;
+}
+
+WhatIfSpec swap_to(const std::string& accelerator) {
+  const OptimizationInfo& info = the_one_with(&OptimizationInfo::accelerator_param);
+  return {std::string(info.name), {{std::string(info.accelerator_param->name), accelerator}}};
+}
+
+Result<WhatIfSpec> spread_over(const std::string& parallel, const std::string& cluster) {
+  constexpr std::string_view recorded = "recorded";
+  std::string settings = parallel;
+  if (settings == recorded || settings.starts_with(std::string(recorded) + ",")) {
+    settings.insert(recorded.size(), "=true");
+  }
+  Result<WhatIfSpec> spec = parse_what_if("parallel:" + settings);
+  if (!spec.ok()) {
+    return spec.error();
+  }
+  if (!cluster.empty()) {
+    spec->parameters.emplace_back("cluster", cluster);
+  }
+  return spec;
+}
+
+WhatIfSpec resize_batch(double factor) {
+  const OptimizationInfo& info = the_one_with(&OptimizationInfo::batch_param);
+  return {std::string(info.name),
+          {{std::string(info.batch_param->name), fmt::format("{}", factor)}}};
+}
+
+std::string text_of(const WhatIfSpec& spec) {
+  std::string text = spec.name;
+  for (std::size_t i = 0; i < spec.parameters.size(); ++i) {
+    const auto& [key, value] = spec.parameters[i];
+    const bool quoted = value.find_first_of("&~:=', ") != std::string::npos;
+    text += fmt::format("{}{}={}", i == 0 ? ":" : ",", key, quoted ? quoted_text(value) : value);
+  }
+  return text;
+}
+
+Result<const OptimizationInfo*> find_optimization(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const OptimizationInfo* const optimization : optimizations::all()) {
+    if (optimization->name == name) {
+      return optimization;
+    }
+    names.push_back(optimization->name);
+  }
+  return Error{ErrorCode::not_found,
+               fmt::format("unknown optimization '{}'{}; foretrace list optimizations names all",
+                           name, did_you_mean(name, names))};
+}
+
+Result<WhatIf> check_what_if(const WhatIfSpec& spec) {
+  const Result<const OptimizationInfo*> found = find_optimization(spec.name);
+  if (!found.ok()) {
+    return found.error();
+  }
+  Result<ParamValues> values = ParamValues::parse(spec.name, (*found)->params, spec.parameters);
+  if (!values.ok()) {
+    return values.error();
+  }
+  return WhatIf{*found, *std::move(values)};
+}
+
+namespace {
+
+/// The selections that a what-if was given, which say what it acts on.
+std::vector<std::string> selections_of(const WhatIf& what_if) {
+  std::vector<std::string> selections;
+  for (const ParamInfo& row : what_if.optimization->params) {
+    if (row.type == ParamType::selection) {
+      selections.push_back(what_if.parameters.text(row));
+    }
+  }
+  return selections;
+}
+
+bool acts_on_the_same(const WhatIf& a, const WhatIf& b) {
+  return a.optimization == b.optimization && selections_of(a) == selections_of(b);
+}
+
+}  // namespace
+
+Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
+  std::vector<WhatIf> stack;
+  stack.reserve(specs.size());
+  for (const WhatIfSpec& spec : specs) {
+    Result<WhatIf> what_if = check_what_if(spec);
+    if (!what_if.ok()) {
+      return what_if.error();
+    }
+    const auto same = [&](const WhatIf& earlier) { return acts_on_the_same(earlier, *what_if); };
+    if (std::any_of(stack.begin(), stack.end(), same)) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("{}: is applied twice to the same, expected it once", spec.name)};
+    }
+    stack.push_back(*std::move(what_if));
+  }
+  return stack;
+}
+
+bool comes_before(const OptimizationInfo& a, const OptimizationInfo& b) {
+  return std::pair(a.stage, a.name) < std::pair(b.stage, b.name);
+}
+
+std::vector<WhatIf> in_order(std::span<const WhatIf> stack) {
+  std::vector<WhatIf> ordered(stack.begin(), stack.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const WhatIf& a, const WhatIf& b) {
+    return comes_before(*a.optimization, *b.optimization);
+  });
+  return ordered;
+}
+
+Result<std::vector<WhatIf>> stack_of(const std::vector<std::string>& arguments) {
+  const Result<std::vector<WhatIfSpec>> specs = parse_stack(arguments);
+  if (!specs.ok()) {
+    return specs.error();
+  }
+  return check_stack(*specs);
+}
+
+}  // namespace foretrace::driver

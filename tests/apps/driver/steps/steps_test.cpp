@@ -1,0 +1,160 @@
+#include "apps/driver/steps/steps.h"
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+namespace foretrace::driver {
+namespace {
+
+/// Host steps that follow each other, and where the device begins with each of them. The device is
+/// busy all the time from its first step to its last, but for `idle` in each.
+StepTimes steps(std::vector<std::int64_t> host, const std::vector<std::int64_t>& device,
+                std::int64_t idle = 0) {
+  StepTimes times;
+  std::int64_t begin = 0;
+  std::int64_t device_begin = 5;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    times.numbers.push_back(static_cast<std::int64_t>(10 + i));
+    times.begin_ns.push_back(begin);
+    begin += host[i];
+    const std::int64_t work = i < device.size() ? device[i] - idle : 0;
+    times.device.push_back({.begin_ns = device_begin,
+                            .end_ns = device_begin + work,
+                            .work_ns = work,
+                            .occupied_ns = work,
+                            .operations = 100});
+    times.reach_ns.push_back(std::max(host[i], times.device[i].end_ns - times.begin_ns[i]));
+    device_begin += i < device.size() ? device[i] : 0;
+  }
+  times.host_ns = std::move(host);
+  times.device_ns = device;
+  times.span_ns = 1000;
+  return times;
+}
+
+TEST_CASE("the median of an even count is the mean of the middle two") {
+  CHECK(median({5, 1, 9}) == 5);
+  CHECK(median({1, 4, 2, 9}) == 3);  // (2 + 4) / 2
+  CHECK(median({}) == 0);
+}
+
+TEST_CASE("the median host period answers where the device keeps up") {
+  const StepAnswer answer = *answer_of(steps({100, 104, 90, 101}, {101, 100, 99}), {});
+  CHECK(answer.host_ns == 100);  // (100 + 101) / 2, rounded down
+  CHECK(answer.device_ns == 100);
+  CHECK_FALSE(answer.device_limits());
+  CHECK(answer.step_ns == 100);
+  CHECK(answer.middle == std::array<std::size_t, 2>{0, 3});
+}
+
+TEST_CASE("the device period answers where the host runs ahead") {
+  // The host takes 10 per step and never waits, the device 15: 15 is the throughput.
+  const StepAnswer answer = *answer_of(steps({10, 10, 10}, {15, 15}), {});
+  CHECK(answer.limit == StepLimit::device_period);
+  CHECK(answer.step_ns == 15);
+  CHECK(answer.host_ns == 10);
+}
+
+TEST_CASE("a device that is slower by less than the jitter of a first launch does not limit") {
+  // It idles for 50 of every period, so that its work alone does not limit either.
+  CHECK_FALSE(answer_of(steps({1000, 1000, 1000}, {1015, 1015}, 50), {})->device_limits());
+  CHECK(answer_of(steps({1000, 1000, 1000}, {1025, 1025}, 50), {})->device_limits());
+}
+
+TEST_CASE("steps that merely overlap on an idle device are not limited by its period") {
+  // The first operation of a step comes 10 later in each: the device idles for 50 of 110.
+  const StepAnswer answer = *answer_of(steps({100, 100, 100}, {110, 110}, 50), {});
+  CHECK(answer.limit == StepLimit::host);
+  CHECK(answer.step_ns == 100);
+}
+
+TEST_CASE("a step is never shorter than the device work that it launches") {
+  // An upload opens every step on time, so periods say 100; but the device has 130 to do in each.
+  StepTimes times = steps({100, 100, 100}, {100, 100});
+  for (DeviceStep& step : times.device) {
+    step.work_ns = 130;
+  }
+  const StepAnswer answer = *answer_of(times, {});
+  CHECK(answer.limit == StepLimit::device_work);
+  CHECK(answer.step_ns == 130);
+  CHECK(answer_of(times, *parse_step_choice("12"))->step_ns == 130);
+}
+
+TEST_CASE("a lone step ends with its device work") {
+  StepTimes times = steps({10}, {});
+  times.device[0] = {
+      .begin_ns = 5, .end_ns = 60, .work_ns = 50, .occupied_ns = 50, .operations = 4};
+  times.reach_ns = {60};
+  const StepAnswer answer = *answer_of(times, {});
+  CHECK(answer.limit == StepLimit::device_end);
+  CHECK(answer.step_ns == 60);
+  CHECK(answer.host_ns == 10);
+  CHECK(answer_of(times, *parse_step_choice("10"))->step_ns == 60);
+}
+
+TEST_CASE("pieces of steps at the ends of a window are left out of the medians") {
+  // The host runs ahead: 15 on the device. The last step holds nothing, the first next to nothing.
+  StepTimes times = steps({1, 30, 30, 30, 1}, {45, 45, 45, 45});
+  times.device[0].operations = 2;
+  times.device[4] = {};
+  times.device_ns = {45, 45, 45, -1};
+  const StepAnswer answer = *answer_of(times, {});
+  CHECK(answer.left_out == 2);
+  CHECK(answer.limit == StepLimit::device_period);
+  CHECK(answer.step_ns == 45);
+  // One step and a piece of another: the step is alone.
+  StepTimes two = steps({30, 1}, {45});
+  two.device[1] = {};
+  two.device_ns = {-1};
+  CHECK(answer_of(two, {})->left_out == 1);
+  CHECK(answer_of(two, {})->limit == StepLimit::device_end);
+  CHECK(answer_of(two, {})->step_ns == 50);  // the device began at 5
+}
+
+TEST_CASE("a device that falls behind only until a queue is full does not limit") {
+  // The host fills the queue in two short steps, then both take 100: the median host step is right.
+  const StepAnswer answer = *answer_of(steps({35, 70, 100, 100, 100}, {100, 100, 100, 100}), {});
+  CHECK_FALSE(answer.device_limits());
+  CHECK(answer.step_ns == 100);
+}
+
+TEST_CASE("steps without device work are left out of the device period") {
+  StepTimes times = steps({10, 10, 10, 10}, {10, 10, 12});
+  times.device_ns = {-1, -1, 12};
+  times.device[0] = times.device[1] = {};
+  CHECK(answer_of(times, {})->device_ns == 12);
+  times.device_ns = {-1, -1, -1};
+  times.device.assign(4, {});
+  CHECK(answer_of(times, {})->device_ns == -1);
+}
+
+TEST_CASE("without steps the span counts as one") {
+  const StepAnswer answer = *answer_of(steps({}, {}), {});
+  CHECK(answer.is_span);
+  CHECK(answer.step_ns == 1000);
+}
+
+TEST_CASE("a step is chosen by its number, an unknown one is answered with those there are") {
+  const StepTimes times = steps({10, 20, 30}, {10, 20});
+  CHECK(answer_of(times, *parse_step_choice("11"))->step_ns == 20);
+  CHECK(answer_of(times, *parse_step_choice("99")).error().message ==
+        "--step 99: the trace has the steps 10, 11, 12");
+  CHECK(answer_of(steps({}, {}), *parse_step_choice("3")).error().message ==
+        "--step 3: the trace has no steps");
+  CHECK(parse_step_choice("3x").error().message ==
+        "--step: got '3x', expected median, all or a step number");
+}
+
+TEST_CASE("scatter is the usual distance from the median, whatever one outlier does") {
+  // Median 100, distances 1 0 2 50 1: the middle one is 1.
+  CHECK(scatter_of(steps({99, 100, 102, 150, 101}, {})) == doctest::Approx(1.0 / 101));
+  CHECK(scatter_of(steps({1, 100}, {})) == 0);
+  // A step of 1 without any of the work of the others is none.
+  StepTimes times = steps({99, 100, 102, 150, 101, 1}, {});
+  times.device[5] = {};
+  CHECK(scatter_of(times) == doctest::Approx(1.0 / 101));
+}
+
+}  // namespace
+}  // namespace foretrace::driver
