@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -16,26 +15,36 @@ using Figures = std::vector<std::int64_t>;
 
 class ColumnPacker {
  public:
-  void add(std::string_view name, Figures figures) {
+  void add(std::string_view name, const Figures& figures) {
     std::int64_t unit = 0;
-    for (const std::int64_t figure : figures) unit = std::gcd(unit, figure);
+    for (const std::int64_t figure : figures) {
+      if (figure != 0) unit = std::gcd(unit, figure);
+      if (unit == 1) break;
+    }
     unit = std::max<std::int64_t>(unit, 1);
     const std::size_t offset = packed_.bytes.size();
-    for (const std::int64_t figure : figures) add_varint(figure / unit);
+    packed_.bytes.resize(offset + most_bytes * figures.size());
+    char* out = packed_.bytes.data() + offset;
+    for (const std::int64_t figure : figures) out = put(unit == 1 ? figure : figure / unit, out);
+    packed_.bytes.resize(static_cast<std::size_t>(out - packed_.bytes.data()));
     packed_.columns.push_back(
         {std::string(name), offset, packed_.bytes.size() - offset, figures.size(), unit});
   }
   [[nodiscard]] PackedGraph take() { return std::move(packed_); }
 
  private:
-  void add_varint(std::int64_t value) {
+  static constexpr std::size_t most_bytes = 10;  // of 64 bits in groups of 7
+
+  /// A zigzag varint; where it ends.
+  static char* put(std::int64_t value, char* out) {
     auto rest =
         (static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63U);
     while (rest >= 128) {
-      packed_.bytes += static_cast<char>((rest & 127U) | 128U);
+      *out++ = static_cast<char>((rest & 127U) | 128U);
       rest >>= 7U;
     }
-    packed_.bytes += static_cast<char>(rest);
+    *out++ = static_cast<char>(rest);
+    return out;
   }
 
   PackedGraph packed_;
@@ -54,7 +63,7 @@ std::int64_t back_from(std::size_t task, std::int64_t point) {
 
 struct NamedFigure {
   std::string_view name;
-  std::function<std::int64_t(const TaskGraph&, std::size_t)> at;
+  std::int64_t (*at)(const TaskGraph&, std::size_t);
 };
 
 /// Figures of tasks of which a changed graph stores the difference.
@@ -127,12 +136,12 @@ void add_overflow(const TaskGraph& graph, ColumnPacker& packer) {
     kind[i] = static_cast<std::int64_t>(row.kind);
     lag[i] = (*graph.weights().overflow_lag_ns)[i];
   }
-  packer.add("overflow_task", std::move(task));
-  packer.add("overflow_source", std::move(source));
-  packer.add("overflow_late", std::move(late));
-  packer.add("overflow_fraction", std::move(fraction));
-  packer.add("overflow_kind", std::move(kind));
-  packer.add("overflow_lag", std::move(lag));
+  packer.add("overflow_task", task);
+  packer.add("overflow_source", source);
+  packer.add("overflow_late", late);
+  packer.add("overflow_fraction", fraction);
+  packer.add("overflow_kind", kind);
+  packer.add("overflow_lag", lag);
 }
 
 /// Tasks of tensors are stored plus 1, so that none is 0.
@@ -184,7 +193,7 @@ void add_changed_tensors(const TaskGraph& graph, const TaskGraph& base, const Fi
         figures[i] -= old[i];
       }
     }
-    packer.add(name, std::move(figures));
+    packer.add(name, figures);
   }
 }
 
@@ -196,7 +205,7 @@ PackedGraph pack_graph(const TaskGraph& graph) {
   for (const NamedFigure& figure : task_figures()) {
     Figures figures(size);
     for (std::size_t i = 0; i < size; ++i) figures[i] = figure.at(graph, i);
-    packer.add(figure.name, std::move(figures));
+    packer.add(figure.name, figures);
   }
   for (const auto& [name, slot] : source_slots) {
     Figures figures(size);
@@ -209,7 +218,7 @@ PackedGraph pack_graph(const TaskGraph& graph) {
       figures[i] = point == before ? 0 : figures[i] + 1;
       before = 2 * static_cast<std::int64_t>(i) + 1;
     }
-    packer.add(name, std::move(figures));
+    packer.add(name, figures);
   }
   add_overflow(graph, packer);
   Figures task, label, duration;
@@ -221,10 +230,10 @@ PackedGraph pack_graph(const TaskGraph& graph) {
     label.push_back(static_cast<std::int64_t>(index(part.label)));
     duration.push_back(part.duration_ns);
   }
-  packer.add("part_task", std::move(task));
-  packer.add("part_label", std::move(label));
-  packer.add("part_duration", std::move(duration));
-  for (auto& [name, figures] : tensor_figures(graph)) packer.add(name, std::move(figures));
+  packer.add("part_task", task);
+  packer.add("part_label", label);
+  packer.add("part_duration", duration);
+  for (auto& [name, figures] : tensor_figures(graph)) packer.add(name, figures);
   return packer.take();
 }
 

@@ -93,8 +93,11 @@ export class Browser {
   }
 
   async stop() {
-    await this.send('Browser.close').catch(() => {});
-    await new Promise((done) => { this.process.once('exit', done); setTimeout(done, 3000); });
+    // it may be gone before it answers
+    const gone = new Promise((done) => { this.process.once('exit', done); setTimeout(done, 3000); });
+    await Promise.race([this.send('Browser.close').catch(() => {}), gone]);
+    await gone;
+    this.process.kill('SIGKILL');
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -4,6 +4,7 @@ import { bytes, percent, time } from './format.mjs';
 /** Text of a figure by its unit. */
 export function figure(value, unit) {
   if (value === null || !Number.isFinite(value)) return '\u2013';
+  if (value === 0) return '0';
   if (unit === 'ns') return time(value);
   if (unit === 'bytes') return bytes(value);
   if (unit === 'share') return percent(value).replace('+', '');
