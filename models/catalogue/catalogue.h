@@ -44,7 +44,7 @@ class Catalogue {
   [[nodiscard]] std::vector<std::string> document_names(std::string_view folder) const;
 
   /// Reads a file of the user's: from then on its path is a name. `folder` says what it is:
-  /// "accelerators", "clusters" or "kernel_tables".
+  /// "accelerators", "attention", "clusters" or "kernel_tables".
   [[nodiscard]] Status add_file(std::string_view folder, const std::string& path);
 
  private:

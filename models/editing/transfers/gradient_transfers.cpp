@@ -15,6 +15,7 @@ namespace {
 
 // Smaller sums are norms, losses, flags and statistics.
 constexpr std::int64_t least_gradient_bytes = 65536;
+constexpr std::int64_t least_map_bytes = 4096;      // below: norms and losses
 constexpr std::int64_t least_unknown_ns = 100'000;  // where bytes are not recorded
 // What a ring or tree of NCCL takes for next to nothing within a node; see compress_communication.
 constexpr std::int64_t latency_ns = 20'000;
@@ -59,7 +60,7 @@ std::vector<Transfer> find_activation_transfers(const TaskGraph& graph) {
   const std::set<std::uint32_t> splitting = layer_splitting(graph, all);
   std::erase_if(all, [&](const Transfer& transfer) {
     const Work& work = graph.work(transfer.task);
-    return !splitting.contains(work.communicator) || work.bytes < least_gradient_bytes;
+    return !splitting.contains(work.communicator) || work.bytes < least_map_bytes;
   });
   return all;
 }

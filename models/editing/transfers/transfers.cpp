@@ -16,6 +16,9 @@ namespace {
 constexpr std::int64_t least_activation_bytes = 65536;
 // One at the end of a pass may be anything; a group that splits layers needs one per layer.
 constexpr std::size_t least_activation_transfers = 2;
+// Small batches have small activations: as many all-reduces of one size within a forward pass are
+// two layers with two each. Statistics of batches are gathered there, and reduced in the backward.
+constexpr std::size_t least_equal_transfers = 4;
 
 }  // namespace
 
@@ -62,20 +65,31 @@ std::set<std::uint32_t> layer_splitting(const TaskGraph& graph,
   std::set<TaskId> wanted;
   for (const Transfer& transfer : transfers) wanted.insert(transfer.task);
   std::map<std::int32_t, Phase> phase_of_rank;  // of the kernel before
-  std::map<std::pair<std::uint32_t, std::int32_t>, std::size_t> count;
+  std::map<std::pair<std::uint32_t, std::int32_t>, std::size_t> large;
+  // In one forward pass, by their bytes.
+  std::map<std::pair<std::uint32_t, std::int32_t>, std::map<std::int64_t, std::size_t>> equal;
+  std::set<std::uint32_t> splitting;
   for (std::size_t t = 0; t < graph.size(); ++t) {
     const auto task = make_id<TaskId>(t);
     const std::int32_t rank = graph.lane(task).rank;
-    if (graph.kind(task) == TaskKind::kernel) phase_of_rank[rank] = graph.phase(task);
+    if (graph.kind(task) == TaskKind::kernel) {
+      Phase& phase = phase_of_rank[rank];
+      const bool leaves = phase == Phase::forward && graph.phase(task) != Phase::forward;
+      phase = graph.phase(task);
+      if (leaves) std::erase_if(equal, [&](const auto& row) { return row.first.second == rank; });
+    }
     if (!wanted.contains(task)) continue;
     const Work& work = graph.work(task);
-    if (work.collective == CollectiveKind::all_reduce && work.bytes >= least_activation_bytes &&
-        phase_of_rank[rank] == Phase::forward) {
-      ++count[{work.communicator, rank}];
+    if (work.collective != CollectiveKind::all_reduce || phase_of_rank[rank] != Phase::forward) {
+      continue;
+    }
+    const std::pair key(work.communicator, rank);
+    if (work.bytes >= least_activation_bytes) ++large[key];
+    if (work.bytes > 0 && ++equal[key][work.bytes] >= least_equal_transfers) {
+      splitting.insert(work.communicator);
     }
   }
-  std::set<std::uint32_t> splitting;
-  for (const auto& [key, transfers_of] : count) {
+  for (const auto& [key, transfers_of] : large) {
     if (transfers_of >= least_activation_transfers) splitting.insert(key.first);
   }
   return splitting;
