@@ -106,6 +106,13 @@ TEST_CASE("refused: a what-if twice for the same tasks, not for others") {
             .code == 0);
 }
 
+TEST_CASE("refused: two what-ifs that change the same in another way, in either order") {
+  CHECK(holds(refusal_of("whatif " + demo + " -a mig_slice:compute=0.5 -a power_cap:clock=0.8"),
+              "mig_slice and power_cap: both change the same"));
+  CHECK(holds(refusal_of("whatif " + demo + " -a mixed_precision -a int8_matmul"),
+              "mixed_precision and int8_matmul: both change the same"));
+}
+
 TEST_CASE("refused: shards over more ranks than hold the layers, kinds that are not listed") {
   const std::string sharded =
       copy_of(scenario, "sharded.json", "\"tensor\": 8",

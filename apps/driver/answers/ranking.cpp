@@ -113,13 +113,6 @@ bool ranks_before(const Ranked& a, const Ranked& b, RankBy by) {
   return time_per_sample(a) < time_per_sample(b);
 }
 
-bool in_conflict(const OptimizationInfo& a, const OptimizationInfo& b) {
-  const auto names = [](const OptimizationInfo& one, const OptimizationInfo& other) {
-    return std::find(one.conflicts.begin(), one.conflicts.end(), other.name) != one.conflicts.end();
-  };
-  return names(a, b) || names(b, a);
-}
-
 std::optional<WhatIf> with_defaults(const OptimizationInfo& info) {
   if (std::any_of(info.params.begin(), info.params.end(),
                   [](const ParamInfo& param) { return param.default_text.empty(); })) {

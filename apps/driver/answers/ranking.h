@@ -104,9 +104,6 @@ struct PairRanking {
 /// The order of a ranking: by time per sample, or by live memory and then by time per sample.
 [[nodiscard]] bool ranks_before(const Ranked& a, const Ranked& b, RankBy by);
 
-/// True if one of the two declares that it acts on the same thing as the other.
-[[nodiscard]] bool in_conflict(const OptimizationInfo& a, const OptimizationInfo& b);
-
 /// The optimization with its defaults; nothing if it has a parameter that must be given.
 [[nodiscard]] std::optional<WhatIf> with_defaults(const OptimizationInfo& info);
 

@@ -246,6 +246,13 @@ bool acts_on_the_same(const WhatIf& a, const WhatIf& b) {
 
 }  // namespace
 
+bool in_conflict(const OptimizationInfo& a, const OptimizationInfo& b) {
+  const auto names = [](const OptimizationInfo& one, const OptimizationInfo& other) {
+    return std::find(one.conflicts.begin(), one.conflicts.end(), other.name) != one.conflicts.end();
+  };
+  return names(a, b) || names(b, a);
+}
+
 Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
   std::vector<WhatIf> stack;
   stack.reserve(specs.size());
@@ -258,6 +265,15 @@ Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
     if (std::any_of(stack.begin(), stack.end(), same)) {
       return Error{ErrorCode::bad_usage,
                    fmt::format("{}: is applied twice to the same, expected it once", spec.name)};
+    }
+    const auto other = std::find_if(stack.begin(), stack.end(), [&](const WhatIf& earlier) {
+      return in_conflict(*earlier.optimization, *what_if->optimization);
+    });
+    if (other != stack.end()) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("{} and {}: both change the same in another way, expected one of "
+                               "them; foretrace explain {} names what does not go together",
+                               other->optimization->name, spec.name, spec.name)};
     }
     stack.push_back(*std::move(what_if));
   }

@@ -54,7 +54,10 @@ struct WhatIf {
   ParamValues parameters;
 };
 [[nodiscard]] Result<WhatIf> check_what_if(const WhatIfSpec& spec);
-/// Errors: also a what-if that is applied twice to the same tasks; its effect is one-off.
+/// True if one of the two declares that it acts on the same thing as the other.
+[[nodiscard]] bool in_conflict(const OptimizationInfo& a, const OptimizationInfo& b);
+/// Errors: also a what-if that is applied twice to the same tasks, and two in conflict: the second
+/// would take what the first did for recorded.
 [[nodiscard]] Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs);
 /// In the order in which they are applied, whatever order they were given in: by stage, then by
 /// name; several of one name stay in the order given.

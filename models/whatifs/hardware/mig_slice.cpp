@@ -45,6 +45,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   for (double& rate : slice.sustained_flops) rate *= compute;
   slice.vector_fp32_flops *= compute;
   slice.memory_bandwidth *= memory;
+  slice.memory_bytes = std::llround(static_cast<double>(slice.memory_bytes) * memory);
   slice.multiprocessors = std::max<std::int32_t>(
       1, static_cast<std::int32_t>(std::floor((*from)->multiprocessors * compute)));
   to.blocks_that_fit = slice.multiprocessors;
@@ -55,10 +56,10 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     return Error{ErrorCode::no_match,
                  fmt::format("no kernel needs more than the slice: {}", editing::to_text(*times))};
   }
-  editor.note(fmt::format(
-      "{} of {} multiprocessors, {:.0f} GB/s, {:.1f} GiB (check that it fits): {}",
-      slice.multiprocessors, (*from)->multiprocessors, slice.memory_bandwidth * 1e-9,
-      static_cast<double>(slice.memory_bytes) * memory / 0x1p30, editing::to_text(*times)));
+  editor.note(
+      fmt::format("{} of {} multiprocessors, {:.0f} GB/s, {:.1f} GiB (check that it fits): {}",
+                  slice.multiprocessors, (*from)->multiprocessors, slice.memory_bandwidth * 1e-9,
+                  static_cast<double>(slice.memory_bytes) / 0x1p30, editing::to_text(*times)));
   return editor.finish();
 }
 
