@@ -15,10 +15,11 @@ struct StageMemory {
   double weights = 0;
   double gradients = 0;
   double optimizer = 0;
-  /// Kept for backward, of all micro-batches in flight; inference: keys and values of all sequences.
+  /// Kept for backward, of all micro-batches in flight; inference: keys and values of all
+  /// sequences.
   double activations = 0;
-  double working = 0;      ///< alive while one block is computed: recomputed activations, logits
-  double buffers = 0;      ///< collected parameters, what is sent
+  double working = 0;  ///< alive while one block is computed: recomputed activations, logits
+  double buffers = 0;  ///< collected parameters, what is sent
   [[nodiscard]] double total() const {
     return weights + gradients + optimizer + activations + working + buffers;
   }

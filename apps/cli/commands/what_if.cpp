@@ -348,8 +348,8 @@ std::function<int()> setup(app::Arguments& cli) {
       .type_name("MEASURED");
   cli.add_option(
          "--parallel", options->parallel,
-         "spread the run over ranks: data=8,zero=1, tensor=8,pipeline=4 or all; or recorded, for "
-         "the groups it has; "
+         "spread the run over ranks: data=8,zero=1 or tensor=8,pipeline=4, any keys together; or "
+         "recorded, for the groups it has; "
          "foretrace explain parallel lists the keys")
       .type_name("KEY=N,...");
   cli.add_option("--cluster", options->cluster,

@@ -25,7 +25,10 @@ class Planner {
  public:
   Planner(const Recording& recording, const Replay& replay, const RecordedQuestion& question,
           const RunOptions& options)
-      : recording_(recording), replay_(replay), question_(question), options_(options) {}
+      : recording_(recording), replay_(replay), question_(question), options_(options) {
+    // Another device may be as fast and have more memory.
+    options_.keeps_neutral = true;
+  }
 
   Result<RecordedPlans> run(Cluster cluster) {
     answer_.gpus = question_.gpus;
@@ -123,7 +126,7 @@ class Planner {
   const Recording& recording_;
   const Replay& replay_;
   const RecordedQuestion& question_;
-  const RunOptions& options_;
+  RunOptions options_;
   RecordedPlans answer_;
 };
 

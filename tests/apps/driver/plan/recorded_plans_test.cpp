@@ -89,3 +89,18 @@ TEST_CASE("plan of a recording: groups of every size that divides the devices ar
   CHECK(std::any_of(answer->plans.begin(), answer->plans.end(),
                     [](const RecordedPlan& plan) { return plan.data == 2 && plan.pipeline == 3; }));
 }
+
+TEST_CASE("plan of a recording: a device as fast as the recorded one is no reason to refuse") {
+  const driver::Recording recording = demo();
+  driver::Recording twin = demo();
+  REQUIRE(twin.accelerator.has_value());
+  twin.accelerator->name = "twin_of_the_recorded_device";
+  const auto replay = driver::replay(recording);
+  REQUIRE(replay.ok());
+  const auto own = plan_recording(recording, *replay, {"dgx_a100", 2, 0, 1}, {});
+  const auto other = plan_recording(twin, *replay, {"dgx_a100", 2, 0, 1}, {});
+  REQUIRE((own.ok() && other.ok()));
+  REQUIRE_FALSE(own->plans.empty());
+  REQUIRE(other->plans.size() == own->plans.size());
+  CHECK(other->plans.front().step_ns == own->plans.front().step_ns);
+}
