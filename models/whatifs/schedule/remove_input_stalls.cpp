@@ -43,9 +43,7 @@ constexpr ParamInfo hole_param = {
 constexpr ParamInfo loader_param = {
     .name = "loader",
     .type = ParamType::text,
-    .default_text =
-        "DataLoaderIter|data_load|dataloader|next_batch|get_batch|load_batch|fetch_batch|"
-        "wait_for_batch",
+    .default_text = "DataLoaderIter|data_?load|(next|get|load|fetch|wait_for)_batch",
     .doc = "Expression for the names of regions in which the step takes its batch."};
 
 // Host time before one task.

@@ -24,8 +24,8 @@ TEST_CASE("shockwave: policies on its trace are those of the authors' simulator 
   REQUIRE(jobs.ok());
   REQUIRE(rates.ok());
   REQUIRE_MESSAGE(rules.ok(), rules.error().message);
-  const auto score =
-      shockwave::score_shockwave_results(*results, {.jobs = &*jobs, .rates = &*rates, .rules = &*rules});
+  const auto score = shockwave::score_shockwave_results(
+      *results, {.jobs = &*jobs, .rates = &*rates, .rules = &*rules});
   REQUIRE_MESSAGE(score.ok(), score.error().message);
   int canonical = 0;
   for (const TruthPoint& point : score->points) {
