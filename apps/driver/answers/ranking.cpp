@@ -42,6 +42,11 @@ class Keeper {
   std::mutex one_at_a_time_;
 };
 
+// More devices are bought, not found: their samples per second say nothing about the run.
+bool adds_devices(const OptimizationInfo& info) {
+  return info.name == "replicate" || info.name == "parallel";
+}
+
 Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& keeper) {
   if (info.basis == Basis::formula) {
     return Unranked{info.name, Unranked::Cause::is_formula, "a formula, see foretrace explain"};
@@ -49,7 +54,7 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& 
   std::optional<WhatIf> what_if = with_defaults(info);
   std::string settings;
   // Another device is chosen, not tried.
-  if (!what_if && baseline.examples && info.stage != ApplyStage::device) {
+  if (!what_if && baseline.examples && info.stage != ApplyStage::device && !adds_devices(info)) {
     Result<Example> example = example_of(baseline.recording.catalogue(), info);
     if (example.ok() && !example->settings.empty()) {
       what_if = std::move(example->what_if);

@@ -185,12 +185,18 @@ std::vector<double> parameter_sizes(std::string_view operator_name, const Operat
 
 std::vector<WeightUse> weight_uses(const KernelEditor& editor, std::span<const TaskId> forward) {
   std::vector<WeightUse> uses;
+  std::size_t newest = 0;  // last kernel of the newest use: a call may launch several
   for (std::size_t i = 0; i < forward.size(); ++i) {
-    const bool follows = !uses.empty() && uses.back().kernel + 1 == i;
-    if (follows && is_again(editor, forward[i], forward[i - 1])) continue;
+    const bool follows = !uses.empty() && newest + 1 == i;
+    if (follows && is_again(editor, forward[i], forward[newest])) {
+      newest = i;
+      continue;
+    }
     std::vector<double> sizes =
         parameter_sizes(editor.operator_of(forward[i]), editor.inputs_of(forward[i]));
-    if (!sizes.empty()) uses.push_back({i, std::move(sizes)});
+    if (sizes.empty()) continue;
+    uses.push_back({i, std::move(sizes)});
+    newest = i;
   }
   return uses;
 }

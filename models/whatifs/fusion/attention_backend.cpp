@@ -262,7 +262,9 @@ constexpr std::array<std::string_view, 4> ignores = {
     "fp8, and heads of keys that several queries share",
     "launches that a backend has more or fewer of"};
 constexpr std::array params = {backend_param, mask_param, type_param, table_param};
-constexpr std::array<std::string_view, 1> conflicts = {"flash_attention"};
+// The others change what attention works on, and shapes stay as they were recorded.
+constexpr std::array<std::string_view, 4> conflicts = {"flash_attention", "batch_size",
+                                                       "sequence_length", "sequence_packing"};
 
 }  // namespace
 

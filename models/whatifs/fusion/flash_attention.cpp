@@ -97,6 +97,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "transposes before and after that another layout would save or add",
     "split kernels and extra launches of the backward"};
 constexpr std::array params = {efficiency_param, backward_param};
+// They change what attention works on, and shapes stay as they were recorded.
+constexpr std::array<std::string_view, 3> conflicts = {"batch_size", "sequence_length",
+                                                       "sequence_packing"};
 
 }  // namespace
 
@@ -118,7 +121,8 @@ constinit const OptimizationInfo flash_attention = {
     .ignores = ignores,
     .calibrate = "efficiency: time of scaled_dot_product_attention at the shape of the model.",
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .conflicts = conflicts};
 
 }  // namespace optimizations
 }  // namespace foretrace

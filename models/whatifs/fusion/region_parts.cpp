@@ -36,6 +36,8 @@ class Finder {
     const bool launches = is_plain_launch(graph_, task);
     const TaskId kernel = launches ? launched_by(graph_, task).only() : none<TaskId>;
     if (kernel != none<TaskId> && in_module_[index(kernel)]) {
+      // What takes long once, the first use of a kernel, is not what a graph saves.
+      if (graph_.duration_ns(task) > rules_.max_segment_ns) return break_graph();
       const bool is_late = graph_.segment_ns(task) > rules_.max_segment_ns;
       if (is_late || hands_over(graph_, task)) break_graph();
       open_.calls.push_back(task);
@@ -46,6 +48,8 @@ class Finder {
         graph_.kind(kernel) == TaskKind::kernel) {
       return end_run();
     }
+    // Copies on the device, sets and pinned copies go into a graph; what awaits its work does not.
+    if (launches && kernel != none<TaskId> && !blocks(graph_, task)) return;
     break_graph();
   }
 
