@@ -167,7 +167,15 @@ Status Server::run(const Handler& handler, int stop, const std::function<void()>
   if (ended < 0) return Error{ErrorCode::io, "serve: the system gives no descriptor"};
   std::vector<std::thread> helpers;
   for (std::size_t i = 0; i < threads; ++i) {
-    helpers.emplace_back([&] { work(socket_, handler, ended); });
+    try {
+      helpers.emplace_back([&] { work(socket_, handler, ended); });
+    } catch (const std::system_error&) {  // fewer threads do as well
+      break;
+    }
+  }
+  if (helpers.empty()) {
+    ::close(ended);
+    return Error{ErrorCode::io, "serve: the system gives no thread"};
   }
   pollfd asked{stop, POLLIN, 0};
   while (::poll(&asked, 1, -1) < 0 && errno == EINTR) {

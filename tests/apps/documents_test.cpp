@@ -308,6 +308,10 @@ TEST_CASE("every other command follows its schema") {
   check_against("export-1.json",
                 document_of("export configs/scenarios/llama3_70b_prefill.json --json --chakra '" +
                             scratch_file("documented_export") + "'"));
+  const Ran again = run_program("export configs/scenarios/llama3_70b_prefill.json --chakra '" +
+                                scratch_file("documented_export") + "'");
+  CHECK(again.code == 2);
+  CHECK(again.err.find("already, expected a folder without an export") != std::string::npos);
   const std::string folder = scratch_file("documented_sweep");
   check_against("sweep_result-1.json",
                 document_of("sweep examples/sweeps/gpt3_512.json -o '" + folder + "' --json"));

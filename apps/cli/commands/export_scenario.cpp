@@ -31,6 +31,22 @@ struct Options {
   std::string chakra;
 };
 
+/// A folder with an older export, links or files of others would end as a mixture.
+Status check_folder(const std::string& folder) {
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    if (name == "comm_group.json" || (name.starts_with("rank.") && name.ends_with(".et"))) {
+      return Error{ErrorCode::io,
+                   fmt::format("export: '{}' holds a '{}' already, expected a folder without an "
+                               "export, or a new one",
+                               folder, name)};
+    }
+  }
+  return ok_status();
+}
+
 Result<driver::ChakraExport> export_to(const Options& options) {
   const Result<CataloguePtr> known = app::catalogue();
   if (!known.ok()) return known.error();
@@ -42,13 +58,14 @@ Result<driver::ChakraExport> export_to(const Options& options) {
   }
   const auto scenario = driver::read_scenario(**known, options.scenario);
   if (!scenario.ok()) return scenario.error();
-  std::error_code failed;
-  std::filesystem::create_directories(options.chakra, failed);
-  if (failed) {
-    return Error{ErrorCode::io,
-                 fmt::format("cannot create '{}': {}", options.chakra, failed.message())};
-  }
+  if (Status free = check_folder(options.chakra); !free.ok()) return std::move(free).error();
   const auto write = [&options](const std::string& name, const std::string& text) -> Status {
+    std::error_code failed;
+    std::filesystem::create_directories(options.chakra, failed);
+    if (failed) {
+      return Error{ErrorCode::io,
+                   fmt::format("cannot create '{}': {}", options.chakra, failed.message())};
+    }
     const std::string path = (std::filesystem::path(options.chakra) / name).string();
     return app::write_file(path, [&text](const auto& sink) -> Status {
       static_cast<void>(sink(text));

@@ -126,7 +126,12 @@ class Export {
       case RankNodeType::collective:
         add_number(out, "comm_type", chakra::int64_value,
                    static_cast<std::uint64_t>(comm_type(node.collective)));
-        add_number(out, "comm_size", chakra::int64_value, whole(node.bytes));
+        // Ours is the whole result; ASTRA-sim takes what one rank gives (Ring.cc multiplies it by
+        // the ranks of the ring for an all-gather).
+        add_number(out, "comm_size", chakra::int64_value,
+                   whole(node.collective == CollectiveKind::all_gather
+                             ? node.bytes / std::max<double>(1, node.group.size)
+                             : node.bytes));
         add_text(out, "pg_name", fmt::format("{}", group_of(node.group, rank)));
         break;
       case RankNodeType::send:

@@ -80,6 +80,10 @@ std::string Statement::text(int column) const {
   if (text == nullptr) return {};
   return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
+bool Statement::is_figure(int column) const {
+  const int type = sqlite3_column_type(statement_, column);
+  return type == SQLITE_INTEGER || type == SQLITE_FLOAT || type == SQLITE_NULL;
+}
 bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
@@ -125,6 +129,13 @@ Status Database::open(const std::string& name, int flags) {
   const int code = sqlite3_open_v2(name.c_str(), &handle_, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code != SQLITE_OK) return failed(path_, handle_, code);
   sqlite3_extended_result_codes(handle_, 1);
+  // A store may come from anywhere: its views and triggers are not run.
+  for (const auto& [setting, value] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                       {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                       {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+                                       {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}}) {
+    sqlite3_db_config(handle_, setting, value, nullptr);
+  }
   // A reader may wait for a moment while the writer moves its log into the file.
   sqlite3_busy_timeout(handle_, 10000);
   return ok_status();

@@ -30,6 +30,8 @@ class Statement {
   [[nodiscard]] double number(int column) const;  ///< not a number if the value is null
   [[nodiscard]] std::string text(int column) const;
   [[nodiscard]] bool is_null(int column) const;
+  /// A number or nothing; SQLite makes 0 of any text that is asked for its number.
+  [[nodiscard]] bool is_figure(int column) const;
 
  private:
   friend class Database;

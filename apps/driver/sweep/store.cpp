@@ -174,6 +174,21 @@ Status insert_rows(const Database& database, std::span<const PointResult> rows) 
   return ok_status();
 }
 
+/// A point of a damaged or foreign file leads nowhere: figures are numbers, `columns` of them with
+/// id and reason, and a reason that is named has a text.
+Status check_row(const Statement& row, std::size_t columns, const std::string& path) {
+  const std::int64_t point = row.whole(0);
+  bool figures = point >= 0;
+  for (std::size_t column = 0; column < columns; ++column) {
+    figures = figures && row.is_figure(static_cast<int>(column));
+  }
+  const bool lost = !row.is_null(1) && row.is_null(static_cast<int>(columns));
+  if (figures && !lost) return ok_status();
+  return Error{ErrorCode::bad_format,
+               fmt::format("{}: point {}: {}", path, point,
+                           lost ? "its reason is not there" : "a figure is not a number")};
+}
+
 /// The damaged file gets another name, and a new one takes its place.
 Status put_aside(const std::string& path, Database& database) {
   database.close();
@@ -323,6 +338,9 @@ Status Store::for_each(const Sweep& sweep,
     const auto row = select->step();
     if (!row.ok()) return row.error();
     if (!*row) return ok_status();
+    if (Status sound = check_row(*select, 2 + axes + metrics, database_->path()); !sound.ok()) {
+      return sound;
+    }
     point.point = static_cast<std::uint64_t>(select->whole(0));
     point.where.resize(axes);
     for (std::size_t i = 0; i < axes; ++i) {

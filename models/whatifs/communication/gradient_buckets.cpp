@@ -30,6 +30,9 @@
 namespace foretrace {
 namespace {
 
+// Smaller ones are thousands of collectives that last as long as their latencies.
+constexpr double least_bucket = 100e3;
+
 constexpr ParamInfo bucket_param = {.name = "bucket",
                                     .type = ParamType::bytes,
                                     .unit = "MiB",
@@ -254,6 +257,12 @@ class Rebucket {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+  if (const double bucket = params.number(bucket_param); bucket > 0 && bucket < least_bucket) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("gradient_buckets: bucket: got {:g} B, expected 0 (as recorded) or at "
+                             "least {:g} kB",
+                             bucket, least_bucket * 1e-3)};
+  }
   const editing::BucketRules rules{.bucket = params.number(bucket_param),
                                    .first = params.number(first_param),
                                    .at_end = params.text(when_param) == "end"};

@@ -62,9 +62,9 @@ class Fusion {
     }
     TensorEditor tensors(editor_.edit());
     fused_.edit(editor_, tensors);
-    const std::string kept = keep_the_cut(tensors);
     std::string note = fmt::format("{} forward and {} backward chains: {}", chains_[0], chains_[1],
-                                   editor_.sums_text());
+                                   editor_.sums_text());  // before the cut adds what runs again
+    const std::string kept = keep_the_cut(tensors);
     if (editor_.graph().context().tensors.empty()) {
       note += fmt::format("; {} intermediates ({:.0f} MB by shapes) are not kept for the backward",
                           tensors_, bytes_ * 1e-6);

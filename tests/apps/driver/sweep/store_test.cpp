@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include "apps/driver/sweep/database.h"
 #include "apps/driver/sweep/select.h"
 #include "tests/apps/support/program.h"
 
@@ -140,6 +141,30 @@ TEST_CASE("sweep store: a damaged one is refused, and replaced only where that i
   CHECK(fs::exists(store_file(folder) + ".damaged"));
   fill(folder);
   CHECK(rows_in(folder) == 4);
+}
+
+TEST_CASE("sweep store: figures that are none, lost reasons and views lead nowhere") {
+  for (const auto& [change, message] :
+       {std::pair{"UPDATE points SET step_ns = 'abc' WHERE id = 1", "a figure is not a number"},
+        {"UPDATE points SET reason = 77 WHERE id = 1", "its reason is not there"},
+        {"UPDATE points SET id = -5 WHERE id = 1", "a figure is not a number"},
+        {"DROP VIEW results; ALTER TABLE points RENAME TO other; "
+         "CREATE VIEW points AS SELECT * FROM other",
+         "points"}}) {
+    const std::string folder = scratch_file("foreign_store");
+    fs::remove_all(folder);
+    fill(folder);
+    Database foreign;
+    REQUIRE(foreign.open_for_writing(store_file(folder)).ok());
+    REQUIRE(foreign.run(change).ok());
+    const auto stored = open_stored(folder);
+    const auto counts =
+        stored.ok() ? select_points(*stored, {}, [](const SelectedPoint&) { return ok_status(); })
+                    : stored.error();
+    REQUIRE_FALSE(counts.ok());
+    CAPTURE(counts.error().message);
+    CHECK(counts.error().message.find(message) != std::string::npos);
+  }
 }
 
 TEST_CASE("sweep store: a sound one is not replaced, neither is somebody else's database") {

@@ -78,6 +78,10 @@ TEST_CASE("gradient_buckets: steps follow each other, and runs without collectiv
   const auto changed = after(training_job(job), gradient_buckets,
                              {{"bucket", "1 MB"}, {"first", "1 MB"}, {"latency", "0 us"}});
   CHECK(span_ns(changed) == 34'500'000);
+  const auto tiny = apply_to(training_job(job), gradient_buckets, {{"bucket", "1 kB"}});
+  REQUIRE_FALSE(tiny.ok());
+  CHECK(tiny.error().message ==
+        "gradient_buckets: bucket: got 1000 B, expected 0 (as recorded) or at least 100 kB");
   const auto declined = apply_to(training_job({}), gradient_buckets);
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);

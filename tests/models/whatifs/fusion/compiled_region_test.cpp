@@ -87,6 +87,23 @@ TEST_CASE("compiled_region: a synchronization breaks the graph, and nothing fuse
   CHECK(count_of(changed, relu) == 6);
 }
 
+TEST_CASE("compiled_region: a first use stays as it is, with the call that took it") {
+  ToyRun run;
+  const LayerId encoder = layer(run, "Model/encoder");
+  for (int i = 0; i < 6; ++i) {
+    run.kernel({.name = product,
+                .duration_ns = 1'000,
+                .launch_ns = i == 2 ? 50'000'000 : 5'000,
+                .segment_ns = 20'000,
+                .layer = encoder});
+  }
+  run.synchronize();
+  const TaskGraph graph = run.build();
+  const auto captured = after(graph, compiled_region, given("reduce-overhead"));
+  CHECK(span_ns(captured) > 50'000'000);
+  CHECK(span_ns(captured) < span_ns(graph));
+}
+
 TEST_CASE("compiled_region: pointwise kernels go into the product before them where sizes tell") {
   const auto a100 = toy_accelerator();
   ToyRun run;
