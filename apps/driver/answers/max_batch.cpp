@@ -322,6 +322,15 @@ Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& bas
     return Error{ErrorCode::bad_usage,
                  "--max-batch: it changes the batch itself, leave out batch_size"};
   }
+  for (const WhatIf& what_if : stack) {
+    const auto& conflicts = what_if.optimization->conflicts;
+    if (std::find(conflicts.begin(), conflicts.end(), "batch_size") != conflicts.end()) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("--max-batch: {} takes the time of the recorded batch, expected a "
+                               "stack without it",
+                               what_if.optimization->name)};
+    }
+  }
   return BatchSearch(recording, baseline, stack, options, progress).run(target);
 }
 
