@@ -20,31 +20,14 @@ using trace::formats::WireMessage;
 
 constexpr std::uint32_t most_ranks = 4096;
 
-// Chakra's node types and collectives (et_def.proto).
-enum NodeType : std::uint8_t { comp = 4, comm_send = 5, comm_recv = 6, comm_coll = 7 };
-std::int64_t comm_type(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce: return 0;
-    case CollectiveKind::reduce: return 1;
-    case CollectiveKind::all_gather: return 2;
-    case CollectiveKind::gather: return 3;
-    case CollectiveKind::scatter: return 4;
-    case CollectiveKind::broadcast: return 5;
-    case CollectiveKind::all_to_all: return 6;
-    case CollectiveKind::reduce_scatter: return 7;
-    case CollectiveKind::barrier: return 9;
-    default: return -1;
-  }
-}
-
-NodeType type_of(const RankNode& node) {
+chakra::NodeType type_of(const RankNode& node) {
   switch (node.type) {
-    case RankNodeType::compute: return comp;
-    case RankNodeType::collective: return comm_coll;
-    case RankNodeType::send: return comm_send;
-    case RankNodeType::receive: return comm_recv;
+    case RankNodeType::compute: return chakra::comp;
+    case RankNodeType::collective: return chakra::comm_coll;
+    case RankNodeType::send: return chakra::comm_send;
+    case RankNodeType::receive: return chakra::comm_recv;
   }
-  return comp;
+  return chakra::comp;
 }
 
 std::string metadata() {
@@ -125,7 +108,7 @@ class Export {
       case RankNodeType::compute: break;
       case RankNodeType::collective:
         add_number(out, "comm_type", chakra::int64_value,
-                   static_cast<std::uint64_t>(comm_type(node.collective)));
+                   static_cast<std::uint64_t>(chakra::comm_type(node.collective)));
         // Ours is the whole result; ASTRA-sim takes what one rank gives (Ring.cc multiplies it by
         // the ranks of the ring for an all-gather).
         add_number(out, "comm_size", chakra::int64_value,

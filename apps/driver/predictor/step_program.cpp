@@ -11,7 +11,6 @@ namespace {
 
 using engine::add_ns;
 
-constexpr std::size_t most_streams = 16;
 constexpr std::int64_t after_all_ns = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t scaled_ns(double ns, double factor) {

@@ -20,6 +20,9 @@ inline constexpr std::size_t factor_count = 4;
 using Factors = std::array<double, factor_count>;
 [[nodiscard]] Factor factor_of(TaskKind kind);
 
+/// Streams whose operations may be laid out beforehand; runs with more are simulated.
+inline constexpr std::size_t most_streams = 16;
+
 /// Times under a factor, where they belong; the others of the column stay. Times of 0 are left out.
 struct ScaledTimes {
   std::vector<std::uint32_t> at;

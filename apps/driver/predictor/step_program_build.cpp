@@ -7,8 +7,6 @@
 namespace foretrace {
 namespace {
 
-constexpr std::size_t most_laid_out_streams = 16;
-
 std::uint64_t next_program_number() {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
@@ -81,7 +79,7 @@ class StepProgramBuilder {
       if (stream != 0) stream = ++streams;
     }
     program_.streams_.resize(streams);
-    return streams <= most_laid_out_streams;
+    return streams <= most_streams;
   }
 
   [[nodiscard]] bool only_continues(std::size_t task) const {

@@ -34,35 +34,13 @@ namespace {
 namespace chakra = formats::chakra;
 using formats::WireMessage;
 
-enum NodeType : std::uint8_t { comp = 4, comm_send = 5, comm_recv = 6, comm_coll = 7 };
-
-// Chakra's CollectiveCommType; -1: it has none.
-std::int64_t comm_type(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce: return 0;
-    case CollectiveKind::reduce: return 1;
-    case CollectiveKind::all_gather: return 2;
-    case CollectiveKind::gather: return 3;
-    case CollectiveKind::scatter: return 4;
-    case CollectiveKind::broadcast: return 5;
-    case CollectiveKind::all_to_all: return 6;
-    case CollectiveKind::reduce_scatter: return 7;
-    case CollectiveKind::barrier: return 9;
-    case CollectiveKind::none:
-    case CollectiveKind::send:
-    case CollectiveKind::receive:
-    case CollectiveKind::send_receive: return -1;
-  }
-  return -1;
-}
-
 // Node ids: a task and the stretch before it. 0 is no node.
 std::uint64_t node_of(TaskId task) { return 2 * std::uint64_t{index(task)} + 2; }
 std::uint64_t segment_of(TaskId task) { return 2 * std::uint64_t{index(task)} + 1; }
 
 class NodeText {
  public:
-  NodeText(std::uint64_t id, std::string_view name, NodeType type) {
+  NodeText(std::uint64_t id, std::string_view name, chakra::NodeType type) {
     message_.varint(chakra::node_id, id);
     message_.bytes(chakra::node_name, name);
     message_.varint(chakra::node_type, type);
@@ -176,7 +154,7 @@ class ChakraWriter {
   }
 
   bool write_segment(TaskId task) {
-    NodeText node(segment_of(task), "host time", comp);
+    NodeText node(segment_of(task), "host time", chakra::comp);
     const TaskId previous = previous_[index(task)];
     if (previous != none<TaskId>) {
       node.message().packed(chakra::node_data, {node_of(previous)});
@@ -223,9 +201,9 @@ class ChakraWriter {
 
   // Kind, size and group of communication; amounts of computation.
   void describe(TaskId task, const Work& work, NodeText& node) {
-    const NodeType type = type_of(task);
-    if (type == comm_coll) {
-      node.signed_number("comm_type", comm_type(work.collective));
+    const chakra::NodeType type = type_of(task);
+    if (type == chakra::comm_coll) {
+      node.signed_number("comm_type", chakra::comm_type(work.collective));
       node.signed_number("comm_size", work.bytes);
       const auto& all = graph_.context().communicators;
       if (work.communicator < all.size()) {
@@ -253,11 +231,11 @@ class ChakraWriter {
   }
 
   // ASTRA-sim has no use for a collective without a size: it would cost nothing.
-  [[nodiscard]] NodeType type_of(TaskId task) const {
+  [[nodiscard]] chakra::NodeType type_of(TaskId task) const {
     const Work& work = graph_.work(task);
     const bool sized = graph_.kind(task) == TaskKind::collective &&
-                       comm_type(work.collective) >= 0 && work.bytes > 0;
-    return sized ? comm_coll : comp;
+                       chakra::comm_type(work.collective) >= 0 && work.bytes > 0;
+    return sized ? chakra::comm_coll : chakra::comp;
   }
 
   void collect(TaskId task, std::vector<std::uint64_t>& data, std::vector<std::int64_t>& timing) {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "sim/graph/task.h"
+
 namespace foretrace::trace::formats::chakra {
 
 enum Metadata : std::uint32_t { metadata_version = 1, metadata_attribute = 2 };
@@ -20,6 +22,29 @@ enum Node : std::uint32_t {
   node_attribute = 10,
   node_storage = 11
 };
+
+/// Kinds of nodes that are written.
+enum NodeType : std::uint8_t { comp = 4, comm_send = 5, comm_recv = 6, comm_coll = 7 };
+
+/// Chakra's CollectiveCommType; -1: it has none.
+[[nodiscard]] constexpr std::int64_t comm_type(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce: return 0;
+    case CollectiveKind::reduce: return 1;
+    case CollectiveKind::all_gather: return 2;
+    case CollectiveKind::gather: return 3;
+    case CollectiveKind::scatter: return 4;
+    case CollectiveKind::broadcast: return 5;
+    case CollectiveKind::all_to_all: return 6;
+    case CollectiveKind::reduce_scatter: return 7;
+    case CollectiveKind::barrier: return 9;
+    case CollectiveKind::none:
+    case CollectiveKind::send:
+    case CollectiveKind::receive:
+    case CollectiveKind::send_receive: return -1;
+  }
+  return -1;
+}
 
 enum Argument : std::uint32_t { argument_values = 1, argument_shapes = 2, argument_types = 3 };
 
