@@ -139,6 +139,9 @@ Result<Server> Server::listen(std::uint16_t port) {
   Server server(socket, port);
   const int one = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+  // A connection that says nothing waits in the kernel and not in a thread.
+  const int seconds = static_cast<int>(time_to_ask.count());
+  ::setsockopt(socket, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);

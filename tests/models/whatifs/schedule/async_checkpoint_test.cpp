@@ -64,6 +64,10 @@ TEST_CASE("async_checkpoint: saves that come faster than storage takes them hold
   const auto rare = after(training(3), async_checkpoint, saving("0.5 GB/s", "async", "2"));
   CHECK(count_of(rare, "write checkpoint") == 2);
   CHECK(span_ns(rare) == doctest::Approx(64e6).epsilon(0.001));
+  // A median step says nothing of it; the note does: (3 + 24) ms every second step.
+  const auto told = apply_to(training(3), async_checkpoint, saving("0.5 GB/s", "blocking", "2"));
+  REQUIRE(told.ok());
+  CHECK(told->notes[0].find("in the mean they cost 13.50 ms a step") != std::string::npos);
 }
 
 TEST_CASE(
