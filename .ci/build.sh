@@ -8,9 +8,7 @@ shift
 
 FORETRACE_COMPILER_LAUNCHER=${FORETRACE_COMPILER_LAUNCHER-$(command -v ccache || true)}
 CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(.ci/jobs.sh)}
-# By the files that it read, not by preprocessed text: a precompiled header knows its headers with their comments.
-CCACHE_DEPEND=${CCACHE_DEPEND-1}
-export FORETRACE_COMPILER_LAUNCHER CMAKE_BUILD_PARALLEL_LEVEL CCACHE_DEPEND
+export FORETRACE_COMPILER_LAUNCHER CMAKE_BUILD_PARALLEL_LEVEL
 
 log=build/$preset.configure.log
 mkdir -p build
