@@ -1,13 +1,17 @@
 #include "apps/driver/export/chakra_job.h"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 #include "models/program/estimate.h"
+#include "models/program/rank_program.h"
 #include "sim/engine/event/event_driven.h"
 #include "tests/configs.h"
 #include "trace/assemble/build_graph.h"
@@ -46,13 +50,17 @@ std::map<std::string, std::string> exported(const Scenario& scenario) {
   return files;
 }
 
-foretrace::trace::BuiltGraph read_back(const std::string& text) {
+foretrace::trace::LoadedTrace loaded_back(const std::string& text) {
   const fs::path path = fs::temp_directory_path() / "foretrace_chakra_job_test.et";
   std::ofstream(path, std::ios::binary) << text;
-  const auto loaded = foretrace::trace::read_trace(path.string(), {});
+  auto loaded = foretrace::trace::read_trace(path.string(), {});
   fs::remove(path);
   REQUIRE_MESSAGE(loaded.ok(), loaded.error().message);
-  auto built = foretrace::trace::build_graph(*loaded);
+  return std::move(*loaded);
+}
+
+foretrace::trace::BuiltGraph read_back(const std::string& text) {
+  auto built = foretrace::trace::build_graph(loaded_back(text));
   REQUIRE_MESSAGE(built.ok(), built.error().message);
   return std::move(*built);
 }
@@ -84,6 +92,29 @@ TEST_CASE("chakra export: groups hold every rank once, and stages talk to their 
   CHECK(groups.find("[11, 15]") != std::string::npos);
   const auto built = read_back(files.at("rank.0.et"));
   CHECK(built.graph.size() > 100);
+}
+
+TEST_CASE("chakra export: an all-gather has what one rank gives, other collectives all of it") {
+  const Scenario job = scenario(R"({"tensor": 8, "sequence": true})", 4);
+  const auto program = foretrace::rank_program(job.job, foretrace::build_blocks(job.job), 0);
+  REQUIRE_MESSAGE(program.ok(), (program.ok() ? "" : program.error().message));
+  std::vector<std::int64_t> expected;
+  for (const foretrace::RankNode& node : *program) {
+    if (node.type != foretrace::RankNodeType::collective) continue;
+    const bool gathers = node.collective == foretrace::CollectiveKind::all_gather;
+    expected.push_back(std::llround(node.bytes) / (gathers ? 8 : 1));
+  }
+  const auto loaded = loaded_back(exported(job).at("rank.3.et"));
+  REQUIRE(loaded.nodes() != nullptr);
+  std::vector<std::int64_t> written;
+  for (const auto& communication : loaded.nodes()->communications) {
+    written.push_back(communication.bytes);
+  }
+  REQUIRE(expected.size() > 100);
+  std::sort(expected.begin(), expected.end());
+  std::sort(written.begin(), written.end());
+  REQUIRE(written.size() == expected.size());
+  for (std::size_t i = 0; i < written.size(); ++i) CHECK(written[i] == expected[i]);
 }
 
 TEST_CASE("chakra export: more ranks than files make sense are refused") {

@@ -104,6 +104,35 @@ TEST_CASE("compiled_region: a first use stays as it is, with the call that took 
   CHECK(span_ns(captured) < span_ns(graph));
 }
 
+TEST_CASE("compiled_region: sets and copies on the device break no graph, blocking copies do") {
+  const auto graphs = [](bool blocks) {
+    ToyRun run;
+    const LayerId encoder = layer(run, "Model/encoder");
+    const auto side = run.add_stream(9);
+    for (int i = 0; i < 4; ++i) {
+      const TaskId last = run.kernel({.name = product,
+                                      .duration_ns = 1'000,
+                                      .launch_ns = 5'000,
+                                      .segment_ns = 20'000,
+                                      .layer = encoder});
+      if (i == 3) run.bystander(side, last, 500);  // of no module: it ends the run
+      if (blocks) {
+        run.blocking_copy("Memcpy DtoH (Device -> Pageable)", 1'000, 64);
+      } else {
+        run.kernel({.name = "Memset (Device)", .duration_ns = 500, .kind = TaskKind::set});
+      }
+    }
+    run.synchronize();
+    const auto change = apply_to(run.build(), compiled_region, given("reduce-overhead"));
+    REQUIRE(change.ok());
+    return change->notes[0];
+  };
+  CAPTURE(graphs(false));
+  CHECK(graphs(false).find("in 1 graph") != std::string::npos);
+  CAPTURE(graphs(true));
+  CHECK(graphs(true).find("4 graphs") != std::string::npos);
+}
+
 TEST_CASE("compiled_region: pointwise kernels go into the product before them where sizes tell") {
   const auto a100 = toy_accelerator();
   ToyRun run;
