@@ -23,7 +23,7 @@ function devicesOf(graph) {
     deviceOf[k] = devices.get(key);
     if (from[k] < 0) deviceOf[k].base += bytes[k];
   }
-  for (const event of inOrder(graph, deviceOf)) {
+  for (const event of eventsInOrder(graph, deviceOf)) {
     const k = event % bytes.length;
     const lane = graph.lane[event === k ? from[k] : to[k]];
     const { lanes } = deviceOf[k];
@@ -39,7 +39,7 @@ function devicesOf(graph) {
   return sorted;
 }
 
-/** Of an event of tensor `k`, see inOrder(). */
+/** Of an event of tensor `k`, see eventsInOrder(). */
 function actionOf(graph, event, k) {
   if (event === k) return allocates;
   return graph.tensor_allocated[k] === graph.tensor_freed[k]
@@ -47,7 +47,7 @@ function actionOf(graph, event, k) {
 }
 
 /** Allocations (k) and frees (tensors + k) by task; in a task by offset, sequence, action, tensor. */
-function inOrder(graph, deviceOf) {
+function eventsInOrder(graph, deviceOf) {
   const { tensor_allocated: from, tensor_freed: to, tensor_allocated_offset: fromOffset,
     tensor_freed_offset: toOffset, tensor_allocated_sequence: fromSequence, tensor_freed_sequence: toSequence } = graph;
   const tensors = deviceOf.length;
