@@ -261,14 +261,14 @@ TEST_CASE("serve: each of several runs answers for itself, and only those that w
   const json opened = json::parse(served.post("/api/1/open", "{}").body);
   CHECK(opened["runs"] == json({"demo_generated_cnn.json.gz", "job"}));
   const auto step_of = [&](const std::string& run) {
-    const Reply reply = served.post("/api/" + run + "/point", question(1, two));
+    const json stack = json::array({json::object({{"name", "cuda_graph"}})});
+    const Reply reply = served.post("/api/" + run + "/point", question(1, stack));
     REQUIRE(reply.status == 200);
     return head_of(reply)["variant"]["step_ns"].get<std::int64_t>();
   };
   for (const auto& [run, path] :
        {std::pair("0", demo_trace), std::pair("1", "tests/fixtures/job")}) {
-    const Ran ran = run_program(std::string("whatif ") + path +
-                                " --apply mixed_precision --apply batch_size:factor=2 --json");
+    const Ran ran = run_program(std::string("whatif ") + path + " --apply cuda_graph --json");
     CHECK(step_of(run) == json::parse(ran.out)["predicted"]["step_ns"].get<std::int64_t>());
   }
   for (const char* const call :
