@@ -121,7 +121,7 @@ TEST_CASE("an export is there as a whole or not at all") {
   CHECK(run_program(words).code == 0);
   CHECK(holds(refusal_of(words), "holds an export already"));
   std::filesystem::remove(folder + "/comm_group.json");  // as after a kill
-  CHECK(holds(refusal_of(words), "holds an export that was cut off already"));
+  CHECK(holds(refusal_of(words), "holds an export that was cut off"));
 }
 
 TEST_CASE("refused: options of recordings for a scenario, which has none") {

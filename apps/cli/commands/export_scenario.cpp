@@ -1,5 +1,4 @@
 // foretrace export: a scenario for other simulators.
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -43,21 +42,19 @@ constexpr std::string_view last_file = "comm_group.json";
 /// A folder with an older export, links or files of others would end as a mixture.
 Status check_folder(const std::string& folder) {
   std::error_code failed;
-  std::string found;
+  bool has_ranks = false;
   bool is_whole = false;
   for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
     is_whole |= name == last_file;
-    if (name == last_file || (name.starts_with("rank.") && name.ends_with(".et"))) {
-      found = std::max(found, name);
-    }
+    has_ranks |= name.starts_with("rank.") && name.ends_with(".et");
   }
-  if (found.empty()) return ok_status();
+  if (!has_ranks && !is_whole) return ok_status();
   return Error{ErrorCode::io,
-               fmt::format("export: '{}' holds {} already ('{}'), expected a folder "
-                           "without an export, or a new one",
-                           folder, is_whole ? "an export" : "an export that was cut off", found)};
+               fmt::format("export: '{}' holds {}, expected a folder without an export, or a new "
+                           "one",
+                           folder, is_whole ? "an export already" : "an export that was cut off")};
 }
 
 /// The files of an export; one that fails takes back what it wrote.
