@@ -24,7 +24,7 @@
 #include "apps/serve/server.h"
 #include "sim/core/text.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::serve_parts {
 namespace {
 
 struct Options {
@@ -167,10 +167,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
+constexpr CommandInfo info = {"serve", "show runs in a browser, with the engine behind the page",
+                              setup};
+
 }  // namespace
+}  // namespace foretrace::commands::serve_parts
 
+namespace foretrace::commands {
 extern const CommandInfo serve;
-const CommandInfo serve = {"serve", "show runs in a browser, with the engine behind the page",
-                           setup};
-
+constinit const CommandInfo serve = serve_parts::info;
 }  // namespace foretrace::commands
