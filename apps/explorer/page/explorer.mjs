@@ -148,6 +148,7 @@ export class Explorer {
   async update(keep) {
     const serial = ++this.serial;
     const { state } = this;
+    if (this.stack && state.variant !== ofEngine) this.stack.trouble('');
     if (state.variant === ofEngine && !(await this.fetchStack(serial))) {
       this.whatIfs.show(this.withSwitches());
       return;

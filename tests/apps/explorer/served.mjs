@@ -87,6 +87,22 @@ async function restIsOfItsPoint(browser) {
   }
 }
 
+const clear = `[...document.querySelectorAll('#stack-rows button')].forEach((b) => b.click())`;
+
+/** What was wrong is told no longer once it is gone. */
+async function forgetsTrouble(browser) {
+  await browser.run(clear);
+  await browser.run(add('batch_size'));
+  check(await holds(browser, `document.getElementById('stack-trouble').textContent.includes('needs a value')`), 'it says what is missing');
+  await browser.run(clear);
+  await browser.run(add('mixed_precision'));
+  check(await holds(browser, `document.getElementById('stack-trouble').textContent === ''`), 'and no longer when that is gone');
+  await browser.run(clear);
+  await browser.run(add('batch_size'));
+  await browser.run(set('batch_size', 0, '2'));
+  check(await holds(browser, sentenceHas('batch size')), 'a removed what-if comes back');
+}
+
 /** Several runs behind one server: the page chooses, and a link keeps the choice. */
 async function chooses(browser) {
   const several = await served(['--each', rest[0], 'tests/fixtures/job']);
@@ -118,6 +134,7 @@ try {
   } else {
     const link = await works(first);
     await restIsOfItsPoint(first);
+    await forgetsTrouble(first);
     await chooses(second);
     await second.open(link);
     check(await holds(second, sentenceHas('batch size')), 'a link restores the stack in a second browser');
@@ -153,7 +170,6 @@ async function times(browser) {
     setTimeout(() => { watch.disconnect(); done(null); }, 5000);
     const begin = performance.now(); ${set(row, 0, value)}; })`);
   const first = (row) => browser.run(`document.querySelector('[data-row="${row}"] :is(input, select)')?.placeholder ?? document.querySelector('[data-row="${row}"] select')?.options[1]?.value ?? ''`);
-  const clear = `[...document.querySelectorAll('#stack-rows button')].forEach((b) => b.click())`;
   const names = await browser.run(`[...document.querySelectorAll('#stack-add option')].map((o) => o.value).filter((v) => v)`);
   const each = [];
   for (const name of names) {
