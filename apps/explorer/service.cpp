@@ -18,7 +18,6 @@ using nlohmann::json;
 using serve::refusal;
 using serve::Response;
 
-constexpr std::string_view carries_json = "application/json";
 constexpr std::size_t most_clients = 64;
 
 std::string dumped(const json& document) {
@@ -64,58 +63,47 @@ std::string framed(const json& head, const std::string& bytes) {
 
 void Newest::announce(const Question& question) {
   const std::lock_guard lock(mutex_);
-  if (ids_.size() >= most_clients && !ids_.contains(question.client)) ids_.clear();
-  std::uint64_t& id = ids_[question.client];
-  id = std::max(id, question.id);
+  if (pages_.size() >= most_clients && !pages_.contains(question.client)) {
+    pages_.erase(
+        std::ranges::min_element(pages_, {}, [](const auto& each) { return each.second.turn; }));
+  }
+  Page& page = pages_[question.client];
+  page.id = std::max(page.id, question.id);
+  page.turn = ++turns_;
 }
 
 bool Newest::is_superseded(const Question& question) const {
   const std::lock_guard lock(mutex_);
-  const auto found = ids_.find(question.client);
-  return found != ids_.end() && found->second > question.id;
+  const auto found = pages_.find(question.client);
+  return found != pages_.end() && found->second.id > question.id;
 }
 
-Status Service::prepare() {
+Status Service::prepare(std::span<const std::string> runs) {
   Result<PageParts> parts = page_parts(input_);
   if (!parts.ok()) return parts.error();
   json opening = what_there_is(input_.recording.catalogue());
+  opening["runs"] = runs;
   opening["pieces"] = std::move(parts->pieces);
   opening["blocks"] = std::move(parts->blocks);
   opening_ = dumped(opening);
-  shell_ = make_shell(input_.version);
   return ok_status();
 }
 
-Response Service::answer(const serve::Request& request, const serve::Guard& guard) {
-  const bool is_call = request.target.starts_with("/api/");
-  if (auto refused = serve::refused(request, guard, is_call)) return *std::move(refused);
-  if (is_call) return ask(request);
-  if (request.method != "GET") return refusal(405, "expected GET");
-  if (request.target == "/") {
-    return {.type = "text/html; charset=utf-8", .body = shell_.html, .policy = shell_.policy};
-  }
-  if (request.target == "/favicon.ico") return {.status = 204};
-  return refusal(404, "there is one page here, at /");
-}
-
-Response Service::ask(const serve::Request& request) {
-  if (request.method != "POST") return refusal(405, "expected POST");
-  const std::string* const type = request.header("content-type");
-  if (type == nullptr || *type != carries_json) return refusal(415, "expected application/json");
-  if (request.target == "/api/open") return {.body = opening_};
-  const bool is_point = request.target == "/api/point";
-  if (!is_point && request.target != "/api/rest") return refusal(404, "no such call");
-  const Result<Question> question = parse_question(request.body);
+Response Service::answer(std::string_view call, const std::string& body) {
+  if (call == "open") return {.body = opening_};
+  if (call != "point" && call != "rest") return refusal(404, "no such call");
+  const Result<Question> question = parse_question(body);
   if (!question.ok()) return refusal(400, question.error().message);
   newest_.announce(*question);
   const Result<Stack> stack = checked(*question);
   if (!stack.ok()) return declined(stack.error());
   const std::lock_guard lock(engine_);
   if (newest_.is_superseded(*question)) return superseded();
-  return is_point ? point(*question, *stack) : rest(*question, *stack);
+  return call == "point" ? point(*question, *stack) : rest(*question, *stack);
 }
 
-Result<driver::WhatIfStack> Service::applied(const Question& question, const Stack& stack) {
+Result<std::optional<driver::WhatIfStack>> Service::applied(const Question& question,
+                                                            const Stack& stack) {
   std::size_t same = 0;
   const std::vector<std::string> texts = texts_of(stack);
   while (same < std::min(layers_.size(), texts.size()) && layers_[same].text == texts[same]) ++same;
@@ -124,28 +112,29 @@ Result<driver::WhatIfStack> Service::applied(const Question& question, const Sta
                                  ? driver::WhatIfStack(input_.recording, options_.checks)
                                  : layers_.back().stack;
   for (std::size_t i = same; i < stack.size(); ++i) {
-    if (newest_.is_superseded(question)) break;
+    if (newest_.is_superseded(question)) return std::optional<driver::WhatIfStack>();
     if (Status pushed = made.push(stack[i], driver::Neutral::keep); !pushed.ok()) {
       return pushed.error();
     }
     layers_.push_back({texts[i], made});
   }
-  return made;
+  return std::optional(std::move(made));
 }
 
 Response Service::point(const Question& question, const Stack& stack) {
-  const Result<driver::WhatIfStack> made = applied(question, stack);
-  if (!made.ok()) return declined(made.error());
-  if (newest_.is_superseded(question)) return superseded();
-  Result<driver::Run> run = driver::simulate_run(made->graph(), options_);
+  const Result<std::optional<driver::WhatIfStack>> applied_to = applied(question, stack);
+  if (!applied_to.ok()) return declined(applied_to.error());
+  if (!*applied_to || newest_.is_superseded(question)) return superseded();
+  const driver::WhatIfStack& made = **applied_to;
+  Result<driver::Run> run = driver::simulate_run(made.graph(), options_);
   if (!run.ok()) return declined(run.error());
   if (newest_.is_superseded(question)) return superseded();
   driver::Prediction prediction;
   prediction.low_ns = prediction.high_ns = run->answer.step_ns;
-  prediction.graph = made->graph();
-  prediction.origin = made->origin();
-  prediction.applied = made->applied();
-  prediction.samples = made->samples();
+  prediction.graph = made.graph();
+  prediction.origin = made.origin();
+  prediction.applied = made.applied();
+  prediction.samples = made.samples();
   prediction.run = *std::move(run);
   const bool is_shown =
       fits_doubles(prediction.graph) && is_pulled(prediction.graph, prediction.run.timeline);

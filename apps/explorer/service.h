@@ -1,10 +1,13 @@
-// What `serve` answers a page: itself, the recorded run, and what-ifs that the engine applies.
+// What `serve` answers a page of one run: the run, and what-ifs that the engine applies to it.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,21 +15,25 @@
 #include "apps/driver/what_if_stack.h"
 #include "apps/explorer/page.h"
 #include "apps/explorer/questions.h"
-#include "apps/serve/guard.h"
 #include "apps/serve/http.h"
 #include "sim/core/result.h"
 
 namespace foretrace::explorer {
 
-/// The newest question of every page; those before it are given up.
+/// The newest question of the pages that asked last; those before it are given up.
 class Newest {
  public:
   void announce(const Question& question);
   [[nodiscard]] bool is_superseded(const Question& question) const;
 
  private:
+  struct Page {
+    std::uint64_t id = 0;
+    std::uint64_t turn = 0;  ///< when it asked last
+  };
   mutable std::mutex mutex_;
-  std::map<std::string, std::uint64_t> ids_;
+  std::uint64_t turns_ = 0;
+  std::map<std::string, Page> pages_;
 };
 
 /// Thread-safe; questions are worked on one at a time.
@@ -35,17 +42,20 @@ class Service {
   /// Both live longer than the service.
   Service(const PageInput& input, const driver::HowTos& how_tos, driver::RunOptions options)
       : input_(input), how_tos_(how_tos), options_(std::move(options)) {}
-  /// Prepares what every page opens with. Errors: see page_parts().
-  [[nodiscard]] Status prepare();
+  /// Prepares what every page opens with; `runs` names all that can be chosen. Errors: see
+  /// page_parts().
+  [[nodiscard]] Status prepare(std::span<const std::string> runs);
 
-  [[nodiscard]] serve::Response answer(const serve::Request& request, const serve::Guard& guard);
+  /// "open", "point" or "rest", and what is asked.
+  [[nodiscard]] serve::Response answer(std::string_view call, const std::string& body);
 
  private:
   using Stack = std::vector<driver::WhatIf>;
-  [[nodiscard]] serve::Response ask(const serve::Request& request);
   [[nodiscard]] serve::Response point(const Question& question, const Stack& stack);
   [[nodiscard]] serve::Response rest(const Question& question, const Stack& stack);
-  [[nodiscard]] Result<driver::WhatIfStack> applied(const Question& question, const Stack& stack);
+  /// Nothing: a newer question came before the stack was whole.
+  [[nodiscard]] Result<std::optional<driver::WhatIfStack>> applied(const Question& question,
+                                                                   const Stack& stack);
 
   /// A what-if and the graph after it and all before it.
   struct Layer {
@@ -55,7 +65,6 @@ class Service {
   const PageInput& input_;
   const driver::HowTos& how_tos_;
   driver::RunOptions options_;
-  Shell shell_{};
   std::string opening_{};
   Newest newest_;
   std::mutex engine_;          // guards what follows, and the engine's time

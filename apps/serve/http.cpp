@@ -163,7 +163,7 @@ Parsed parse_request(std::string_view bytes) {
   if (const auto* const refused = std::get_if<Response>(&length)) return *refused;
   const std::string_view body = bytes.substr(end + end_of_head.size());
   const std::size_t wanted = std::get<std::size_t>(length);
-  if (body.size() < wanted) return Incomplete{};
+  if (body.size() < wanted) return Incomplete{end + end_of_head.size() + wanted};
   request.body = body.substr(0, wanted);
   return request;
 }

@@ -36,7 +36,10 @@ struct Response {
 [[nodiscard]] Response refusal(int status, std::string_view message);
 
 /// What the bytes that came so far are.
-struct Incomplete {};  ///< the begin of a request
+/// The begin of a request.
+struct Incomplete {
+  std::size_t wanted = 0;  ///< bytes of all of it; 0 where its head does not say so yet
+};
 using Parsed = std::variant<Incomplete, Request, Response>;
 /// A whole request, or the refusal of what can become none. Any bytes are safe.
 [[nodiscard]] Parsed parse_request(std::string_view bytes);

@@ -1,11 +1,12 @@
 #include "apps/serve/server.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
-#include <exception>
+#include <map>
+#include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -13,7 +14,6 @@
 #include <vector>
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -22,108 +22,139 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "apps/serve/connection.h"
+
 namespace foretrace::serve {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds time_to_ask{5};
-constexpr std::chrono::seconds time_to_take{30};
+using Clock = Connection::Clock;
+/// A browser opens six. Beyond it the oldest client that is not being answered is let go.
+constexpr std::size_t most_connections = 512;
+/// Of a connection that no client opened: the kernel gives up those that say nothing.
+constexpr int seconds_in_kernel = 5;
 
-/// Waits until the socket is ready or the time is over.
-bool is_ready(int socket, short what, Clock::time_point until) {
-  for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd asked{socket, what, 0};
-    const int count = ::poll(&asked, 1, static_cast<int>(left));
-    if (count > 0) return true;
-    if (count == 0 || errno != EINTR) return false;
-  }
-}
+/// The clients of a server, the oldest first, on the thread that calls.
+class Clients {
+ public:
+  Clients(int listening, int stop, int wake, Workers& workers)
+      : listening_(listening), stop_(stop), wake_(wake), workers_(workers) {}
 
-/// The refusal of what is no request; empty bytes on a closed connection are no error to tell.
-Parsed read_request(int client) {
-  const Clock::time_point until = Clock::now() + time_to_ask;
-  std::string bytes;
-  std::array<char, 16 * 1024> part{};
-  for (;;) {
-    if (!is_ready(client, POLLIN, until)) return refusal(408, "the request took too long");
-    const ssize_t got = ::recv(client, part.data(), part.size(), 0);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got <= 0) return Incomplete{};
-    bytes.append(part.data(), static_cast<std::size_t>(got));
-    Parsed parsed = parse_request(bytes);
-    if (!std::holds_alternative<Incomplete>(parsed)) return parsed;
-  }
-}
-
-void send_all(int client, std::string_view bytes) {
-  const Clock::time_point until = Clock::now() + time_to_take;
-  while (!bytes.empty() && is_ready(client, POLLOUT, until)) {
-    const ssize_t sent = ::send(client, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (sent <= 0) return;
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
-}
-
-/// What a refused client still sends is taken and dropped, up to a bound: closing at once would
-/// take the refusal from it.
-void drain(int client) {
-  ::shutdown(client, SHUT_WR);
-  constexpr std::size_t most = 1024 * 1024;
-  const Clock::time_point until = Clock::now() + std::chrono::milliseconds(500);
-  std::array<char, 16 * 1024> part{};
-  for (std::size_t taken = 0; taken < most && is_ready(client, POLLIN, until);) {
-    const ssize_t got = ::recv(client, part.data(), part.size(), 0);
-    if (got <= 0) return;
-    taken += static_cast<std::size_t>(got);
-  }
-}
-
-/// What has no memory for its answer says so, and the server goes on.
-Response handled(const Request& request, const Handler& handler) {
-  try {
-    return handler(request);
-  } catch (const std::bad_alloc&) {
-    return refusal(500, "this takes more memory than there is");
-  } catch (const std::exception& error) {
-    return refusal(500, error.what());
-  }
-}
-
-void answer(int client, const Handler& handler) {
-  const int one = 1;
-  ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-  const Parsed parsed = read_request(client);
-  if (const auto* const request = std::get_if<Request>(&parsed)) {
-    send_all(client, bytes_of(handled(*request, handler)));
-  } else if (const auto* const response = std::get_if<Response>(&parsed)) {
-    send_all(client, bytes_of(*response));
-  }
-  drain(client);
-}
-
-/// One of the threads: they share the socket.
-void work(int listening, const Handler& handler, int stop) {
-  for (;;) {
-    std::array<pollfd, 2> asked = {pollfd{listening, POLLIN, 0}, pollfd{stop, POLLIN, 0}};
-    if (::poll(asked.data(), asked.size(), -1) < 0 && errno != EINTR) return;
-    if (asked[1].revents != 0) return;
-    if ((asked[0].revents & POLLIN) == 0) continue;
-    const int client = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (client < 0) {
-      // another thread was faster, the client is gone, or there are no descriptors left for now
-      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      }
-      continue;
+  /// Once: waits for what happens next and does what it asks for. False once the server shall stop.
+  bool turn() {
+    const bool has_room = clients_.size() < most_connections || replaceable() != clients_.end();
+    std::vector<pollfd> asked = {
+        {stop_, POLLIN, 0}, {wake_, POLLIN, 0}, {has_room ? listening_ : -1, POLLIN, 0}};
+    std::vector<std::uint64_t> ids(asked.size());
+    for (const auto& [id, client] : clients_) {
+      if (client->ready_for() == 0) continue;
+      asked.push_back({client->socket(), client->ready_for(), 0});
+      ids.push_back(id);
     }
-    answer(client, handler);
-    ::close(client);
+    if (::poll(asked.data(), asked.size(), time_left()) < 0) return true;  // a signal
+    const Clock::time_point now = Clock::now();
+    if (asked[1].revents != 0) take_answers(now);
+    for (std::size_t i = 3; i < asked.size(); ++i) {
+      if (asked[i].revents != 0) hear(ids[i], *clients_.at(ids[i]), now);
+    }
+    for (const auto& [id, client] : clients_) client->on_time(now);
+    std::erase_if(clients_,
+                  [](const auto& each) { return each.second->state() == State::is_over; });
+    if (asked[2].revents != 0) accept(now);
+    return asked[0].revents == 0;
   }
-}
+
+  /// Takes no more clients, and lets those go that have not asked.
+  void close() {
+    listening_ = -1;
+    stop_ = -1;
+    std::erase_if(clients_, [](const auto& each) { return each.second->state() == State::asks; });
+  }
+  [[nodiscard]] bool empty() const { return clients_.empty(); }
+
+ private:
+  using State = Connection::State;
+  using Map = std::map<std::uint64_t, std::unique_ptr<Connection>>;
+
+  /// In milliseconds, rounded up; -1: nothing happens by itself.
+  [[nodiscard]] int time_left() const {
+    std::optional<Clock::time_point> first;
+    for (const auto& [id, client] : clients_) {
+      const auto until = client->until();
+      if (until && (!first || *until < *first)) first = until;
+    }
+    if (!first) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*first - Clock::now()).count();
+    return static_cast<int>(std::max<std::int64_t>(left, 0));
+  }
+
+  /// What takes no memory from others: a client without memory for its bytes is let go.
+  void hear(std::uint64_t id, Connection& client, Clock::time_point now) {
+    try {
+      if (auto request = client.on_ready(now)) workers_.ask(id, *std::move(request));
+    } catch (const std::bad_alloc&) {
+      client.give_up();
+    }
+  }
+
+  void take_answers(Clock::time_point now) {
+    eventfd_t count = 0;
+    ::eventfd_read(wake_, &count);
+    for (const auto& [id, response] : workers_.take()) {
+      Connection& client = *clients_.at(id);  // it waits for this, so nobody let it go
+      try {
+        client.give(response, now);
+      } catch (const std::bad_alloc&) {
+        client.give_up();
+      }
+    }
+  }
+
+  void accept(Clock::time_point now) {
+    constexpr int most_at_once = 64;
+    for (int i = 0; i < most_at_once; ++i) {
+      if (clients_.size() >= most_connections && !replace()) return;
+      const int socket = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (socket >= 0) {
+        const auto added = clients_.emplace(next_++, std::make_unique<Connection>(socket, now));
+        // It has sent something, else it would wait in the kernel: what is whole is not replaced.
+        hear(added.first->first, *added.first->second, now);
+        continue;
+      }
+      const bool is_short =
+          errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+      if (!is_short) return;
+      if (!replace()) {
+        // without the pause the client that waits would keep the processor busy
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        return;
+      }
+    }
+  }
+
+  /// The oldest of those that nobody is working for: who dawdles first, who takes an answer last.
+  [[nodiscard]] Map::iterator replaceable() {
+    for (const State state : {State::asks, State::ends, State::takes}) {
+      const auto oldest = std::ranges::find_if(
+          clients_, [state](const auto& each) { return each.second->state() == state; });
+      if (oldest != clients_.end()) return oldest;
+    }
+    return clients_.end();
+  }
+
+  bool replace() {
+    const auto oldest = replaceable();
+    if (oldest == clients_.end()) return false;
+    clients_.erase(oldest);
+    return true;
+  }
+
+  int listening_;
+  int stop_;
+  int wake_;
+  Workers& workers_;
+  Map clients_;
+  std::uint64_t next_ = 0;
+};
 
 Error failed(std::uint16_t port) {
   const std::string why = std::system_category().message(errno);
@@ -139,9 +170,9 @@ Result<Server> Server::listen(std::uint16_t port) {
   Server server(socket, port);
   const int one = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-  // A connection that says nothing waits in the kernel and not in a thread.
-  const int seconds = static_cast<int>(time_to_ask.count());
-  ::setsockopt(socket, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds));
+  // A connection that says nothing waits in the kernel.
+  ::setsockopt(socket, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds_in_kernel,
+               sizeof(seconds_in_kernel));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -166,28 +197,24 @@ Server::~Server() {
 
 Status Server::run(const Handler& handler, int stop, const std::function<void()>& ending,
                    std::size_t threads) const {
-  const int ended = ::eventfd(0, EFD_CLOEXEC);
-  if (ended < 0) return Error{ErrorCode::io, "serve: the system gives no descriptor"};
-  std::vector<std::thread> helpers;
-  for (std::size_t i = 0; i < threads; ++i) {
-    try {
-      helpers.emplace_back([&] { work(socket_, handler, ended); });
-    } catch (const std::system_error&) {  // fewer threads do as well
-      break;
+  const int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake < 0) return Error{ErrorCode::io, "serve: the system gives no descriptor"};
+  Status status = ok_status();
+  {
+    Workers workers(handler, threads, wake);
+    if (workers.empty()) {
+      status = Error{ErrorCode::io, "serve: the system gives no thread"};
+    } else {
+      Clients clients(socket_, stop, wake, workers);
+      while (clients.turn()) {
+      }
+      ending();
+      clients.close();
+      while (!clients.empty()) clients.turn();
     }
   }
-  if (helpers.empty()) {
-    ::close(ended);
-    return Error{ErrorCode::io, "serve: the system gives no thread"};
-  }
-  pollfd asked{stop, POLLIN, 0};
-  while (::poll(&asked, 1, -1) < 0 && errno == EINTR) {
-  }
-  ending();
-  ::eventfd_write(ended, 1);
-  for (std::thread& helper : helpers) helper.join();
-  ::close(ended);
-  return ok_status();
+  ::close(wake);
+  return status;
 }
 
 }  // namespace foretrace::serve

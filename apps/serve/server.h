@@ -5,13 +5,10 @@
 #include <cstdint>
 #include <functional>
 
-#include "apps/serve/http.h"
+#include "apps/serve/workers.h"
 #include "sim/core/result.h"
 
 namespace foretrace::serve {
-
-/// Called from several threads at once.
-using Handler = std::function<Response(const Request&)>;
 
 class Server {
  public:
@@ -26,8 +23,9 @@ class Server {
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
   /// Answers until `stop` can be read; then calls `ending` and waits for what is being answered. A
-  /// client that is slow, silent or gone costs its own connection, for seconds; as many as there
-  /// are threads are answered at once. Error: the system gives no descriptor.
+  /// client that is slow, silent or gone costs no thread and, where there are many, its own
+  /// connection: the oldest that is not being answered goes first. As many as there are threads are
+  /// answered at once. Error: the system gives no descriptor, or no thread.
   [[nodiscard]] Status run(const Handler& handler, int stop, const std::function<void()>& ending,
                            std::size_t threads = 16) const;
 

@@ -93,10 +93,21 @@ TaskId LaunchedBy::only() const {
 
 Link launch_link(const TaskGraph& graph, TaskId device_task) {
   if (!is_stream_like(graph.lane(device_task).kind)) return {};
-  for (const Link& link : sources(graph, device_task)) {
-    if (link.kind == DependencyKind::launch && is_host(graph.kind(task_of(link.source)))) {
-      return link;
+  const Topology& topology = graph.topology();
+  const std::size_t t = index(device_task);
+  const auto is_launch = [&graph](DependencyKind kind, Point source) {
+    return kind == DependencyKind::launch && source != no_point &&
+           is_host(graph.kind(task_of(source)));
+  };
+  // Looked at before it is decoded: most kernels have it in one slot of several.
+  for (std::size_t slot = 0; slot < overflow_slot; ++slot) {
+    if (is_launch(kind_of(topology.kinds[t][slot]), topology.sources[t][slot])) {
+      return in_slot(graph, device_task, slot);
     }
+  }
+  const auto rows = topology.overflow_of(device_task);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (is_launch(rows[row].kind, rows[row].source)) return in_overflow(graph, device_task, row);
   }
   return {};
 }

@@ -1,5 +1,6 @@
 // What a user would lose, or believe to have got, is refused before the work.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -84,6 +85,43 @@ TEST_CASE("refused: two outputs of one name, and names that are empty") {
   CHECK(holds(refusal_of("simulate " + demo + " --svg ''"), "--svg: got nothing"));
   CHECK(holds(refusal_of("simulate " + demo + " --memory-budget ''"), "got nothing"));
   CHECK(run_program("simulate -q " + demo + " --timeline /dev/null --svg /dev/null").code == 0);
+}
+
+TEST_CASE("refused: outputs that would be left out without a word") {
+  const std::string memory = "examples/traces/demo_generated_cnn_memory.json.gz ";
+  const std::string path = scratch_file("left_out");
+  for (const char* const option : {" --svg ", " --memory-svg "}) {
+    CHECK(holds(refusal_of("simulate " + memory + "--memory-budget 8GiB" + option + path),
+                "draw a run without a memory budget"));
+    CHECK(holds(
+        refusal_of("whatif " + memory + "-a mixed_precision --memory-budget 8GiB" + option + path),
+        "draw a run without a memory budget"));
+  }
+  const std::string check = "whatif " + demo + " -a mixed_precision --check " + demo;
+  for (const char* const option : {" --svg ", " --memory-svg ", " --timeline "}) {
+    CHECK(holds(refusal_of(check + option + path), "draw the prediction without it"));
+  }
+  CHECK(holds(refusal_of(check + " --memory-budget 8GiB"), "expected one of --check and"));
+  CHECK(run_program(check + " -q").code == 0);
+}
+
+TEST_CASE("an export is there as a whole or not at all") {
+  const std::string scenario_file = "configs/scenarios/llama3_70b_prefill.json";
+  const std::string folder = scratch_file("export_cut");
+  const std::string words = "export " + scenario_file + " --chakra '" + folder + "'";
+  // files larger than a limit: writing ends in the middle
+  const auto run_limited = [&] { return run_program(words, "A=b && ulimit -f 1 && trap '' XFSZ"); };
+  CHECK(run_limited().code == 2);
+  CHECK_FALSE(std::filesystem::exists(folder));
+  // one that others write to keeps what is theirs
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/notes.txt") << "theirs";
+  CHECK(run_limited().code == 2);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
+  CHECK(run_program(words).code == 0);
+  CHECK(holds(refusal_of(words), "holds an export already"));
+  std::filesystem::remove(folder + "/comm_group.json");  // as after a kill
+  CHECK(holds(refusal_of(words), "holds an export that was cut off"));
 }
 
 TEST_CASE("refused: options of recordings for a scenario, which has none") {

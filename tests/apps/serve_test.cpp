@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -41,9 +42,9 @@ const json two = {{{"name", "mixed_precision"}},
 
 TEST_CASE("serve: a stack gets the answer that whatif gives") {
   const Served served({demo_trace});
-  const Reply point = served.post("/api/point", question(1, two));
+  const Reply point = served.post("/api/0/point", question(1, two));
   REQUIRE(point.status == 200);
-  const Reply rest = served.post("/api/rest", question(1, two));
+  const Reply rest = served.post("/api/0/rest", question(1, two));
   REQUIRE(rest.status == 200);
   const Ran ran = run_program(std::string("whatif ") + demo_trace +
                               " --apply mixed_precision --apply batch_size:factor=2 --json");
@@ -63,7 +64,7 @@ TEST_CASE("serve: a changed setting gives the answer of the new one, whatever wa
     const json stack = {
         {{"name", "mixed_precision"}},
         {{"name", "scale"}, {"parameters", {{"select", "resource=host"}, {"factor", factor}}}}};
-    return head_of(served.post("/api/point", question(id, stack)))["variant"]["step_ns"]
+    return head_of(served.post("/api/0/point", question(id, stack)))["variant"]["step_ns"]
         .get<std::int64_t>();
   };
   const std::int64_t half = step(1, "0.5");
@@ -86,7 +87,7 @@ TEST_CASE("serve: the page holds no data and its policy names its sources") {
 TEST_CASE("serve: foreign hosts, foreign origins and no token get nothing") {
   const Served served({demo_trace});
   const std::string host = own_host(served);
-  const std::string asks = "POST /api/open HTTP/1.1\r\n";
+  const std::string asks = "POST /api/0/open HTTP/1.1\r\n";
   const std::string rest = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
   const std::string token = "X-Foretrace-Token: " + served.token() + "\r\n";
   CHECK(served.send(asks + host + token + rest).status == 200);
@@ -99,8 +100,8 @@ TEST_CASE("serve: foreign hosts, foreign origins and no token get nothing") {
   CHECK(served.send(asks + token + rest).status == 403);
   CHECK(served.send(asks + host + token + "Origin: http://evil.example\r\n" + rest).status == 403);
   CHECK(served.send(asks + host + token + "Sec-Fetch-Site: cross-site\r\n" + rest).status == 403);
-  const Reply preflight =
-      served.send("OPTIONS /api/open HTTP/1.1\r\n" + host + "Origin: http://evil.example\r\n\r\n");
+  const Reply preflight = served.send("OPTIONS /api/0/open HTTP/1.1\r\n" + host +
+                                      "Origin: http://evil.example\r\n\r\n");
   CHECK(preflight.status == 403);
   CHECK(preflight.head.find("Access-Control") == std::string::npos);
 }
@@ -108,7 +109,7 @@ TEST_CASE("serve: foreign hosts, foreign origins and no token get nothing") {
 TEST_CASE("serve: no file is opened, by a what-if, a parameter or an address") {
   const Served served({demo_trace});
   const auto asks = [&](const json& stack) {
-    return served.post("/api/point", question(1, stack));
+    return served.post("/api/0/point", question(1, stack));
   };
   const Reply at_file = asks({{{"name", "@/etc/passwd"}}});
   CHECK(at_file.status == 422);
@@ -121,7 +122,7 @@ TEST_CASE("serve: no file is opened, by a what-if, a parameter or an address") {
     CHECK(asks({{{"name", "kernel_table"}, {"parameters", {{"table", path}}}}}).status == 422);
   }
   for (const char* const target : {"/../etc/passwd", "//etc/passwd", "/%2e%2e/etc/passwd",
-                                   "/etc/passwd", "/api/../api/open", "/index.html"}) {
+                                   "/etc/passwd", "/api/../api/0/open", "/index.html"}) {
     const Reply reply =
         served.send(std::string("GET ") + target + " HTTP/1.1\r\n" + own_host(served) + "\r\n");
     CHECK_MESSAGE((reply.status == 403 || reply.status == 404), target);
@@ -130,28 +131,28 @@ TEST_CASE("serve: no file is opened, by a what-if, a parameter or an address") {
 
 TEST_CASE("serve: bodies that are too large, no JSON, or ask for nonsense are refused") {
   const Served served({demo_trace});
-  CHECK(served.post("/api/point", std::string(65'537, ' ')).status == 413);
-  CHECK(served.post("/api/point", std::string(60'000, '[')).status == 400);
+  CHECK(served.post("/api/0/point", std::string(65'537, ' ')).status == 413);
+  CHECK(served.post("/api/0/point", std::string(60'000, '[')).status == 400);
   for (const char* const body :
        {"", "[]", "{}", "null", R"({"client":"a","id":-1,"stack":[]})",
         R"({"client":"a","id":1,"stack":{}})", R"({"client":"a","id":1,"stack":[{}]})",
         R"({"client":"a","id":1,"stack":[],"more":1})", R"({"client":1,"id":1,"stack":[]})",
         R"({"client":"a","id":1,"stack":[{"name":"amp","parameters":{"a":1}}]})"}) {
-    CHECK_MESSAGE(served.post("/api/point", body).status == 400, body);
+    CHECK_MESSAGE(served.post("/api/0/point", body).status == 400, body);
   }
-  const Reply unknown = served.post("/api/point", question(1, {{{"name", "mixed_precisio"}}}));
+  const Reply unknown = served.post("/api/0/point", question(1, {{{"name", "mixed_precisio"}}}));
   CHECK(unknown.status == 422);
   CHECK(unknown.body.find("did you mean 'mixed_precision'") != std::string::npos);
-  CHECK(served.post("/api/nothing", "{}").status == 404);
-  CHECK(served.post("/api/point", question(2, two)).status == 200);
+  CHECK(served.post("/api/0/nothing", "{}").status == 404);
+  CHECK(served.post("/api/0/point", question(2, two)).status == 200);
 }
 
 TEST_CASE(
     "serve: of many questions of a page the newest is answered; pages do not disturb others") {
   const Served served({demo_trace});
-  CHECK(served.post("/api/point", question(7, two)).status == 200);
-  CHECK(served.post("/api/point", question(6, two)).status == 409);
-  CHECK(served.post("/api/point", question(1, two, "b")).status == 200);
+  CHECK(served.post("/api/0/point", question(7, two)).status == 200);
+  CHECK(served.post("/api/0/point", question(6, two)).status == 409);
+  CHECK(served.post("/api/0/point", question(1, two, "b")).status == 200);
   std::atomic<int> answered = 0;
   std::atomic<int> newest = 0;
   std::vector<std::thread> pages;
@@ -159,7 +160,7 @@ TEST_CASE(
     pages.emplace_back([&, page] {
       for (int i = 1; i <= 25; ++i) {
         const Reply reply = served.post(
-            "/api/point", question(100 + i, two, std::string(1, static_cast<char>('c' + page))));
+            "/api/0/point", question(100 + i, two, std::string(1, static_cast<char>('c' + page))));
         answered += reply.status == 200 || reply.status == 409 ? 1 : 0;
         newest += i == 25 && reply.status == 200 ? 1 : 0;
       }
@@ -176,13 +177,13 @@ TEST_CASE("serve: who goes away in the middle, or says nothing, costs others not
   for (int i = 0; i < 64; ++i) silent.push_back(served.connect());  // more than it has threads
   for (int i = 0; i < 30; ++i) {
     const int gone = served.connect();
-    const std::string begin = "POST /api/point HTTP/1.1\r\n" + own_host(served) +
+    const std::string begin = "POST /api/0/point HTTP/1.1\r\n" + own_host(served) +
                               "X-Foretrace-Token: " + served.token() +
                               "\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{";
     static_cast<void>(::send(gone, begin.data(), begin.size(), MSG_NOSIGNAL));
     ::close(gone);
   }
-  CHECK(served.post("/api/point", question(1, two)).status == 200);
+  CHECK(served.post("/api/0/point", question(1, two)).status == 200);
   // Nobody had to be given up first: all of them are still there.
   int closed = 0;
   for (const int each : silent) {
@@ -191,6 +192,94 @@ TEST_CASE("serve: who goes away in the middle, or says nothing, costs others not
     ::close(each);
   }
   CHECK(closed == 0);
+}
+
+/// What a client sends to hold something for as long as it can.
+struct Slow {
+  const char* name;
+  std::string begin;
+};
+
+/// Connections that sent the same; they are closed with this.
+class Held {
+ public:
+  Held(const Served& served, const std::string& begin, int count) {
+    for (int i = 0; i < count; ++i) {
+      sockets_.push_back(served.connect());
+      static_cast<void>(::send(sockets_.back(), begin.data(), begin.size(), MSG_NOSIGNAL));
+    }
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() {
+    for (const int each : sockets_) ::close(each);
+  }
+
+ private:
+  std::vector<int> sockets_;
+};
+
+TEST_CASE("serve: hundreds that dawdle, or never take their answer, hold up nobody") {
+  const Served served({demo_trace});
+  const std::string call = "POST /api/0/open HTTP/1.1\r\n" + own_host(served) +
+                           "X-Foretrace-Token: " + served.token() +
+                           "\r\nContent-Type: application/json\r\nContent-Length: ";
+  for (const Slow& slow :
+       {Slow{"one byte", "P"}, Slow{"no end of a head", "POST /api/0/open HTTP/1.1\r\n"},
+        Slow{"half a body", call + "500\r\n\r\n{"},
+        Slow{"a page", "GET / HTTP/1.1\r\n" + own_host(served) + "\r\n"},
+        Slow{"a run", call + "2\r\n\r\n{}"}}) {
+    CAPTURE(slow.name);
+    const Held held(served, slow.begin, 400);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(served.post("/api/0/point", question(1, two)).status == 200);
+    // threads that waited five seconds for each of them would take minutes
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+  }
+}
+
+TEST_CASE("serve: a body that comes in many pieces is one body") {
+  const Served served({demo_trace});
+  const std::string body = question(1, two);
+  const std::string all =
+      "POST /api/0/point HTTP/1.1\r\n" + own_host(served) + "X-Foretrace-Token: " + served.token() +
+      "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+      "\r\n\r\n" + body;
+  const int slow = served.connect();
+  for (const char byte : all) {
+    REQUIRE(::send(slow, &byte, 1, MSG_NOSIGNAL) == 1);
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  std::string begin(15, ' ');
+  CHECK(::recv(slow, begin.data(), begin.size(), MSG_WAITALL) == 15);
+  CHECK(begin == "HTTP/1.1 200 OK");
+  ::close(slow);
+}
+
+TEST_CASE("serve: each of several runs answers for itself, and only those that were named") {
+  const Served served({"--each", demo_trace, "tests/fixtures/job"});
+  const json opened = json::parse(served.post("/api/1/open", "{}").body);
+  CHECK(opened["runs"] == json({"demo_generated_cnn.json.gz", "job"}));
+  const auto step_of = [&](const std::string& run) {
+    const json stack = json::array({json::object({{"name", "cuda_graph"}})});
+    const Reply reply = served.post("/api/" + run + "/point", question(1, stack));
+    REQUIRE(reply.status == 200);
+    return head_of(reply)["variant"]["step_ns"].get<std::int64_t>();
+  };
+  for (const auto& [run, path] :
+       {std::pair("0", demo_trace), std::pair("1", "tests/fixtures/job")}) {
+    const Ran ran = run_program(std::string("whatif ") + path + " --apply cuda_graph --json");
+    CHECK(step_of(run) == json::parse(ran.out)["predicted"]["step_ns"].get<std::int64_t>());
+  }
+  for (const char* const call :
+       {"/api/2/open", "/api/-1/open", "/api/+1/open", "/api//open", "/api/1", "/api/1/",
+        "/api/0x1/open", "/api/99999999999999999999/open", "/api/1/open/", "/api/1/2/open"}) {
+    CHECK_MESSAGE(served.post(call, "{}").status == 404, call);
+  }
+  CHECK(served
+            .send("POST /api/1/open HTTP/1.1\r\n" + own_host(served) +
+                  "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+            .status == 403);
 }
 
 TEST_CASE("serve: ctrl-C and a request to end are no failures; a taken port is named") {

@@ -1,10 +1,15 @@
 // foretrace export: a scenario for other simulators.
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
@@ -31,21 +36,69 @@ struct Options {
   std::string chakra;
 };
 
+/// Written last: a folder with ranks and without it was cut off.
+constexpr std::string_view last_file = "comm_group.json";
+
 /// A folder with an older export, links or files of others would end as a mixture.
 Status check_folder(const std::string& folder) {
   std::error_code failed;
+  bool has_ranks = false;
+  bool is_whole = false;
   for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    if (name == "comm_group.json" || (name.starts_with("rank.") && name.ends_with(".et"))) {
-      return Error{ErrorCode::io,
-                   fmt::format("export: '{}' holds a '{}' already, expected a folder without an "
-                               "export, or a new one",
-                               folder, name)};
-    }
+    is_whole |= name == last_file;
+    has_ranks |= name.starts_with("rank.") && name.ends_with(".et");
   }
-  return ok_status();
+  if (!has_ranks && !is_whole) return ok_status();
+  return Error{ErrorCode::io,
+               fmt::format("export: '{}' holds {}, expected a folder without an export, or a new "
+                           "one",
+                           folder, is_whole ? "an export already" : "an export that was cut off")};
 }
+
+/// The files of an export; one that fails takes back what it wrote.
+class ExportFolder {
+ public:
+  explicit ExportFolder(const std::string& path) : path_(path) {}
+  ExportFolder(const ExportFolder&) = delete;
+  ExportFolder& operator=(const ExportFolder&) = delete;
+  ~ExportFolder() {
+    std::error_code ignored;
+    for (const std::string& each : written_) std::filesystem::remove(each, ignored);
+    if (is_new_) std::filesystem::remove(path_, ignored);
+  }
+
+  /// Before the work.
+  [[nodiscard]] Status open() {
+    if (Status free = check_folder(path_); !free.ok()) return free;
+    std::error_code failed;
+    is_new_ = std::filesystem::create_directories(path_, failed);
+    if (!failed && ::access(path_.c_str(), W_OK | X_OK) != 0) {
+      failed = {errno, std::system_category()};
+    }
+    if (!failed) return ok_status();
+    return Error{ErrorCode::io, fmt::format("cannot write to '{}': {}", path_, failed.message())};
+  }
+  [[nodiscard]] Status write(const std::string& name, const std::string& text) {
+    const std::string path = (std::filesystem::path(path_) / name).string();
+    Status status = app::write_file(path, [&text](const auto& sink) -> Status {
+      static_cast<void>(sink(text));
+      return ok_status();
+    });
+    if (status.ok()) written_.push_back(path);
+    return status;
+  }
+  void keep() {
+    written_.clear();
+    is_new_ = false;
+  }
+
+ private:
+  const std::string& path_;
+  std::vector<std::string> written_{};
+  bool is_new_ = false;
+};
 
 Result<driver::ChakraExport> export_to(const Options& options) {
   const Result<CataloguePtr> known = app::catalogue();
@@ -58,22 +111,15 @@ Result<driver::ChakraExport> export_to(const Options& options) {
   }
   const auto scenario = driver::read_scenario(**known, options.scenario);
   if (!scenario.ok()) return scenario.error();
-  if (Status free = check_folder(options.chakra); !free.ok()) return std::move(free).error();
-  const auto write = [&options](const std::string& name, const std::string& text) -> Status {
-    std::error_code failed;
-    std::filesystem::create_directories(options.chakra, failed);
-    if (failed) {
-      return Error{ErrorCode::io,
-                   fmt::format("cannot create '{}': {}", options.chakra, failed.message())};
-    }
-    const std::string path = (std::filesystem::path(options.chakra) / name).string();
-    return app::write_file(path, [&text](const auto& sink) -> Status {
-      static_cast<void>(sink(text));
-      return ok_status();
-    });
+  ExportFolder folder(options.chakra);
+  if (Status open = folder.open(); !open.ok()) return std::move(open).error();
+  const auto write = [&folder](const std::string& name, const std::string& text) {
+    return folder.write(name, text);
   };
-  return app::while_busy(options.common, "writing ranks",
-                         [&] { return driver::export_chakra(*scenario, write); });
+  auto exported = app::while_busy(options.common, "writing ranks",
+                                  [&] { return driver::export_chakra(*scenario, write); });
+  if (exported.ok()) folder.keep();
+  return exported;
 }
 
 report::Page page(const Options& options, const driver::ChakraExport& result) {

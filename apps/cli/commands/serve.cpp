@@ -1,8 +1,12 @@
-// foretrace serve: the page of a run on this machine, with the engine behind it.
+// foretrace serve: the page of a run, or of several, on this machine, with the engine behind it.
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/signalfd.h>
@@ -15,8 +19,10 @@
 #include "apps/cli/output/console.h"
 #include "apps/cli/page_answers.h"
 #include "apps/explorer/service.h"
+#include "apps/explorer/site.h"
 #include "apps/serve/guard.h"
 #include "apps/serve/server.h"
+#include "sim/core/text.h"
 
 namespace foretrace::commands::serve_parts {
 namespace {
@@ -26,6 +32,7 @@ struct Options {
   app::TraceOptions trace;
   app::PageOptions page;
   std::size_t port = 0;
+  bool each = false;
 };
 
 /// A descriptor that can be read once the program is asked to end.
@@ -57,7 +64,7 @@ class EndSignals {
   int descriptor_ = -1;
 };
 
-int serve_page(const Options& options, const serve::Server& server, explorer::Service& service) {
+int serve_page(const Options& options, const serve::Server& server, const explorer::Site& site) {
   const Result<std::string> token = serve::make_token();
   if (!token.ok()) return app::failure(token.error());
   const serve::Guard guard{server.port(), *token};
@@ -73,9 +80,47 @@ int serve_page(const Options& options, const serve::Server& server, explorer::Se
   if (told != app::exit_done) return told;
   if (!options.common.quiet) app::tell("open the address in a browser; ctrl-C ends");
   const Status ran =
-      server.run([&](const serve::Request& request) { return service.answer(request, guard); },
+      server.run([&](const serve::Request& request) { return site.answer(request, guard); },
                  end.descriptor(), [&end] { end.let_next_kill(); });
   return ran.ok() ? app::exit_done : app::failure(ran.error());
+}
+
+/// A run that is shown, and what its page is made of.
+struct Shown {
+  app::PageAnswers answers;
+  std::optional<explorer::PageInput> input{};  // refers to the answers
+};
+
+/// Files that are read as one run each, or all as the ranks of one.
+std::vector<std::vector<std::string>> runs_of(const Options& options) {
+  if (!options.each) return {options.trace.paths};
+  std::vector<std::vector<std::string>> runs;
+  for (const std::string& path : options.trace.paths) runs.push_back({path});
+  return runs;
+}
+
+/// What the page calls them: the last part of a path, or all of it where two end alike.
+std::vector<std::string> names_of(const std::vector<std::vector<std::string>>& runs) {
+  std::vector<std::string> names;
+  for (const std::vector<std::string>& run : runs) names.emplace_back(file_name_of(run.front()));
+  std::vector<std::string> told = names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty() || std::ranges::count(names, names[i]) > 1) told[i] = runs[i].front();
+  }
+  return told;
+}
+
+Result<std::unique_ptr<Shown>> shown_run(const Options& options, std::vector<std::string> paths) {
+  app::TraceOptions trace = options.trace;
+  trace.paths = std::move(paths);
+  Result<app::PageAnswers> answers = app::page_answers(options.page, trace, options.common);
+  if (!answers.ok()) return answers.error();
+  auto shown = std::make_unique<Shown>(Shown{*std::move(answers)});
+  Result<explorer::PageInput> input = app::page_input(options.page, trace, shown->answers);
+  if (!input.ok()) return input.error();
+  input->version = FORETRACE_VERSION;
+  shown->input.emplace(*std::move(input));
+  return shown;
 }
 
 int run(const Options& options) {
@@ -83,22 +128,31 @@ int run(const Options& options) {
   const Result<serve::Server> server =
       serve::Server::listen(static_cast<std::uint16_t>(options.port));
   if (!server.ok()) return app::failure(server.error());
-  Result<app::PageAnswers> answers = app::page_answers(options.page, options.trace, options.common);
-  if (!answers.ok()) return app::failure(answers.error());
-  Result<explorer::PageInput> input = app::page_input(options.page, options.trace, *answers);
-  if (!input.ok()) return app::failure(input.error());
-  input->version = FORETRACE_VERSION;
   const Result<driver::HowTos>& how_tos = app::how_tos();
   if (!how_tos.ok()) return app::failure(how_tos.error());
-  explorer::Service service(*input, *how_tos, answers->options);
-  if (const Status ready = service.prepare(); !ready.ok()) return app::failure(ready.error());
-  return serve_page(options, *server, service);
+  const std::vector<std::vector<std::string>> runs = runs_of(options);
+  const std::vector<std::string> names = names_of(runs);
+  std::vector<std::unique_ptr<Shown>> shown;
+  std::vector<std::unique_ptr<explorer::Service>> services;
+  for (const std::vector<std::string>& paths : runs) {
+    Result<std::unique_ptr<Shown>> one = shown_run(options, paths);
+    if (!one.ok()) return app::failure(one.error());
+    shown.push_back(*std::move(one));
+    services.push_back(std::make_unique<explorer::Service>(*shown.back()->input, *how_tos,
+                                                           shown.back()->answers.options));
+    if (const Status ready = services.back()->prepare(names); !ready.ok()) {
+      return app::failure(ready.error());
+    }
+  }
+  return serve_page(options, *server, explorer::Site(services, FORETRACE_VERSION));
 }
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   app::add_trace(cli, options->trace);
   app::add_page_options(cli, options->page);
+  cli.add_flag("--each", options->each,
+               "every TRACE is a run of its own, a folder too; the page chooses between them");
   cli.add_option("--port", options->port, "of 127.0.0.1; without it one that is free")
       .type_name("N")
       .in_range(1, 65535);
@@ -107,12 +161,13 @@ std::function<int()> setup(app::Arguments& cli) {
   constexpr app::Example examples[] = {
       {"foretrace serve trace.json.gz",
        "prints an address; the page there stacks what-ifs, with their parameters"},
-      {"foretrace serve rank0.json.gz rank1.json.gz", "the ranks of one job"}};
+      {"foretrace serve rank0.json.gz rank1.json.gz", "the ranks of one job"},
+      {"foretrace serve --each before.json.gz after.json.gz job/", "three runs to choose from"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"serve", "show a run in a browser, with the engine behind the page",
+constexpr CommandInfo info = {"serve", "show runs in a browser, with the engine behind the page",
                               setup};
 
 }  // namespace

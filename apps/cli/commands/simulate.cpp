@@ -181,6 +181,11 @@ int run(const Options& options) {
   if (!question.ok()) {
     return app::failure(question.error());
   }
+  if (question->has_value() &&
+      !(options.pictures.timeline.empty() && options.pictures.memory.empty())) {
+    return app::failure(
+        {ErrorCode::bad_usage, fmt::format("simulate: {}", app::budget_draws_timelines)});
+  }
   const Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
   if (!recording.ok()) {
     return app::failure(recording.error());

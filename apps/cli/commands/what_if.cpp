@@ -4,6 +4,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -292,6 +294,31 @@ Status check_outputs(const Options& options, std::span<const driver::WhatIf> sta
       std::array{options.timeline, options.pictures.timeline, options.pictures.memory}, inputs);
 }
 
+/// What would be left out without a word.
+Status check_together(const Options& options) {
+  const bool asks = options.questions.any();
+  const bool checks = !options.measured.empty();
+  const bool draws = !options.pictures.timeline.empty() || !options.pictures.memory.empty();
+  const bool writes = !options.timeline.empty();
+  const bool bounds = !options.budget.size.empty();
+  const std::pair<bool, std::string_view> refused[] = {
+      {asks && writes, "--timeline shows one prediction, give it with --apply"},
+      {asks && draws, "--svg and --memory-svg show one prediction, give them with --apply"},
+      {asks && checks, "--check judges one prediction, give it with --apply"},
+      {asks && bounds, "--memory-budget judges one prediction, give it with --apply"},
+      {checks && (writes || draws),
+       "--check compares with a recording; draw the prediction without it, or the comparison with "
+       "foretrace compare"},
+      {checks && bounds,
+       "--check compares with a recording, which had no budget; expected one of "
+       "--check and --memory-budget"},
+      {bounds && draws, app::budget_draws_timelines}};
+  for (const auto& [is_so, message] : refused) {
+    if (is_so) return Error{ErrorCode::bad_usage, fmt::format("whatif: {}", message)};
+  }
+  return ok_status();
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   if (const Status status = check_outputs(options); !status.ok()) {
@@ -304,23 +331,8 @@ int run(const Options& options) {
   if (const Status status = check_outputs(options, *stack); !status.ok()) {
     return app::failure(status.error());
   }
-  if (options.questions.any() && !options.timeline.empty()) {
-    return app::failure(
-        {ErrorCode::bad_usage, "whatif: --timeline shows one prediction, give it with --apply"});
-  }
-  if (options.questions.any() &&
-      !(options.pictures.timeline.empty() && options.pictures.memory.empty())) {
-    return app::failure(
-        {ErrorCode::bad_usage,
-         "whatif: --svg and --memory-svg show one prediction, give them with --apply"});
-  }
-  if (options.questions.any() && !options.measured.empty()) {
-    return app::failure(
-        {ErrorCode::bad_usage, "whatif: --check judges one prediction, give it with --apply"});
-  }
-  if (options.questions.any() && !options.budget.size.empty()) {
-    return app::failure({ErrorCode::bad_usage,
-                         "whatif: --memory-budget judges one prediction, give it with --apply"});
+  if (const Status fine = check_together(options); !fine.ok()) {
+    return app::failure(fine.error());
   }
   const Result<Start> start = start_of(options);
   if (!start.ok()) {

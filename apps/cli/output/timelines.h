@@ -24,6 +24,9 @@ struct BudgetView {
   std::string_view label;
   const driver::BudgetAnswer& answer;
 };
+/// For who asks for pictures of it.
+inline constexpr std::string_view budget_draws_timelines =
+    "--svg and --memory-svg draw a run without a memory budget; --timeline draws one with";
 /// The same with what the policy did. A run that does not fit has no end and is left out with a
 /// warning. False if nothing was written.
 [[nodiscard]] Result<bool> write_budget_timeline(const std::string& path,

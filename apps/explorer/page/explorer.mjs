@@ -9,6 +9,7 @@ import { showAnswer } from './view/answer.mjs';
 import { WhatIfs } from './view/what_ifs.mjs';
 import { nameOf, showChanges, showSlice } from './view/details.mjs';
 import { Stack } from './view/stack.mjs';
+import { runAsked } from './source/server.mjs';
 
 const restAfter = 120; // ms
 const tryAgainAfter = 3000; // ms
@@ -51,6 +52,10 @@ export class Explorer {
     await this.update(false);
     replace('classes', ...legendOf(this.runs));
     window.addEventListener('hashchange', () => {
+      if (this.server && runAsked() !== this.server.number) {
+        location.reload(); // a link to another run
+        return;
+      }
       this.restore();
       this.update(true);
     });
@@ -99,6 +104,7 @@ export class Explorer {
       if (!answer.is_shown) throw new Error(`it would take ${time(answer.variant.step_ns)}; its order is decided while it runs, which this page cannot show`);
       this.page.adopt(answer);
       this.fetched = key;
+      this.fetchedId = answer.id;
       this.ranged = null;
       this.troubled(null);
       return true;
@@ -126,7 +132,8 @@ export class Explorer {
     const key = this.fetched;
     if (this.state.variant !== ofEngine || this.ranged === key) return;
     try {
-      const rest = await this.server.rest(this.stack.asked());
+      // of the stack that is shown: what stands in the controls may be ahead of it
+      const rest = await this.server.rest(JSON.parse(key), this.fetchedId);
       if (rest === null || key !== this.fetched || this.state.variant !== ofEngine) return;
       this.ranged = key;
       Object.assign(this.page.variant(ofEngine), { low_ns: rest.low_ns, high_ns: rest.high_ns, samples: rest.samples });
@@ -141,6 +148,7 @@ export class Explorer {
   async update(keep) {
     const serial = ++this.serial;
     const { state } = this;
+    if (this.stack && state.variant !== ofEngine) this.stack.trouble('');
     if (state.variant === ofEngine && !(await this.fetchStack(serial))) {
       this.whatIfs.show(this.withSwitches());
       return;
@@ -230,7 +238,10 @@ export class Explorer {
   save() {
     const { variant, factors } = this.state;
     const parts = new URLSearchParams();
-    if (this.server) parts.set('token', this.server.token);
+    if (this.server) {
+      parts.set('token', this.server.token);
+      if (this.server.number > 0) parts.set('run', String(this.server.number));
+    }
     if (this.stack) parts.set('stack', JSON.stringify(this.stack.asked()));
     if (variant !== ofEngine) parts.set('apply', variant ?? '');
     for (const name of ['device', 'host']) if (factors[name] !== 1) parts.set(name, String(factors[name]));

@@ -1,7 +1,7 @@
 // Brings the page to life.
 import { Document } from './model/document.mjs';
-import { Server } from './source/server.mjs';
-import { byId, replace } from './view/dom.mjs';
+import { Server, runAsked } from './source/server.mjs';
+import { byId, make, replace } from './view/dom.mjs';
 import { markup } from './view/markup.mjs';
 import { Explorer } from './explorer.mjs';
 import { Comparison } from './comparison.mjs';
@@ -10,15 +10,27 @@ import { SweepPage } from './sweep.mjs';
 /** Fills a page that came without data. */
 async function openServed() {
   const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
-  const server = new Server(token);
+  const server = new Server(token, runAsked());
   const run = await server.open();
   const { pieces } = run;
   document.title = markup(pieces.TITLE).textContent;
   for (const [id, html] of [['file', pieces.FILE], ['chips', pieces.CHIPS], ['doubts', pieces.DOUBTS],
     ['sentence', pieces.SENTENCE], ['figures', pieces.FIGURES], ['what-ifs', pieces.RANKING],
     ['left-out', pieces.LEFT_OUT], ['static', pieces.STATIC]]) replace(id, markup(html));
+  if (run.runs.length > 1) byId('file').prepend(chooser(run.runs, server));
   const page = await Document.open((id) => run.blocks[id]);
   return new Explorer(page, server, run);
+}
+
+/** The runs of a server; each is a page of its own. */
+function chooser(runs, server) {
+  const select = make('select', { id: 'run', 'aria-label': 'Run' },
+    ...runs.map((name, i) => make('option', { value: i, selected: i === server.number }, name)));
+  select.addEventListener('change', () => {
+    history.pushState(null, '', `#${new URLSearchParams({ token: server.token, run: select.value })}`);
+    location.reload();
+  });
+  return select;
 }
 
 /** Null: there is nothing to simulate, all that there is stands in the file. */

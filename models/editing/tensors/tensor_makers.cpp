@@ -2,8 +2,12 @@
 #include "models/editing/tensors/tensor_makers.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
+#include <numeric>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "models/editing/kernels/precision_choice.h"
 #include "sim/core/text.h"
@@ -16,8 +20,36 @@ namespace {
 // kernels of a library come first.
 constexpr int farthest = 24;
 
+/// Kernels by the call that launches them, found once: tensors look at the same calls many times.
+class LaunchedKernels {
+ public:
+  explicit LaunchedKernels(const TaskGraph& graph) : first_(graph.size() + 1, 0) {
+    std::vector<std::pair<TaskId, TaskId>> launches;  // call, kernel
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      const auto kernel = make_id<TaskId>(i);
+      if (graph.kind(kernel) != TaskKind::kernel) continue;
+      const TaskId call = launch_of(graph, kernel);
+      if (call == none<TaskId>) continue;
+      launches.emplace_back(call, kernel);
+      ++first_[index(call) + 1];
+    }
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    kernels_.resize(launches.size());
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    for (const auto& [call, kernel] : launches) kernels_[next[index(call)]++] = kernel;
+  }
+  [[nodiscard]] std::span<const TaskId> of(TaskId call) const {
+    return std::span(kernels_).subspan(first_[index(call)],
+                                       first_[index(call) + 1] - first_[index(call)]);
+  }
+
+ private:
+  std::vector<std::uint32_t> first_;
+  std::vector<TaskId> kernels_{};
+};
+
 // Library calls launch helpers before and after the product.
-TaskId maker_of(const KernelEditor& editor, const Tensor& tensor) {
+TaskId maker_of(const KernelEditor& editor, const LaunchedKernels& launched, const Tensor& tensor) {
   const NameId owner = tensor.operator_name;
   TaskId first = none<TaskId>;
   TaskId nested = none<TaskId>;
@@ -25,8 +57,7 @@ TaskId maker_of(const KernelEditor& editor, const Tensor& tensor) {
   for (int i = 0; i < farthest && task != none<TaskId>;
        ++i, task = next_on_lane(editor.graph(), task)) {
     if (i > 0 && task == tensor.freed_in && first != none<TaskId>) break;
-    for (const TaskId kernel : launched_by(editor.graph(), task)) {
-      if (editor.graph().kind(kernel) != TaskKind::kernel) continue;
+    for (const TaskId kernel : launched.of(task)) {
       if (editor.graph().work(kernel).operator_name != owner) {
         if (first != none<TaskId>) return first;
         if (nested == none<TaskId>) nested = kernel;
@@ -65,9 +96,11 @@ void mark_group(const TaskGraph& graph, const std::vector<std::size_t>& group,
 }  // namespace
 
 std::vector<TaskId> find_makers(const KernelEditor& editor) {
+  const LaunchedKernels launched(editor.graph());
   std::vector<TaskId> makers;
   for (const Tensor& tensor : editor.graph().context().tensors) {
-    makers.push_back(tensor.allocated_in == none<TaskId> ? none<TaskId> : maker_of(editor, tensor));
+    makers.push_back(tensor.allocated_in == none<TaskId> ? none<TaskId>
+                                                         : maker_of(editor, launched, tensor));
   }
   return makers;
 }

@@ -17,7 +17,7 @@ try {
     await browser.send('Page.navigate', { url: 'about:blank' });
     opened.push(await browser.open(`file://${resolve(page)}`));
   }
-  console.log(`size ${(statSync(page).size / 1e6).toFixed(2)} MB; alive after ${shown(opened)}`);
+  console.log(`size ${(statSync(page).size / 1e6).toFixed(2)} MB (budget 1 for 274 k events); alive after ${shown(opened)} (budget 800)`);
   // From the event to the end of the frame in which the page draws: bars and canvas change in one.
   const painted = `new Promise((done) => {
     const watch = new MutationObserver(() => { watch.disconnect();
@@ -35,7 +35,7 @@ try {
     slider.push(await browser.run(painted.replace('ACT', act)));
     work.push(await worked() - before);
   }
-  console.log(`slider to painted frame: ${shown(slider)}`);
+  console.log(`slider to painted frame: ${shown(slider)} (budget p50 33, p95 50)`);
   console.log(`of it processor time: ${shown(work)}`);
   await browser.run('document.getElementById("reset").click()');
   const count = await browser.run('document.querySelectorAll("#what-ifs input:not([disabled])").length');
@@ -45,7 +45,7 @@ try {
       const act = `const s = document.querySelectorAll('#what-ifs input:not([disabled])')[${i}]; if (s.checked) s.checked = false; s.click()`;
       switched.push(await browser.run(painted.replace('ACT', act)));
     }
-    console.log(`switch to painted frame, ${round}: ${shown(switched)}`);
+    console.log(`switch to painted frame, ${round}: ${shown(switched)} (budget 50)`);
   }
   await browser.run('document.getElementById("timeline").focus()');
   const frames = await browser.run(`new Promise((done) => { const times = []; let i = 0;
@@ -55,7 +55,7 @@ try {
       requestAnimationFrame(() => { const begin = performance.now();
         const c = new MessageChannel(); c.port1.onmessage = () => { times.push(performance.now() - begin); requestAnimationFrame(step); }; c.port2.postMessage(0); }); };
     step(); })`);
-  console.log(`frame while panning and zooming: ${shown(frames)}`);
+  console.log(`frame while panning and zooming: ${shown(frames)} (budget p95 8)`);
   const complaints = browser.complaints();
   console.log(complaints.length === 0 ? 'nothing in the console, nothing asked for' : complaints.join('\n'));
 } finally {

@@ -68,29 +68,28 @@ else()
 endif()
 set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
 
-# Real keys, links, contrast, no scripts: over the browser's protocol, which needs a Node with WebSocket.
-set(test "page: answers keys, links and readers as a user expects")
+# These speak to the browser over its protocol, which needs a Node with WebSocket.
 if(NODE)
   execute_process(COMMAND ${NODE} --experimental-websocket -e "process.exit(typeof WebSocket === 'function' ? 0 : 1)"
     RESULT_VARIABLE no_sockets OUTPUT_QUIET ERROR_QUIET)
 else()
   set(no_sockets 1)
 endif()
-if(CHROMIUM AND NOT no_sockets)
-  add_test(NAME "${test}" COMMAND ${NODE} --experimental-websocket ${CMAKE_CURRENT_LIST_DIR}/interact.mjs ${CHROMIUM}
-    $<TARGET_FILE:foretrace_cli> ${PROJECT_SOURCE_DIR}/examples/traces/demo_generated_cnn.json.gz
-    ${CMAKE_CURRENT_BINARY_DIR}/page_interact)
-else()
-  add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium, or no node with WebSocket")
-endif()
-set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
-
+# NAME of the test, its script, and what comes behind the browser and the program.
+function(foretrace_page_browser name script)
+  if(CHROMIUM AND NOT no_sockets)
+    add_test(NAME "${name}" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND ${NODE} --experimental-websocket
+      tests/apps/explorer/${script} ${CHROMIUM} $<TARGET_FILE:foretrace_cli> ${ARGN})
+  else()
+    add_test(NAME "${name}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium, or no node with WebSocket")
+  endif()
+  set_tests_properties("${name}" PROPERTIES LABELS page TIMEOUT 400 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+endfunction()
+# Real keys, links, no scripts.
+foretrace_page_browser("page: answers keys, links and readers as a user expects" interact.mjs
+  examples/traces/demo_generated_cnn.json.gz ${CMAKE_CURRENT_BINARY_DIR}/page_interact)
+# Roles, names, contrast in light and dark, the tabulator, paper: every kind of page.
+foretrace_page_browser("page: can be read, reached and printed by everyone" audit.mjs ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
 # The page of `serve` with its engine behind it.
-set(test "page: asks its server, and goes on without it")
-if(CHROMIUM AND NOT no_sockets)
-  add_test(NAME "${test}" COMMAND ${NODE} --experimental-websocket ${CMAKE_CURRENT_LIST_DIR}/served.mjs ${CHROMIUM}
-    $<TARGET_FILE:foretrace_cli> ${PROJECT_SOURCE_DIR}/examples/traces/demo_generated_cnn_memory.json.gz)
-else()
-  add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium, or no node with WebSocket")
-endif()
-set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+foretrace_page_browser("page: asks its server, and goes on without it" served.mjs
+  examples/traces/demo_generated_cnn_memory.json.gz)

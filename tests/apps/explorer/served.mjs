@@ -6,7 +6,17 @@ import { Browser, pause } from './browser.mjs';
 
 const [chromium, foretrace, ...rest] = process.argv.slice(2);
 const timed = rest[0] === '--times';
-const server = spawn(foretrace, ['serve', '--quiet', ...rest.slice(timed ? 1 : 0)], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** A server of its own, and its address. */
+async function served(args) {
+  const child = spawn(foretrace, ['serve', '--quiet', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let told = '';
+  for await (const part of child.stdout) {
+    told += part;
+    if (told.endsWith('\n')) break;
+  }
+  return { server: child, address: told.trim() };
+}
+const { server, address } = await served(rest.slice(timed ? 1 : 0));
 let failures = 0;
 const check = (condition, text) => {
   if (!condition) {
@@ -14,12 +24,6 @@ const check = (condition, text) => {
     console.error(`failed: ${text}`);
   }
 };
-let address = '';
-for await (const part of server.stdout) {
-  address += part;
-  if (address.endsWith('\n')) break;
-}
-address = address.trim();
 const text = (browser, id) => browser.run(`document.getElementById('${id}').textContent`);
 /** Waits until an expression holds; false after ten seconds. */
 async function holds(browser, expression) {
@@ -52,9 +56,74 @@ async function works(browser) {
   check(await holds(browser, `document.getElementById('command').textContent.includes('batch_size:factor=4')`), 'of a thousand moves the newest is shown');
   await pause(800);
   check((await text(browser, 'command')).includes('batch_size:factor=4') && (await text(browser, 'stack-trouble')) === '', 'and stays');
-  const asked = browser.events.filter(({ method, params }) => method === 'Network.requestWillBeSent' && params.request.url.endsWith('/api/point')).length;
+  const asked = browser.events.filter(({ method, params }) => method === 'Network.requestWillBeSent' && params.request.url.endsWith('/api/0/point')).length;
   check(asked < 40, `a thousand moves ask ${asked} times`);
   return browser.run('location.href');
+}
+
+/** Range and reasons are asked for the stack that was answered, whatever moved meanwhile. */
+async function restIsOfItsPoint(browser) {
+  await browser.run(`window.asked = []; window.plainFetch = window.fetch;
+    window.fetch = async (path, options) => {
+      window.asked.push([path.split('/').pop(), options.body]);
+      if (path.endsWith('point')) await new Promise((done) => setTimeout(done, 400));
+      return window.plainFetch(path, options);
+    }; undefined`);
+  for (const value of ['3', '5', '6']) {
+    await browser.run(set('batch_size', 0, value));
+    // drawn, and its range not asked for yet: the next move comes between both
+    await browser.run(`new Promise((done) => { const wait = () => document.getElementById('command').textContent.includes('factor=${value}') ? done() : setTimeout(wait, 5); wait(); })`);
+    await browser.run(set('batch_size', 0, String(Number(value) + 10)));
+    await pause(900);
+  }
+  const asked = (await browser.run('window.asked')).map(([what, body]) => [what, JSON.parse(body)]);
+  await browser.run('window.fetch = window.plainFetch; undefined');
+  const rests = asked.filter(([what]) => what === 'rest');
+  check(rests.length >= 3, `ranges are asked for: ${rests.length}`);
+  for (const [, { id, stack }] of rests) {
+    const point = asked.find(([what, question]) => what === 'point' && question.id === id)?.[1];
+    check(point === undefined || JSON.stringify(point.stack) === JSON.stringify(stack),
+      `question ${id} is ${JSON.stringify(point?.stack)}, its range of ${JSON.stringify(stack)}`);
+  }
+}
+
+const clear = `[...document.querySelectorAll('#stack-rows button')].forEach((b) => b.click())`;
+
+/** What was wrong is told no longer once it is gone. */
+async function forgetsTrouble(browser) {
+  await browser.run(clear);
+  await browser.run(add('batch_size'));
+  check(await holds(browser, `document.getElementById('stack-trouble').textContent.includes('needs a value')`), 'it says what is missing');
+  await browser.run(clear);
+  await browser.run(add('mixed_precision'));
+  check(await holds(browser, `document.getElementById('stack-trouble').textContent === ''`), 'and no longer when that is gone');
+  await browser.run(clear);
+  await browser.run(add('batch_size'));
+  await browser.run(set('batch_size', 0, '2'));
+  check(await holds(browser, sentenceHas('batch size')), 'a removed what-if comes back');
+}
+
+/** Several runs behind one server: the page chooses, and a link keeps the choice. */
+async function chooses(browser) {
+  const several = await served(['--each', rest[0], 'tests/fixtures/job']);
+  try {
+    await browser.open(several.address);
+    const names = await browser.run(`[...document.getElementById('run').options].map((o) => o.textContent)`);
+    check(names.length === 2 && names[1] === 'job', `the runs are named: ${names}`);
+    await browser.run(`(() => { const s = document.getElementById('run'); s.value = '1'; s.dispatchEvent(new Event('change')); })()`).catch(() => {});
+    check(await holds(browser, `document.documentElement?.dataset.ready === 'yes' && document.getElementById('run')?.value === '1'`), 'the other run is opened');
+    check(/4 ranks/.test(await text(browser, 'chips')) || /rank/.test(await text(browser, 'file') + await text(browser, 'chips')), `it is the job: ${await text(browser, 'file')}`);
+    await browser.run(add('scale'));
+    await browser.run(set('scale', 1, 'resource=host'));
+    await browser.run(set('scale', 0, '0.5'));
+    check(await holds(browser, `document.getElementById('command').textContent.includes('factor=0.5')`), `its engine answers: ${await text(browser, 'stack-trouble')}`);
+    await pause(500);
+    check((await browser.run('location.hash')).includes('run=1'), 'the link keeps the run');
+    const told = browser.complaints().filter((each) => /^Runtime/.test(each));
+    check(told.length === 0, told.join('\n'));
+  } finally {
+    several.server.kill('SIGKILL');
+  }
 }
 
 const first = await Browser.start(chromium);
@@ -64,6 +133,9 @@ try {
     await times(first);
   } else {
     const link = await works(first);
+    await restIsOfItsPoint(first);
+    await forgetsTrouble(first);
+    await chooses(second);
     await second.open(link);
     check(await holds(second, sentenceHas('batch size')), 'a link restores the stack in a second browser');
     check(await holds(first, sentenceHas('batch size')), 'and the first one keeps its own');
@@ -86,26 +158,47 @@ try {
 console.log(failures === 0 ? 'all as a user expects' : `${failures} failures`);
 process.exit(failures === 0 ? 0 : 1);
 
-/** From a changed setting to the drawn answer: one structural what-if, then three. */
+/** From a changed setting to the drawn answer: every what-if that applies, each alone; then three together. */
 async function times(browser) {
   await browser.open(address);
-  const drawn = (row, value) => `new Promise((done) => {
+  const at = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))].toFixed(1);
+  const settled = () => holds(browser, `!document.body.classList.contains('pending')`).then(() => pause(1500)); // range and reasons come meanwhile
+  const drawn = (row, value) => browser.run(`new Promise((done) => {
     const watch = new MutationObserver(() => { watch.disconnect();
       const c = new MessageChannel(); c.port1.onmessage = () => done(performance.now() - begin); c.port2.postMessage(0); });
     watch.observe(document.getElementById('bars'), { childList: true });
-    const begin = performance.now(); ${set(row, 0, value)}; })`;
-  for (const more of [['data_movement'], ['mixed_precision', 'cuda_graph']]) {
+    setTimeout(() => { watch.disconnect(); done(null); }, 5000);
+    const begin = performance.now(); ${set(row, 0, value)}; })`);
+  const first = (row) => browser.run(`document.querySelector('[data-row="${row}"] :is(input, select)')?.placeholder ?? document.querySelector('[data-row="${row}"] select')?.options[1]?.value ?? ''`);
+  const names = await browser.run(`[...document.querySelectorAll('#stack-add option')].map((o) => o.value).filter((v) => v)`);
+  const each = [];
+  for (const name of names) {
+    await browser.run(clear);
+    await browser.run(add(name));
+    await settled();
+    const usual = await first(name);
+    // it says what it needs, or why it finds nothing here
+    if (!usual || await text(browser, 'stack-trouble')) continue;
+    const took = await drawn(name, usual); // as good as not given, but only the engine knows
+    if (took !== null) each.push([took, name]);
+    await settled();
+  }
+  each.sort((a, b) => a[0] - b[0]);
+  console.log(`one what-if at the page: p50 ${at(each.map(([ms]) => ms), 0.5)} ms (budget 50) over ${each.length}: ${each.map(([ms, name]) => `${name} ${ms.toFixed(0)}`).join(', ')}`);
+  await browser.run(clear);
+  const set12 = async (more, words) => {
     for (const name of more) {
       await browser.run(add(name));
-      await pause(4000);
+      await settled();
     }
     const out = [];
-    for (let i = 0; i < 24; ++i) {
-      out.push(await browser.run(drawn('data_movement', i % 2 ? '0.5' : '0.6')));
-      await pause(1500); // range and reasons come meanwhile
+    for (let i = 0; i < 12; ++i) {
+      const took = await drawn('data_movement', i % 2 ? '0.5' : '0.6');
+      if (took !== null) out.push(took);
+      await settled();
     }
-    out.sort((a, b) => a - b);
-    const rows = await browser.run(`document.querySelectorAll('#stack-rows > li').length`);
-    console.log(`${rows} what-ifs at the page: p50 ${out[12].toFixed(1)}, p95 ${out[22].toFixed(1)} ms`);
-  }
+    if (out.length > 0) console.log(`${words}: p50 ${at(out, 0.5)}, p95 ${at(out, 0.95)} ms`);
+  };
+  await set12(['data_movement'], 'the one with most edits, moved again and again');
+  await set12(['mixed_precision', 'cuda_graph'], 'three together (budget p50 70)');
 }

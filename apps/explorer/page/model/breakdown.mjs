@@ -61,16 +61,16 @@ class Cover {
 }
 
 /** Lanes that launch, and how many stretches a lane can cover. Once per graph. */
-function lanesOf(graph, works) {
+function lanesOf(graph, works, lanes) {
   if (!graph.covering) {
     const kind = kindsOf(graph, works);
-    const launching = new Set();
-    const most = [];
+    const isLaunching = new Uint8Array(lanes.length);
+    const most = new Int32Array(lanes.length);
     for (let i = 0; i < graph.size; ++i) {
-      if (kind[i] === 1) launching.add(graph.lane[i]);
-      most[graph.lane[i]] = (most[graph.lane[i]] ?? 0) + 2;
+      if (kind[i] === 1) isLaunching[graph.lane[i]] = 1;
+      most[graph.lane[i]] += 2;
     }
-    graph.covering = { launching, most, part: Int32Array.from(works, (work) => work.part) };
+    graph.covering = { isLaunching, most, part: Int32Array.from(works, (work) => work.part) };
   }
   return graph.covering;
 }
@@ -81,9 +81,8 @@ function claims(run, scope) {
   const { segment } = run.weights;
   const { lane: lanesOfTasks, lane_source: sources, step: steps, work: workOfTask } = graph;
   const kind = kindsOf(graph, works);
-  const { launching, most, part: partOf } = lanesOf(graph, works);
+  const { isLaunching, most, part: partOf } = lanesOf(graph, works, lanes);
   const inScope = Uint8Array.from(lanes, (lane) => Number(lane.rank === scope.rank));
-  const isLaunching = Uint8Array.from(lanes, (_, i) => Number(launching.has(i)));
   room.covers ??= uses.slice(1).map(() => []);
   for (const covers of room.covers) for (const cover of covers) cover?.reset(0);
   const { begin: first, end: last } = scope;

@@ -22,10 +22,18 @@ export const midpoint = (a, b) =>
 export const asRecorded = () => ({ device: 1, host: 1, names: new Map() });
 export const isAsRecorded = (f) => f.device === 1 && f.host === 1 && f.names.size === 0;
 
+/** A byte for each value; a plain loop is ten times as fast as Uint8Array.from(). */
+function marked(values, of) {
+  const out = new Uint8Array(values.length);
+  for (let i = 0; i < out.length; ++i) out[i] = of(values[i]);
+  return out;
+}
+
 /** Times of work by what it is: the kind of every task, once per graph. */
 export function kindsOf(graph, works) {
   if (!graph.kind) {
-    graph.kind = Uint8Array.from(graph.work, (work) => works[work].kind);
+    const ofWork = Uint8Array.from(works, (work) => work.kind);
+    graph.kind = marked(graph.work, (work) => ofWork[work]);
   }
   return graph.kind;
 }
@@ -47,9 +55,9 @@ function scaled(values, chosen, factor, into) {
 function masksOf(graph, works) {
   if (!graph.masks) {
     const kind = kindsOf(graph, works);
-    const follows = (kinds) => Uint8Array.from(kinds, (each) => Number(each === handOver));
-    graph.masks = { host: Uint8Array.from(kind, (each) => Number(isHost(each))),
-      device: Uint8Array.from(kind, (each) => Number(isDevice(each))),
+    const follows = (kinds) => marked(kinds, (each) => (each === handOver ? 1 : 0));
+    graph.masks = { host: marked(kind, (each) => (isHost(each) ? 1 : 0)),
+      device: marked(kind, (each) => (isDevice(each) ? 1 : 0)),
       cause: follows(graph.cause_kind), extra: follows(graph.extra_kind),
       overflow: follows(graph.overflow_kind) };
   }

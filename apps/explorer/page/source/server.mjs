@@ -2,10 +2,17 @@
 // card of stacks.
 const noAnswer = 'the server does not answer';
 
+/** Which run of the server the address asks for; 0 is the first. */
+export function runAsked() {
+  const asked = Number(new URLSearchParams(location.hash.slice(1)).get('run') ?? 0);
+  return Number.isSafeInteger(asked) && asked >= 0 ? asked : 0;
+}
+
 export class Server {
-  /** The server that the page came from; the token stands in the fragment of its address. */
-  constructor(token) {
+  /** The server that the page came from; token and run stand in the fragment of its address. */
+  constructor(token, number = 0) {
     this.token = token;
+    this.number = number;
     this.client = [...crypto.getRandomValues(new Uint8Array(8))].map((b) => b.toString(16)).join('-');
     this.id = 0;
     this.isBusy = false;
@@ -13,10 +20,10 @@ export class Server {
   }
 
   /** The response; an error has `status`, 0 where no answer came. */
-  async call(path, body) {
+  async call(what, body) {
     let response;
     try {
-      response = await fetch(path, { method: 'POST', body: JSON.stringify(body), credentials: 'omit',
+      response = await fetch(`/api/${this.number}/${what}`, { method: 'POST', body: JSON.stringify(body), credentials: 'omit',
         headers: { 'content-type': 'application/json', 'x-foretrace-token': this.token } });
     } catch {
       throw Object.assign(new Error(noAnswer), { status: 0 });
@@ -26,10 +33,10 @@ export class Server {
     throw Object.assign(new Error(error), { status: response.status });
   }
 
-  async open() { return (await this.call('/api/open', {})).json(); }
+  async open() { return (await this.call('open', {})).json(); }
 
   /**
-   * What a stack makes of the run: {variant, strings, is_shown, bytes}. One question is on its way
+   * What a stack makes of the run: {id, variant, strings, is_shown, bytes}. One question is on its way
    * at a time; of those that come meanwhile only the newest is asked. Null: a newer one came.
    */
   async point(stack) {
@@ -41,7 +48,7 @@ export class Server {
     }
     this.isBusy = true;
     try {
-      const response = await this.call('/api/point', { client: this.client, id: this.id, stack });
+      const response = await this.call('point', { client: this.client, id: this.id, stack });
       return framed(await response.arrayBuffer());
     } catch (error) {
       if (error.status === 409) return null;
@@ -54,10 +61,10 @@ export class Server {
     }
   }
 
-  /** Range and reasons of the newest stack; null: a newer one came. */
-  async rest(stack) {
+  /** Range and reasons of the stack that point() answered under this id; null: a newer one came. */
+  async rest(stack, id) {
     try {
-      return await (await this.call('/api/rest', { client: this.client, id: this.id, stack })).json();
+      return await (await this.call('rest', { client: this.client, id, stack })).json();
     } catch (error) {
       if (error.status === 409) return null;
       throw error;

@@ -53,17 +53,28 @@ class Slices {
 function planOf(graph, works) {
   if (!graph.plan) {
     const kind = kindsOf(graph, works);
-    const lanes = new Map();
+    const counts = [];
+    const lanes = new Map(); // in the order in which they come
     for (let i = 0; i < graph.size; ++i) {
       if (kind[i] === 9) continue;
       const lane = graph.lane[i];
-      if (!lanes.has(lane)) lanes.set(lane, { tasks: [], most: 0 });
-      const origin = graph.origin ? graph.origin[i] : i;
-      const parts = origin >= 0 ? graph.first_part[origin + 1] - graph.first_part[origin] : 0;
-      lanes.get(lane).tasks.push(i);
-      lanes.get(lane).most += 3 + parts;
+      if (counts[lane] === undefined) {
+        counts[lane] = 0;
+        lanes.set(lane, null);
+      }
+      counts[lane] += 1;
     }
-    for (const plan of lanes.values()) plan.tasks = Int32Array.from(plan.tasks);
+    for (const lane of lanes.keys()) lanes.set(lane, { tasks: new Int32Array(counts[lane]), most: 3 * counts[lane] });
+    const plans = counts.map((_, lane) => lanes.get(lane));
+    counts.fill(0);
+    for (let i = 0; i < graph.size; ++i) {
+      if (kind[i] === 9) continue;
+      const lane = graph.lane[i];
+      const plan = plans[lane];
+      const origin = graph.origin ? graph.origin[i] : i;
+      if (origin >= 0) plan.most += graph.first_part[origin + 1] - graph.first_part[origin];
+      plan.tasks[counts[lane]++] = i;
+    }
     const cls = Uint8Array.from(works, classOf);
     if (graph.ordinal) for (let i = 0; i < graph.size; ++i) cls[graph.work[i]] = classOfPhase(graph.phase[i], works[graph.work[i]]);
     graph.plan = { lanes, cls, part: Uint8Array.from(works, (work) => work.part) };

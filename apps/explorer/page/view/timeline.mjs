@@ -12,6 +12,7 @@ const rowHeight = { device: 30, host: 22 };
 const memoryHeight = 44;
 const gap = 4;
 const wheelStep = 1.2;
+const mostWidths = 5000; // of texts that are remembered
 
 export class Timeline {
   /** @param {{choose: (mark) => void, nameOf: (side, row, i) => string}} on */
@@ -26,7 +27,9 @@ export class Timeline {
     this.chosen = null;
     this.stats = { frames: 0, slices: 0, rectangles: 0 };
     this.pending = 0;
-    new ResizeObserver(() => this.resize()).observe(root);
+    this.widths = new Map();
+    // what it says needs no layout in the middle of a frame
+    new ResizeObserver(() => this.resize(root.clientWidth)).observe(root);
     this.listen();
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.readTheme());
     // paper is light, whatever the screen was
@@ -76,12 +79,11 @@ export class Timeline {
     });
     this.height = y;
     if (this.chosen && !this.chosen.keeps) this.chosen = null;
-    this.resize();
+    this.resize(this.width || this.root.clientWidth);
   }
 
-  resize() {
+  resize(width) {
     const ratio = window.devicePixelRatio || 1;
-    const width = this.root.clientWidth;
     if (!width || !this.height) return;
     if (this.width !== width || this.drawn !== this.height || this.ratio !== ratio) {
       Object.assign(this, { width, ratio, drawn: this.height });
@@ -137,7 +139,7 @@ export class Timeline {
     const { context: c } = this;
     c.font = font;
     let shown = text;
-    const width = c.measureText(shown).width;
+    const width = this.widthOf(shown, font);
     if (width > room) {
       const fit = Math.floor((shown.length * room) / width) - 1;
       if (fit < 3) return 0;
@@ -145,6 +147,17 @@ export class Timeline {
     }
     c.fillText(shown, x, y);
     return Math.min(width, room);
+  }
+
+  /** The same labels come in every frame. */
+  widthOf(text, font) {
+    const key = `${font} ${text}`;
+    const known = this.widths.get(key);
+    if (known !== undefined) return known;
+    if (this.widths.size > mostWidths) this.widths.clear();
+    const { width } = this.context.measureText(text);
+    this.widths.set(key, width);
+    return width;
   }
 
   drawRuler() {

@@ -1,5 +1,7 @@
 #include "apps/driver/compare/compare.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -128,19 +130,23 @@ TEST_CASE("compare: the top reasons of real pairs are those that their notes nam
        {"device waits for the host: data_loading"}},
       {"saf_amg/n28_baseline_a100",
        "saf_amg/n28_bf16_compiled_decoder_a100",
-       {"device computes: matrix products", "device computes: fused attention"}},
+       {"device computes: matrix products", "device computes: fused attention",
+        "device computes: copies by kernels"}},
       {"saf_amg/n29_cleanup2_a100",
        "saf_amg/n29_cleanup3_a100",
        {"device waits for the host: forward", "device computes: matrix products"}},
       {"tracelens/bert_small_h100",
        "tracelens/bert_small_mi300x",
-       {"device waits for the host: forward", "device computes: fused attention"}},
+       {"device waits for the host: forward", "device computes: fused attention",
+        "device computes: matrix products"}},
       {"tracelens/vit_nsfw_h100",
        "tracelens/vit_nsfw_mi300x",
-       {"device waits for the host: forward", "device computes: fused attention"}},
+       {"device waits for the host: forward", "device computes: fused attention",
+        "device computes: matrix products"}},
       {"tracelens/qwen15_05b_h100",
        "tracelens/qwen15_05b_mi300x",
-       {"device computes: elementwise kernels", "device computes: matrix products"}}};
+       {"device computes: elementwise kernels", "device computes: matrix products",
+        "device computes: copies by kernels"}}};
   for (const Pair& pair : pairs) {
     if (!is_here(trace(pair.before))) continue;
     INFO(pair.before);
@@ -150,6 +156,57 @@ TEST_CASE("compare: the top reasons of real pairs are those that their notes nam
     const std::vector<std::string> top = top_of(comparison);
     REQUIRE(top.size() >= pair.top.size());
     for (std::size_t i = 0; i < pair.top.size(); ++i) CHECK(top[i] == pair.top[i]);
+  }
+}
+
+struct OneCause {
+  const char* before;
+  const char* after;
+  double most_beside;  ///< of the first reason: how large the second may be
+};
+
+// The notes name one cause: K1 changed the workers of the data loader and nothing else; of S3,
+// whose encoder was compiled, they say that it gained nothing.
+TEST_CASE("compare: where the notes name one cause, the second and third reasons are small") {
+  for (const OneCause& pair :
+       {OneCause{"kineto_resnet50/workers0_v100", "kineto_resnet50/workers4_v100", 0.1},
+        OneCause{"saf_amg/n29_cleanup2_a100", "saf_amg/n29_cleanup3_a100", 0.2}}) {
+    if (!is_here(trace(pair.before))) continue;
+    INFO(pair.before);
+    const Comparison comparison =
+        compare_sides(load_side({trace(pair.before)}), load_side({trace(pair.after)}));
+    REQUIRE(comparison.reasons.size() >= 3);
+    const auto size_of = [&](std::size_t i) {
+      return std::abs(static_cast<double>(comparison.reasons[i].change_ns()));
+    };
+    CHECK(size_of(1) < pair.most_beside * size_of(0));
+    CHECK(size_of(2) <= size_of(1));
+  }
+}
+
+struct KernelSums {
+  const char* before;
+  const char* after;
+  double change_ms;  ///< of the sum of all kernels, by the notes
+};
+
+TEST_CASE("compare: what the device computes changes by as much as the notes sum up") {
+  for (const KernelSums& pair :
+       {KernelSums{"saf_amg/n28_baseline_a100", "saf_amg/n28_bf16_compiled_decoder_a100",
+                   354.954 - 1234.938},
+        KernelSums{"tracelens/bert_small_h100", "tracelens/bert_small_mi300x", 0.388 - 0.307},
+        KernelSums{"tracelens/vit_nsfw_h100", "tracelens/vit_nsfw_mi300x", 1.716 - 1.221},
+        KernelSums{"tracelens/qwen15_05b_h100", "tracelens/qwen15_05b_mi300x", 43.1 - 45.4}}) {
+    if (!is_here(trace(pair.before))) continue;
+    INFO(pair.before);
+    const Comparison comparison =
+        compare_sides(load_side({trace(pair.before)}), load_side({trace(pair.after)}));
+    double change_ms = 0;
+    for (const Compared& use : comparison.uses) {
+      if (use.use == Use::compute) change_ms += static_cast<double>(use.change_ns()) / 1e6;
+    }
+    // kernels at the same time count once here and twice there
+    CHECK(change_ms == doctest::Approx(pair.change_ms).epsilon(0.1).scale(0));
   }
 }
 
@@ -173,6 +230,11 @@ TEST_CASE("compare: a job that waits for one rank says for which, and what held 
         0.95 * static_cast<double>(comparison.change_ns()));
   REQUIRE_FALSE(first.parts.empty());
   CHECK(first.parts.front().names.back() == "host: # running sparse arch");
+  // the collective that waits for it; all else is noise
+  REQUIRE(comparison.reasons.size() >= 3);
+  CHECK(comparison.reasons[1].use == Use::communication);
+  CHECK(comparison.reasons[1].names.front() == "all_to_all");
+  CHECK(std::abs(comparison.reasons[2].change_ns()) < std::abs(comparison.change_ns()) / 100);
 }
 
 TEST_CASE("compare: memory alone has no step, and the optimizer's state explains 8-bit AdamW") {
