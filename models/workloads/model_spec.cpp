@@ -11,6 +11,7 @@
 
 #include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
+#include "models/workloads/layered.h"
 #include "sim/core/params.h"
 
 namespace foretrace {
@@ -85,6 +86,10 @@ void read_transformer(ConfigFields& fields, TransformerSpec& spec) {
   fields.optional_boolean("ties_embeddings", spec.ties_embeddings);
   fields.optional_boolean("drops_out", spec.drops_out);
   fields.optional_boolean("has_pooler", spec.has_pooler);
+  spec.outputs = optional_size(fields, "outputs", 0);
+  if (spec.outputs > 0 && spec.ties_embeddings) {
+    fields.mistake("outputs", "got a head of its own, expected ties_embeddings false");
+  }
   spec.window = optional_size(fields, "window", 0);
   spec.full_every = static_cast<std::uint32_t>(optional_size(fields, "full_every", 0));
   read_experts(fields, spec.experts);
@@ -96,6 +101,16 @@ void read_transformer(ConfigFields& fields, TransformerSpec& spec) {
   if (!(spec.head_size >= 1)) fields.mistake("head_size", "got less than 1");
 }
 
+// One sample is a sequence of one token.
+void read_layers(ConfigFields& fields, TransformerSpec& spec) {
+  auto layered = std::make_shared<LayeredSpec>(read_layered(fields));
+  spec.layers = layered->layers();
+  spec.hidden = read_size(fields, "widest");
+  spec.heads = spec.kv_heads = spec.head_size = spec.ffn = spec.vocabulary = spec.positions = 1;
+  spec.ties_embeddings = spec.drops_out = false;
+  spec.layered = std::move(layered);
+}
+
 Result<ModelSpec> model_from(const ConfigValue& root, const std::string& path) {
   ModelSpec model;
   model.name = std::filesystem::path(path).stem().string();
@@ -104,10 +119,15 @@ Result<ModelSpec> model_from(const ConfigValue& root, const std::string& path) {
   fields.optional_texts("aliases", model.aliases);
   std::string family;
   fields.text("family", family);
-  if (family != "transformer") {
-    fields.mistake("family", fmt::format("got {}, expected transformer", in_quotes(family)));
+  if (family == "layers") {
+    read_layers(fields, model.transformer);
+  } else {
+    if (family != "transformer") {
+      fields.mistake("family",
+                     fmt::format("got {}, expected transformer or layers", in_quotes(family)));
+    }
+    read_transformer(fields, model.transformer);
   }
-  read_transformer(fields, model.transformer);
   fields.text("source", model.source);
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return model;
