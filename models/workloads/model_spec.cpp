@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
@@ -22,6 +23,7 @@ constexpr std::array<std::string_view, 6> activations = {"gelu",         "gelu_t
                                                          "squared_relu", "swiglu",    "geglu"};
 constexpr std::array<std::string_view, 2> norms = {"layer_norm", "rms_norm"};
 constexpr std::array<std::string_view, 4> positions = {"none", "learned", "rotary", "alibi"};
+constexpr std::array<std::string_view, 2> families = {"transformer", "layers"};
 constexpr double most = 1e7;
 
 double read_size(ConfigFields& fields, std::string_view key) {
@@ -119,13 +121,15 @@ Result<ModelSpec> model_from(const ConfigValue& root, const std::string& path) {
   fields.optional_texts("aliases", model.aliases);
   std::string family;
   fields.text("family", family);
-  if (family == "layers") {
+  if (family != families[0] && family != families[1] && !family.empty()) {
+    // Which keys belong there depends on it.
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: /family: got {}{}, expected {}", path, in_quotes(family),
+                             did_you_mean(family, families), fmt::join(families, " or "))};
+  }
+  if (family == families[1]) {
     read_layers(fields, model.transformer);
   } else {
-    if (family != "transformer") {
-      fields.mistake("family",
-                     fmt::format("got {}, expected transformer or layers", in_quotes(family)));
-    }
     read_transformer(fields, model.transformer);
   }
   fields.text("source", model.source);

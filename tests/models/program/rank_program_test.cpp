@@ -172,12 +172,12 @@ TEST_CASE("rank program: sharded parameters come early and the update waits for 
   REQUIRE(gathers.size() > 60);
   REQUIRE(scatters.size() == 34);  // 32 layers, embedding, head
   for (std::size_t k = 2; k < 30; ++k) {
-    // The youngest kernel that the k-th one waits for, and the parameters that one waited for.
-    std::uint32_t kernel = 0;
-    for (const std::uint32_t before : program[gathers[k]].after) {
-      if (program[before].type == RankNodeType::compute) kernel = std::max(kernel, before);
-    }
-    CHECK(kernel < gathers[k - 1]);
+    // Asked for when the block before begins: its first kernel comes after, and waits for its own.
+    std::uint32_t kernel = gathers[k] + 1;
+    while (program[kernel].type != RankNodeType::compute) ++kernel;
+    const auto& after = program[kernel].after;
+    CHECK(std::find(after.begin(), after.end(), gathers[k - 1]) != after.end());
+    CHECK(std::find(after.begin(), after.end(), gathers[k]) == after.end());
   }
   const RankNode& update = program.back();
   CHECK(update.name == "optimizer");

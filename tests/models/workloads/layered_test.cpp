@@ -99,17 +99,17 @@ TEST_CASE("layers: a convolution moves its input once, not once per position of 
   CHECK(built.blocks[0].operators[1].kept_bytes == 8 * 2048 * 2);  // of the norm
   CHECK(built.blocks[0].operators[2].kept_bytes == 8 * 2048 * 2);  // as the file says
 
-  // With little arithmetic the bytes decide: nine times fewer of the input.
+  // Where bytes decide, they are nine times fewer of the input.
   auto cluster = find_cluster(*foretrace::test::shipped(), "single");
   auto framework = find_framework(*foretrace::test::shipped(), "eager_fp32");
   REQUIRE((cluster.ok() && framework.ok()));
   const KernelTimes times(*cluster, *framework, {foretrace::Precision::fp16, false});
   Operator wide = conv;
-  wide.shape = {1, 1 << 22, 8, 72};
+  wide.shape = {1, 1 << 20, 64, 576};
   wide.input_reuse = 9;
   Operator dense = wide;
   dense.input_reuse = 1;
-  CHECK(times.forward(wide).ns < 0.5 * times.forward(dense).ns);
+  CHECK(times.forward(wide).ns < 0.9 * times.forward(dense).ns);
 }
 
 TEST_CASE("layers: wrong files are one line with the place") {
@@ -127,6 +127,6 @@ TEST_CASE("layers: wrong files are one line with the place") {
   CHECK(error_with("\"map\"", "\"mop\"").find("/blocks/0/operators/2") != std::string::npos);
   CHECK(error_with("\"count\": 3", "\"count\": 0").find("/blocks/1/count: got 0") !=
         std::string::npos);
-  CHECK(error_with("\"layers\"", "\"graph\"").find("expected transformer or layers") !=
-        std::string::npos);
+  CHECK(error_with("\"layers\"", "\"layer\"") ==
+        "two.json: /family: got 'layer' (did you mean 'layers'?), expected transformer or layers");
 }
