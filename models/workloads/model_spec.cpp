@@ -12,6 +12,7 @@
 
 #include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
+#include "models/workloads/calculon.h"
 #include "models/workloads/layered.h"
 #include "sim/core/params.h"
 
@@ -155,6 +156,9 @@ Result<ModelSpec> parse_model(std::string_view text, const std::string& where) {
   if (!root) return std::move(root).error().with_context(where);
   if (root->find("schema") == nullptr && root->find("model_type") != nullptr) {
     return model_from_hugging_face(*root, where);
+  }
+  if (root->find("schema") == nullptr && is_calculon_application(*root)) {
+    return model_from_calculon(*root, where);
   }
   auto document = parse_config_document(text, where, schema);
   if (!document) return std::move(document).error();
