@@ -16,7 +16,7 @@
 
 #include "models/schedules/schedule.h"
 
-namespace foretrace::schedules {
+namespace foretrace::schedules::breadth_first_parts {
 namespace {
 
 // With fewer micro-batches than stages a chunk would wait for its own first pass.
@@ -84,10 +84,7 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "there are at least as many micro-batches as stages",
     "activations of all micro-batches are held until backward begins"};
 
-}  // namespace
-
-extern const ScheduleInfo breadth_first;
-const ScheduleInfo breadth_first = {
+constexpr ScheduleInfo info = {
     "breadth_first",
     "all micro-batches of a chunk, then the next chunk: parameters are collected once per step",
     "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023",
@@ -102,4 +99,10 @@ const ScheduleInfo breadth_first = {
     is_exact,
     in_flight};
 
+}  // namespace
+}  // namespace foretrace::schedules::breadth_first_parts
+
+namespace foretrace::schedules {
+extern const ScheduleInfo breadth_first;
+constinit const ScheduleInfo breadth_first = breadth_first_parts::info;
 }  // namespace foretrace::schedules

@@ -17,9 +17,10 @@
 #include "models/schedules/execution.h"
 
 namespace foretrace::schedules {
-
 extern const ScheduleInfo dual_pipe_v;
+}  // namespace foretrace::schedules
 
+namespace foretrace::schedules::dual_pipe_v_parts {
 namespace {
 
 Status check(const ScheduleShape& shape) {
@@ -118,9 +119,7 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "there are at least twice as many micro-batches as stages",
     "a pair of a forward and a backward pass takes the sum of both"};
 
-}  // namespace
-
-const ScheduleInfo dual_pipe_v = {
+constexpr ScheduleInfo info = {
     "dual_pipe_v",
     "two chunks per stage in the form of a V, forward passes paired with backward passes",
     "DeepSeek-AI, DeepSeek-V3 Technical Report, 2024; github.com/deepseek-ai/DualPipe",
@@ -135,4 +134,10 @@ const ScheduleInfo dual_pipe_v = {
     is_exact,
     nullptr};
 
+}  // namespace
+}  // namespace foretrace::schedules::dual_pipe_v_parts
+
+namespace foretrace::schedules {
+extern const ScheduleInfo dual_pipe_v;
+constinit const ScheduleInfo dual_pipe_v = dual_pipe_v_parts::info;
 }  // namespace foretrace::schedules

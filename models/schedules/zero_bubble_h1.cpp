@@ -14,9 +14,10 @@
 #include "models/schedules/execution.h"
 
 namespace foretrace::schedules {
-
 extern const ScheduleInfo zero_bubble_h1;
+}  // namespace foretrace::schedules
 
+namespace foretrace::schedules::zero_bubble_h1_parts {
 namespace {
 
 // 1F1B with `warm` forward passes first; the gradients of weights come `lag` micro-batches behind.
@@ -46,9 +47,7 @@ bool is_exact(const PipelineTimes& /*times*/) { return true; }
 constexpr std::array<std::string_view, 1> assumptions = {
     "activations are held until the gradients of weights are done"};
 
-}  // namespace
-
-const ScheduleInfo zero_bubble_h1 = {
+constexpr ScheduleInfo info = {
     "zero_bubble_h1",
     "1F1B with gradients of weights where a stage would wait, in the memory of 1F1B",
     "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024",
@@ -63,4 +62,10 @@ const ScheduleInfo zero_bubble_h1 = {
     is_exact,
     nullptr};
 
+}  // namespace
+}  // namespace foretrace::schedules::zero_bubble_h1_parts
+
+namespace foretrace::schedules {
+extern const ScheduleInfo zero_bubble_h1;
+constinit const ScheduleInfo zero_bubble_h1 = zero_bubble_h1_parts::info;
 }  // namespace foretrace::schedules

@@ -15,9 +15,10 @@
 #include "models/schedules/execution.h"
 
 namespace foretrace::schedules {
-
 extern const ScheduleInfo zero_bubble_h2;
+}  // namespace foretrace::schedules
 
+namespace foretrace::schedules::zero_bubble_h2_parts {
 namespace {
 
 // 1F1B with `warm` forward passes first; the gradients of weights come `lag` micro-batches behind.
@@ -48,21 +49,25 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "activations are held until the gradients of weights are done",
     "a step ends when the last stage does"};
 
+constexpr ScheduleInfo info = {"zero_bubble_h2",
+                               "as zero_bubble_h1 with up to 2 p - 1 micro-batches in flight "
+                               "and no pause once a stage has begun",
+                               "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024",
+                               assumptions,
+                               true,
+                               false,
+                               1,
+                               1,
+                               nullptr,
+                               order,
+                               makespan,
+                               is_exact,
+                               nullptr};
+
 }  // namespace
+}  // namespace foretrace::schedules::zero_bubble_h2_parts
 
-const ScheduleInfo zero_bubble_h2 = {"zero_bubble_h2",
-                                     "as zero_bubble_h1 with up to 2 p - 1 micro-batches in flight "
-                                     "and no pause once a stage has begun",
-                                     "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024",
-                                     assumptions,
-                                     true,
-                                     false,
-                                     1,
-                                     1,
-                                     nullptr,
-                                     order,
-                                     makespan,
-                                     is_exact,
-                                     nullptr};
-
+namespace foretrace::schedules {
+extern const ScheduleInfo zero_bubble_h2;
+constinit const ScheduleInfo zero_bubble_h2 = zero_bubble_h2_parts::info;
 }  // namespace foretrace::schedules

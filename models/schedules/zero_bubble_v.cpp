@@ -14,9 +14,10 @@
 #include "models/schedules/execution.h"
 
 namespace foretrace::schedules {
-
 extern const ScheduleInfo zero_bubble_v;
+}  // namespace foretrace::schedules
 
+namespace foretrace::schedules::zero_bubble_v_parts {
 namespace {
 
 // Steps of one stage: what comes next of each kind and chunk.
@@ -100,9 +101,7 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "activations are held until the gradients of weights are done",
     "a step ends when the last stage does"};
 
-}  // namespace
-
-const ScheduleInfo zero_bubble_v = {
+constexpr ScheduleInfo info = {
     "zero_bubble_v",
     "two chunks per stage in the form of a V with split backward passes: no pause in the memory of "
     "1F1B",
@@ -118,4 +117,10 @@ const ScheduleInfo zero_bubble_v = {
     is_exact,
     nullptr};
 
+}  // namespace
+}  // namespace foretrace::schedules::zero_bubble_v_parts
+
+namespace foretrace::schedules {
+extern const ScheduleInfo zero_bubble_v;
+constinit const ScheduleInfo zero_bubble_v = zero_bubble_v_parts::info;
 }  // namespace foretrace::schedules

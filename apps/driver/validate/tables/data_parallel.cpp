@@ -9,7 +9,7 @@
 
 #include "apps/driver/validate/tables/training_row.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::data_parallel_parts {
 namespace {
 
 struct Application {
@@ -130,10 +130,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 2> names = {"dp_step_time_*", "mlperf_*"};
 
-}  // namespace
-
-extern const TableReaderInfo data_parallel;
-const TableReaderInfo data_parallel = {
+constexpr TableReaderInfo info = {
     "data_parallel", "data-parallel steps of Pollux on T4, epochs of MLPerf", names, read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::data_parallel_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo data_parallel;
+constinit const TableReaderInfo data_parallel = data_parallel_parts::info;
 }  // namespace foretrace::driver::table_readers

@@ -8,7 +8,7 @@
 #include "apps/driver/validate/tables/row_prediction.h"
 #include "models/program/kernel_times.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::gpt3_layer_parts {
 namespace {
 
 struct Named {
@@ -114,10 +114,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 1> names = {"gpt3_layer_*"};
 
-}  // namespace
-
-extern const TableReaderInfo gpt3_layer;
-const TableReaderInfo gpt3_layer = {
+constexpr TableReaderInfo info = {
     "gpt3_layer", "operators of a GPT-3 layer on four A100 (LLMCompass)", names, read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::gpt3_layer_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo gpt3_layer;
+constinit const TableReaderInfo gpt3_layer = gpt3_layer_parts::info;
 }  // namespace foretrace::driver::table_readers

@@ -11,7 +11,7 @@
 #include "apps/driver/plan/generation.h"
 #include "apps/driver/validate/tables/training_row.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::inference_parts {
 namespace {
 
 /// A served model as a row describes it.
@@ -229,11 +229,14 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 constexpr std::array<std::string_view, 3> names = {"llm_inference_*", "fastertransformer_*",
                                                    "alpaserve_*"};
 
-}  // namespace
-
-extern const TableReaderInfo inference;
-const TableReaderInfo inference = {
+constexpr TableReaderInfo info = {
     "inference", "prompts and tokens of served language models on tensor and pipeline groups",
     names, read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::inference_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo inference;
+constinit const TableReaderInfo inference = inference_parts::info;
 }  // namespace foretrace::driver::table_readers

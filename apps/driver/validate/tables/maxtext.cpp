@@ -11,7 +11,7 @@
 #include "apps/driver/plan/job_figures.h"
 #include "apps/driver/validate/tables/training_row.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::maxtext_parts {
 namespace {
 
 /// "4x v5e-256": slices of one kind.
@@ -155,9 +155,12 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 1> names = {"maxtext_tpu_*"};
 
+constexpr TableReaderInfo info = {"maxtext", "dense decoders on pods of TPUs", names, read};
+
 }  // namespace
+}  // namespace foretrace::driver::table_readers::maxtext_parts
 
+namespace foretrace::driver::table_readers {
 extern const TableReaderInfo maxtext;
-const TableReaderInfo maxtext = {"maxtext", "dense decoders on pods of TPUs", names, read};
-
+constinit const TableReaderInfo maxtext = maxtext_parts::info;
 }  // namespace foretrace::driver::table_readers
