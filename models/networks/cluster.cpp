@@ -74,14 +74,17 @@ void read_node(ConfigFields& fields, Cluster& cluster) {
   cluster.node_accelerators = read_count(inner, "accelerators", most_accelerators);
   cluster.links = static_cast<NodeLinks>(read_word(inner, "links", link_names));
   cluster.link_bandwidth = cluster.accelerator.link_bandwidth;
-  inner.optional_quantity("link_bandwidth", ParamType::bandwidth, cluster.link_bandwidth);
+  if (inner.has("link_bandwidth")) {
+    cluster.link_bandwidth =
+        read_positive(inner, "link_bandwidth", ParamType::bandwidth, most_bandwidth);
+  }
   inner.optional_quantity("link_latency", ParamType::time, cluster.link_latency_ns);
   cluster.torus_links = optional_count(inner, "torus_links", 64, 0);
   cluster.channels = optional_count(inner, "channels", 1024, 0);
   inner.optional_quantity("host_link_bandwidth", ParamType::bandwidth, cluster.host_link_bandwidth);
   read_regimes(inner, cluster.regimes);
   const bool alone = cluster.links == NodeLinks::none;
-  if (!alone && !(cluster.link_bandwidth > 0 && cluster.link_bandwidth < most_bandwidth)) {
+  if (!alone && !inner.has("link_bandwidth") && !(cluster.accelerator.link_bandwidth > 0)) {
     inner.mistake("link_bandwidth",
                   "missing key, expected a bandwidth such as '300 GB/s': the "
                   "accelerator's file states none");

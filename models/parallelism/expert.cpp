@@ -6,6 +6,7 @@
 // assumes: the router sends every expert the same number of tokens
 // ignores: padding to a capacity
 // calibrate: nothing; collectives come from the cluster
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -37,14 +38,37 @@ Status check(const ParallelPlan& plan, const TransformerSpec& spec) {
   return ok_status();
 }
 
+// Ranks that divide every expert: tokens come together before, partial sums are added up behind, of
+// one copy per token.
+void add_up(Operator& op, const ParallelPlan& plan) {
+  if (plan.expert_tensor <= 1) return;
+  const double bytes = op.message_bytes / std::max(1.0, op.shape.batch);
+  const auto on_group = [&](CollectiveKind kind) {
+    return Exchange{kind, Axis::tensor, Overlap::none, bytes};
+  };
+  const bool enters = op.type == OperatorType::dispatch;
+  if (plan.sequence) {
+    op.forward = on_group(enters ? CollectiveKind::all_gather : CollectiveKind::reduce_scatter);
+    op.backward = on_group(enters ? CollectiveKind::reduce_scatter : CollectiveKind::all_gather);
+  } else if (enters) {
+    op.backward = on_group(CollectiveKind::all_reduce);
+  } else {
+    op.forward = on_group(CollectiveKind::all_reduce);
+  }
+}
+
 void divide(Block& block, const ParallelPlan& plan) {
   const double ep = plan.expert;
   const double etp = plan.expert_tensor;
   // Without a tensor group of their own, experts get the tokens that a rank has under sequence
   // parallelism.
   const double tokens = plan.sequence ? static_cast<double>(plan.tensor) : 1;
+  // Without it all ranks of a tensor group have the same tokens: those that divide an expert do not
+  // bring it more.
+  const double same = plan.sequence ? 1 : std::min<double>(etp, plan.tensor);
   for (Operator& op : block.operators) {
     if (op.type == OperatorType::dispatch || op.type == OperatorType::combine) {
+      if (plan.expert == 1) add_up(op, plan);
       op.message_bytes *= 1 / tokens;
       if (plan.expert > 1) {
         op.forward = {CollectiveKind::all_to_all, Axis::expert, Overlap::none, op.message_bytes};
@@ -57,10 +81,10 @@ void divide(Block& block, const ParallelPlan& plan) {
     op.weights /= ep * etp;
     if (op.type == OperatorType::product) {
       op.shape.batch /= ep;
-      op.shape.m *= ep * etp / tokens;
+      op.shape.m *= ep * etp / (tokens * same);
       (op.split == Split::columns ? op.shape.n : op.shape.k) /= etp;
     } else {
-      op.shape.m *= etp / tokens;
+      op.shape.m *= etp / (tokens * same);
       op.shape.n /= etp;
     }
   }

@@ -67,8 +67,9 @@ struct BlockProgram {
   std::vector<Action> weight_gradients;
   double dense_weights = 0;  ///< parameters of this rank
   double expert_weights = 0;
-  double kept_bytes = 0;     ///< per micro-batch in flight
-  double working_bytes = 0;  ///< while one block is computed or recomputed: what else is alive
+  std::uint32_t tensors = 0;  ///< that the parameters are held in
+  double kept_bytes = 0;      ///< per micro-batch in flight
+  double working_bytes = 0;   ///< while one block is computed or recomputed: what else is alive
   double input_bytes = 0;
 };
 

@@ -8,12 +8,18 @@ namespace foretrace {
 namespace {
 
 // Micro-batches of one stage, without waiting for others.
-PassTime stage_pass(const Job& job, const StepParts& parts, std::uint32_t stage) {
+PassTime stage_pass(const Job& job, const StepParts& parts, const std::vector<BlockTimes>& times,
+                    std::uint32_t stage) {
   PassTime sum;
   for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
     const auto position = position_of(*job.schedule, parts.times.shape, stage, chunk);
     sum.add(parts.forward[position], parts.times.shape.micro_batches);
     sum.add(parts.backward[position], parts.times.shape.micro_batches);
+    if (!job.schedule->splits_backward) continue;
+    for (const BlockRun& run : parts.positions[position]) {
+      sum.add(times[run.block].weights,
+              static_cast<double>(run.count) * parts.times.shape.micro_batches);
+    }
   }
   return sum;
 }
@@ -24,6 +30,9 @@ double stage_total(const Job& job, const StepParts& parts, std::uint32_t stage) 
   for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
     const auto position = position_of(*job.schedule, parts.times.shape, stage, chunk);
     total += parts.forward[position].total + parts.backward[position].total;
+    if (job.schedule->splits_backward) {
+      total += static_cast<double>(parts.times.weights[position]);
+    }
   }
   return total;
 }
@@ -82,7 +91,7 @@ Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<Blo
       longest = stage;
     }
   }
-  const PassTime slowest = stage_pass(job, parts, longest);
+  const PassTime slowest = stage_pass(job, parts, times, longest);
   StepBreakdown& breakdown = result.breakdown;
   breakdown.computed = slowest.computed;
   breakdown.exposed = slowest.exposed;

@@ -26,6 +26,7 @@ void read_kernels(ConfigFields& fields, KernelSet& kernels) {
   inner.optional_boolean("fused_norm", kernels.fused_norm);
   inner.optional_boolean("fused_rope", kernels.fused_rope);
   inner.optional_boolean("packs_qkv", kernels.packs_qkv);
+  inner.optional_boolean("fused_token_attention", kernels.fused_token_attention);
   inner.optional_boolean("compiled", kernels.compiled);
   inner.optional_boolean("drops_out", kernels.drops_out);
   kernels.activation_kernels = static_cast<std::uint16_t>(
@@ -59,6 +60,8 @@ void read_parameters(ConfigFields& fields, Framework& framework) {
   read("state", framework.state_bytes);
   read("reduce", framework.reduce_bytes);
   read("gather", framework.gather_bytes);
+  framework.update_kernels =
+      optional_within(inner, "update_kernels", ParamType::number, most_bytes, 0);
   framework.unpack_bytes = optional_within(inner, "unpack", ParamType::number, most_bytes, 0);
   framework.pack_bytes = optional_within(inner, "pack", ParamType::number, most_bytes, 0);
   fields.take(inner.finish());

@@ -19,7 +19,8 @@ struct Framework {
   KernelSet kernels;
   Ranged host_kernel_ns{0, 0, 0};  ///< of the host per kernel that it launches; 0: never limits
 
-  double update_bytes = 28;     ///< read and written per parameter by the optimizer step
+  double update_bytes = 28;   ///< read and written per parameter by the optimizer step
+  double update_kernels = 0;  ///< per parameter tensor that the host launches for it; 0: few in all
   double accumulate_bytes = 0;  ///< the same per micro-batch, to add up gradients
   double weight_bytes = 2;      ///< held per parameter
   double gradient_bytes = 2;

@@ -39,6 +39,14 @@ Status check_batch(const Job& job) {
   return ok_status();
 }
 
+Status check_length(const Job& job) {
+  if (std::fmod(job.length, job.plan.context) == 0 || job.pass == Pass::decode) return ok_status();
+  return refuse("/parallelism/context",
+                fmt::format("got {}, expected a divisor of the {} tokens of "
+                            "a sequence",
+                            job.plan.context, job.length));
+}
+
 Status check_machine(const Job& job) {
   const std::uint64_t ranks = job.plan.ranks();
   if (ranks > job.cluster->accelerators()) {
@@ -48,7 +56,10 @@ Status check_machine(const Job& job) {
   }
   if (job.cluster->nodes > 1 && ranks > job.cluster->node_accelerators &&
       job.cluster->network.nics == 0) {
-    return refuse("/cluster", fmt::format("got {}, whose nodes are not joined", job.cluster->name));
+    return refuse("/cluster",
+                  fmt::format("got {}, whose nodes are not joined, expected a network "
+                              "for {} ranks on nodes of {}",
+                              job.cluster->name, ranks, job.cluster->node_accelerators));
   }
   return ok_status();
 }
@@ -130,6 +141,7 @@ Status check_job(const Job& job) {
   }
   if (Status status = check_precision(job.precisions, job.cluster->accelerator); !status.ok())
     return status;
+  if (Status status = check_length(job); !status.ok()) return status;
   if (Status status = check_machine(job); !status.ok()) return status;
   if (Status status = check_batch(job); !status.ok()) return status;
   const std::uint64_t positions = std::uint64_t{job.plan.pipeline} * job.chunks;
@@ -256,6 +268,7 @@ std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
     time.backward = time_of(program.backward, *job.framework, scale);
     time.weights = time_of(program.weight_gradients, *job.framework, scale);
     time.dense_weights = program.dense_weights;
+    time.tensors = program.tensors;
     time.expert_weights = program.expert_weights;
     time.kept_bytes = program.kept_bytes;
     time.working_bytes = program.working_bytes;

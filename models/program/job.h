@@ -83,6 +83,7 @@ struct BlockTimes {
   PassTime weights;  ///< schedules that split backward
   double dense_weights = 0;
   double expert_weights = 0;
+  std::uint32_t tensors = 0;
   double kept_bytes = 0;
   double working_bytes = 0;
   double input_bytes = 0;

@@ -68,6 +68,11 @@ KernelTimes::KernelTimes(const Cluster& cluster, const Framework& framework,
   norm_bytes_per_ns_ = bandwidth * bandwidth_share(KernelClass::normalization);
   gather_bytes_per_ns_ = bandwidth * bandwidth_share(KernelClass::gather);
   start_ns_ = shortest_kernel_ns(accelerator, KernelClass::elementwise);
+  const double products = sustained_rate(accelerator, precision, KernelClass::gemm);
+  if (products > 0) {
+    convolution_share_ =
+        sustained_rate(accelerator, precision, KernelClass::convolution) / products;
+  }
   attention_flops_per_ns_ = attention_peak(accelerator, precision) * 1e-9;
   attention_rate_ =
       attention_rate(attention_kernel(framework.kernels.attention, precision), cluster.generation);
@@ -90,13 +95,33 @@ const OperatorModel& KernelTimes::rows_model(OperatorKind kind) const {
   return rows_[kind == OperatorKind::softmax ? 0 : kind == OperatorKind::layer_norm ? 1 : 2];
 }
 
+// The arithmetic of the implicit product, at the share of its rate that convolutions reach; bytes
+// of what is really there: the input, the filters, the output.
+double KernelTimes::convolution_ns(const Operator& op, const OperatorModel& model,
+                                   const GemmShape& shape) const {
+  OperatorModel arithmetic = model;
+  arithmetic.rates.bytes_per_ns = 1e12;
+  // Without matrix units 3 x 3 filters take 16 multiplications for 36 (Lavin and Gray, CVPR 2016:
+  // F(2x2, 3x3), as cuDNN has it).
+  constexpr double windows_of_3_by_3 = 8.5;
+  constexpr double fewer_multiplications = 36.0 / 16;
+  const bool winograd =
+      !uses_matrix_units(model.fit.precision) && op.input_reuse > windows_of_3_by_3;
+  const double compute =
+      model_ns(arithmetic, shape) / convolution_share_ / (winograd ? fewer_multiplications : 1);
+  const GemmShape& s = op.shape;
+  const double bytes =
+      number_bytes_ * s.batch * (s.m * s.k / op.input_reuse + s.k * s.n + s.m * s.n);
+  return std::max(compute, start_ns_ + bytes / bytes_per_ns_);
+}
+
 KernelTime KernelTimes::product(const Operator& op, const GemmShape& shape, double cast) const {
   const bool batched = shape.batch > 1;
   const bool low = low_ && op.type == OperatorType::product && !op.keeps_precision;
   const OperatorModel& model =
       low ? (batched ? low_batched_ : low_gemm_) : (batched ? batched_ : gemm_);
   KernelTime time;
-  time.ns = model_ns(model, shape);
+  time.ns = op.input_reuse > 1 ? convolution_ns(op, model, shape) : model_ns(model, shape);
   if (low) time.ns += cast * cast_bytes_ / bytes_per_ns_;
   time.source = CostSource::product;
   time.provenance = model.fitted ? Provenance::table : Provenance::roofline;

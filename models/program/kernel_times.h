@@ -53,6 +53,8 @@ class KernelTimes {
 
  private:
   [[nodiscard]] KernelTime product(const Operator& op, const GemmShape& shape, double cast) const;
+  [[nodiscard]] double convolution_ns(const Operator& op, const OperatorModel& model,
+                                      const GemmShape& shape) const;
   [[nodiscard]] KernelTime attention(const Operator& op, bool backward) const;
   [[nodiscard]] const OperatorModel& rows_model(OperatorKind kind) const;
 
@@ -64,6 +66,7 @@ class KernelTimes {
   double start_ns_ = 0;
   double attention_flops_per_ns_ = 1;  ///< peak
   double cast_bytes_ = 0;
+  double convolution_share_ = 1;
   AttentionRate attention_rate_;
   OperatorModel gemm_;
   OperatorModel batched_;

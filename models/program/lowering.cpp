@@ -263,6 +263,8 @@ void count_memory(const Block& block, const LoweringOptions& options, BlockProgr
   double core = 0;
   for (const Operator& op : block.operators) {
     (op.is_expert ? program.expert_weights : program.dense_weights) += op.weights;
+    // Each product has a matrix and mostly a bias, each norm a scale and a bias; tables are alone.
+    if (op.weights > 0) program.tensors += op.type == OperatorType::gather ? 1 : 2;
     program.kept_bytes += op.kept_bytes;
     core += op.kept_core_bytes;
   }

@@ -11,7 +11,7 @@
 namespace foretrace {
 namespace {
 
-constexpr std::string_view schema = "foretrace.overlap/1";
+constexpr std::string_view overlap_schema = "foretrace.overlap/1";
 
 std::array<std::string_view, kernel_class_count> class_names() {
   std::array<std::string_view, kernel_class_count> names;
@@ -81,7 +81,7 @@ double time_beside(double alone, double share, double slowdown) {
 }
 
 Result<OverlapSlowdown> parse_overlap(std::string_view text, const std::string& where) {
-  auto root = parse_config_document(text, where, schema);
+  auto root = parse_config_document(text, where, overlap_schema);
   if (!root) return std::move(root).error();
   return overlap_from(*root, where);
 }
@@ -89,7 +89,7 @@ Result<OverlapSlowdown> parse_overlap(std::string_view text, const std::string& 
 Result<OverlapSlowdown> find_overlap(const Catalogue& catalogue, std::string_view name) {
   auto path = config_path(catalogue.directory(), {"slowdown", "overlap"}, name);
   if (!path) return std::move(path).error();
-  auto root = read_config(*path, schema);
+  auto root = read_config(*path, overlap_schema);
   if (!root) return std::move(root).error();
   return overlap_from(*root, *path);
 }

@@ -1,6 +1,7 @@
 #include "models/program/rank_program.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,7 +25,8 @@ class RankBuilder {
  private:
   void pass(const ScheduleStep& step);
   void block(std::uint32_t index, bool backward);
-  void sharded_block(std::uint32_t index, bool backward);
+  void blocks(const std::vector<BlockRun>& runs, bool backward);
+  void beside(std::string_view name, CollectiveKind kind, double bytes);
   void action(const Action& action);
   void compute(std::string_view name, double ns);
   std::uint32_t collective(std::string_view name, CollectiveKind kind, const GridAxis& group,
@@ -47,6 +49,8 @@ class RankBuilder {
   std::vector<RankNode> nodes_;
   std::vector<std::uint32_t> last_;     // what the next node of the chain waits for
   std::vector<std::uint32_t> started_;  // collectives that run beside it
+  // The last collective of sharded parameters or gradients.
+  std::optional<std::uint32_t> traveled_;
 };
 
 std::uint32_t RankBuilder::add(RankNode node) {
@@ -113,19 +117,38 @@ void RankBuilder::block(std::uint32_t index, bool backward) {
   compute("wait for launches", time.host_bound);
 }
 
-// The parameters come together before, the gradients are divided after.
-void RankBuilder::sharded_block(std::uint32_t index, bool backward) {
-  const BlockTimes& time = times_[index];
-  const GridAxis group = axis_of(job_.plan, Axis::data);
-  const double weights = time.dense_weights + time.expert_weights;
-  if (gathers(backward) && weights > 0) {
-    chain(collective("collect parameters", CollectiveKind::all_gather, group,
-                     weights * job_.framework->gather_bytes));
-  }
-  block(index, backward);
-  if (backward && gathers(false) && weights > 0) {
-    static_cast<void>(collective("divide gradients", CollectiveKind::reduce_scatter, group,
-                                 weights * job_.framework->reduce_bytes));
+// Sharded parameters and gradients travel beside the chain, one after the other.
+void RankBuilder::beside(std::string_view name, CollectiveKind kind, double bytes) {
+  const std::uint32_t node = collective(name, kind, axis_of(job_.plan, Axis::data), bytes);
+  if (traveled_.has_value()) nodes_[node].after.push_back(*traveled_);
+  traveled_ = node;
+}
+
+// The parameters of the next blocks are asked for when a block begins, as far ahead as the
+// framework looks; gradients leave when their block is done, and nothing but the update waits for
+// them.
+void RankBuilder::blocks(const std::vector<BlockRun>& runs, bool backward) {
+  std::vector<std::uint32_t> order;
+  for (const BlockRun& run : runs) order.insert(order.end(), run.count, run.block);
+  const auto weights = [this](std::uint32_t block) {
+    return times_[block].dense_weights + times_[block].expert_weights;
+  };
+  std::vector<std::optional<std::uint32_t>> collected(order.size());
+  std::size_t asked = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (; gathers(backward) && asked <= i + job_.framework->prefetch && asked < order.size();
+         ++asked) {
+      if (!(weights(order[asked]) > 0)) continue;
+      beside("collect parameters", CollectiveKind::all_gather,
+             weights(order[asked]) * job_.framework->gather_bytes);
+      collected[asked] = traveled_;
+    }
+    if (collected[i].has_value()) last_.push_back(*collected[i]);
+    block(order[i], backward);
+    if (backward && gathers(false) && weights(order[i]) > 0) {
+      beside("divide gradients", CollectiveKind::reduce_scatter,
+             weights(order[i]) * job_.framework->reduce_bytes);
+    }
   }
 }
 
@@ -161,9 +184,7 @@ void RankBuilder::pass(const ScheduleStep& step) {
   }
   std::vector<BlockRun> runs = parts_.positions[position];
   if (backward) std::reverse(runs.begin(), runs.end());
-  for (const BlockRun& run : runs) {
-    for (std::uint32_t i = 0; i < run.count; ++i) sharded_block(run.block, backward);
-  }
+  blocks(runs, backward);
   if (backward ? position > 0 : position < last) {
     message(RankNodeType::send, position, step.micro_batch, !backward);
   }
@@ -195,6 +216,7 @@ void RankBuilder::end() {
         sharding == Sharding::none ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter,
         framework.reduce_bytes);
   }
+  if (traveled_.has_value()) last_.push_back(*traveled_);
   compute("optimizer", static_cast<double>(parts_.update[stage_]));
   if (sharding == Sharding::optimizer || sharding == Sharding::gradients) {
     exchange("collect parameters", CollectiveKind::all_gather, framework.gather_bytes);

@@ -234,6 +234,7 @@ double Parts::exposed_collection(std::uint32_t stage, double dense, double exper
 void Parts::stage_end(std::uint32_t stage) {
   double dense = 0;
   double expert = 0;
+  double tensors = 0;
   bool has_embedding = false;
   bool has_head = false;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
@@ -241,6 +242,7 @@ void Parts::stage_end(std::uint32_t stage) {
     for (const BlockRun& run : parts_.positions[position]) {
       dense += run.count * times_[run.block].dense_weights;
       expert += run.count * times_[run.block].expert_weights;
+      tensors += run.count * times_[run.block].tensors;
       has_embedding = has_embedding || times_[run.block].role == BlockRole::embedding;
       has_head = has_head || times_[run.block].role == BlockRole::head;
     }
@@ -261,9 +263,12 @@ void Parts::stage_end(std::uint32_t stage) {
   const double expert_share =
       sharding == Sharding::none ? 1 : 1.0 / std::max(1U, expert_copies(job_.plan).size);
   const double updated = dense * share + expert * expert_share;
-  parts_.update.push_back(
-      std::llround(kernels_.move(updated * job_.framework->update_bytes, 10).ns *
-                   scale_[static_cast<std::size_t>(CostSource::memory)]));
+  const double device = kernels_.move(updated * job_.framework->update_bytes, 10).ns *
+                        scale_[static_cast<std::size_t>(CostSource::memory)];
+  const double host = tensors * job_.framework->update_kernels *
+                      job_.framework->host_kernel_ns.typical *
+                      scale_[static_cast<std::size_t>(CostSource::host)];
+  parts_.update.push_back(std::llround(std::max(device, host)));
 }
 
 // Stages in the middle are mostly alike.

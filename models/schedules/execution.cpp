@@ -169,6 +169,12 @@ Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
   return result;
 }
 
+std::int64_t executed_makespan(const ScheduleInfo& schedule, const PipelineTimes& times) {
+  const auto sequence = sequence_of(schedule, times.shape, orders_of(schedule, times.shape));
+  FORETRACE_CHECK(sequence.ok());
+  return execute(schedule, times, *sequence).makespan_ns;
+}
+
 std::string drawn(const ScheduleInfo& schedule, const ScheduleShape& shape) {
   std::string text;
   for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {

@@ -35,6 +35,11 @@ struct Executed {
 [[nodiscard]] Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
                                const std::vector<PlacedStep>& sequence);
 
+/// Time of all micro-batches: the makespan() of schedules without a formula. `times` fit the
+/// schedule.
+[[nodiscard]] std::int64_t executed_makespan(const ScheduleInfo& schedule,
+                                             const PipelineTimes& times);
+
 /// One line per stage: "F0 F1 B0 ...", chunks as letters.
 [[nodiscard]] std::string drawn(const ScheduleInfo& schedule, const ScheduleShape& shape);
 

@@ -176,7 +176,8 @@ void add_attention(OperatorList& list, const TransformerSpec& spec, bool sees_al
   }
   add_rotation(list, spec);
   const AttentionPart part = part_of(list, spec, sees_all);
-  if (list.kernels().attention == AttentionKernel::unfused) {
+  const bool one_token = list.batch().pass == Pass::decode && list.kernels().fused_token_attention;
+  if (list.kernels().attention == AttentionKernel::unfused && !one_token) {
     add_unfused_core(list, spec, part);
   } else {
     add_fused_core(list, spec, part);

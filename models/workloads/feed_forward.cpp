@@ -1,5 +1,6 @@
 // The feed-forward part of a layer, dense or with experts.
 #include <algorithm>
+#include <cmath>
 
 #include "models/workloads/operator_list.h"
 
@@ -53,14 +54,16 @@ void add_dense(OperatorList& list, const TransformerSpec& spec, double ffn) {
   list.leave(spec.hidden);
 }
 
-// Tokens of all experts of a rank, each expert the same number.
+// Tokens of all experts of a rank, each expert the same number. Few tokens do not reach all
+// experts: with k of E each, T tokens reach E (1 - (1 - k/E)^T) on average.
 Operator expert_product(const OperatorList& list, const ExpertSpec& experts, std::string_view name,
                         double inputs, double outputs) {
   Operator op;
   op.type = OperatorType::product;
   op.name = name;
-  op.shape = {static_cast<double>(experts.count), list.tokens() * experts.top_k / experts.count,
-              outputs, inputs};
+  const double count = experts.count;
+  const double reached = count * (1 - std::pow(1 - experts.top_k / count, list.tokens()));
+  op.shape = {reached, list.tokens() * experts.top_k / reached, outputs, inputs};
   op.backward_kernels = 2;
   op.kept_bytes = list.tokens() * experts.top_k * inputs * list.number();
   op.weights = experts.count * inputs * outputs;
@@ -73,6 +76,7 @@ Operator exchange(const OperatorList& list, const TransformerSpec& spec, Operato
   op.type = type;
   op.name = type == OperatorType::dispatch ? "dispatch" : "combine";
   op.forward_kernels = op.backward_kernels = 0;
+  op.shape.batch = spec.experts.top_k;
   op.message_bytes = list.tokens() * spec.experts.top_k * spec.hidden * list.number();
   return op;
 }

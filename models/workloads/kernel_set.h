@@ -21,7 +21,8 @@ struct KernelSet {
   bool fused_softmax = true;          ///< scale, mask and softmax in one kernel
   bool fused_norm = true;             ///< norms are one kernel; else RMS norm is a chain
   bool fused_rope = true;
-  bool packs_qkv = true;  ///< query, key and value are one product
+  bool fused_token_attention = false;  ///< of one query per sequence: one kernel, also if unfused
+  bool packs_qkv = true;               ///< query, key and value are one product
   bool compiled = false;  ///< chains of elementwise kernels become one (torch.compile, XLA)
   bool drops_out = true;  ///< runs with the dropout that the model was trained with
   std::uint16_t activation_kernels = 1;  ///< of GELU's tanh formula that is not fused

@@ -8,9 +8,12 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
+#include "models/workloads/calculon.h"
+#include "models/workloads/layered.h"
 #include "sim/core/params.h"
 
 namespace foretrace {
@@ -21,6 +24,7 @@ constexpr std::array<std::string_view, 6> activations = {"gelu",         "gelu_t
                                                          "squared_relu", "swiglu",    "geglu"};
 constexpr std::array<std::string_view, 2> norms = {"layer_norm", "rms_norm"};
 constexpr std::array<std::string_view, 4> positions = {"none", "learned", "rotary", "alibi"};
+constexpr std::array<std::string_view, 2> families = {"transformer", "layers"};
 constexpr double most = 1e7;
 
 double read_size(ConfigFields& fields, std::string_view key) {
@@ -85,6 +89,10 @@ void read_transformer(ConfigFields& fields, TransformerSpec& spec) {
   fields.optional_boolean("ties_embeddings", spec.ties_embeddings);
   fields.optional_boolean("drops_out", spec.drops_out);
   fields.optional_boolean("has_pooler", spec.has_pooler);
+  spec.outputs = optional_size(fields, "outputs", 0);
+  if (spec.outputs > 0 && spec.ties_embeddings) {
+    fields.mistake("outputs", "got a head of its own, expected ties_embeddings false");
+  }
   spec.window = optional_size(fields, "window", 0);
   spec.full_every = static_cast<std::uint32_t>(optional_size(fields, "full_every", 0));
   read_experts(fields, spec.experts);
@@ -96,6 +104,16 @@ void read_transformer(ConfigFields& fields, TransformerSpec& spec) {
   if (!(spec.head_size >= 1)) fields.mistake("head_size", "got less than 1");
 }
 
+// One sample is a sequence of one token.
+void read_layers(ConfigFields& fields, TransformerSpec& spec) {
+  auto layered = std::make_shared<LayeredSpec>(read_layered(fields));
+  spec.layers = layered->layers();
+  spec.hidden = read_size(fields, "widest");
+  spec.heads = spec.kv_heads = spec.head_size = spec.ffn = spec.vocabulary = spec.positions = 1;
+  spec.ties_embeddings = spec.drops_out = false;
+  spec.layered = std::move(layered);
+}
+
 Result<ModelSpec> model_from(const ConfigValue& root, const std::string& path) {
   ModelSpec model;
   model.name = std::filesystem::path(path).stem().string();
@@ -104,10 +122,17 @@ Result<ModelSpec> model_from(const ConfigValue& root, const std::string& path) {
   fields.optional_texts("aliases", model.aliases);
   std::string family;
   fields.text("family", family);
-  if (family != "transformer") {
-    fields.mistake("family", fmt::format("got {}, expected transformer", in_quotes(family)));
+  if (family != families[0] && family != families[1] && !family.empty()) {
+    // Which keys belong there depends on it.
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: /family: got {}{}, expected {}", path, in_quotes(family),
+                             did_you_mean(family, families), fmt::join(families, " or "))};
   }
-  read_transformer(fields, model.transformer);
+  if (family == families[1]) {
+    read_layers(fields, model.transformer);
+  } else {
+    read_transformer(fields, model.transformer);
+  }
   fields.text("source", model.source);
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return model;
@@ -131,6 +156,9 @@ Result<ModelSpec> parse_model(std::string_view text, const std::string& where) {
   if (!root) return std::move(root).error().with_context(where);
   if (root->find("schema") == nullptr && root->find("model_type") != nullptr) {
     return model_from_hugging_face(*root, where);
+  }
+  if (root->find("schema") == nullptr && is_calculon_application(*root)) {
+    return model_from_calculon(*root, where);
   }
   auto document = parse_config_document(text, where, schema);
   if (!document) return std::move(document).error();

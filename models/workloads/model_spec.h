@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "sim/core/result.h"
 
 namespace foretrace {
+
+struct LayeredSpec;
 
 enum class Activation : std::uint8_t {
   gelu,
@@ -65,9 +68,13 @@ struct TransformerSpec {
   bool drops_out = true;         ///< trained with dropout
   double window = 0;             ///< sliding window of attention; 0: none
   std::uint32_t full_every = 0;  ///< every n-th layer sees all in spite of the window; 0: none
+  double outputs = 0;            ///< of the head; 0: the vocabulary
   bool has_pooler = false;       ///< head of BERT: dense, activation, norm before the vocabulary
   ExpertSpec experts;
   LatentSpec latent;
+  /// A model of other operators: of the sizes above `layers` alone counts, and `hidden` for what
+  /// goes from stage to stage.
+  std::shared_ptr<const LayeredSpec> layered;
 };
 
 struct ModelSpec {

@@ -76,6 +76,9 @@ struct Operator {
   /// product: batch, m tokens, n outputs, k inputs. Others: batch x m rows of n numbers.
   GemmShape shape;
   AttentionPart attention;  ///< of shape.batch sequences
+  /// product: how often each number of its input is used; a convolution moves fewer bytes than its
+  /// implicit product seems to.
+  double input_reuse = 1;
   OperatorKind rows_kind = OperatorKind::layer_norm;
   double forward_bytes = 0;  ///< elementwise, rows (backward) and gather: per number
   double backward_bytes = 0;

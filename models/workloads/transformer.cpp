@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/workloads/layered.h"
 #include "models/workloads/operator_list.h"
 
 namespace foretrace {
@@ -65,7 +66,7 @@ Block layer_block(const TransformerSpec& spec, const BatchShape& batch, const Ke
 // Logits of all tokens where losses are asked for, of the last ones where text is generated.
 Block head_block(const TransformerSpec& spec, const BatchShape& batch, const KernelSet& kernels) {
   BatchShape last = batch;
-  if (batch.pass == Pass::prefill) last.length = 1;
+  if (batch.pass == Pass::prefill && spec.causal) last.length = 1;
   if (batch.pass == Pass::training && !spec.causal) last.length *= kernels.head_share;
   OperatorList list(last, kernels);
   list.norm(spec, "final norm", spec.hidden, Split::sequence);
@@ -76,14 +77,15 @@ Block head_block(const TransformerSpec& spec, const BatchShape& batch, const Ker
     list.norm(spec, "head norm", spec.hidden, Split::none);
   }
   list.enter(spec.hidden);
-  Operator& logits = list.product("logits", spec.hidden, spec.vocabulary, Split::columns);
+  const double outputs = spec.outputs > 0 ? spec.outputs : spec.vocabulary;
+  Operator& logits = list.product("logits", spec.hidden, outputs, Split::columns);
   logits.keeps_precision = true;
   if (list.trains()) {
-    Operator& loss = list.elementwise("loss", spec.vocabulary, Split::inside,
+    Operator& loss = list.elementwise("loss", outputs, Split::inside,
                                       {kernels.loss_forward_bytes, kernels.loss_backward_bytes,
                                        static_cast<std::uint16_t>(kernels.compiled ? 3 : 8),
                                        static_cast<std::uint16_t>(kernels.compiled ? 2 : 5)});
-    loss.kept_bytes = last.tokens() * spec.vocabulary * kernels.loss_kept_bytes;
+    loss.kept_bytes = last.tokens() * outputs * kernels.loss_kept_bytes;
     loss.divided_kept = kernels.divided_loss_kept_bytes / std::max(kernels.loss_kept_bytes, 1e-9);
   }
   return {"head", BlockRole::head, list.take(), last.tokens() * spec.hidden * batch.number_bytes};
@@ -109,6 +111,7 @@ void append(Workload& workload, std::uint32_t block) {
 
 Workload build_transformer(const TransformerSpec& spec, const BatchShape& batch,
                            const KernelSet& kernels) {
+  if (spec.layered != nullptr) return build_layered(*spec.layered, batch, kernels);
   Workload workload;
   workload.ties_embeddings = spec.ties_embeddings;
   append(workload, add_block(workload, embedding_block(spec, batch, kernels)));

@@ -9,13 +9,16 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "apps/driver/plan/plan_request.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/scenario.h"
 #include "apps/driver/plan/scenario_answer.h"
 #include "models/program/pipeline_graph.h"
+#include "models/program/unfolded_graph.h"
 #include "sim/engine/event/event_driven.h"
+#include "sim/engine/pull/pull.h"
 #include "tests/bench/engine_ratios.h"
 
 namespace foretrace::bench {
@@ -121,6 +124,28 @@ void large_step(const CataloguePtr& known, Ratios& out) {
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
+double peak_gib() {
+  rusage usage{};
+  static_cast<void>(getrusage(RUSAGE_SELF, &usage));
+  return static_cast<double>(usage.ru_maxrss) / (1 << 20);  // KiB
+}
+
+/// The same job with every rank for itself and times of its own: built and simulated.
+void unfolded_step(const CataloguePtr& known, Ratios& out) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto scenario = driver::read_scenario(
+      *known, std::string(source_dir) + "/configs/scenarios/llama3_405b_16384.json");
+  if (!scenario.ok()) return;
+  const JobBlocks blocks = build_blocks(scenario->job);
+  const auto graph = unfolded_graph(scenario->job, blocks, {0.01, 0.02, 1});
+  if (!graph.ok()) return;
+  const Timeline timeline = simulate(*graph);
+  fmt::print(stderr, "unfolded step: {} tasks, {:.3f} s with jitter, peak {:.1f} GiB\n",
+             graph->size(), static_cast<double>(timeline.span_ns) * 1e-9, peak_gib());
+  out.emplace_back("step_16384_jitter_s",
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
 }  // namespace
 
 void plan_ratios(Ratios& out) {
@@ -136,6 +161,7 @@ void plan_ratios(Ratios& out) {
   analytic(*scenario, out);
   event_driven(*scenario, out);
   large_step(known, out);
+  unfolded_step(known, out);
 }
 
 }  // namespace foretrace::bench

@@ -38,6 +38,7 @@ constexpr std::array targets = {
     Target{"analytic_configs_per_s", 100000, false, "plans of GPT-3 per second and core"},
     Target{"event_llm_configs_per_s", 1000, false, "plans of GPT-3 per second and core"},
     Target{"step_16384_folded_s", 2, true, "s, one step of 16,384 devices"},
+    Target{"step_16384_jitter_s", 60, true, "s, the same with each rank for itself"},
     Target{"sweep_points_per_s", 0, false, "plans per second and core, into the store"},
     Target{"sweep_vs_bare_evaluation", 0.8, false, "of the speed without a store"},
     Target{"whatif_rerun_real_ms", 0, true, "ms CPU"},

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/plan/calculon_execution.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/params.h"
 
@@ -113,6 +114,17 @@ void read_batch(ConfigFields& fields, Job& job) {
   fields.take(inner.finish());
 }
 
+// A file of Calculon instead of parallelism, schedule, batch, precision and recomputation.
+void read_execution(ConfigFields& fields, const Names& names, Job& job) {
+  std::string file;
+  fields.text("execution", file);
+  if (file.empty()) return;
+  names.files.push_back(file);
+  if (Status status = read_calculon_execution(file, job); !status.ok()) {
+    fields.mistake("execution", status.error().message);
+  }
+}
+
 Result<Scenario> scenario_from(const Catalogue& catalogue, const ConfigValue& root,
                                const std::string& path) {
   ScenarioParts parts;
@@ -135,13 +147,17 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
   scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, names, parts.clusters);
   scenario.framework =
       looked_up<Framework>(fields, "framework", find_framework, names, parts.frameworks);
-  scenario.job.precisions =
-      *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
-  read_parallelism(fields, scenario.job.plan);
-  read_schedule(fields, scenario.job);
-  read_batch(fields, scenario.job);
-  scenario.job.recompute =
-      static_cast<Recompute>(optional_word(fields, "recompute", recomputes, 0));
+  if (fields.has("execution")) {
+    read_execution(fields, names, scenario.job);
+  } else {
+    scenario.job.precisions =
+        *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
+    read_parallelism(fields, scenario.job.plan);
+    read_schedule(fields, scenario.job);
+    read_batch(fields, scenario.job);
+    scenario.job.recompute =
+        static_cast<Recompute>(optional_word(fields, "recompute", recomputes, 0));
+  }
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return scenario;
 }

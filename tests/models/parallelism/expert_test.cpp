@@ -82,3 +82,41 @@ TEST_CASE("expert: groups that do not fit are refused") {
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().message == "expert: got 8, expected 1: the model has no experts");
 }
+
+TEST_CASE("expert: ranks that divide every expert share its work and add their parts up") {
+  ParallelPlan plan;
+  const double alone = expert_flops(built(plan));
+  plan.tensor = plan.expert_tensor = 4;
+  for (const bool sequence : {false, true}) {
+    plan.sequence = sequence;
+    const Workload divided = built(plan);
+    CHECK(expert_flops(divided) == doctest::Approx(alone / 4));
+    std::size_t exchanges = 0;
+    for (const Operator& op : divided.blocks[1].operators) {
+      if (op.type != OperatorType::dispatch && op.type != OperatorType::combine) continue;
+      ++exchanges;
+      const bool enters = op.type == OperatorType::dispatch;
+      // One copy of every token: 2048 x 1024 numbers of 2 bytes.
+      const auto& exchange = enters && !sequence ? op.backward : op.forward;
+      CHECK(exchange.bytes == 2048. * 1024 * 2);
+      CHECK(exchange.kind == (!sequence ? CollectiveKind::all_reduce
+                              : enters  ? CollectiveKind::all_gather
+                                        : CollectiveKind::reduce_scatter));
+      if (enters && !sequence) CHECK(op.forward.kind == CollectiveKind::none);
+    }
+    CHECK(exchanges == 2);
+  }
+}
+
+TEST_CASE("expert: a few tokens reach few experts") {
+  BatchShape batch;
+  batch.sequences = 1;
+  batch.length = 1;
+  const Workload one = build_transformer(mixture(), batch, KernelSet{});
+  for (const Operator& op : one.blocks[1].operators) {
+    if (!op.is_expert || op.type != OperatorType::product) continue;
+    CHECK(op.shape.batch == doctest::Approx(4));  // of 64, each with this token
+    CHECK(op.shape.m == doctest::Approx(1));
+    CHECK(op.weights == 64. * 1024 * 512);
+  }
+}

@@ -143,6 +143,71 @@ TEST_CASE("rank program: gradients go as the plan shards them") {
   CHECK(count(CollectiveKind::reduce_scatter) > 100);
 }
 
+TEST_CASE("rank program: sharded parameters come early and the update waits for the gradients") {
+  Parts given = parts();
+  auto llama = find_model(*foretrace::test::shipped(), "llama3_8b");
+  auto titan = find_framework(*foretrace::test::shipped(), "torchtitan");
+  auto machine = find_cluster(*foretrace::test::shipped(), "torchtitan_h100");
+  REQUIRE((llama.ok() && titan.ok() && machine.ok()));
+  given = {std::move(*llama), std::move(*machine), std::move(*titan)};
+  Job job;
+  job.model = &given.model.transformer;
+  job.cluster = &given.cluster;
+  job.framework = &given.framework;
+  job.schedule = *find_schedule("1f1b");
+  job.precisions.activations = foretrace::Precision::bf16;
+  job.length = 8192;
+  job.plan.data = 8;
+  job.plan.sharding = Sharding::parameters;
+  job.global_batch = 8;
+  const std::vector<RankNode> program = program_of(job, 0);
+
+  // With a prefetch of one the parameters of a block wait for no kernel of the block before it.
+  std::vector<std::uint32_t> gathers;
+  std::vector<std::uint32_t> scatters;
+  for (std::uint32_t i = 0; i < program.size(); ++i) {
+    if (program[i].collective == CollectiveKind::all_gather) gathers.push_back(i);
+    if (program[i].collective == CollectiveKind::reduce_scatter) scatters.push_back(i);
+  }
+  REQUIRE(gathers.size() > 60);
+  REQUIRE(scatters.size() == 34);  // 32 layers, embedding, head
+  for (std::size_t k = 2; k < 30; ++k) {
+    // Asked for when the block before begins: its first kernel comes after, and waits for its own.
+    std::uint32_t kernel = gathers[k] + 1;
+    while (program[kernel].type != RankNodeType::compute) ++kernel;
+    const auto& after = program[kernel].after;
+    CHECK(std::find(after.begin(), after.end(), gathers[k - 1]) != after.end());
+    CHECK(std::find(after.begin(), after.end(), gathers[k]) == after.end());
+  }
+  const RankNode& update = program.back();
+  CHECK(update.name == "optimizer");
+  CHECK(std::find(update.after.begin(), update.after.end(), scatters.back()) != update.after.end());
+
+  const auto longest_way = [](const std::vector<RankNode>& nodes) {
+    std::vector<double> ends;
+    for (const RankNode& node : nodes) {
+      double begin = 0;
+      for (const std::uint32_t before : node.after) begin = std::max(begin, ends[before]);
+      ends.push_back(begin + node.ns);
+    }
+    return *std::max_element(ends.begin(), ends.end());
+  };
+  // Kernels beside collectives are as fast as alone here.
+  const auto step = static_cast<double>(estimate(job, build_blocks(job)).step_ns);
+  CHECK(longest_way(program) < 1.02 * step);
+  CHECK(longest_way(program) > 0.85 * step);
+  // On links that hardly move nothing hides the collectives: the step is at least their sum.
+  given.cluster.regimes.clear();
+  given.cluster.curves.clear();
+  given.cluster.link_bandwidth = 1e9;
+  const std::vector<RankNode> slow = program_of(job, 0);
+  double traveling = 0;
+  for (const RankNode& node : slow) {
+    if (node.type == RankNodeType::collective) traveling += node.ns;
+  }
+  CHECK(longest_way(slow) >= traveling);
+}
+
 TEST_CASE("rank program: ranks of a group lie a stride apart") {
   // Two data ranks of eight tensor ranks: rank 11 and rank 3.
   CHECK(first_of_group(GridAxis{2, 8}, 11) == 3);

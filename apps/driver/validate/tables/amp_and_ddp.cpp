@@ -17,6 +17,9 @@ namespace {
 constexpr double short_batch = 65536;
 constexpr double long_batch = 32768;
 constexpr double devices_of_batch = 8;
+// Images per device of ConvNets/resnet50v1.5 (README: --batch-size 256 on A100 and V100 with 32
+// GB).
+constexpr double images_of_device = 256;
 
 struct Column {
   std::string_view precision;
@@ -60,17 +63,21 @@ Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Column& co
   run.gpus = number_in(row, "gpus", 1);
   run.length = number_in(row, "seq_len", 0);
   run.micro_batch = part_of(row.text("micro_batch_base|fast"), column.batch);
-  if (!(run.length > 0) || !(run.micro_batch > 0)) {
-    return Error{ErrorCode::unsupported, "no sequence length: convolutions are no model of ours"};
-  }
-  const double batch = (run.length <= 128 ? short_batch : long_batch) / devices_of_batch;
+  // Without a length images: they are not accumulated.
+  const bool images = !(run.length > 0);
+  if (images) run.length = 1;
+  if (images && !(run.micro_batch > 0)) run.micro_batch = images_of_device;
+  if (!(run.micro_batch > 0)) return Error{ErrorCode::bad_format, "no micro-batch"};
+  const double batch =
+      images ? 0 : (run.length <= 128 ? short_batch : long_batch) / devices_of_batch;
   run.global_batch = std::max(batch, run.micro_batch) * run.gpus;
   run.ignores_memory = true;
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
   TablePoint point = rate_point(i, std::string(column.throughput), predict_row(*scenario),
                                 run.global_batch, *measured);
-  point.group = fmt::format("{}, {}, {:.0f} tokens", gpu, *precision, run.length);
+  point.group = images ? fmt::format("{}, {}, images", gpu, *precision)
+                       : fmt::format("{}, {}, {:.0f} tokens", gpu, *precision, run.length);
   return point;
 }
 

@@ -46,6 +46,8 @@ TEST_CASE("scenario: wrong ones are one line with file, place, what was got and 
       std::string::npos);
   CHECK(error_with("\"tensor\": 8", "\"tensor\": 7") ==
         "s.json: /parallelism/tensor: got 7, expected a divisor of the 96 heads");
+  CHECK(error_with("\"tensor\": 8", "\"context\": 3, \"tensor\": 8") ==
+        "s.json: /parallelism/context: got 3, expected a divisor of the 2048 tokens of a sequence");
   CHECK(
       error_with("\"pipeline\": 8", "\"pipeline\": 64")
           .find(

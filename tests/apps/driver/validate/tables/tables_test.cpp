@@ -130,6 +130,57 @@ TEST_CASE("tables: published training steps are met as closely as the goals ask"
   CHECK(mean_error("moe_dispatch_combine_deepep") < 0.15);
 }
 
+TEST_CASE("tables: inference, TPUs and networks of other layers are predicted for every row") {
+  if (!fs::is_directory(validation)) {
+    MESSAGE("skipped: no tables at " << validation);
+    return;
+  }
+  // No constant is from these tables: the bounds are what they give, and a little.
+  struct Expected {
+    const char* table;
+    std::size_t points;
+    double error;
+  };
+  for (const Expected one :
+       {Expected{"llm_inference_bench", 491, 0.20}, Expected{"llm_inference_tp_pp", 319, 0.12},
+        Expected{"llm_inference_splitwise", 152, 0.33},
+        Expected{"fastertransformer_gptj_a100", 6, 0.10},
+        Expected{"alpaserve_pipeline_inference", 6, 0.15},
+        Expected{"gpt3_layer_tp4_prefill_a100_llmcompass", 12, 0.10},
+        Expected{"maxtext_tpu_mfu", 30, 0.14}, Expected{"mlperf_training_v07", 4, 0.20},
+        Expected{"dp_step_time_t4_pollux", 1620, 0.38}}) {
+    CAPTURE(one.table);
+    CHECK(result(one.table).points.size() == one.points);
+    CHECK(mean_error(one.table) < one.error);
+    CHECK(errors_of(result(one.table).points, false).rank_correlation > 0.7);
+  }
+}
+
+TEST_CASE("tables: new rows of known tables need no code, and odd ones say why they are skipped") {
+  const std::string folder = written("rows.json", R"({
+    "schema": "foretrace-truth/1", "id": "llm_inference_bench",
+    "columns": ["hardware", "devices", "framework", "model", "length", "batch", "parallelism", "latency_s"],
+    "rows": [
+      ["H100", 2, "vLLM", "Llama-2-13b-hf", 300, 7, "Tensor Parallelism", 4.0],
+      ["H200", 8, "TensorRT-LLM", "Meta-Llama-3-70B", 64, 3, "Hybrid TP = 4 and PP = 2", 1.0],
+      ["A100", 1, "llama.cpp", "Llama-2-7b-hf", 128, 1, "", 1.0],
+      ["A100", 1, "vLLM", "Llama-2-70b-hf", 128, 1, "", 1.0],
+      ["A100", 1, "vLLM", "Llama-2-7b-hf", 128, 1, "Ring", 1.0],
+      ["A100", 1, "vLLM", "Llama-2-7b-hf", 128, 1, "", null]
+    ]})");
+  const auto report = validate_tables(*foretrace::test::shipped(), {folder, {}, ""});
+  REQUIRE(report.ok());
+  REQUIRE(report->tables.size() == 1);
+  const TableResult& only = report->tables.front();
+  CHECK(only.points.size() == 2);
+  REQUIRE(only.skipped.size() == 4);
+  CHECK(only.skipped[0].reason == "no description of this framework");
+  CHECK(only.skipped[1].reason.find("the weights need") != std::string::npos);
+  CHECK(only.skipped[2].reason == "got Ring, expected a kind of groups");
+  CHECK(only.skipped[3].reason == "no number in column latency_s");
+  fs::remove_all(folder);
+}
+
 TEST_CASE("tables: kernels beside NCCL take together what factors by their kind say") {
   if (!fs::is_directory(validation)) {
     MESSAGE("skipped: no tables at " << validation);

@@ -1,0 +1,142 @@
+// Data-parallel steps that were measured on nodes of T4 with every number of GPUs and batch
+// (Pollux), and the speed of MLPerf runs.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "apps/driver/validate/tables/training_row.h"
+
+namespace foretrace::driver::table_readers::data_parallel_parts {
+namespace {
+
+struct Application {
+  std::string_view called;
+  std::string_view model;
+  double length;  ///< tokens of a sample
+};
+// examples/ of github.com/petuum/adaptdl: run_squad.py with 384 tokens, ResNet-18, NeuMF.
+constexpr std::array applications = {Application{"bert", "bert-base-uncased SQuAD", 384},
+                                     Application{"cifar10", "cifar10", 1},
+                                     Application{"ncf", "ncf", 1}};
+
+/// GPUs are spread evenly; of an uneven placement the widest spread decides.
+Result<std::shared_ptr<const Cluster>> nodes_of(const TruthRow& row, double gpus,
+                                                TableInputs& inputs) {
+  const auto shipped = inputs.cluster("aws_g4dn");
+  if (!shipped.ok()) return shipped.error();
+  const double nodes = number_in(row, "nodes", 1);
+  Cluster cluster = **shipped;
+  const double fullest = std::ceil(gpus / std::max(nodes, 1.0));
+  cluster.nodes = static_cast<std::uint32_t>(std::clamp(nodes, 1.0, 1e5));
+  cluster.node_accelerators = static_cast<std::uint32_t>(std::clamp(fullest, 1.0, 1e5));
+  return std::make_shared<const Cluster>(std::move(cluster));
+}
+
+Result<TablePoint> pollux_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
+  const auto measured = needed(row, "step_s");
+  if (!measured.ok()) return measured.error();
+  const std::string app = row.text("app");
+  const auto* const found = std::find_if(applications.begin(), applications.end(),
+                                         [&](const Application& one) { return one.called == app; });
+  if (found == applications.end()) {
+    return Error{ErrorCode::not_found, fmt::format("no model of the application '{}'", app)};
+  }
+  TrainingRow run;
+  run.model = found->model;
+  run.cluster = "aws_g4dn";
+  run.framework = "adaptdl_2021";
+  run.precision = "fp32";
+  run.gpus = number_in(row, "gpus", 1);
+  run.length = found->length;
+  run.micro_batch = number_in(row, "local_batch", 1);
+  run.global_batch = run.micro_batch * run.gpus;
+  run.ignores_memory = true;
+  const auto cluster = nodes_of(row, run.gpus, inputs);
+  if (!cluster.ok()) return cluster.error();
+  auto scenario = training_scenario(run, inputs);
+  if (!scenario.ok()) return std::move(scenario).error();
+  scenario->cluster = *cluster;
+  const auto complete = complete_scenario(*std::move(scenario));
+  if (!complete.ok()) return complete.error();
+  TablePoint point = time_point(i, "step_s", predict_row(*complete), *measured);
+  point.group = fmt::format("{}, {}", app,
+                            run.gpus <= 1            ? "one device"
+                            : (*cluster)->nodes <= 1 ? "one node"
+                                                     : "several nodes");
+  return point;
+}
+
+// Epochs of images; other benchmarks print no epoch, or are no models of ours.
+Result<TablePoint> mlperf_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
+  const std::string benchmark = row.text("benchmark");
+  if (benchmark != "resnet") {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("'{}' is no model of ours, or its epochs are not printed", benchmark)};
+  }
+  const std::string org = row.text("org");
+  if (org != "NVIDIA") {
+    return Error{ErrorCode::unsupported, fmt::format("no cluster of {}'s systems", org)};
+  }
+  const auto measured = needed(row, "median_epoch_s");
+  if (!measured.ok()) return measured.error();
+  const auto samples = needed(row, "train_samples");
+  if (!samples.ok()) return samples.error();
+  const std::string accelerator = row.text("accelerator");
+  const auto has = [&](std::string_view part) {
+    return accelerator.find(part) != std::string::npos;
+  };
+  TrainingRow run;
+  run.model = "resnet";
+  run.cluster = has("A100") ? "dgx_a100_40gb" : has("V100") ? "dgx1_v100" : "";
+  run.framework = "nvidia_bert_2021";
+  run.precision = "fp16";
+  run.gpus = number_in(row, "chips", 1);
+  run.length = 1;
+  run.global_batch = number_in(row, "global_batch", run.gpus);
+  run.micro_batch = run.global_batch / run.gpus;
+  run.ignores_memory = true;
+  auto scenario = training_scenario(run, inputs);
+  if (!scenario.ok()) return std::move(scenario).error();
+  RowPrediction prediction = predict_row(*scenario);
+  const double steps = *samples / run.global_batch;
+  for (double* const time : {&prediction.step_s, &prediction.low_s, &prediction.high_s}) {
+    *time *= steps;
+  }
+  TablePoint point = time_point(i, "median_epoch_s", prediction, *measured);
+  point.group = benchmark;
+  return point;
+}
+
+Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {
+  TableResult result;
+  result.name = table.id;
+  result.unit = "s";
+  const bool mlperf = table.id.starts_with("mlperf");
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const auto point = (mlperf ? mlperf_point : pollux_point)(table.row(i), i, inputs);
+    if (point.ok()) {
+      result.points.push_back(*point);
+    } else {
+      result.skipped.push_back({i, point.error().message});
+    }
+  }
+  result.notes.emplace_back(mlperf ? "input and evaluation take no time"
+                                   : "uneven placements are taken as even over their nodes");
+  return std::vector{std::move(result)};
+}
+
+constexpr std::array<std::string_view, 2> names = {"dp_step_time_*", "mlperf_*"};
+
+constexpr TableReaderInfo info = {
+    "data_parallel", "data-parallel steps of Pollux on T4, epochs of MLPerf", names, read};
+
+}  // namespace
+}  // namespace foretrace::driver::table_readers::data_parallel_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo data_parallel;
+constinit const TableReaderInfo data_parallel = data_parallel_parts::info;
+}  // namespace foretrace::driver::table_readers

@@ -1,0 +1,108 @@
+// Breadth-first: all micro-batches of a chunk before the next chunk. Each chunk's parameters are
+// collected and its gradients reduced once per step, and they have a whole pass to hide behind.
+//
+//   two stages, two chunks each (a, b), two micro-batches:
+//   stage 0  Fa0 Fa1 Fb0 Fb1         Bb0 Bb1 Ba0 Ba1
+//   stage 1      Fa0 Fa1 Fb0 Fb1 Bb0 Bb1 Ba0 Ba1
+//
+// paper: Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023
+// assumes: micro-batches take equal times
+// ignores: nothing
+// calibrate: nothing
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "models/schedules/schedule.h"
+
+namespace foretrace::schedules::breadth_first_parts {
+namespace {
+
+// With fewer micro-batches than stages a chunk would wait for its own first pass.
+Status check(const ScheduleShape& shape) {
+  if (shape.micro_batches >= shape.stages) return ok_status();
+  return Error{ErrorCode::bad_config,
+               fmt::format("breadth_first: {} of micro-batches, expected at least the {} stages",
+                           shape.micro_batches, shape.stages)};
+}
+
+std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t /*stage*/) {
+  std::vector<ScheduleStep> steps;
+  steps.reserve(std::size_t{2} * shape.micro_batches * shape.chunks);
+  for (std::uint32_t chunk = 0; chunk < shape.chunks; ++chunk) {
+    for (std::uint32_t m = 0; m < shape.micro_batches; ++m) {
+      steps.push_back({StepKind::forward, m, chunk});
+    }
+  }
+  for (std::uint32_t chunk = shape.chunks; chunk-- > 0;) {
+    for (std::uint32_t m = 0; m < shape.micro_batches; ++m) {
+      steps.push_back({StepKind::backward, m, chunk});
+    }
+  }
+  return steps;
+}
+
+// The slowest stage works without a pause; one chunk of every other stage comes before it and one
+// after it, each way.
+std::int64_t makespan(const PipelineTimes& times) {
+  const std::size_t stages = times.shape.stages;
+  const std::int64_t m = times.shape.micro_batches;
+  std::int64_t all = 0;
+  std::int64_t slowest = 0;
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    std::int64_t one = 0;
+    for (std::size_t q = stage; q < times.forward.size(); q += stages) {
+      one += times.forward[q] + times.backward[q];
+    }
+    all += one;
+    slowest = std::max(slowest, one);
+  }
+  std::int64_t sends = 0;
+  for (std::size_t q = 0; q + 1 < stages; ++q) {
+    if (q < times.send_forward.size()) sends += times.send_forward[q];
+    if (q < times.send_backward.size()) sends += times.send_backward[q];
+  }
+  return m * slowest + (all - slowest) / static_cast<std::int64_t>(times.shape.chunks) + sends;
+}
+
+bool is_exact(const PipelineTimes& times) {
+  const auto equal = [](const std::vector<std::int64_t>& values, std::int64_t wanted) {
+    return std::all_of(values.begin(), values.end(),
+                       [wanted](std::int64_t value) { return value == wanted; });
+  };
+  return equal(times.forward, times.forward.front()) &&
+         equal(times.backward, times.backward.front()) && equal(times.send_forward, 0) &&
+         equal(times.send_backward, 0);
+}
+
+std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t /*stage*/) {
+  return shape.micro_batches * shape.chunks;
+}
+
+constexpr std::array<std::string_view, 2> assumptions = {
+    "there are at least as many micro-batches as stages",
+    "activations of all micro-batches are held until backward begins"};
+
+constexpr ScheduleInfo info = {
+    "breadth_first",
+    "all micro-batches of a chunk, then the next chunk: parameters are collected once per step",
+    "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023",
+    assumptions,
+    false,
+    false,
+    1,
+    1024,
+    check,
+    order,
+    makespan,
+    is_exact,
+    in_flight};
+
+}  // namespace
+}  // namespace foretrace::schedules::breadth_first_parts
+
+namespace foretrace::schedules {
+extern const ScheduleInfo breadth_first;
+constinit const ScheduleInfo breadth_first = breadth_first_parts::info;
+}  // namespace foretrace::schedules
