@@ -81,6 +81,7 @@ set(table
   "models/workloads              | sim/core sim/graph models/catalogue models/networks"
   "models/parallelism            | sim/core sim/graph models/networks models/workloads"
   "models/program                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules"
+  "models/serving                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules models/program"
 
   "apps/driver/steps             | sim/* trace/* models/*"
   "apps/driver/requests          | sim/* trace/* models/*"
@@ -101,8 +102,9 @@ set(table
   "apps/driver/scheduler/simulation | sim/core apps/driver/scheduler/model apps/driver/scheduler/placements apps/driver/scheduler/policies"
   "apps/driver/scheduler/sources | sim/core apps/driver/scheduler/model"
   "apps/driver/scheduler         | sim/core apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scheduler/model apps/driver/scheduler/placements apps/driver/scheduler/policies apps/driver/scheduler/simulation apps/driver/scheduler/sources"
+  "apps/driver/serving           | sim/core sim/graph models/* apps/driver apps/driver/plan apps/driver/scheduler/model apps/driver/scheduler/policies apps/driver/scheduler/simulation apps/driver/scheduler/sources"
   "apps/driver/validate/studies  | sim/core apps/driver/scheduler apps/driver/scheduler/*"
-  "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/plan apps/driver/scheduler/* apps/driver/validate/studies"
+  "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/plan apps/driver/scheduler/* apps/driver/serving apps/driver/validate/studies"
   "apps/driver/validate          | sim/* trace/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/answers"
   "apps/report                   | sim/* trace/* models/* apps/driver/*"
   "apps/report/svg               | sim/* trace/annotate apps/report"
