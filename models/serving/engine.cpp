@@ -37,6 +37,7 @@ Result<ServingEngine> engine_from(const ConfigValue& root, const std::string& pa
   engine.memory_share = optional_within(fields, "memory_share", ParamType::number, 1, 0.9);
   fields.optional_boolean("cache_follows_weights", engine.cache_follows_weights);
   read_ranged(fields, "host_per_step", ParamType::time, engine.host_step_ns);
+  read_ranged(fields, "one_shot_all_reduce", ParamType::time, engine.one_shot_ns);
   constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "framework",
                                                           "sources"};
   engine.sources = read_sources(fields, root, no_figures);

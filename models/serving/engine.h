@@ -35,6 +35,9 @@ struct ServingEngine {
   double memory_share = 0.9;           ///< of the device that the engine takes
   bool cache_follows_weights = false;  ///< 8-bit weights come with an 8-bit cache
   Ranged host_step_ns{0, 0, 0};        ///< of a step that the device waits for the host
+  /// Fixed time of an all-reduce in one kernel, in which every rank reads the buffers of all others
+  /// over the links of the node; 0: the engine has none.
+  Ranged one_shot_ns{0, 0, 0};
   FigureSources sources;
 
   [[nodiscard]] StepRules rules_on(const Accelerator& accelerator) const;

@@ -137,8 +137,13 @@ StepCost::StepCost(const ServedModel& served)
 void StepCost::add_exchange(const Exchange& exchange, double count, StepTime& time) const {
   if (exchange.kind == CollectiveKind::none || served_.tensor <= 1) return;
   const Placement group = tensor_group(served_);
-  const CollectiveTime one =
-      collective_time(*served_.cluster, {exchange.kind, exchange.bytes, group});
+  CollectiveTime one = collective_time(*served_.cluster, {exchange.kind, exchange.bytes, group});
+  const double link = served_.cluster->link_bandwidth;
+  if (exchange.kind == CollectiveKind::all_reduce && served_.one_shot_ns > 0 && group.nodes == 1 &&
+      link > 0) {
+    one.ns =
+        std::min(one.ns, served_.one_shot_ns + (group.ranks - 1) * exchange.bytes / link * 1e9);
+  }
   const CostSource source = group.nodes > 1 ? CostSource::network : CostSource::local;
   time.by_source[static_cast<std::size_t>(source)] += count * one.ns;
 }

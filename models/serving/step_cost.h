@@ -27,6 +27,7 @@ struct ServedModel {
   /// bytes of the arithmetic, weights are made whole as they are read.
   double weight_bytes = 2;
   double cache_bytes = 2;  ///< of a number in the cache of keys and values
+  double one_shot_ns = 0;  ///< fixed time of an all-reduce in one kernel; 0: there is none
 };
 /// Errors read "/parallelism/tensor: ...".
 [[nodiscard]] Status check_served(const ServedModel& served);

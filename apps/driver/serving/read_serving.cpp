@@ -243,6 +243,7 @@ void Reader::read_generated(const ConfigValue& object) {
     }
     serving_.requests.push_back(request);
   }
+  surround_closed_loop(serving_);
 }
 
 void Reader::read_requests() {
@@ -308,6 +309,7 @@ Result<Serving> complete_serving(Serving serving) {
   served.model = &serving.model->transformer;
   served.cluster = serving.cluster.get();
   served.framework = serving.framework.get();
+  served.one_shot_ns = serving.engine.one_shot_ns.typical;
   if (const Status fine = check_served(served); !fine) return fine.error();
   serving.options.host_step_ns = serving.engine.host_step_ns.typical;
   if (serving.accelerators() > serving.cluster->accelerators()) {
@@ -315,6 +317,17 @@ Result<Serving> complete_serving(Serving serving) {
                  fmt::format("/replicas: got {} accelerators in all, expected at most the {} of {}",
                              serving.accelerators(), serving.cluster->accelerators(),
                              serving.cluster->name)};
+  }
+  const StepRules& rules = serving.options.rules;
+  std::int64_t longest = 0;
+  for (const ServingRequest& request : serving.requests) {
+    longest = std::max(longest, request.input_tokens);
+  }
+  if (!rules.chunks_prompts && longest > rules.batched_tokens) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("/steps/batched_tokens: got {} without chunked prompts, expected at "
+                             "least the {} tokens of the longest prompt",
+                             rules.batched_tokens, longest)};
   }
   const StepCost cost(served);
   const Accelerator& accelerator = serving.cluster->accelerator;

@@ -37,6 +37,8 @@ struct Serving {
   ServiceOptions options;  ///< cache_blocks 0: as many as fit
   double memory_share = 0.9;
   std::vector<ServingRequest> requests;
+  std::size_t first_counted = 0;  ///< figures are about these requests only
+  std::size_t counted = SIZE_MAX;
   ServiceLimits limits;
 
   [[nodiscard]] std::uint32_t accelerators() const {
@@ -54,6 +56,9 @@ struct Serving {
 /// One accelerator alone, without a network.
 [[nodiscard]] Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
                                                                       std::string_view name);
+/// For a constant number of requests in flight: a round before the requests, whose members end one
+/// after the other, and a round behind them, so that those that count see a load that is even.
+void surround_closed_loop(Serving& serving);
 /// Pointers of `served` set, the cache as large as memory allows where nothing else is asked for.
 [[nodiscard]] Result<Serving> complete_serving(Serving serving);
 
