@@ -24,6 +24,7 @@
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scheduler/schedule.h"
+#include "apps/driver/serving/serving.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/select.h"
 #include "apps/driver/validate/ablation.h"
@@ -173,6 +174,13 @@ struct ScheduleAnswer {
 };
 /// foretrace.schedule_result/1.
 [[nodiscard]] Page schedule_page(const ScheduleAnswer& answer);
+
+struct ServedAnswer {
+  const driver::Serving& serving;
+  const driver::ServingAnswer& answer;
+};
+/// foretrace.serving_result/1.
+[[nodiscard]] Page serving_page(const ServedAnswer& answer);
 
 /// Points of a sweep that are asked for, and how many there are.
 struct SweepAnswer {

@@ -1,4 +1,5 @@
-// foretrace schedule: simulates jobs on a cluster under one or several scheduling policies.
+// foretrace schedule: simulates jobs on a cluster under one or several scheduling policies, or
+// requests to a served model.
 #include "apps/driver/scheduler/schedule.h"
 
 #include <algorithm>
@@ -12,11 +13,13 @@
 
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
+#include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/driver/requests/what_if_spec.h"
+#include "apps/driver/serving/serving.h"
 #include "apps/report/pages.h"
 #include "apps/report/schedule/schedule_report.h"
 
@@ -87,8 +90,28 @@ Status check_files(const Options& options, const scheduling::Schedule& schedule)
   return app::check_outputs(outputs, inputs);
 }
 
+/// Requests to a served model: no policies, and nothing to draw.
+int serve_requests(const Options& options) {
+  const std::array outputs = {options.events, options.jobs, options.timeline, options.picture};
+  const bool writes = std::any_of(outputs.begin(), outputs.end(),
+                                  [](const std::string& output) { return !output.empty(); });
+  if (writes || !options.policies.empty()) {
+    return app::failure({ErrorCode::bad_usage,
+                         fmt::format("schedule: {} holds requests to a served model: --policy, "
+                                     "--events, --jobs, --timeline and --svg are about jobs",
+                                     options.path)});
+  }
+  const auto catalogue = app::catalogue();
+  if (!catalogue.ok()) return app::failure(catalogue.error());
+  const auto serving = driver::read_serving(**catalogue, options.path);
+  if (!serving.ok()) return app::failure(serving.error());
+  const driver::ServingAnswer answer = driver::run_serving(*serving);
+  return app::answer(report::serving_page({*serving, answer}), options.common);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (driver::is_serving_file(options.path)) return serve_requests(options);
   auto schedule = scheduling::read_schedule(options.path);
   if (!schedule) return app::failure(schedule.error());
   if (const Status fine = replace_policies(options, *schedule); !fine) {
@@ -107,7 +130,10 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("RUN", options->path, "a run (schema foretrace.schedule/1)").required();
+  cli.add_option("RUN", options->path,
+                 "a run: jobs (schema foretrace.schedule/1), or requests to a served model "
+                 "(foretrace.serving/1)")
+      .required();
   cli.add_option("--policy", options->policies,
                  "a policy instead of those of the file, NAME[:key=value,...]; may be repeated")
       .type_name("POLICY");
@@ -119,6 +145,8 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
+      {"foretrace schedule examples/13_serving/llama3_8b.json",
+       "how long requests to a served language model wait and take"},
       {"foretrace schedule examples/05_schedule/heterogeneous.json",
        "how long jobs take on a mixed cluster under several policies"},
       {"foretrace schedule examples/05_schedule/heterogeneous.json --policy srtf --svg run.svg",
