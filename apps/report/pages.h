@@ -25,6 +25,7 @@
 #include "apps/driver/predict.h"
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/serving/serving.h"
+#include "apps/driver/serving/streams.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/select.h"
 #include "apps/driver/validate/ablation.h"
@@ -181,6 +182,13 @@ struct ServedAnswer {
 };
 /// foretrace.serving_result/1.
 [[nodiscard]] Page serving_page(const ServedAnswer& answer);
+
+struct StreamedAnswer {
+  const driver::Streams& streams;
+  const driver::StreamsAnswer& answer;
+};
+/// foretrace.streams_result/1.
+[[nodiscard]] Page streams_page(const StreamedAnswer& answer);
 
 /// Points of a sweep that are asked for, and how many there are.
 struct SweepAnswer {

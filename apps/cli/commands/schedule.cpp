@@ -20,6 +20,7 @@
 #include "apps/cli/output/outputs.h"
 #include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/serving/serving.h"
+#include "apps/driver/serving/streams.h"
 #include "apps/report/pages.h"
 #include "apps/report/schedule/schedule_report.h"
 
@@ -90,17 +91,21 @@ Status check_files(const Options& options, const scheduling::Schedule& schedule)
   return app::check_outputs(outputs, inputs);
 }
 
-/// Requests to a served model: no policies, and nothing to draw.
-int serve_requests(const Options& options) {
+/// Requests to a served model and streams have no policies, and nothing to draw.
+Status check_no_jobs(const Options& options) {
   const std::array outputs = {options.events, options.jobs, options.timeline, options.picture};
   const bool writes = std::any_of(outputs.begin(), outputs.end(),
                                   [](const std::string& output) { return !output.empty(); });
-  if (writes || !options.policies.empty()) {
-    return app::failure({ErrorCode::bad_usage,
-                         fmt::format("schedule: {} holds requests to a served model: --policy, "
-                                     "--events, --jobs, --timeline and --svg are about jobs",
-                                     options.path)});
-  }
+  if (!writes && options.policies.empty()) return ok_status();
+  return Error{
+      ErrorCode::bad_usage,
+      fmt::format("schedule: {} holds requests: --policy, --events, --jobs, --timeline and "
+                  "--svg are about jobs",
+                  options.path)};
+}
+
+int run_requests(const Options& options) {
+  if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
   const auto catalogue = app::catalogue();
   if (!catalogue.ok()) return app::failure(catalogue.error());
   const auto serving = driver::read_serving(**catalogue, options.path);
@@ -109,9 +114,21 @@ int serve_requests(const Options& options) {
   return app::answer(report::serving_page({*serving, answer}), options.common);
 }
 
+int run_streams(const Options& options) {
+  if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
+  const auto catalogue = app::catalogue();
+  if (!catalogue.ok()) return app::failure(catalogue.error());
+  const auto streams = driver::read_streams(**catalogue, options.path);
+  if (!streams.ok()) return app::failure(streams.error());
+  const auto answer = driver::run_streams(*streams);
+  if (!answer.ok()) return app::failure(answer.error());
+  return app::answer(report::streams_page({*streams, *answer}), options.common);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
-  if (driver::is_serving_file(options.path)) return serve_requests(options);
+  if (driver::is_serving_file(options.path)) return run_requests(options);
+  if (driver::is_streams_file(options.path)) return run_streams(options);
   auto schedule = scheduling::read_schedule(options.path);
   if (!schedule) return app::failure(schedule.error());
   if (const Status fine = replace_policies(options, *schedule); !fine) {
@@ -131,8 +148,8 @@ int run(const Options& options) {
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("RUN", options->path,
-                 "a run: jobs (schema foretrace.schedule/1), or requests to a served model "
-                 "(foretrace.serving/1)")
+                 "a run: jobs (schema foretrace.schedule/1), requests to a served model "
+                 "(foretrace.serving/1), or streams of queries and frames (foretrace.streams/1)")
       .required();
   cli.add_option("--policy", options->policies,
                  "a policy instead of those of the file, NAME[:key=value,...]; may be repeated")

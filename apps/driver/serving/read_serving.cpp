@@ -3,13 +3,13 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "apps/driver/plan/scenario.h"
 #include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/scheduler/sources/cells.h"
+#include "apps/driver/serving/schema.h"
 #include "apps/driver/serving/serving.h"
 #include "models/catalogue/kernel_class.h"
 #include "models/networks/read_figures.h"
@@ -348,17 +348,7 @@ Result<Serving> complete_serving(Serving serving) {
   return serving;
 }
 
-bool is_serving_file(const std::string& path) {
-  // The schema stands at the beginning.
-  std::error_code failed;
-  if (!std::filesystem::is_regular_file(path, failed)) return false;
-  std::ifstream file(path, std::ios::binary);
-  std::string head(std::size_t{64} << 10U, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  const auto at = head.find("\"foretrace.serving/");
-  return at != std::string::npos && head.rfind("\"schema\"", at) != std::string::npos;
-}
+bool is_serving_file(const std::string& path) { return names_schema(path, "foretrace.serving/"); }
 
 Result<Serving> parse_serving(const Catalogue& catalogue, std::string_view text,
                               const std::string& where) {
