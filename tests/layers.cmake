@@ -82,6 +82,7 @@ set(table
   "models/parallelism            | sim/core sim/graph models/networks models/workloads"
   "models/program                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules"
   "models/serving                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules models/program"
+  "models/mapping                | sim/core"
   "models/streams                | sim/core models/catalogue models/networks"
 
   "apps/driver/steps             | sim/* trace/* models/*"

@@ -26,11 +26,11 @@ Value latency_value(double seconds) {
 std::string latency_text(double seconds) { return latency_value(seconds).shown; }
 
 std::string machine_text(const Serving& serving) {
-  const std::string copies =
-      serving.options.prompt_replicas > 0
-          ? fmt::format("{} for prompts and {} for writing", serving.options.prompt_replicas,
-                        serving.options.replicas)
-          : plural(serving.options.replicas, "replica");
+  const std::string copies = serving.options.prompt_replicas > 0
+                                 ? fmt::format("{} for prompts, {} for writing",
+                                               plural(serving.options.prompt_replicas, "replica"),
+                                               serving.options.replicas)
+                                 : plural(serving.options.replicas, "replica");
   return fmt::format("{} x {}, {}", serving.accelerators(), serving.cluster->accelerator.product,
                      copies);
 }
