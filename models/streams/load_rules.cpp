@@ -10,7 +10,7 @@ namespace foretrace::streams {
 namespace {
 
 /// In (0, 1], 53 bits of the Mersenne Twister, the same on every machine.
-double uniform(std::mt19937_64& engine) {
+double above_zero(std::mt19937_64& engine) {
   return static_cast<double>((engine() >> 11U) + 1) * 0x1p-53;
 }
 
@@ -32,7 +32,7 @@ std::vector<double> drawn_arrivals(const ServerOptions& options) {
   std::vector<double> arrivals;
   double at = 0;
   for (std::int64_t i = 0; i < options.queries; ++i) {
-    if (i > 0) at -= std::log(uniform(engine));
+    if (i > 0) at -= std::log(above_zero(engine));
     arrivals.push_back(at);
   }
   return arrivals;
