@@ -13,16 +13,12 @@ bool BlockCache::take(std::int64_t blocks) {
 }
 
 void BlockCache::drop_oldest() {
-  auto oldest = prefixes_.end();
-  for (auto at = prefixes_.begin(); at != prefixes_.end(); ++at) {
-    if (at->second.holders > 0 || at->second.blocks == 0) continue;
-    // Times of use differ, so that the order of the map does not matter.
-    if (oldest == prefixes_.end() || at->second.used < oldest->second.used) oldest = at;
-  }
-  if (oldest == prefixes_.end()) return;
-  free_ += oldest->second.blocks;
-  idle_ -= oldest->second.blocks;
-  prefixes_.erase(oldest);
+  const auto oldest = idle_groups_.begin();
+  const auto prefix = prefixes_.find(oldest->second);
+  free_ += prefix->second.blocks;
+  idle_ -= prefix->second.blocks;
+  prefixes_.erase(prefix);
+  idle_groups_.erase(oldest);
 }
 
 std::int64_t BlockCache::cached(std::int64_t group) const {
@@ -32,14 +28,24 @@ std::int64_t BlockCache::cached(std::int64_t group) const {
 
 void BlockCache::hold(std::int64_t group) {
   Prefix& prefix = prefixes_[group];
-  if (prefix.holders++ == 0) idle_ -= prefix.blocks;
+  if (prefix.holders++ == 0 && prefix.blocks > 0) {
+    idle_ -= prefix.blocks;
+    idle_groups_.erase(prefix.let_go);
+  }
   most_used_ = std::max(most_used_, blocks_ - available());
 }
 
 void BlockCache::release(std::int64_t group) {
-  Prefix& prefix = prefixes_[group];
-  prefix.used = ++clock_;
-  if (--prefix.holders == 0) idle_ += prefix.blocks;
+  const auto found = prefixes_.find(group);
+  Prefix& prefix = found->second;
+  if (--prefix.holders > 0) return;
+  if (prefix.blocks == 0) {
+    prefixes_.erase(found);
+    return;
+  }
+  prefix.let_go = ++clock_;
+  idle_ += prefix.blocks;
+  idle_groups_.emplace(prefix.let_go, group);
 }
 
 std::int64_t BlockCache::share(std::int64_t group, std::int64_t tokens) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 
 namespace foretrace {
@@ -38,7 +39,7 @@ class BlockCache {
   struct Prefix {
     std::int64_t blocks = 0;
     std::int64_t holders = 0;
-    std::uint64_t used = 0;  ///< when somebody let go of it last
+    std::uint64_t let_go = 0;  ///< when, while nobody holds it
   };
   void drop_oldest();
 
@@ -48,7 +49,8 @@ class BlockCache {
   std::int64_t idle_ = 0;  ///< of beginnings without holders
   std::int64_t most_used_ = 0;
   std::uint64_t clock_ = 0;
-  std::unordered_map<std::int64_t, Prefix> prefixes_;
+  std::unordered_map<std::int64_t, Prefix> prefixes_;  ///< looked up, never walked
+  std::map<std::uint64_t, std::int64_t> idle_groups_;  ///< by when they were let go
 };
 
 }  // namespace foretrace

@@ -86,8 +86,9 @@ Status check_served(const ServedModel& served) {
                   fmt::format("got {}, expected at most the {} accelerators", served.tensor,
                               served.cluster->accelerators()));
   }
-  if (served.tensor % served.experts != 0 ||
-      (served.experts > 1 && served.model->experts.count % served.experts != 0)) {
+  const std::uint32_t count = served.model->experts.count;
+  const bool divides = count > 0 && count % served.experts == 0;
+  if (served.tensor % served.experts != 0 || (served.experts > 1 && !divides)) {
     return refuse("/parallelism/experts",
                   fmt::format("got {}, expected a divisor of the {} accelerators and of the {} "
                               "experts",

@@ -20,6 +20,7 @@ namespace foretrace::streams {
 namespace {
 
 constexpr std::string_view schema = "foretrace.frame_scenarios/1";
+constexpr double most_frames = 1e7;
 
 /// In [0, 1), the same on every machine.
 double uniform(std::mt19937_64& engine) { return static_cast<double>(engine() >> 11U) * 0x1p-53; }
@@ -106,6 +107,15 @@ const FrameCost* FrameRun::cost(std::size_t engine, std::size_t model) const {
 }
 
 Status FrameRun::check() const {
+  double frames = 0;
+  for (const FrameModel& model : scenario_.models) {
+    frames += options_.seconds * 1000 / period_ms(model);
+  }
+  if (frames > most_frames) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: got {:.0f} frames, expected at most {:.0f}: fewer seconds",
+                             scenario_.name, frames, most_frames)};
+  }
   for (std::size_t m = 0; m < scenario_.models.size(); ++m) {
     bool runs = false;
     for (std::size_t e = 0; e < engines_.size(); ++e) runs |= cost(e, m) != nullptr;

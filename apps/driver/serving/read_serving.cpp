@@ -20,7 +20,7 @@ namespace {
 
 constexpr double most_ranks = 1e5;
 constexpr double most_tokens = 1e8;
-constexpr double most_requests = 1e7;
+constexpr double most_requests = 1e6;
 constexpr std::int64_t most_ns = 1'000'000'000'000'000;
 constexpr std::array<std::string_view, 3> precision_names = {"fp16", "bf16", "fp8"};
 

@@ -44,3 +44,17 @@ TEST_CASE("block cache: what somebody holds is not thrown away") {
   cache.release(7);
   CHECK(cache.take(2));
 }
+
+TEST_CASE("block cache: many beginnings that come and go leave nothing behind") {
+  BlockCache cache(100, 16);
+  for (int round = 0; round < 20'000; ++round) {
+    const int group = round % 777;
+    cache.hold(group);
+    REQUIRE(cache.take(3));
+    const std::int64_t given = cache.share(group, round % 5 == 0 ? 0 : 32);
+    cache.give_back(3 - given);
+    cache.release(group);
+    REQUIRE(cache.available() == 100);
+  }
+  CHECK(cache.take(100));
+}
