@@ -12,7 +12,7 @@
 #include "trace/rules/assembly/late_starts.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::device_start_parts {
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min() / 4;
@@ -270,13 +270,16 @@ class DeviceStarts {
 
 void explain_starts(Assembly& assembly) { DeviceStarts(assembly).run(); }
 
-}  // namespace
-
-extern const Rule device_start;
-constinit const Rule device_start{
+constexpr Rule info = {
     .name = "device_start",
     .doc = "splits every start into latency, gap and source; counts what nothing explains",
     .required = true,
     .apply = explain_starts};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::device_start_parts
+
+namespace foretrace::trace::rules {
+extern const Rule device_start;
+constinit const Rule device_start = device_start_parts::info;
 }  // namespace foretrace::trace::rules
