@@ -11,7 +11,7 @@
 #include "apps/driver/predictor/sharing.h"
 #include "apps/driver/validate/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::colocation_parts {
 namespace {
 
 using Times = std::map<double, double>;  ///< seconds of a step alone, by batch size
@@ -103,10 +103,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& /*in
 
 constexpr std::array<std::string_view, 1> names = {"colocation_pairs_*"};
 
+constexpr TableReaderInfo info = {"colocation", "two training jobs on one accelerator", names,
+                                  read};
+
 }  // namespace
+}  // namespace foretrace::driver::table_readers::colocation_parts
 
+namespace foretrace::driver::table_readers {
 extern const TableReaderInfo colocation;
-const TableReaderInfo colocation = {"colocation", "two training jobs on one accelerator", names,
-                                    read};
-
+constinit const TableReaderInfo colocation = colocation_parts::info;
 }  // namespace foretrace::driver::table_readers

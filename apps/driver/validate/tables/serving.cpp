@@ -13,7 +13,7 @@
 #include "apps/driver/validate/studies/truth.h"
 #include "apps/driver/validate/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::serving_parts {
 namespace {
 
 constexpr std::string_view requests_prefix = "serving_requests_";
@@ -290,10 +290,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 constexpr std::array<std::string_view, 2> names = {"serving_requests_*",
                                                    "serving_silicon_aggregated*"};
 
+constexpr TableReaderInfo info = {"serving", "language models served to many requests at a time",
+                                  names, read};
+
 }  // namespace
+}  // namespace foretrace::driver::table_readers::serving_parts
 
+namespace foretrace::driver::table_readers {
 extern const TableReaderInfo serving;
-const TableReaderInfo serving = {"serving", "language models served to many requests at a time",
-                                 names, read};
-
+constinit const TableReaderInfo serving = serving_parts::info;
 }  // namespace foretrace::driver::table_readers
