@@ -105,6 +105,7 @@ set(table
   "apps/driver/scheduler/sources | sim/core apps/driver/scheduler/model"
   "apps/driver/scheduler         | sim/core apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scheduler/model apps/driver/scheduler/placements apps/driver/scheduler/policies apps/driver/scheduler/simulation apps/driver/scheduler/sources"
   "apps/driver/serving           | sim/core sim/graph models/* apps/driver apps/driver/plan apps/driver/scheduler/model apps/driver/scheduler/policies apps/driver/scheduler/simulation apps/driver/scheduler/sources"
+  "apps/driver/mapping           | sim/core models/catalogue models/costs models/networks models/mapping apps/driver/serving"
   "apps/driver/validate/studies  | sim/core apps/driver/scheduler apps/driver/scheduler/*"
   "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/plan apps/driver/predictor apps/driver/scheduler/* apps/driver/serving apps/driver/validate/studies"
   "apps/driver/validate          | sim/* trace/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/answers"

@@ -19,6 +19,7 @@
 #include "apps/driver/compare/compare.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
+#include "apps/driver/mapping/mapping.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/recorded_plans.h"
 #include "apps/driver/plan/scenario_answer.h"
@@ -189,6 +190,13 @@ struct StreamedAnswer {
 };
 /// foretrace.streams_result/1.
 [[nodiscard]] Page streams_page(const StreamedAnswer& answer);
+
+struct MappedAnswer {
+  const driver::Mapping& mapping;
+  const driver::MappingAnswer& answer;
+};
+/// foretrace.mapping_result/1.
+[[nodiscard]] Page mapping_page(const MappedAnswer& answer);
 
 /// Points of a sweep that are asked for, and how many there are.
 struct SweepAnswer {

@@ -18,6 +18,7 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
+#include "apps/driver/mapping/mapping.h"
 #include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/serving/serving.h"
 #include "apps/driver/serving/streams.h"
@@ -97,11 +98,10 @@ Status check_no_jobs(const Options& options) {
   const bool writes = std::any_of(outputs.begin(), outputs.end(),
                                   [](const std::string& output) { return !output.empty(); });
   if (!writes && options.policies.empty()) return ok_status();
-  return Error{
-      ErrorCode::bad_usage,
-      fmt::format("schedule: {} holds requests: --policy, --events, --jobs, --timeline and "
-                  "--svg are about jobs",
-                  options.path)};
+  return Error{ErrorCode::bad_usage,
+               fmt::format("schedule: {} holds no jobs: --policy, --events, --jobs, --timeline and "
+                           "--svg are about jobs",
+                           options.path)};
 }
 
 int run_requests(const Options& options) {
@@ -125,10 +125,22 @@ int run_streams(const Options& options) {
   return app::answer(report::streams_page({*streams, *answer}), options.common);
 }
 
+int run_mapping(const Options& options) {
+  if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
+  const auto catalogue = app::catalogue();
+  if (!catalogue.ok()) return app::failure(catalogue.error());
+  const auto mapping = driver::read_mapping(**catalogue, options.path);
+  if (!mapping.ok()) return app::failure(mapping.error());
+  const auto answer = driver::run_mapping(*mapping);
+  if (!answer.ok()) return app::failure(answer.error());
+  return app::answer(report::mapping_page({*mapping, *answer}), options.common);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   if (driver::is_serving_file(options.path)) return run_requests(options);
   if (driver::is_streams_file(options.path)) return run_streams(options);
+  if (driver::is_mapping_file(options.path)) return run_mapping(options);
   auto schedule = scheduling::read_schedule(options.path);
   if (!schedule) return app::failure(schedule.error());
   if (const Status fine = replace_policies(options, *schedule); !fine) {
@@ -147,9 +159,11 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("RUN", options->path,
-                 "a run: jobs (schema foretrace.schedule/1), requests to a served model "
-                 "(foretrace.serving/1), or streams of queries and frames (foretrace.streams/1)")
+  cli.add_option(
+         "RUN", options->path,
+         "a run: jobs (schema foretrace.schedule/1), requests to a served model "
+         "(foretrace.serving/1), streams of queries and frames (foretrace.streams/1), or tasks "
+         "or tables to map (foretrace.mapping/1)")
       .required();
   cli.add_option("--policy", options->policies,
                  "a policy instead of those of the file, NAME[:key=value,...]; may be repeated")
