@@ -208,8 +208,8 @@ Service Run::run() {
 
 }  // namespace
 
-Service serve(std::span<const ServingRequest> requests, const ServiceOptions& options,
-              StepCost& cost) {
+Service run_service(std::span<const ServingRequest> requests, const ServiceOptions& options,
+                    StepCost& cost) {
   return Run(requests, options, cost).run();
 }
 

@@ -35,8 +35,8 @@ struct Service {
 };
 
 /// Requests by arrival. A request whose tokens never fit in the cache is refused.
-[[nodiscard]] Service serve(std::span<const ServingRequest> requests, const ServiceOptions& options,
-                            StepCost& cost);
+[[nodiscard]] Service run_service(std::span<const ServingRequest> requests,
+                                  const ServiceOptions& options, StepCost& cost);
 
 /// Blocks that the memory of a device has room for beside the weights; 0: none.
 [[nodiscard]] std::int64_t cache_blocks_of(const StepCost& cost, const Accelerator& accelerator,

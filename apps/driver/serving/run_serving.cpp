@@ -100,7 +100,7 @@ void surround_closed_loop(Serving& serving) {
 ServingAnswer run_serving(const Serving& serving, bool with_range) {
   StepCost cost(serving.served);
   ServingAnswer answer;
-  answer.service = serve(serving.requests, serving.options, cost);
+  answer.service = run_service(serving.requests, serving.options, cost);
   answer.figures = answer.low = answer.high = figures_of(serving, answer.service);
   count(serving, answer);
   if (!with_range) return answer;
@@ -108,10 +108,10 @@ ServingAnswer run_serving(const Serving& serving, bool with_range) {
   ServiceOptions options = serving.options;
   options.factor = spread.low;
   options.host_step_ns = serving.engine.host_step_ns.low;
-  answer.low = figures_of(serving, serve(serving.requests, options, cost));
+  answer.low = figures_of(serving, run_service(serving.requests, options, cost));
   options.factor = spread.high;
   options.host_step_ns = serving.engine.host_step_ns.high;
-  answer.high = figures_of(serving, serve(serving.requests, options, cost));
+  answer.high = figures_of(serving, run_service(serving.requests, options, cost));
   return answer;
 }
 

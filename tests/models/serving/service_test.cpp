@@ -112,7 +112,7 @@ TEST_CASE("step cost: experts without a token are not read") {
 TEST_CASE("service: a request alone takes the step of its prompt and one per further token") {
   StepCost cost(machine().served());
   const ServingRequest request{.arrival_ns = 500, .input_tokens = 1000, .output_tokens = 2};
-  const Service service = serve(std::span(&request, 1), roomy(), cost);
+  const Service service = run_service(std::span(&request, 1), roomy(), cost);
   StepWork second;
   second.writers = second.drawn = 1;
   second.writer_keys = 1001;
@@ -127,11 +127,11 @@ TEST_CASE("service: where prompts have replicas of their own, the cache travels 
   StepCost cost(machine().served());
   const ServingRequest request{.arrival_ns = 0, .input_tokens = 1000, .output_tokens = 2};
   ServiceOptions options = roomy();
-  const Service together = serve(std::span(&request, 1), options, cost);
+  const Service together = run_service(std::span(&request, 1), options, cost);
   options.prompt_replicas = 1;
   options.transfer_bytes_per_s = 1e9;
   options.transfer_latency_ns = 7000;
-  const Service apart = serve(std::span(&request, 1), options, cost);
+  const Service apart = run_service(std::span(&request, 1), options, cost);
   CHECK(apart.requests[0].first_token_ns == together.requests[0].first_token_ns);
   // 1000 tokens x 131,072 bytes at 1 GB/s, and the latency.
   CHECK(apart.requests[0].end_ns - together.requests[0].end_ns == 131'072'000 + 7000);
@@ -142,7 +142,7 @@ TEST_CASE("service: a constant number of requests is in flight") {
   const std::vector<ServingRequest> requests(10, {.input_tokens = 100, .output_tokens = 20});
   ServiceOptions options = roomy();
   options.in_flight = 2;
-  const Service service = serve(requests, options, cost);
+  const Service service = run_service(requests, options, cost);
   CHECK(service.requests[1].arrival_ns == 0);
   CHECK(service.requests[2].arrival_ns == service.requests[0].end_ns);
   for (std::size_t i = 0; i < requests.size(); ++i) CHECK(service.requests[i].end_ns > 0);
@@ -154,7 +154,7 @@ TEST_CASE("service: a request that never fits is refused, the others go on") {
                                                 {.input_tokens = 100, .output_tokens = 5}};
   ServiceOptions options = roomy();
   options.cache_blocks = 100;
-  const Service service = serve(requests, options, cost);
+  const Service service = run_service(requests, options, cost);
   CHECK(service.requests[0].refused);
   CHECK(service.requests[0].end_ns == -1);
   CHECK(service.requests[1].end_ns > 0);
@@ -177,7 +177,7 @@ TEST_CASE("service: everybody ends, also where the cache is far too small for al
       options.rules.chunks_prompts = chunks;
       options.rules.batched_tokens = chunks ? 64 : 512;
       options.cache_blocks = 60;
-      const Service service = serve(requests, options, cost);
+      const Service service = run_service(requests, options, cost);
       CHECK(service.preemptions > 0);
       CHECK(service.most_blocks <= 60);
       for (const auto& served : service.requests) CHECK(served.end_ns > served.first_token_ns);
@@ -193,7 +193,7 @@ TEST_CASE("service: more replicas never make the mean wait longer when all arriv
     ServiceOptions options = roomy();
     options.replicas = replicas;
     double sum = 0;
-    for (const auto& served : serve(requests, options, cost).requests) {
+    for (const auto& served : run_service(requests, options, cost).requests) {
       sum += static_cast<double>(served.first_token_after_ns());
     }
     CHECK(sum < before);
