@@ -63,7 +63,8 @@ class RecordedRun {
 [[nodiscard]] Result<std::string> plan(const driver::PlanRequest& request, std::uint32_t gpus,
                                        double batch, std::size_t top,
                                        const CataloguePtr& catalogue);
-[[nodiscard]] Result<std::string> schedule(const std::string& path);
+/// Jobs on a cluster, requests to a served model, or streams: by the schema of the file.
+[[nodiscard]] Result<std::string> schedule(const std::string& path, const CataloguePtr& catalogue);
 
 /// Runs a sweep; an empty `text` means the file. The document has the best `top` points.
 struct SweepQuestion {

@@ -186,7 +186,11 @@ PYBIND11_MODULE(_foretrace, module) {
       },
       Unlocked());
   module.def(
-      "schedule", [](const std::string& path) { return taken(schedule(path)); }, Unlocked());
+      "schedule",
+      [](const std::string& path, const std::string& configs) {
+        return taken(schedule(path, known(configs)));
+      },
+      Unlocked());
   module.def(
       "sweep",
       [](const std::string& path, const std::string& text, const std::string& folder,

@@ -19,11 +19,14 @@
 #include "apps/driver/compare/compare.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
+#include "apps/driver/mapping/mapping.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/recorded_plans.h"
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scheduler/schedule.h"
+#include "apps/driver/serving/serving.h"
+#include "apps/driver/serving/streams.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/select.h"
 #include "apps/driver/validate/ablation.h"
@@ -173,6 +176,27 @@ struct ScheduleAnswer {
 };
 /// foretrace.schedule_result/1.
 [[nodiscard]] Page schedule_page(const ScheduleAnswer& answer);
+
+struct ServedAnswer {
+  const driver::Serving& serving;
+  const driver::ServingAnswer& answer;
+};
+/// foretrace.serving_result/1.
+[[nodiscard]] Page serving_page(const ServedAnswer& answer);
+
+struct StreamedAnswer {
+  const driver::Streams& streams;
+  const driver::StreamsAnswer& answer;
+};
+/// foretrace.streams_result/1.
+[[nodiscard]] Page streams_page(const StreamedAnswer& answer);
+
+struct MappedAnswer {
+  const driver::Mapping& mapping;
+  const driver::MappingAnswer& answer;
+};
+/// foretrace.mapping_result/1.
+[[nodiscard]] Page mapping_page(const MappedAnswer& answer);
 
 /// Points of a sweep that are asked for, and how many there are.
 struct SweepAnswer {

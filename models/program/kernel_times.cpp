@@ -128,6 +128,18 @@ KernelTime KernelTimes::product(const Operator& op, const GemmShape& shape, doub
   return time;
 }
 
+KernelTime KernelTimes::stored_product(const Operator& op, double weight_bytes) const {
+  const GemmShape& s = op.shape;
+  OperatorModel model = s.batch > 1 ? batched_ : gemm_;
+  const double weights = s.k * s.n;
+  const double rest = s.m * s.k + s.m * s.n;
+  // Mean bytes per number of all three operands.
+  model.rates.number_bytes =
+      (rest * model.rates.number_bytes + weights * weight_bytes) / std::max(1.0, rest + weights);
+  return {model_ns(model, s), CostSource::product,
+          model.fitted ? Provenance::table : Provenance::roofline};
+}
+
 KernelTime KernelTimes::attention(const Operator& op, bool backward) const {
   const AttentionPart& part = op.attention;
   const double pairs = op.shape.batch * part.heads * part.queries * part.keys_seen();

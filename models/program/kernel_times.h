@@ -36,6 +36,8 @@ class KernelTimes {
   KernelTimes(const Cluster& cluster, const Framework& framework, const Precisions& precisions);
 
   [[nodiscard]] KernelTime forward(const Operator& op) const;
+  /// A product with this many bytes per stored weight, which are made whole as they are read.
+  [[nodiscard]] KernelTime stored_product(const Operator& op, double weight_bytes) const;
   /// Gradient of the input; all of backward where the operator has no weights.
   [[nodiscard]] KernelTime input_gradient(const Operator& op) const;
   /// Gradient of the weights of a product.

@@ -271,33 +271,37 @@ TEST_CASE("a report of memory follows its schema and adds up") {
 }
 
 TEST_CASE("every other command follows its schema") {
-  for (const auto& run : {std::pair{"list-1.json", "list"},
-                          {"list-1.json", "list optimizations"},
-                          {"list-1.json", "list policies"},
-                          {"list-1.json", "list schedulers"},
-                          {"list-1.json", "list placements"},
-                          {"list-1.json", "list accelerators"},
-                          {"list-1.json", "list readers"},
-                          {"list-1.json", "list writers"},
-                          {"explain-1.json", "explain mixed_precision"},
-                          {"explain-1.json", "explain dtr"},
-                          {"explain-1.json", "explain srtf"},
-                          {"explain-1.json", "explain pack"},
-                          {"explain-1.json", "explain t4"},
-                          {"explain-1.json", "explain kineto_json"},
-                          {"completion-1.json", "completion bash"},
-                          {"completion-1.json", "completion zsh"},
-                          {"completion-1.json", "completion fish"},
-                          {"formats-1.json", "validate --formats --data tests/fixtures/xplane"},
-                          {"validation-1.json", "validate --data examples/traces"},
-                          {"validation-1.json", "validate --claims --data examples/traces"},
-                          {"validation-1.json", "validate --jobs --data examples/traces"},
-                          {"schedule_result-1.json",
-                           "schedule examples/05_schedule/heterogeneous.json --policy srtf"},
-                          {"communication-1.json", "inspect --communication tests/fixtures/job"},
-                          {"costs-1.json",
-                           "calibrate --accelerator a100_sxm_80gb "
-                           "tests/fixtures/operators/made_up_gemm.json"}}) {
+  for (const auto& run :
+       {std::pair{"list-1.json", "list"},
+        {"list-1.json", "list optimizations"},
+        {"list-1.json", "list policies"},
+        {"list-1.json", "list schedulers"},
+        {"list-1.json", "list placements"},
+        {"list-1.json", "list accelerators"},
+        {"list-1.json", "list readers"},
+        {"list-1.json", "list writers"},
+        {"explain-1.json", "explain mixed_precision"},
+        {"explain-1.json", "explain dtr"},
+        {"explain-1.json", "explain srtf"},
+        {"explain-1.json", "explain pack"},
+        {"explain-1.json", "explain t4"},
+        {"explain-1.json", "explain kineto_json"},
+        {"completion-1.json", "completion bash"},
+        {"completion-1.json", "completion zsh"},
+        {"completion-1.json", "completion fish"},
+        {"formats-1.json", "validate --formats --data tests/fixtures/xplane"},
+        {"validation-1.json", "validate --data examples/traces"},
+        {"validation-1.json", "validate --claims --data examples/traces"},
+        {"validation-1.json", "validate --jobs --data examples/traces"},
+        {"schedule_result-1.json",
+         "schedule examples/05_schedule/heterogeneous.json --policy srtf"},
+        {"streams_result-1.json", "schedule examples/13_serving/mlperf_loads.json"},
+        {"streams_result-1.json", "schedule examples/13_serving/xrbench.json"},
+        {"serving_result-1.json", "schedule examples/13_serving/llama3_8b.json"},
+        {"communication-1.json", "inspect --communication tests/fixtures/job"},
+        {"costs-1.json",
+         "calibrate --accelerator a100_sxm_80gb "
+         "tests/fixtures/operators/made_up_gemm.json"}}) {
     const char* const schema = run.first;
     const std::string arguments = run.second;
     CAPTURE(arguments);
@@ -331,12 +335,12 @@ TEST_CASE("tables of measured figures follow their schema") {
 
 TEST_CASE("every command that prints JSON names a schema that is shipped") {
   // Documents name theirs; these print one without a name.
-  const std::vector<std::string> names = {"result-1",          "inspect-1",      "critical-path-1",
-                                          "communication-1",   "validation-1",   "formats-1",
-                                          "costs-1",           "list-1",         "explain-1",
-                                          "convert-1",         "completion-1",   "tables-1",
-                                          "schedule_result-1", "sweep_result-1", "plan-1",
-                                          "recorded_plans-1",  "export-1"};
+  const std::vector<std::string> names = {
+      "result-1",          "inspect-1",        "critical-path-1",  "communication-1",
+      "validation-1",      "formats-1",        "costs-1",          "list-1",
+      "explain-1",         "convert-1",        "completion-1",     "tables-1",
+      "schedule_result-1", "sweep_result-1",   "plan-1",           "recorded_plans-1",
+      "export-1",          "serving_result-1", "streams_result-1", "mapping_result-1"};
   for (const std::string& name : names) {
     const json schema = read_schema(name + ".json");
     CHECK(schema["$id"] == "foretrace." + name.substr(0, name.size() - 2) + "/1");

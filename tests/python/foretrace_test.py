@@ -82,6 +82,14 @@ class Answers(unittest.TestCase):
     def test_inspect_tells_what_is_in_a_trace(self):
         self.assertEqual(len(foretrace.inspect(DEMO).traces), 1)
 
+    def test_schedule_takes_requests_to_a_model_and_streams(self):
+        served = foretrace.schedule(ROOT / "examples" / "13_serving" / "llama3_8b.json")
+        self.assertEqual(len(served.requests), 600)
+        self.assertGreater(served.first_token_ns, served.token_ns)
+        self.assertIn("first token", served._repr_html_())
+        streams = foretrace.schedule(ROOT / "examples" / "13_serving" / "xrbench.json")
+        self.assertEqual(len(streams.scenarios), 7)
+
     def test_schedule_runs_every_policy(self):
         self.assertGreater(len(foretrace.schedule(SCHEDULE).runs), 3)
 

@@ -1,4 +1,5 @@
-// foretrace schedule: simulates jobs on a cluster under one or several scheduling policies.
+// foretrace schedule: simulates jobs on a cluster under one or several scheduling policies, or
+// requests to a served model.
 #include "apps/driver/scheduler/schedule.h"
 
 #include <algorithm>
@@ -12,11 +13,15 @@
 
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
+#include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
+#include "apps/driver/mapping/mapping.h"
 #include "apps/driver/requests/what_if_spec.h"
+#include "apps/driver/serving/serving.h"
+#include "apps/driver/serving/streams.h"
 #include "apps/report/pages.h"
 #include "apps/report/schedule/schedule_report.h"
 
@@ -87,8 +92,55 @@ Status check_files(const Options& options, const scheduling::Schedule& schedule)
   return app::check_outputs(outputs, inputs);
 }
 
+/// Requests to a served model and streams have no policies, and nothing to draw.
+Status check_no_jobs(const Options& options) {
+  const std::array outputs = {options.events, options.jobs, options.timeline, options.picture};
+  const bool writes = std::any_of(outputs.begin(), outputs.end(),
+                                  [](const std::string& output) { return !output.empty(); });
+  if (!writes && options.policies.empty()) return ok_status();
+  return Error{ErrorCode::bad_usage,
+               fmt::format("schedule: {} holds no jobs: --policy, --events, --jobs, --timeline and "
+                           "--svg are about jobs",
+                           options.path)};
+}
+
+int run_requests(const Options& options) {
+  if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
+  const auto catalogue = app::catalogue();
+  if (!catalogue.ok()) return app::failure(catalogue.error());
+  const auto serving = driver::read_serving(**catalogue, options.path);
+  if (!serving.ok()) return app::failure(serving.error());
+  const driver::ServingAnswer answer = driver::run_serving(*serving);
+  return app::answer(report::serving_page({*serving, answer}), options.common);
+}
+
+int run_streams(const Options& options) {
+  if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
+  const auto catalogue = app::catalogue();
+  if (!catalogue.ok()) return app::failure(catalogue.error());
+  const auto streams = driver::read_streams(**catalogue, options.path);
+  if (!streams.ok()) return app::failure(streams.error());
+  const auto answer = driver::run_streams(*streams);
+  if (!answer.ok()) return app::failure(answer.error());
+  return app::answer(report::streams_page({*streams, *answer}), options.common);
+}
+
+int run_mapping(const Options& options) {
+  if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
+  const auto catalogue = app::catalogue();
+  if (!catalogue.ok()) return app::failure(catalogue.error());
+  const auto mapping = driver::read_mapping(**catalogue, options.path);
+  if (!mapping.ok()) return app::failure(mapping.error());
+  const auto answer = driver::run_mapping(*mapping);
+  if (!answer.ok()) return app::failure(answer.error());
+  return app::answer(report::mapping_page({*mapping, *answer}), options.common);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (driver::is_serving_file(options.path)) return run_requests(options);
+  if (driver::is_streams_file(options.path)) return run_streams(options);
+  if (driver::is_mapping_file(options.path)) return run_mapping(options);
   auto schedule = scheduling::read_schedule(options.path);
   if (!schedule) return app::failure(schedule.error());
   if (const Status fine = replace_policies(options, *schedule); !fine) {
@@ -107,7 +159,12 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("RUN", options->path, "a run (schema foretrace.schedule/1)").required();
+  cli.add_option(
+         "RUN", options->path,
+         "a run: jobs (schema foretrace.schedule/1), requests to a served model "
+         "(foretrace.serving/1), streams of queries and frames (foretrace.streams/1), or tasks "
+         "or tables to map (foretrace.mapping/1)")
+      .required();
   cli.add_option("--policy", options->policies,
                  "a policy instead of those of the file, NAME[:key=value,...]; may be repeated")
       .type_name("POLICY");
@@ -119,6 +176,8 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
+      {"foretrace schedule examples/13_serving/llama3_8b.json",
+       "how long requests to a served language model wait and take"},
       {"foretrace schedule examples/05_schedule/heterogeneous.json",
        "how long jobs take on a mixed cluster under several policies"},
       {"foretrace schedule examples/05_schedule/heterogeneous.json --policy srtf --svg run.svg",

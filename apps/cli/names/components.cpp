@@ -20,6 +20,7 @@
 #include "models/networks/cluster.h"
 #include "models/policies/eviction/policy.h"
 #include "models/program/framework.h"
+#include "models/serving/engine.h"
 #include "models/whatifs/optimization.h"
 #include "models/workloads/model_spec.h"
 #include "sim/core/params.h"
@@ -376,6 +377,8 @@ const std::vector<Family>& families() {
             &ModelSpec::product, "model"),
       files({"frameworks", "training frameworks of a scenario, from configs/frameworks"},
             framework_names, find_framework, &Framework::product, "framework"),
+      files({"engines", "serving engines of a file of requests, from configs/serving"},
+            serving_engine_names, find_serving_engine, &ServingEngine::product, "engine"),
       readers(),
       formats<trace::WriterInfo>(
           {"writers", "trace formats that convert writes, chosen by the name of the file or --to"},

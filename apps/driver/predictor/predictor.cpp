@@ -9,15 +9,11 @@
 #include <fmt/format.h>
 
 #include "apps/driver/plan/scenario.h"
+#include "apps/driver/predictor/sharing.h"
 #include "apps/driver/predictor/source.h"
 
 namespace foretrace {
 namespace {
-
-// Two jobs that wait for each other settle within a few rounds: each makes the other's step longer
-// and thereby its device less busy.
-constexpr int most_rounds = 50;
-constexpr double settled = 1e-4;
 
 Status check_factors(const JobPlacement& placement) {
   constexpr double most = 1e6;
@@ -33,20 +29,6 @@ Status check_factors(const JobPlacement& placement) {
     }
   }
   return ok_status();
-}
-
-/// How much longer device work takes beside a job that has the device for `other.busy` of the time.
-double stretch_of(Sharing sharing, const DeviceUse& own, const DeviceUse& other) {
-  switch (sharing) {
-    case Sharing::time_slices: return 1 + other.busy;
-    case Sharing::mps: {
-      // While both run, what they fill beyond the whole device is what slows them down.
-      const double wanted = own.room + other.room;
-      return 1 + other.busy * std::max(0.0, wanted - 1);
-    }
-    case Sharing::mig: return std::max(1.0, own.room / 0.5);
-  }
-  return 1;
 }
 
 JobPlacement stretched(JobPlacement placement, double factor) {
@@ -100,37 +82,26 @@ Result<Corun> Predictor::corun(const Predictor& first, const Predictor& second, 
   const std::array<const Predictor*, 2> jobs = {&first, &second};
   std::array<DeviceUse, 2> alone;
   std::array<StepPrediction, 2> own;
+  std::array<StepPrediction, 2> step;
   std::int64_t device_bytes = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     auto use = jobs[i]->source_->use(placement);
     if (!use.ok()) return std::move(use).error();
-    auto step = jobs[i]->predict(placement);
-    if (!step.ok()) return std::move(step).error();
+    auto by_itself = jobs[i]->predict(placement);
+    if (!by_itself.ok()) return std::move(by_itself).error();
     auto bytes = jobs[i]->source_->device_bytes(placement);
     if (!bytes.ok()) return std::move(bytes).error();
     alone[i] = *use;
-    own[i] = *step;
+    own[i] = *by_itself;
     device_bytes = std::max(device_bytes, *bytes);
   }
-  std::array<DeviceUse, 2> use = alone;
-  std::array<StepPrediction, 2> step = own;
-  std::array<double, 2> stretch = {1, 1};
-  for (int round = 0; round < most_rounds; ++round) {
-    double moved = 0;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const double next = stretch_of(sharing, alone[i], use[1 - i]);
-      // Half way each time, so that the two do not swing.
-      const double taken = stretch[i] + (next - stretch[i]) / 2;
-      moved = std::max(moved, std::abs(taken - stretch[i]));
-      stretch[i] = taken;
-      auto longer = jobs[i]->predict(stretched(placement, taken));
-      if (!longer.ok()) return std::move(longer).error();
-      step[i] = *longer;
-      // The device does the same work for it, in a longer step.
-      use[i].busy = alone[i].busy * ratio(own[i].step_ns, step[i].step_ns);
-    }
-    if (moved < settled) break;
-  }
+  const auto steps = settle(sharing, alone, [&](std::size_t i, double stretch) -> Result<double> {
+    auto longer = jobs[i]->predict(stretched(placement, stretch));
+    if (!longer.ok()) return std::move(longer).error();
+    step[i] = *longer;
+    return 1 / ratio(own[i].step_ns, step[i].step_ns);
+  });
+  if (!steps.ok()) return steps.error();
   Corun answer{.first = step[0], .second = step[1]};
   answer.first_share = ratio(own[0].step_ns, step[0].step_ns);
   answer.second_share = ratio(own[1].step_ns, step[1].step_ns);

@@ -23,8 +23,8 @@ from ._foretrace import Corun, Error, RestartCost, Sharing, StepPrediction
 
 __version__ = _foretrace.__version__
 __all__ = ["Breakdown", "Corun", "Error", "Inspection", "PlanResult", "Predictions", "Predictor", "Recording", "RestartCost",
-           "ScheduleResult", "SearchResult", "Sharing", "SimulateResult", "Step", "StepPrediction", "SweepResult",
-           "WhatIfResult", "inspect", "plan", "read", "schedule", "search", "simulate", "sweep", "whatif"]
+           "ScheduleResult", "SearchResult", "ServingResult", "Sharing", "SimulateResult", "Step", "StepPrediction",
+           "StreamsResult", "SweepResult", "WhatIfResult", "inspect", "plan", "read", "schedule", "search", "simulate", "sweep", "whatif"]
 
 
 def _configs() -> str:
@@ -158,6 +158,36 @@ class ScheduleResult(_Shown):
 
     def _figures(self):
         return {"policies": ", ".join(run["policy"]["name"] for run in self.runs)}
+
+
+@dataclasses.dataclass(frozen=True)
+class ServingResult(_Shown):
+    """Requests to a served model. Times are means."""
+    first_token_ns: int
+    token_ns: int
+    output_tokens_per_s: float
+    requests: typing.List[dict] = dataclasses.field(repr=False)
+    document: dict = dataclasses.field(repr=False)
+
+    def frame(self):
+        """One row per request."""
+        return _frame(self.requests)
+
+    def _figures(self):
+        return {"first token": f"{self.first_token_ns / 1e6:.1f} ms", "token": f"{self.token_ns / 1e6:.1f} ms",
+                "tokens/s": f"{self.output_tokens_per_s:.0f}"}
+
+
+@dataclasses.dataclass(frozen=True)
+class StreamsResult(_Shown):
+    """Scores of frames on engines, and loads of a benchmark's queries."""
+    scenarios: typing.List[dict]
+    loads: typing.List[dict]
+    document: dict = dataclasses.field(repr=False)
+
+    def _figures(self):
+        scores = {one["scenario"]: f"{one['score']:.1f}" for one in self.scenarios}
+        return scores | {one["kind"]: f"{one['samples_per_s']:.1f} samples/s" for one in self.loads}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -360,9 +390,16 @@ def plan(model: str, cluster: str, *, gpus: int = 0, batch: float = 0, sequence:
     return PlanResult(document["plans"], document)
 
 
-def schedule(path) -> ScheduleResult:
-    """Simulates jobs on a cluster under scheduling policies."""
-    document = json.loads(_foretrace.schedule(os.fspath(path)))
+def schedule(path) -> typing.Union[ScheduleResult, ServingResult, StreamsResult]:
+    """Simulates jobs on a cluster under scheduling policies; or requests to a served model; or streams of queries and
+    frames: what the file holds."""
+    document = json.loads(_foretrace.schedule(os.fspath(path), _configs()))
+    if document["schema"] == "foretrace.serving_result/1":
+        figures = document["figures"]
+        return ServingResult(figures["first_token"]["mean_ns"], figures["token"]["mean_ns"],
+                             figures["output_tokens_per_s"], figures["requests"], document)
+    if document["schema"] == "foretrace.streams_result/1":
+        return StreamsResult(document["scenarios"], document["loads"], document)
     return ScheduleResult(document["runs"], document)
 
 

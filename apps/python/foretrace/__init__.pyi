@@ -53,6 +53,21 @@ class ScheduleResult:
     def frame(self) -> Any: ...
 
 @dataclass(frozen=True)
+class ServingResult:
+    first_token_ns: int
+    token_ns: int
+    output_tokens_per_s: float
+    requests: List[Dict[str, Any]]
+    document: Dict[str, Any]
+    def frame(self) -> Any: ...
+
+@dataclass(frozen=True)
+class StreamsResult:
+    scenarios: List[Dict[str, Any]]
+    loads: List[Dict[str, Any]]
+    document: Dict[str, Any]
+
+@dataclass(frozen=True)
 class SearchResult:
     best: List[str]
     step_ns: int
@@ -111,7 +126,7 @@ def search(path: Union[Path, Sequence[Path], Recording], what_ifs: Union[str, Se
            **options: Any) -> SearchResult: ...
 def plan(model: Path, cluster: Path, *, gpus: int = ..., batch: float = ..., sequence: int = ...,
          framework: str = ..., precision: str = ..., top: int = ...) -> PlanResult: ...
-def schedule(path: Path) -> ScheduleResult: ...
+def schedule(path: Path) -> Union[ScheduleResult, ServingResult, StreamsResult]: ...
 def sweep(sweep: Union[Path, Dict[str, Any]], folder: Path, *, threads: int = ..., top: int = ...,
           fresh: bool = ..., client: Any = ...) -> SweepResult: ...
 

@@ -1,0 +1,93 @@
+// A served language model under load, as users write it (schema foretrace.serving/1), and what
+// comes of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/driver/scheduler/simulation/metrics.h"
+#include "models/serving/engine.h"
+#include "models/serving/request.h"
+#include "models/serving/service.h"
+#include "models/serving/step_cost.h"
+#include "models/workloads/model_spec.h"
+#include "sim/core/result.h"
+
+namespace foretrace::driver {
+
+inline constexpr std::string_view serving_schema = "foretrace.serving/1";
+
+/// What a request must keep to count as well served; 0: anything.
+struct ServiceLimits {
+  std::int64_t first_token_ns = 0;
+  std::int64_t token_ns = 0;
+};
+
+struct Serving {
+  std::string path;
+  std::vector<std::string> files;  ///< that it names
+  std::shared_ptr<const ModelSpec> model;
+  std::shared_ptr<const Cluster> cluster;
+  std::shared_ptr<const Framework> framework;
+  ServingEngine engine;
+  ServedModel served;
+  ServiceOptions options;  ///< cache_blocks 0: as many as fit
+  double memory_share = 0.9;
+  std::vector<ServingRequest> requests;
+  std::size_t first_counted = 0;  ///< figures are about these requests only
+  std::size_t counted = SIZE_MAX;
+  ServiceLimits limits;
+
+  [[nodiscard]] std::uint32_t accelerators() const {
+    return served.tensor * (options.replicas + options.prompt_replicas);
+  }
+};
+
+/// Errors name file, JSON pointer, what was got and what is expected.
+[[nodiscard]] Result<Serving> read_serving(const Catalogue& catalogue, const std::string& path);
+[[nodiscard]] Result<Serving> parse_serving(const Catalogue& catalogue, std::string_view text,
+                                            const std::string& where);
+/// True if the file names this schema at its beginning.
+[[nodiscard]] bool is_serving_file(const std::string& path);
+
+/// One accelerator alone, without a network.
+[[nodiscard]] Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
+                                                                      std::string_view name);
+/// For a constant number of requests in flight: a round before the requests, whose members end one
+/// after the other, and a round behind them, so that those that count see a load that is even.
+void surround_closed_loop(Serving& serving);
+/// Pointers of `served` set, the cache as large as memory allows where nothing else is asked for.
+[[nodiscard]] Result<Serving> complete_serving(Serving serving);
+
+using scheduling::Spread;
+
+struct ServingFigures {
+  Spread first_token_s;
+  Spread token_s;  ///< per request the mean time of every token after the first
+  Spread latency_s;
+  Spread waiting_s;  ///< until the first step that computes some of it
+  double output_tokens_per_s = 0;
+  double requests_per_s = 0;
+};
+
+struct ServingAnswer {
+  Service service;
+  ServingFigures figures;
+  ServingFigures low;   ///< with every time at the low end of its range
+  ServingFigures high;  ///< and at the high end
+  std::size_t done = 0;
+  std::size_t refused = 0;
+  std::size_t within_limits = 0;
+  std::int64_t preemptions = 0;
+  std::int64_t prompt_tokens = 0;
+  std::int64_t cached_tokens = 0;  ///< of the prompts, found in the cache
+  double use = 0;                  ///< share of the time in which replicas compute
+};
+
+/// `with_range`: also at both ends of the range of its times.
+[[nodiscard]] ServingAnswer run_serving(const Serving& serving, bool with_range = true);
+
+}  // namespace foretrace::driver

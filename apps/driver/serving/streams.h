@@ -1,0 +1,63 @@
+// Benchmarks of streams as users write them (schema foretrace.streams/1): frames of XRBench on some
+// engines, and the loads of MLPerf Inference on a system whose batch times are known.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/streams/frames.h"
+#include "models/streams/load_rules.h"
+#include "sim/core/result.h"
+
+namespace foretrace::driver {
+
+inline constexpr std::string_view streams_schema = "foretrace.streams/1";
+
+/// Times of batches of a system; between them time grows evenly, beyond the last as before it.
+struct BatchTimes {
+  std::vector<std::pair<std::int64_t, std::int64_t>> points;  ///< samples, ns; ascending
+  [[nodiscard]] std::int64_t at(std::int64_t samples) const;
+};
+
+/// One load that is asked for.
+struct LoadRequest {
+  std::string kind;  ///< single_stream, multi_stream, server, offline
+  std::int64_t queries = 1024;
+  double share = 0;  ///< of the queries that count for the latency
+  std::int64_t samples = 1;
+  std::int64_t every_ns = 0;
+  std::int64_t bound_ns = 0;
+  std::int64_t largest_batch = 1;
+  std::uint64_t seed = 0;
+};
+
+struct Streams {
+  std::string path;
+  std::vector<streams::FrameScenario> scenarios;
+  std::vector<streams::FrameEngine> engines;
+  streams::FrameOptions frames;
+  BatchTimes batches;
+  std::vector<LoadRequest> loads;
+};
+
+struct LoadAnswer {
+  LoadRequest request;
+  streams::LoadFigures figures;
+  std::optional<double> rate;  ///< server: the highest that keeps the bound
+};
+struct StreamsAnswer {
+  std::vector<streams::ScenarioScore> scores;
+  std::vector<LoadAnswer> loads;
+};
+
+[[nodiscard]] Result<Streams> read_streams(const Catalogue& catalogue, const std::string& path);
+[[nodiscard]] Result<Streams> parse_streams(const Catalogue& catalogue, std::string_view text,
+                                            const std::string& where);
+[[nodiscard]] bool is_streams_file(const std::string& path);
+[[nodiscard]] Result<StreamsAnswer> run_streams(const Streams& streams);
+
+}  // namespace foretrace::driver

@@ -1,0 +1,115 @@
+// Two training jobs on one accelerator, from how fast each is alone (Gavel's pairs under MPS).
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/driver/predictor/sharing.h"
+#include "apps/driver/validate/tables/row_prediction.h"
+
+namespace foretrace::driver::table_readers::colocation_parts {
+namespace {
+
+using Times = std::map<double, double>;  ///< seconds of a step alone, by batch size
+
+/// What every model takes alone: of all rows.
+std::map<std::string, Times> times_alone(const TruthTable& table) {
+  std::map<std::string, Times> times;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const TruthRow row = table.row(i);
+    for (const char job : {'a', 'b'}) {
+      const double rate = row.number_or(fmt::format("alone_{}", job), 0);
+      if (!(rate > 0)) continue;
+      times[row.text(fmt::format("model_{}", job))]
+           [row.number_or(fmt::format("batch_{}", job), 0)] = 1 / rate;
+    }
+  }
+  return times;
+}
+
+/// Share of a step in which the device works. Device time grows with the batch, the rest does not:
+/// where a step grows fastest from one batch size to the next it is bound by the device, and that
+/// growth per sample is the device time of a sample. With one batch size alone nothing is known,
+/// and the device is taken for busy.
+double busy_share(const Times& times, double batch) {
+  double per_sample = 0;
+  for (auto at = times.begin(); at != times.end() && std::next(at) != times.end(); ++at) {
+    const auto next = std::next(at);
+    per_sample = std::max(per_sample, (next->second - at->second) / (next->first - at->first));
+  }
+  if (!(per_sample > 0)) return 1;
+  return std::min(1.0, per_sample * batch / times.at(batch));
+}
+
+struct Ranks {
+  std::vector<double> predicted;
+  std::vector<double> alike;
+  std::vector<double> measured;
+  std::vector<double> predicted_share;
+  std::vector<double> measured_share;
+};
+
+std::string ranks_note(const Ranks& ranks) {
+  return fmt::format(
+      "rank correlation of rates {:.3f}, with all pairs slowed alike {:.3f}; of speeds against "
+      "alone {:.3f}, with all pairs alike 0",
+      rank_correlation(ranks.predicted, ranks.measured),
+      rank_correlation(ranks.alike, ranks.measured),
+      rank_correlation(ranks.predicted_share, ranks.measured_share));
+}
+
+Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& /*inputs*/) {
+  const std::map<std::string, Times> times = times_alone(table);
+  TableResult result;
+  result.name = table.id;
+  result.unit = "steps/s";
+  Ranks ranks;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const TruthRow row = table.row(i);
+    std::array<DeviceUse, 2> use;
+    std::array<double, 2> alone = {row.number_or("alone_a", 0), row.number_or("alone_b", 0)};
+    std::array<double, 2> shared = {row.number_or("shared_a", 0), row.number_or("shared_b", 0)};
+    if (!(alone[0] > 0 && alone[1] > 0 && shared[0] > 0 && shared[1] > 0)) {
+      result.skipped.push_back({i, "the pair was not run, or does not fit in memory"});
+      continue;
+    }
+    for (std::size_t job = 0; job < 2; ++job) {
+      const char letter = job == 0 ? 'a' : 'b';
+      use[job].busy = busy_share(times.at(row.text(fmt::format("model_{}", letter))),
+                                 row.number_or(fmt::format("batch_{}", letter), 0));
+    }
+    const std::array<double, 2> speed = shared_speeds(Sharing::mps, use);
+    for (std::size_t job = 0; job < 2; ++job) {
+      // At most as fast as alone; at least half of what is predicted.
+      result.points.push_back({i, job == 0 ? "shared_a" : "shared_b", alone[job] * speed[job],
+                               alone[job] * speed[job] / 2, alone[job], shared[job], ""});
+      ranks.predicted.push_back(alone[job] * speed[job]);
+      ranks.alike.push_back(alone[job]);
+      ranks.measured.push_back(shared[job]);
+      ranks.predicted_share.push_back(speed[job]);
+      ranks.measured_share.push_back(shared[job] / alone[job]);
+    }
+  }
+  result.notes.push_back(ranks_note(ranks));
+  result.notes.emplace_back(
+      "only rates alone are known of the jobs: how busy each keeps the device follows from how its "
+      "steps grow with the batch, and its kernels are taken to fill the device");
+  return std::vector{std::move(result)};
+}
+
+constexpr std::array<std::string_view, 1> names = {"colocation_pairs_*"};
+
+constexpr TableReaderInfo info = {"colocation", "two training jobs on one accelerator", names,
+                                  read};
+
+}  // namespace
+}  // namespace foretrace::driver::table_readers::colocation_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo colocation;
+constinit const TableReaderInfo colocation = colocation_parts::info;
+}  // namespace foretrace::driver::table_readers

@@ -1,0 +1,251 @@
+#include "models/serving/step_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/catalogue/kernel_class.h"
+#include "models/collectives/collective_costs.h"
+#include "models/parallelism/plan.h"
+#include "models/program/job.h"
+#include "models/workloads/transformer.h"
+#include "sim/core/params.h"
+
+namespace foretrace {
+namespace {
+
+// Logits are cast to fp32 (2 read, 4 written), and the softmax and the draw read them once each.
+constexpr double draw_bytes_per_logit = 14;
+constexpr std::uint32_t draw_kernels = 4;
+
+ParallelPlan plan_of(const ServedModel& served) {
+  ParallelPlan plan;
+  plan.tensor = served.tensor;
+  return plan;
+}
+
+/// Layers of one accelerator when this many tokens go through the model.
+Workload workload_of(const ServedModel& served, double tokens) {
+  BatchShape batch;
+  batch.sequences = std::max(1.0, tokens);
+  batch.length = 1;
+  batch.keys = 1;
+  batch.pass = Pass::decode;
+  batch.number_bytes = std::max(1, bytes_per_number(served.precisions.activations));
+  Workload workload = build_transformer(*served.model, batch, served.framework->kernels);
+  divide(workload, plan_of(served));
+  return workload;
+}
+
+Placement tensor_group(const ServedModel& served) {
+  return place(*served.cluster, axis_of(plan_of(served), Axis::tensor));
+}
+
+/// Every rank of the group sees all tokens and has a part of each expert, or some experts whole.
+Operator expert_part(const Operator& op, const ServedModel& served, double tokens) {
+  const ExpertSpec& experts = served.model->experts;
+  const double spread = served.experts;
+  const double divided = served.tensor / spread;
+  Operator part = op;
+  if (op.type != OperatorType::product) {
+    part.shape.n /= divided;
+    part.shape.m /= spread;
+    return part;
+  }
+  // An expert without a token is not read: with k of n experts per token, drawn evenly.
+  const double visited =
+      1 - std::pow(1 - experts.top_k / static_cast<double>(experts.count), tokens);
+  const double local = experts.count / spread;
+  const double active = std::max(1.0, local * visited);
+  part.shape.batch = active;
+  part.shape.m = tokens * experts.top_k / spread / active;
+  (op.split == Split::columns ? part.shape.n : part.shape.k) /= divided;
+  return part;
+}
+
+double stored_bytes(const ServedModel& served, const Operator& op) {
+  const double whole = std::max(1, bytes_per_number(served.precisions.activations));
+  if (op.keeps_precision || op.type != OperatorType::product) return whole;
+  const bool is_stored_small = served.model->experts.count == 0 || op.is_expert;
+  const double usual = served.precisions.layers_in_8_bit ? 1 : whole;
+  return is_stored_small ? std::min(usual, served.weight_bytes) : usual;
+}
+
+}  // namespace
+
+Status check_served(const ServedModel& served) {
+  if (const Status fine = check_plan(plan_of(served), *served.model); !fine) {
+    return Error{fine.error().code, "/parallelism/" + fine.error().message};
+  }
+  const auto refuse = [](std::string_view at, const std::string& what) {
+    return Error{ErrorCode::bad_config, fmt::format("{}: {}", at, what)};
+  };
+  if (served.tensor > served.cluster->accelerators()) {
+    return refuse("/parallelism/tensor",
+                  fmt::format("got {}, expected at most the {} accelerators", served.tensor,
+                              served.cluster->accelerators()));
+  }
+  const std::uint32_t count = served.model->experts.count;
+  const bool divides = count > 0 && count % served.experts == 0;
+  if (served.tensor % served.experts != 0 || (served.experts > 1 && !divides)) {
+    return refuse("/parallelism/experts",
+                  fmt::format("got {}, expected a divisor of the {} accelerators and of the {} "
+                              "experts",
+                              served.experts, served.tensor, served.model->experts.count));
+  }
+  if (served.framework->kernels.attention == AttentionKernel::unfused) {
+    return refuse("/engine", fmt::format("its framework {} has no fused attention, which a cache "
+                                         "in blocks needs",
+                                         in_quotes(served.framework->name)));
+  }
+  return check_precision(served.precisions, served.cluster->accelerator);
+}
+
+double StepWork::tokens() const {
+  double sum = writers;
+  for (const PromptPart& part : prompts) sum += part.tokens;
+  return sum;
+}
+
+double StepTime::total() const {
+  double sum = 0;
+  for (const double ns : by_source) sum += ns;
+  return sum;
+}
+
+StepCost::StepCost(const ServedModel& served)
+    : served_(served), kernels_(*served.cluster, *served.framework, served.precisions) {
+  const Workload one = workload_of(served, 1);
+  const TransformerSpec& spec = *served.model;
+  const double cached = spec.latent.key_rank > 0
+                            ? spec.latent.key_rank + spec.latent.rope_size
+                            : 2 * std::max(1.0, spec.kv_heads / served.tensor) * spec.head_size;
+  for (const BlockRun& run : one.order) {
+    const Block& block = one.blocks[run.block];
+    for (const Operator& op : block.operators) {
+      const double share = op.is_expert ? served.tensor : 1;  // divided here, not by the plan
+      const bool is_tied =
+          one.ties_embeddings && block.role == BlockRole::head && op.type == OperatorType::product;
+      if (!is_tied) weight_bytes_ += run.count * op.weights / share * stored_bytes(served, op);
+      if (op.type != OperatorType::attention) continue;
+      attention_.push_back({op, static_cast<double>(run.count)});
+      cache_bytes_ += run.count * cached * served.cache_bytes;
+    }
+  }
+}
+
+void StepCost::add_exchange(const Exchange& exchange, double count, StepTime& time) const {
+  if (exchange.kind == CollectiveKind::none || served_.tensor <= 1) return;
+  const Placement group = tensor_group(served_);
+  CollectiveTime one = collective_time(*served_.cluster, {exchange.kind, exchange.bytes, group});
+  const double link = served_.cluster->link_bandwidth;
+  if (exchange.kind == CollectiveKind::all_reduce && served_.one_shot_ns > 0 && group.nodes == 1 &&
+      link > 0) {
+    one.ns =
+        std::min(one.ns, served_.one_shot_ns + (group.ranks - 1) * exchange.bytes / link * 1e9);
+  }
+  const CostSource source = group.nodes > 1 ? CostSource::network : CostSource::local;
+  time.by_source[static_cast<std::size_t>(source)] += count * one.ns;
+}
+
+void StepCost::add(const Operator& op, double tokens, double count, StepTime& time) const {
+  if (op.type == OperatorType::attention) return;
+  if (op.type == OperatorType::combine) {
+    // Ranks add up what their parts of the experts gave.
+    const double bytes = tokens * served_.model->hidden * kernels_.number_bytes();
+    add_exchange({CollectiveKind::all_reduce, Axis::tensor, Overlap::none, bytes}, count, time);
+    return;
+  }
+  add_exchange(op.forward, count, time);
+  const Operator part = op.is_expert ? expert_part(op, served_, tokens) : op;
+  const double stored = stored_bytes(served_, op);
+  const double usual = served_.precisions.layers_in_8_bit ? 1 : kernels_.number_bytes();
+  const bool is_small = op.type == OperatorType::product && stored < usual;
+  const KernelTime kernel =
+      is_small ? kernels_.stored_product(part, stored) : kernels_.forward(part);
+  time.by_source[static_cast<std::size_t>(kernel.source)] += count * kernel.ns;
+}
+
+StepTime StepCost::dense(std::uint32_t tokens, bool head) {
+  auto& known = head ? head_ : body_;
+  if (const auto found = known.find(tokens); found != known.end()) return found->second;
+  StepTime time;
+  const Workload workload = workload_of(served_, tokens);
+  for (const BlockRun& run : workload.order) {
+    const Block& block = workload.blocks[run.block];
+    if ((block.role == BlockRole::head) != head) continue;
+    for (const Operator& op : block.operators) add(op, tokens, run.count, time);
+  }
+  if (head) {
+    const KernelTime draw = kernels_.move(
+        static_cast<double>(tokens) * served_.model->vocabulary * draw_bytes_per_logit,
+        draw_kernels);
+    time.by_source[static_cast<std::size_t>(draw.source)] += draw.ns;
+  }
+  return known.emplace(tokens, time).first->second;
+}
+
+// Where memory bounds it, the cached numbers are what is read.
+KernelTime StepCost::attend(const Operator& op) const {
+  const KernelTime whole = kernels_.forward(op);
+  if (whole.source != CostSource::memory || !(served_.cache_bytes < kernels_.number_bytes())) {
+    return whole;
+  }
+  Operator small = op;
+  small.attention.keys *= served_.cache_bytes / kernels_.number_bytes();
+  return kernels_.forward(small);
+}
+
+void StepCost::add_attention(const StepWork& work, StepTime& time) const {
+  const auto book = [&time](const KernelTime& kernel, double count) {
+    time.by_source[static_cast<std::size_t>(kernel.source)] += count * kernel.ns;
+  };
+  for (const Attention& layer : attention_) {
+    const double window = layer.op.attention.window;
+    const auto seen = [window](double keys) { return window > 0 ? std::min(window, keys) : keys; };
+    Operator op = layer.op;
+    op.attention.causal = false;
+    op.attention.window = 0;
+    if (work.writers > 0) {
+      op.shape.batch = work.writers;
+      op.attention.queries = 1;
+      op.attention.keys = seen(work.writer_keys / work.writers);
+      book(attend(op), layer.count);
+    }
+    for (const PromptPart& part : work.prompts) {
+      // A query sees what is before the part, and of the part half on average.
+      op.shape.batch = 1;
+      op.attention.queries = part.tokens;
+      op.attention.keys = seen(part.before + (part.tokens + 1) / 2);
+      book(attend(op), layer.count);
+    }
+  }
+}
+
+StepTime StepCost::of(const StepWork& work) {
+  const auto tokens = static_cast<std::uint32_t>(std::llround(work.tokens()));
+  StepTime time = dense(std::max(1U, tokens), false);
+  const auto drawn = static_cast<std::uint32_t>(std::llround(work.drawn));
+  if (drawn > 0) {
+    const StepTime head = dense(drawn, true);
+    for (std::size_t i = 0; i < cost_source_count; ++i) time.by_source[i] += head.by_source[i];
+  }
+  add_attention(work, time);
+  return time;
+}
+
+Ranged StepCost::spread(const StepTime& time) const {
+  double below = 0;
+  double above = 0;
+  const double total = std::max(time.total(), 1e-9);
+  for (std::size_t i = 0; i < cost_source_count; ++i) {
+    const Ranged range = kernels_.spread(static_cast<CostSource>(i));
+    const double share = time.by_source[i] / total;
+    below += std::pow(share * (1 - range.low), 2);
+    above += std::pow(share * (range.high - 1), 2);
+  }
+  return {1, 1 - std::sqrt(below), 1 + std::sqrt(above)};
+}
+
+}  // namespace foretrace

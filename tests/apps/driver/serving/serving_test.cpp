@@ -1,0 +1,93 @@
+#include "apps/driver/serving/serving.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/configs.h"
+
+using foretrace::driver::parse_serving;
+using foretrace::driver::run_serving;
+using foretrace::driver::ServingAnswer;
+
+namespace {
+
+std::string document(const std::string& rest) {
+  return R"({"schema": "foretrace.serving/1", "model": "llama3_8b", "engine": "vllm", )" + rest +
+         "}";
+}
+
+std::string error_of(const std::string& rest) {
+  const auto read = parse_serving(*foretrace::test::shipped(), document(rest), "mine.json");
+  return read.ok() ? "" : read.error().message;
+}
+
+const std::string few =
+    R"("requests": {"columns": ["arrival_s", "input_tokens", "output_tokens"], "rows": [[0, 100, 5]]})";
+
+}  // namespace
+
+TEST_CASE("serving: one clear line for every mistake") {
+  const std::string h100 = R"("accelerator": "h100_sxm", )";
+  CHECK(error_of(h100 + few).empty());
+  CHECK(error_of(few).find("either a cluster or one accelerator") != std::string::npos);
+  CHECK(error_of(R"("accelerator": "h100_sx", )" + few).find("h100_sxm") != std::string::npos);
+  CHECK(error_of(h100 + R"("parallelism": {"tensor": 2}, )" + few).find("/parallelism/tensor") !=
+        std::string::npos);
+  CHECK(error_of(h100 + R"("weight_bits": 0, )" + few).find("/weight_bits") != std::string::npos);
+  CHECK(error_of(h100 + R"("prompt_replicas": 1, )" + few).find("/transfer") != std::string::npos);
+  CHECK(error_of(h100 + R"("requests": {"columns": ["input_tokens"], "rows": [[5]]})")
+            .find("output_tokens") != std::string::npos);
+  CHECK(error_of(h100 + R"("requests": {"generate": {"requests": 3, "input_tokens": 5,
+                            "output_tokens": 5}})")
+            .find("per_second") != std::string::npos);
+  // 16 GB of weights in 16 GiB x 0.9.
+  CHECK(
+      error_of(R"("accelerator": "t4", "precision": "fp16", )" + few).find("no room for a cache") !=
+      std::string::npos);
+  CHECK(error_of(h100 + R"("steps": {"chunked_prompts": false, "batched_tokens": 64}, )" + few)
+            .find("/steps/batched_tokens") != std::string::npos);
+}
+
+TEST_CASE("serving: the ends of the range lie around the prediction, and limits are counted") {
+  const auto read =
+      parse_serving(*foretrace::test::shipped(),
+                    document(R"("accelerator": "h100_sxm", "limits": {"token": "1 ns"},
+                  "requests": {"generate": {"requests": 50, "per_second": 20, "input_tokens": 500,
+                                            "output_tokens": 50, "spread": 0.5, "seed": 3}})"),
+                    "mine.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const ServingAnswer answer = run_serving(*read);
+  CHECK(answer.done == 50);
+  CHECK(answer.within_limits == 0);
+  CHECK(answer.low.token_s.mean < answer.figures.token_s.mean);
+  CHECK(answer.high.token_s.mean > answer.figures.token_s.mean);
+}
+
+TEST_CASE("serving: a constant load begins evenly and counts only what was asked for") {
+  const auto read =
+      parse_serving(*foretrace::test::shipped(),
+                    document(R"("accelerator": "h100_sxm", "requests": {"generate": {"requests": 16,
+                  "in_flight": 4, "input_tokens": 100, "output_tokens": 40}})"),
+                    "mine.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  CHECK(read->requests.size() == 4 + 16 + 4);
+  CHECK(read->requests[0].output_tokens == 10);
+  CHECK(read->requests[3].output_tokens == 40);
+  CHECK(run_serving(*read, false).done == 16);
+}
+
+TEST_CASE("serving: common beginnings make first tokens come sooner") {
+  const auto first_token = [](const std::string& cache) {
+    const auto read =
+        parse_serving(*foretrace::test::shipped(),
+                      document(R"("accelerator": "h100_sxm", "steps": {"prefix_cache": )" + cache +
+                               R"(}, "requests": {"generate": {"requests": 60, "per_second": 5,
+                     "input_tokens": 4000, "output_tokens": 20, "prefix_groups": 2,
+                     "prefix_tokens": 3500}})"),
+                      "mine.json");
+    REQUIRE_MESSAGE(read.ok(), read.error().message);
+    return run_serving(*read, false).figures.first_token_s.mean;
+  };
+  CHECK(first_token("true") < 0.5 * first_token("false"));
+}
