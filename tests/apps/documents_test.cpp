@@ -63,6 +63,20 @@ TEST_CASE("a comparison follows its schema, and its reasons add up to the differ
   CHECK(sum == checked["change_ns"]);
 }
 
+TEST_CASE("two runs on one device follow their schema, and neither gets faster") {
+  const std::string demo = demo_trace;
+  const json beside = document_of("corun " + demo + " " + demo + " --json");
+  check_against("corun-1.json", beside);
+  REQUIRE(beside["ways"].size() == 3);
+  // Two of a kind fare alike, and no way to share makes either faster than alone.
+  for (const json& way : beside["ways"]) {
+    CHECK(way["first_step_ns"] == way["second_step_ns"]);
+    CHECK(way["first_step_ns"] >= beside["runs"][0]["step_ns"]);
+    CHECK(way["together"].get<double>() <= 2.0);
+  }
+  CHECK(run_program("corun " + demo).code == 2);
+}
+
 TEST_CASE("plans follow their schema, and say what they rest on") {
   const json document =
       document_of("plan llama3_8b --cluster dgx_a100 --gpus 8..16 --batch 64 --json");
@@ -336,11 +350,13 @@ TEST_CASE("tables of measured figures follow their schema") {
 TEST_CASE("every command that prints JSON names a schema that is shipped") {
   // Documents name theirs; these print one without a name.
   const std::vector<std::string> names = {
-      "result-1",          "inspect-1",        "critical-path-1",  "communication-1",
-      "validation-1",      "formats-1",        "costs-1",          "list-1",
-      "explain-1",         "convert-1",        "completion-1",     "tables-1",
-      "schedule_result-1", "sweep_result-1",   "plan-1",           "recorded_plans-1",
-      "export-1",          "serving_result-1", "streams_result-1", "mapping_result-1"};
+      "result-1",          "inspect-1",        "critical-path-1",
+      "communication-1",   "validation-1",     "formats-1",
+      "costs-1",           "list-1",           "explain-1",
+      "convert-1",         "completion-1",     "tables-1",
+      "schedule_result-1", "sweep_result-1",   "plan-1",
+      "recorded_plans-1",  "export-1",         "serving_result-1",
+      "streams_result-1",  "mapping_result-1", "corun-1"};
   for (const std::string& name : names) {
     const json schema = read_schema(name + ".json");
     CHECK(schema["$id"] == "foretrace." + name.substr(0, name.size() - 2) + "/1");

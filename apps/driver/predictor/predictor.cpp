@@ -130,6 +130,7 @@ Result<RestartCost> Predictor::restart_cost(const CheckpointStore& store) const 
                      .load_ns = store.start_ns + std::llround(size / store.read_bytes_per_s * 1e9)};
 }
 
+std::string Predictor::accelerator() const { return source_->accelerator(); }
 std::size_t Predictor::tasks() const { return source_->tasks(); }
 std::int64_t Predictor::step_ns() const { return source_->step_ns(); }
 

@@ -102,6 +102,8 @@ class Predictor {
   /// the job's state is not known: its memory was not recorded, or ranks divide it among them.
   [[nodiscard]] Result<RestartCost> restart_cost(const CheckpointStore& store) const;
 
+  /// The product that the job was recorded on; empty: not known, or a scenario.
+  [[nodiscard]] std::string accelerator() const;
   [[nodiscard]] std::size_t tasks() const;     ///< of the job as it is; 0 for a scenario
   [[nodiscard]] std::int64_t step_ns() const;  ///< of the job as it is, simulated
 

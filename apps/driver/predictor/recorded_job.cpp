@@ -132,6 +132,9 @@ class RecordedJob final : public Predictor::Source {
     return Error{ErrorCode::no_match,
                  "restart: the recording tells of no weights, expected one with memory or shapes"};
   }
+  std::string accelerator() const override {
+    return recording_.accelerator ? recording_.accelerator->name : std::string();
+  }
   std::size_t tasks() const override { return recording_.graph().size(); }
   std::int64_t step_ns() const override { return replay_.run.answer.step_ns; }
 

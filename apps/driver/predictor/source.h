@@ -27,6 +27,8 @@ class Predictor::Source {
   [[nodiscard]] virtual Result<DeviceUse> use(const JobPlacement& placement) const = 0;
   /// Parameters and states of the optimizer, each once. Error: not known.
   [[nodiscard]] virtual Result<std::int64_t> state_bytes() const = 0;
+  /// The product that the job was recorded on, by the name of its file; empty: not known.
+  [[nodiscard]] virtual std::string accelerator() const { return {}; }
   [[nodiscard]] virtual std::size_t tasks() const = 0;
   [[nodiscard]] virtual std::int64_t step_ns() const = 0;
   /// Of the device at this placement; 0: not known.

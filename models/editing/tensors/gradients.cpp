@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <utility>
 
 #include "sim/core/text.h"
@@ -234,25 +233,6 @@ Gradients GradientFinder::of(const TrainingPass& pass, double parameters) const 
   if (update.parameters <= 0) return {};
   return finder.spread(update.parameters, std::max<std::size_t>(update.tensors, 1),
                        GradientEvidence::update);
-}
-
-double count_parameters(const KernelEditor& editor) {
-  double most = 0;
-  const auto kernels = describe_works(editor.graph(), editor.accelerator());
-  for (const Update& update : find_updates(editor.graph(), kernels)) {
-    most = std::max(most, update.parameters);
-  }
-  if (most > 0) return most;
-  std::map<std::pair<std::int32_t, std::int32_t>, double> weights;
-  for (const Tensor& tensor : editor.graph().context().tensors) {
-    if (tensor.category != TensorCategory::weight) continue;
-    weights[{tensor.rank, tensor.device}] += static_cast<double>(tensor.bytes) / 4;
-  }
-  for (const auto& [device, numbers] : weights) most = std::max(most, numbers);
-  for (const TrainingPass& pass : find_passes(editor)) {
-    most = std::max(most, Finder(editor, pass).weights().numbers());
-  }
-  return most;
 }
 
 }  // namespace foretrace::editing

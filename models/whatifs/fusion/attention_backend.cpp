@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,7 +46,7 @@ constexpr ParamInfo type_param = {
     .name = "type",
     .type = ParamType::text,
     .default_text = "recorded",
-    .doc = "recorded: as the kernels have it; half: 16 bit, for use behind mixed_precision.",
+    .doc = "recorded: as the kernels have it; half: 16 bit, together with mixed_precision alone.",
     .choices = "recorded|half"};
 constexpr ParamInfo table_param = {
     .name = "table",
@@ -103,9 +105,12 @@ class Switch {
     }
     if (editor_.untouched()) return nothing();
     std::string note = fmt::format(
-        "attention in {}: {}; {} kernels by the ratio of two rates, {} "
+        "attention in {}, {}: {}; {} kernels by the ratio of two rates, {} "
         "by FLOPs, {} of single operators",
-        backend_, editor_.sums_text(), by_ratio_, by_flops_, fused_.count());
+        backend_,
+        causal_ ? "each position attends to earlier ones (mask=causal)"
+                : "all pairs of positions (mask=full; a decoder has mask=causal)",
+        editor_.sums_text(), by_ratio_, by_flops_, fused_.count());
     if (other_type_ > 0) {
       note += fmt::format("; {} have a type without rates of it and stay", other_type_);
     }
@@ -116,11 +121,17 @@ class Switch {
 
  private:
   [[nodiscard]] Error nothing() const {
+    if (measured_fp32_ > 0) {
+      return {ErrorCode::no_match,
+              fmt::format("type=half, but the time of {} attentions is that of fp32, expected "
+                          "mixed_precision beside it",
+                          measured_fp32_)};
+    }
     if (other_type_ > 0) {
       return {ErrorCode::no_match,
               fmt::format("{} attentions are in fp32, for which the table has no rates of {}, "
-                          "expected backend=efficient, or mixed_precision with type=half",
-                          other_type_, backend_)};
+                          "expected {}mixed_precision beside type=half",
+                          other_type_, backend_, fp32_advice())};
     }
     if (same_ > 0) {
       return {ErrorCode::no_match, fmt::format("attention runs in {} already", backend_)};
@@ -128,6 +139,16 @@ class Switch {
     return {ErrorCode::no_match,
             "no attention that a table can tell: neither fused kernels of known backend or shape, "
             "nor a softmax between batched products of known shape"};
+  }
+
+  /// "backend=efficient or ": what the table has for fp32, but for what attention runs in already.
+  [[nodiscard]] std::string fp32_advice() const {
+    std::string advice;
+    for (const std::string& backend : table_.backends()) {
+      const bool has_rates = table_.rate({.backend = backend, .fp32 = true}).has_value();
+      if (has_rates && !recorded_.contains(backend)) advice += fmt::format("backend={} or ", backend);
+    }
+    return advice;
   }
 
   /// What the kernel or core is; the backend is left open.
@@ -167,8 +188,19 @@ class Switch {
     return !half_ && precision != Precision::unknown && !is_half(precision);
   }
 
+  /// Half of the time of fp32 is nobody's time: what was measured in fp32 has to be cast before.
+  [[nodiscard]] bool is_measured_in_fp32(TaskId kernel) const {
+    const Precision precision = editor_.about(kernel).traits.precision;
+    return half_ && precision != Precision::unknown && !is_half(precision) &&
+           editor_.graph().provenance(kernel) == Provenance::measured;
+  }
+
   void fuse(const editing::AttentionCore& core) {
     if (!core.scores) return;
+    if (is_measured_in_fp32(core.kernels.front())) {
+      ++measured_fp32_;
+      return;
+    }
     const GemmShape& s = *core.scores;
     const What what{core.backward, is_fp32(core.kernels.front()),
                     AttentionShape{.batch = s.batch,
@@ -192,6 +224,11 @@ class Switch {
   void exchange(TaskId kernel) {
     const std::string_view name = editor_.graph().name(kernel);
     const std::string_view own = backend_of(name);
+    recorded_.emplace(own);
+    if (is_measured_in_fp32(kernel)) {
+      ++measured_fp32_;
+      return;
+    }
     if (own == backend_) {
       ++same_;
       return;
@@ -231,6 +268,8 @@ class Switch {
   std::size_t by_flops_ = 0;
   std::size_t same_ = 0;
   std::size_t other_type_ = 0;
+  std::size_t measured_fp32_ = 0;
+  std::set<std::string, std::less<>> recorded_;  // backends of fused kernels
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {

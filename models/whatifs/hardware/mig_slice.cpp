@@ -9,6 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,6 +37,35 @@ constexpr ParamInfo memory_param = {
     .minimum = 0,
     .maximum = 1};
 
+/// Most bytes of tensors that are live at once on a device, in the order of the program; the driver
+/// and what the allocator keeps come on top. 0: no tensor is known.
+std::int64_t most_live_bytes(const TaskGraph& graph) {
+  using Device = std::pair<std::int32_t, std::int32_t>;  // rank, number
+  struct Memory {
+    std::int64_t live = 0;
+    std::map<TaskId, std::array<std::int64_t, 2>> moves;  // freed, allocated
+  };
+  std::map<Device, Memory> devices;
+  for (const Tensor& tensor : graph.context().tensors) {
+    Memory& memory = devices[{graph.rank_of(tensor), tensor.device}];
+    if (tensor.allocated_in == none<TaskId>) {
+      memory.live += tensor.bytes;
+    } else {
+      memory.moves[tensor.allocated_in][1] += tensor.bytes;
+    }
+    if (tensor.freed_in != none<TaskId>) memory.moves[tensor.freed_in][0] += tensor.bytes;
+  }
+  std::int64_t most = 0;
+  for (auto& [device, memory] : devices) {
+    most = std::max(most, memory.live);
+    for (const auto& [task, move] : memory.moves) {
+      memory.live += move[1] - move[0];
+      most = std::max(most, memory.live);
+    }
+  }
+  return most;
+}
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   auto from =
       editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
@@ -49,6 +82,14 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   slice.multiprocessors = std::max<std::int32_t>(
       1, static_cast<std::int32_t>(std::floor((*from)->multiprocessors * compute)));
   to.blocks_that_fit = slice.multiprocessors;
+  const std::int64_t live = most_live_bytes(scenario.graph);
+  const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
+  if (live > slice.memory_bytes) {
+    return Error{ErrorCode::no_match,
+                 fmt::format("does not fit: needs at least {:.1f} GiB, the slice has {:.1f} of "
+                             "{:.1f} GiB",
+                             gib(live), gib(slice.memory_bytes), gib((*from)->memory_bytes))};
+  }
   Editor editor(scenario.graph);
   auto times = editing::run_on(editor, **from, to);
   if (!times) return std::move(times).error();
@@ -56,10 +97,12 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     return Error{ErrorCode::no_match,
                  fmt::format("no kernel needs more than the slice: {}", editing::to_text(*times))};
   }
-  editor.note(
-      fmt::format("{} of {} multiprocessors, {:.0f} GB/s, {:.1f} GiB (check that it fits): {}",
-                  slice.multiprocessors, (*from)->multiprocessors, slice.memory_bandwidth * 1e-9,
-                  static_cast<double>(slice.memory_bytes) / 0x1p30, editing::to_text(*times)));
+  editor.note(fmt::format("{} of {} multiprocessors, {:.0f} GB/s, {:.1f} GiB ({}): {}",
+                          slice.multiprocessors, (*from)->multiprocessors,
+                          slice.memory_bandwidth * 1e-9, gib(slice.memory_bytes),
+                          live > 0 ? fmt::format("the run needs at least {:.1f}", gib(live))
+                                   : std::string("check that it fits: no memory is recorded"),
+                          editing::to_text(*times)));
   return editor.finish();
 }
 

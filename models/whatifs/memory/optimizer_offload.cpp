@@ -22,7 +22,7 @@
 #include "models/editing/copies/host_link.h"
 #include "models/editing/kernels/host_wait.h"
 #include "models/editing/kernels/update_phase.h"
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
@@ -75,7 +75,8 @@ struct Settings {
   std::int64_t chunks = 1;
 };
 
-constexpr double adam_bytes = 28;     // per parameter in fp32: 16 read, 12 written
+// Per parameter in fp32: gradient and parameter read, parameter written; each state both.
+constexpr double plain_bytes = 12;
 constexpr double fp32_bytes = 4;      // of a number
 constexpr double fp32_weights = 3.5;  // bytes per parameter from which weights are not 16 bit
 
@@ -86,8 +87,14 @@ class Offload {
 
   Result<Change> run() {
     const auto passes = editing::find_passes(editor_);
-    if (settings_.parameters == 0) settings_.parameters = editing::count_parameters(editor_);
-    settings_.update_bytes += recorded_update_bytes();
+    std::string_view counted = "as given";
+    if (settings_.parameters == 0) {
+      const editing::ParameterCount count = editing::parameter_count(editor_);
+      settings_.parameters = count.numbers;
+      counted = count.evidence;
+    }
+    const editing::OptimizerStates states = editing::optimizer_states(editor_);
+    settings_.update_bytes += plain_bytes + 2 * states.bytes;
     for (std::size_t i = 0; i < passes.size(); ++i) {
       const TaskId last = passes[i].backward.back();
       const TaskId next = i + 1 < passes.size() ? passes[i + 1].forward.front() : none<TaskId>;
@@ -106,9 +113,9 @@ class Offload {
     TensorEditor tensors(editor_.edit());
     move_tensors(tensors);
     return editor_.finish(fmt::format(
-        "{} updates of {:.1f} M parameters on the host: {:.2f} ms of CPU time and {:.2f} ms of "
-        "copies each way per step; {} update kernels go{}",
-        offloaded_, settings_.parameters * 1e-6, editing::to_ms(cpu_ns()),
+        "{} updates of {:.1f} M parameters ({}; {}) on the host: {:.2f} ms of CPU time and {:.2f} "
+        "ms of copies each way per step; {} update kernels go{}",
+        offloaded_, settings_.parameters * 1e-6, counted, states.evidence, editing::to_ms(cpu_ns()),
         editing::to_ms(engine_.copy_ns(settings_.parameters * settings_.bytes)),
         editor_.sums().removed, tensors.note()));
   }
@@ -117,16 +124,6 @@ class Offload {
   [[nodiscard]] std::int64_t cpu_ns() const {
     return std::llround(settings_.parameters * settings_.update_bytes / settings_.host_bandwidth *
                         1e9);
-  }
-
-  // By the operators of the update; Adam where one kernel does it all.
-  [[nodiscard]] double recorded_update_bytes() const {
-    const auto kernels = describe_works(editor_.graph(), editor_.accelerator());
-    double most = 0;
-    for (const editing::Update& update : editing::find_updates(editor_.graph(), kernels)) {
-      most = std::max(most, update.bytes_per_parameter);
-    }
-    return most > 0 ? most : adam_bytes;
   }
 
   // Optimizer states leave. Where the link carries 16 bit, the device computes with 16-bit weights,

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/tensors/gradients.h"
+#include "models/editing/tensors/update_of_pass.h"
 #include "models/whatifs/parallelism/network_calls.h"
 #include "sim/graph/links.h"
 
@@ -45,8 +46,13 @@ class Spreader {
       return Error{ErrorCode::no_match,
                    "no forward kernels with a backward pass after them, expected a training step"};
     }
-    for (const TrainingPass& pass : passes) {
-      if (auto status = reduce(pass); !status) return std::move(status).error();
+    const std::vector<bool> updates = followed_by_update(editor_, passes);
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      if (!updates[i]) {
+        ++deferred_;
+        continue;
+      }
+      if (auto status = reduce(passes[i]); !status) return std::move(status).error();
     }
     if (options_.sharding > 0) {
       if (auto status = collect_parameters(); !status) return std::move(status).error();
@@ -151,12 +157,18 @@ class Spreader {
   }
 
   [[nodiscard]] std::string notes(std::size_t passes) const {
-    const double steps = static_cast<double>(std::max<std::size_t>(passes, 1));
-    return fmt::format(
+    const std::size_t exchanged = passes - deferred_;
+    const double steps = static_cast<double>(std::max<std::size_t>(exchanged, 1));
+    std::string text = fmt::format(
         "{} data-parallel ranks: {:.1f} M gradients (from {}) in {} buckets, {:.2f} ms of "
         "transfers per pass on {}",
         options_.ranks, numbers_ * 1e-6, to_string(evidence_), buckets_,
         static_cast<double>(network_.transferred_ns()) * 1e-6 / steps, cluster_.machine);
+    if (deferred_ > 0) {
+      text += fmt::format("; {} passes leave their gradients to the exchange of a later one",
+                          deferred_);
+    }
+    return text;
   }
 
   KernelEditor& editor_;
@@ -168,6 +180,7 @@ class Spreader {
   double numbers_ = 0;
   GradientEvidence evidence_ = GradientEvidence::weights;
   std::size_t buckets_ = 0;
+  std::size_t deferred_ = 0;  // passes without an update of their own
 };
 
 }  // namespace

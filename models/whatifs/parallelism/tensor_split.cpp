@@ -12,6 +12,7 @@
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/gradients.h"
 #include "models/whatifs/parallelism/product_pairs.h"
+#include "models/whatifs/parallelism/recomputed.h"
 #include "sim/core/text.h"
 #include "sim/graph/links.h"
 
@@ -22,13 +23,14 @@ class Splitter {
  public:
   Splitter(const KernelEditor& editor, const TrainingPass& pass, const TensorOptions& options)
       : editor_(editor),
-        pass_(pass),
+        again_(recomputed_kernels(editor, pass)),
+        pass_(without_recomputed(pass, again_)),
         options_(options),
-        products_(linear_products(editor, pass.forward)),
-        pairs_(find_pairs(editor, pass, products_)),
-        undone_(undone_by(products_, linear_products(editor, pass.backward))),
-        seen_forward_(pass.forward.size(), false),
-        seen_backward_(pass.backward.size(), false) {}
+        products_(linear_products(editor, pass_.forward)),
+        pairs_(find_pairs(editor, pass_, products_)),
+        undone_(undone_by(products_, linear_products(editor, pass_.backward))),
+        seen_forward_(pass_.forward.size(), false),
+        seen_backward_(pass_.backward.size(), false) {}
 
   Result<TensorSplit> run() {
     if (pairs_.empty()) {
@@ -45,6 +47,7 @@ class Splitter {
     if (options_.sequence) divide_between();
     split_.pairs = pairs_.size();
     count_parameters();
+    repeat();
     return std::move(split_);
   }
 
@@ -320,6 +323,36 @@ class Splitter {
     }
   }
 
+  /// What runs again is divided as the first time, and its results are added up again.
+  void repeat() {
+    std::map<TaskId, std::vector<TaskId>> copies;
+    for (const Recomputed& one : again_) copies[pass_.forward[one.forward]].push_back(one.copy);
+    const std::size_t kernels = split_.kernels.size();
+    for (std::size_t i = 0; i < kernels; ++i) {
+      const auto found = copies.find(split_.kernels[i].kernel);
+      if (found == copies.end()) continue;
+      for (const TaskId copy : found->second) {
+        auto again = split_.kernels[i];
+        again.kernel = copy;
+        split_.kernels.push_back(again);
+      }
+    }
+    const std::size_t exchanges = split_.exchanges.size();
+    for (std::size_t i = 0; i < exchanges; ++i) {
+      const auto exchange = split_.exchanges[i];
+      const bool is_before = exchange.before != none<TaskId>;
+      const auto found = copies.find(is_before ? exchange.before : exchange.after);
+      if (found == copies.end()) continue;
+      for (const TaskId copy : found->second) {
+        if (is_before) {
+          add_before(copy, exchange.kind, exchange.bytes);
+        } else {
+          add_behind(copy, copy, exchange.kind, exchange.bytes);
+        }
+      }
+    }
+  }
+
   /// The table of an embedding is divided with the logits; its results are added up.
   void count_parameters() {
     const bool has_logits = std::any_of(pairs_.begin(), pairs_.end(), [](const ProductPair& pair) {
@@ -354,7 +387,8 @@ class Splitter {
   }
 
   const KernelEditor& editor_;
-  const TrainingPass& pass_;
+  std::vector<Recomputed> again_;
+  TrainingPass pass_;  // without what runs again
   const TensorOptions& options_;
   std::vector<LinearProduct> products_;
   std::vector<ProductPair> pairs_;

@@ -7,6 +7,7 @@
 //   after     main:   [update][copy waits][write 150 ms       ][next step]      mode=blocking
 //   A save after the update of every N-th step: copies to pinned host memory on a stream of their
 //   own, and a thread of its own that writes. mode=blocking puts both on the thread of the update.
+//   Every step carries the N-th part of one: a median step would hold all of a save, or nothing.
 //
 // memory    none on the device; one copy of the state in host memory.
 #include <algorithm>
@@ -21,9 +22,9 @@
 
 #include "models/editing/copies/copy_engine.h"
 #include "models/editing/copies/host_link.h"
-#include "models/editing/kernels/update_phase.h"
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/training_pass.h"
+#include "models/editing/transfers/exchanged_gradients.h"
 #include "models/whatifs/optimization.h"
 
 namespace foretrace::async_checkpoint_parts {
@@ -82,11 +83,6 @@ constexpr ParamInfo ranks_param = {
     .choices = "first|all"};
 
 constexpr double weight_bytes = 4;
-constexpr double moved_without_states = 12;  // of an update: gradient, parameter twice
-// A state is read and written.
-constexpr double moved_per_state_byte = 2;
-constexpr double adam_states = 8;
-
 using editing::CopyEngine;
 
 struct Settings {
@@ -95,7 +91,11 @@ struct Settings {
   bool blocking = false;
   bool all_ranks = false;
   std::int64_t every = 1;
-  double bytes = 0;  // of one save
+  double bytes = 0;       // of one save
+  std::string counted{};  // how they were
+
+  [[nodiscard]] double copy_ns() const { return bytes / bandwidth * 1e9; }
+  [[nodiscard]] double write_ns() const { return bytes / storage * 1e9; }
 };
 
 class Saver {
@@ -104,7 +104,6 @@ class Saver {
       : editor_(editor), engine_(editor, settings.bandwidth), settings_(settings) {}
 
   std::size_t run() {
-    std::map<std::int32_t, std::int64_t> steps;  // by rank
     const auto passes = editing::find_passes(editor_);
     for (std::size_t i = 0; i < passes.size(); ++i) {
       const std::int32_t rank = rank_of(passes[i]);
@@ -113,9 +112,11 @@ class Saver {
       if (update.empty()) continue;
       Rank& state = ranks_[rank];
       // What the update changes has to be on its way.
-      if (state.snapshot != none<TaskId>) engine_.wait(update.front(), state.snapshot);
+      const TaskId call = editor_.own_call(update.front());
+      if (state.snapshot != none<TaskId>) engine_.wait(call, state.snapshot);
+      if (state.saved != none<TaskId>) outlast(passes[i], state.saved, call);
       state.snapshot = none<TaskId>;
-      if (steps[rank]++ % settings_.every == 0) save(update.back(), state);
+      save(update.back(), state);
     }
     return saves_;
   }
@@ -123,6 +124,7 @@ class Saver {
  private:
   struct Rank {
     TaskId snapshot = none<TaskId>;  // its last copy, until an update waited for it
+    TaskId saved = none<TaskId>;     // the last kernel of the update before
     TaskId written = none<TaskId>;
     LaneId writer = none<LaneId>;
   };
@@ -153,25 +155,42 @@ class Saver {
     return kernels;
   }
 
+  /// A snapshot that takes longer than a pass holds up one update in `every`: a part of that is
+  /// longer than the part of the snapshot that a step carries.
+  void outlast(const editing::TrainingPass& pass, TaskId saved, TaskId update) {
+    if (settings_.blocking || settings_.every == 1) return;
+    std::int64_t pass_ns = 0;
+    for (const auto* kernels : {&pass.forward, &pass.backward}) {
+      for (const TaskId kernel : *kernels) pass_ns += editor_.graph().duration_ns(kernel);
+    }
+    const double longer = settings_.copy_ns() - static_cast<double>(pass_ns);
+    if (longer <= 0) return;
+    const double part = std::min(longer / static_cast<double>(settings_.every), 1e17);
+    editor_.edit().depend(update, saved, DependencyKind::control, pass_ns + std::llround(part));
+  }
+
   void save(TaskId last_update, Rank& rank) {
+    const auto every = static_cast<double>(settings_.every);
     const TaskId copy = engine_.copy({.direction = CopyEngine::Direction::to_host,
-                                      .bytes = settings_.bytes,
+                                      .bytes = settings_.bytes / every,
                                       .anchor = last_update,
                                       .after = last_update});
     if (copy == none<TaskId>) return;
-    if (rank.written != none<TaskId>) engine_.wait(copy, rank.written);
+    // The program waits for the save before this one, as frameworks do.
+    if (rank.written != none<TaskId>) engine_.wait(editor_.call_of_new(copy), rank.written);
     TaskSpec spec;
     spec.lane = settings_.blocking ? editor_.graph().lane_id(editor_.own_call(last_update))
                                    : writer_of(rank, last_update);
     spec.work = editor_.edit().add_work("write checkpoint", TaskKind::host);
     spec.kind = TaskKind::host;
-    spec.duration_ns = std::llround(std::min(settings_.bytes / settings_.storage * 1e9, 1e17));
+    spec.duration_ns = std::llround(std::min(settings_.write_ns() / every, 1e17));
     spec.phase = Phase::update;
     spec.step = editor_.graph().step(last_update);
     spec.provenance = Provenance::assumed;
     rank.written = editor_.edit().insert(spec, last_update, Place::after);
     engine_.wait(rank.written, copy);
     rank.snapshot = copy;
+    rank.saved = last_update;
     ++saves_;
   }
 
@@ -194,19 +213,42 @@ class Saver {
   std::size_t saves_ = 0;
 };
 
-/// Of a rank: what is recorded as weights and states, or parameters times what one takes.
-double saved_bytes(const editing::KernelEditor& editor, const ParamValues& params) {
-  const double given = params.number(parameters_param);
-  const double numbers = given > 0 ? given : editing::count_parameters(editor);
-  if (params.number(bytes_param) > 0) return numbers * params.number(bytes_param);
-  double moved = 0;
-  const auto kernels = describe_works(editor.graph(), editor.accelerator());
-  for (const editing::Update& update : editing::find_updates(editor.graph(), kernels)) {
-    moved = std::max(moved, update.bytes_per_parameter);
+/// Sets the bytes of one save and how they were counted.
+void count_bytes(const editing::KernelEditor& editor, const ParamValues& params,
+                 Settings& settings) {
+  editing::ParameterCount count = {params.number(parameters_param), "as given"};
+  if (!(count.numbers > 0)) {
+    count = editing::parameter_count(editor);
+    const double exchanged = editing::exchanged_gradients(editor);
+    if (exchanged > count.numbers) {
+      count = {exchanged, "by the gradients that ranks exchange in a step"};
+    }
   }
-  const double states =
-      moved > 0 ? std::max(0.0, moved - moved_without_states) / moved_per_state_byte : adam_states;
-  return numbers * (weight_bytes + states);
+  editing::OptimizerStates states = {params.number(bytes_param) - weight_bytes, "as given"};
+  if (!(params.number(bytes_param) > 0)) states = editing::optimizer_states(editor);
+  const double each = weight_bytes + states.bytes;
+  settings.bytes = count.numbers * each;
+  settings.counted = fmt::format("{:.1f} M parameters ({}) of {:g} bytes ({})",
+                                 count.numbers * 1e-6, count.evidence, each, states.evidence);
+}
+
+std::string note_of(const Settings& settings, std::size_t saves) {
+  const auto every = static_cast<double>(settings.every);
+  std::string note =
+      fmt::format("{} saves of {:.1f} MB, {}: {:.2f} ms of copies and {:.2f} ms of writing each",
+                  settings.blocking ? "blocking" : "asynchronous", settings.bytes * 1e-6,
+                  settings.counted, settings.copy_ns() * 1e-6, settings.write_ns() * 1e-6);
+  note += settings.every == 1
+              ? fmt::format(", after each of {} updates", saves)
+              : fmt::format(
+                    "; of one in {} steps, each of {} steps carries its share: the answer is "
+                    "the mean step",
+                    settings.every, saves);
+  if (!settings.blocking) {
+    note += fmt::format("; in the long run no step takes less than {:.2f} ms",
+                        (settings.copy_ns() + settings.write_ns()) * 1e-6 / every);
+  }
+  return note;
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
@@ -223,7 +265,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   settings.storage = params.number(storage_param);
   settings.all_ranks = params.text(ranks_param) == "all";
   settings.every = params.integer(every_param);
-  settings.bytes = saved_bytes(editor, params);
+  count_bytes(editor, params, settings);
   if (!(settings.bytes > 0)) {
     return Error{ErrorCode::missing_cost,
                  "the trace does not say how large the state of training is, expected "
@@ -235,34 +277,22 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                  "no update kernels after a backward pass, expected training steps with an "
                  "Optimizer.step range"};
   }
-  const double copy_ms = settings.bytes / settings.bandwidth * 1e3;
-  const double write_ms = settings.bytes / settings.storage * 1e3;
-  const auto every = static_cast<double>(settings.every);
-  std::string note = fmt::format(
-      "{} {} saves of {:.1f} MB: {:.2f} ms of copies and {:.2f} ms of writing each; in the long "
-      "run no step takes less than {:.2f} ms",
-      saves, settings.blocking ? "blocking" : "asynchronous", settings.bytes * 1e-6, copy_ms,
-      write_ms, write_ms / every);
-  if (settings.every > 1) {
-    note += fmt::format(
-        "; a median step does not show saves of every {}: in the mean they cost {}{:.2f} ms a step",
-        settings.every, settings.blocking ? "" : "up to ", (copy_ms + write_ms) / every);
-  }
-  return editor.finish(std::move(note));
+  return editor.finish(note_of(settings, saves));
 }
 
-constexpr std::array<std::string_view, 5> assumptions = {
+constexpr std::array<std::string_view, 6> assumptions = {
     "A save is parameters and optimizer states: 4 bytes and 8 (Adam), 4 (momentum) or none per "
-    "parameter, by the operators of the recorded update.",
+    "parameter, by the operators of the recorded update, else by the optimizer's name, else Adam.",
+    "The answer is the mean step of a long run: every recorded step carries its share of a save.",
     "async: host memory for one snapshot is pinned beforehand; the next update waits until the "
     "snapshot has left, the next save until it is written.",
     "blocking: copies go to pageable memory, and the thread of the update writes.",
     "One rank saves for all (ranks=first); the others meet it at their next collective.",
     "The recorded steps save nothing themselves."};
 constexpr std::array<std::string_view, 5> ignores = {
-    "where a save takes longer than `every` steps: a recording of few steps ends before the wait "
-    "for "
-    "it is felt, and the note says how short steps can be in the long run",
+    "where saves come faster than storage takes them, a recording of two steps ends before the "
+    "wait "
+    "is felt: the note says how short steps can be",
     "kernels beside the copies: on an H100 they took up to 15 % longer",
     "the processor and the memory that the writer takes from the step",
     "opening, naming and deleting files, and barriers around a save",
@@ -278,10 +308,12 @@ constexpr OptimizationInfo info = {
         "J. Mohan, A. Phanishayee, V. Chidambaram, CheckFreq: Frequent, Fine-Grained DNN "
         "Checkpointing, FAST 2021; M. Wan et al., ByteCheckpoint, NSDI 2025",
     .recipe =
-        "After the last update kernel of every N-th step a copy of the state to the host is put "
-        "on a stream of its own and a host task that writes it on a thread of its own. The first "
-        "kernel of the next update waits for the copy, the next save for the write. Blocking: the "
-        "write stands on the thread of the update and waits for the copy.",
+        "After the last update kernel of each step a copy of the N-th part of the state to the "
+        "host "
+        "is put on a stream of its own and a host task that writes it on a thread of its own. The "
+        "first kernel of the next update waits for the copy, the next copy for the write. A whole "
+        "copy that outlasts a pass holds up one update in N. Blocking: the write stands on the "
+        "thread of the update and waits for the copy.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "storage: bytes of one checkpoint / seconds of writing it.",

@@ -2,9 +2,9 @@
 //
 //   before   [load][forward][backward][all-reduce][update]
 //   after    [load][forward][backward] [load][forward][backward][all-reduce][update]     steps=2
-//   Copies of the kernels of a pass, with their launches and the host time before them, come before
-//   the pass; what is communicated and the update stay once. A step then does `steps` times the
-//   samples.
+//   Copies of what a pass does, kernels with their launches, other calls (synchronizations, copies,
+//   cudaFree) and the host time before them, come before the pass; what is communicated and the
+//   update stay once. A step then does `steps` times the samples.
 //
 // memory    none: activations of one pass at a time; gradients live through all passes, as they do
 //           when they are zeroed and not freed.
@@ -16,6 +16,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/loading_time.h"
+#include "models/editing/tensors/pass_copy.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/whatifs/optimization.h"
 
@@ -59,7 +60,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const bool load = params.boolean(load_param);
   const auto loading = editing::loading_times(scenario.graph);
   std::int64_t loaded_ns = 0;
-  for (const editing::TrainingPass& pass : passes) {
+  editing::PassCopier copier(editor, passes);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    const editing::TrainingPass& pass = passes[i];
     TaskId anchor = none<TaskId>;
     for (const TaskId kernel : pass.forward) {
       if (anchor == none<TaskId>) anchor = editor.own_call(kernel);
@@ -68,14 +71,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     const auto found = loading.find(scenario.graph.step(anchor));
     const std::int64_t wait = load && found != loading.end() ? found->second : 0;
     for (std::int64_t copy = 1; copy < steps; ++copy) {
-      TaskId first = none<TaskId>;
-      for (const auto* kernels : {&pass.forward, &pass.backward}) {
-        for (const TaskId kernel : *kernels) {
-          const TaskId twin =
-              editor.copy(kernel, anchor, Place::before, kernel != pass.forward.front());
-          if (first == none<TaskId>) first = twin;
-        }
-      }
+      const TaskId first = copier.put(i, anchor);
       // The recorded loading serves the first copy; later ones and the pass itself load anew.
       if (copy > 1 && first != none<TaskId>)
         editor.edit().spec_of(editor.call_of_new(first)).segment_ns += wait;
@@ -86,10 +82,12 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     }
   }
   Change change = editor.finish(fmt::format(
-      "{} kernels of {} passes run {} times: {:.2f} ms of device time and {:.2f} ms of loading are "
-      "added; a step now does {} times the samples, so compare step time / {}",
+      "{} kernels of {} passes run {} times: {:.2f} ms of device time, {:.2f} ms of loading and "
+      "{:.2f} ms of {} other calls are added; a step now does {} times the samples, so compare "
+      "step "
+      "time / {}",
       editor.sums().added, passes.size(), steps, editing::to_ms(editor.sums().after_ns),
-      editing::to_ms(loaded_ns), steps, steps));
+      editing::to_ms(loaded_ns), editing::to_ms(copier.calls_ns()), copier.calls(), steps, steps));
   change.samples = static_cast<double>(steps);
   return change;
 }
@@ -117,9 +115,10 @@ constexpr OptimizationInfo info = {
         "2018; P. Izsak, M. Berchansky, O. Levy, How to Train BERT with an Academic Budget, "
         "EMNLP 2021",
     .recipe =
-        "Copies of all forward and backward kernels with their launch calls and the host time "
-        "before these are inserted in front of each pass, steps - 1 times. Collectives, the "
-        "update and everything else stay once.",
+        "Copies of all that host and device do from the first to the last launch of a pass "
+        "(kernels, copies, sets, synchronizations, cudaFree), with the host time before each and "
+        "what each waits for, are inserted in front of the pass, steps - 1 times. Collectives, the "
+        "update, loading and what only some passes do (first uses) stay once.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "nothing: steps is the user's choice; load=false for a loader that keeps up.",

@@ -161,13 +161,22 @@ void CallRecorder::switch_to(bool on, CUpti_SubscriberHandle subscriber) {
   }
 }
 
-void CallRecorder::call_began(bool is_driver, const CUpti_CallbackData& data) {
+void CallRecorder::call_began(bool is_driver, CUpti_CallbackId call,
+                              const CUpti_CallbackData& data) {
   const std::uint32_t period = period_.load(std::memory_order_relaxed);
   const bool is_inside = is_driver && open_call.period == period && !open_call.is_driver;
-  if (!is_inside) {
-    open_call = {0, data.correlationId, period, is_driver};
-    static_cast<void>(cupti_.timestamp(&open_call.start));
+  if (is_inside) {
+    return;
   }
+  if (data.functionParams != nullptr) {
+    const CallEffect effect = effect_of(is_driver, call, data.functionParams);
+    if (effect.kind == CallEffect::Kind::destroy) {
+      const std::lock_guard<std::mutex> lock(events_mutex_);
+      events_.erase(effect.event);
+    }
+  }
+  open_call = {0, data.correlationId, period, is_driver};
+  static_cast<void>(cupti_.timestamp(&open_call.start));
 }
 
 void CallRecorder::call_ended(bool is_driver, CUpti_CallbackId call,
@@ -231,7 +240,7 @@ std::uint32_t CallRecorder::stream_of(const CallEffect& effect,
 void CallRecorder::add_effect(const CallEffect& effect, const ApiRecord& call,
                               const CUpti_CallbackData& data) {
   using enum CallEffect::Kind;
-  if (effect.kind == none) {
+  if (effect.kind == none || effect.kind == destroy) {
     return;
   }
   const std::uint32_t stream =
@@ -239,10 +248,6 @@ void CallRecorder::add_effect(const CallEffect& effect, const ApiRecord& call,
   Event event;
   if (effect.event != nullptr) {
     const std::lock_guard<std::mutex> lock(events_mutex_);
-    if (effect.kind == destroy) {
-      events_.erase(effect.event);
-      return;
-    }
     Event& known = events_[effect.event];
     known.id = known.id == 0 ? next_event_++ : known.id;
     known.record = effect.kind == record ? next_record_++ : known.record;

@@ -41,7 +41,9 @@ class CallRecorder {
 
   /// Begins, or ends, to be told of calls. Calls that are running then are not recorded.
   void switch_to(bool on, CUpti_SubscriberHandle subscriber);
-  void call_began(bool is_driver, const CUpti_CallbackData& data);
+  /// What a call destroys is forgotten here: before it ends, another thread may have got the handle
+  /// for an event of its own.
+  void call_began(bool is_driver, CUpti_CallbackId call, const CUpti_CallbackData& data);
   /// Throws if there is no memory for an event.
   void call_ended(bool is_driver, CUpti_CallbackId call, const CUpti_CallbackData& data);
 

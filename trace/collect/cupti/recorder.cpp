@@ -164,7 +164,7 @@ void on_range(Recorder& r, const char* name) {
 
 void on_call(Recorder& r, bool is_driver, CUpti_CallbackId call, const CUpti_CallbackData& data) {
   if (data.callbackSite == CUPTI_API_ENTER) {
-    r.calls->call_began(is_driver, data);
+    r.calls->call_began(is_driver, call, data);
   } else {
     const Unnoticed unnoticed;
     r.calls->call_ended(is_driver, call, data);

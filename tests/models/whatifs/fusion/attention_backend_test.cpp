@@ -76,6 +76,9 @@ TEST_CASE("attention_backend: fused kernels take their time by the ratio of two 
             .epsilon(1e-4));
   CHECK(duration_of(faster, flash2) < 700'000);
   CHECK(span_ns(faster) == duration_of(faster, flash2) + duration_of(faster, flash2_backward));
+  const auto told = apply_to(graph, attention_backend, {{"backend", "flash3"}}, &h100);
+  REQUIRE(told.ok());
+  CHECK(told->notes[0].find("mask=full") != std::string::npos);
   const auto causal =
       after(graph, attention_backend, {{"backend", "cudnn"}, {"mask", "causal"}}, &h100);
   CHECK(duration_of(causal, flash2) ==
@@ -132,4 +135,17 @@ TEST_CASE(
   const auto single = apply_to(run.build(), attention_backend, {{"backend", "flash2"}}, &a100);
   REQUIRE_FALSE(single.ok());
   CHECK(single.error().message.find("type=half") != std::string::npos);
+  // No advice to run in what it runs in.
+  CHECK(single.error().message.find("backend=efficient") == std::string::npos);
+}
+
+TEST_CASE("attention_backend: 16 bit alone is no answer where the time was measured in fp32") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.kernel({.name = "fmha_cutlassF_f32_aligned_64x64_rf_sm80", .duration_ns = 100'000});
+  const auto alone =
+      apply_to(run.build(), attention_backend, {{"backend", "flash2"}, {"type", "half"}}, &a100);
+  REQUIRE_FALSE(alone.ok());
+  CHECK(alone.error().code == ErrorCode::no_match);
+  CHECK(alone.error().message.find("mixed_precision beside it") != std::string::npos);
 }

@@ -84,3 +84,28 @@ TEST_CASE("mig_slice: all of the device changes nothing, an unknown device is re
   CHECK_FALSE(apply_to(products(46, 4096), mig_slice, {{"compute", "1"}}, &a100).ok());
   CHECK_FALSE(apply_to(products(46, 4096), mig_slice, {{"compute", "0.5"}}).ok());
 }
+
+TEST_CASE("mig_slice: what the slice has no memory for does not fit") {
+  const auto a100 = toy_accelerator();  // 40 GiB
+  foretrace::test::ToyRun run;
+  const auto first = run.kernel({.name = "many_fp16_s16816gemm_fp16_256x128",
+                                 .duration_ns = 5'000'000,
+                                 .operator_name = "aten::mm",
+                                 .shapes = "[[8192, 8192], [8192, 8192]]"});
+  run.bystander(run.add_stream(9), first, 100);
+  const auto last = run.host_task("cudaFree", TaskKind::host, 10, 0);
+  constexpr std::int64_t gib = std::int64_t{1} << 30;
+  // 8 GiB of weights throughout, and 8 GiB more for a while.
+  run.builder().add_tensor({.bytes = 8 * gib});
+  run.builder().add_tensor(
+      {.bytes = 8 * gib, .allocated_in = foretrace::TaskId{0}, .freed_in = last});
+  const TaskGraph graph = run.build();
+  const auto half = apply_to(graph, mig_slice, {{"compute", "0.43"}, {"memory", "0.5"}}, &a100);
+  REQUIRE_MESSAGE(half.ok(), half.error().message);
+  CHECK(half->notes[0].find("the run needs at least 16.0") != std::string::npos);
+  const auto quarter = apply_to(graph, mig_slice, {{"compute", "0.28"}, {"memory", "0.25"}}, &a100);
+  REQUIRE_FALSE(quarter.ok());
+  CHECK(quarter.error().code == foretrace::ErrorCode::no_match);
+  CHECK(quarter.error().message ==
+        "does not fit: needs at least 16.0 GiB, the slice has 10.0 of 40.0 GiB");
+}

@@ -14,7 +14,9 @@
 
 namespace foretrace::optimizations {
 extern const OptimizationInfo parallel;
-}
+extern const OptimizationInfo activation_checkpointing;
+extern const OptimizationInfo gradient_accumulation;
+}  // namespace foretrace::optimizations
 
 using namespace foretrace;
 using foretrace::optimizations::parallel;
@@ -121,6 +123,39 @@ TEST_CASE("tensor: a rank does its part of products, attention and activation, a
   CHECK(by_tokens.duration_ns(norms[1]) < 40'000);
   CHECK(tasks_named(by_tokens, "all-gather of activations").size() == 5 + 4 + 5);
   CHECK(tasks_named(by_tokens, "reduce-scatter of activations").size() == 4 + 1 + 5);
+}
+
+TEST_CASE("tensor: what runs again is divided as the first time, and exchanged again") {
+  using optimizations::activation_checkpointing;
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph before =
+      after(toy_transformer(), activation_checkpointing, {{"segments", "3"}}, &a100);
+  const std::vector<TaskId> whole = tasks_named(before, gemm);
+  REQUIRE(whole.size() > tasks_named(toy_transformer(), gemm).size());
+  const TaskGraph graph = after(before, parallel, tensor("4"), &a100);
+  const std::vector<TaskId> divided = tasks_named(graph, gemm);
+  REQUIRE(divided.size() == whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    CAPTURE(i);
+    CHECK(graph.duration_ns(divided[i]) < before.duration_ns(whole[i]) / 2);
+  }
+  const auto exchanges = [&](const TaskGraph& of) {
+    return tasks_named(of, "all-reduce of activations").size();
+  };
+  CHECK(exchanges(graph) > exchanges(after(toy_transformer(), parallel, tensor("4"), &a100)));
+}
+
+TEST_CASE("data: passes without an update of their own leave their gradients to a later exchange") {
+  using optimizations::gradient_accumulation;
+  const Accelerator a100 = toy_accelerator();
+  const Given data = {{"data", "8"}, {"cluster", "dgx_a100"}};
+  const auto exchanges = [&](const TaskGraph& of) {
+    return tasks_named(of, "all-reduce of gradients").size();
+  };
+  const std::size_t once = exchanges(after(toy_transformer(), parallel, data, &a100));
+  REQUIRE(once > 0);
+  const TaskGraph three = after(toy_transformer(), gradient_accumulation, {{"steps", "3"}}, &a100);
+  CHECK(exchanges(after(three, parallel, data, &a100)) == once);
 }
 
 TEST_CASE("tensor: with data, gradients are those of a rank's part, and groups lie further apart") {

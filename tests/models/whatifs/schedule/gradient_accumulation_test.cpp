@@ -1,3 +1,6 @@
+#include <string_view>
+#include <vector>
+
 #include "tests/models/toy_run.h"
 
 namespace foretrace::optimizations {
@@ -57,6 +60,68 @@ TEST_CASE("gradient_accumulation: copies of gradients are gradients, beside a st
     CHECK((three.phase(task) == Phase::backward) == (three.name(task) == "backward"));
   }
   CHECK(gradients == 3);
+}
+
+TEST_CASE("gradient_accumulation: other calls and waits of a pass come again with every copy") {
+  ToyRun run;
+  const auto own = run.stream();
+  const auto side = run.add_stream(9);
+  const auto forward = run.kernel({.name = "forward", .duration_ns = 10'000, .launch_ns = 2});
+  run.use_stream(side);
+  run.wait_for(run.kernel({.name = "side", .duration_ns = 500, .launch_ns = 2}), forward);
+  run.use_stream(own);
+  run.host_task("hipFree", foretrace::TaskKind::host, 3'000, 40);
+  run.kernel({.name = "Memset (Device)",
+              .duration_ns = 7,
+              .launch_ns = 1,
+              .kind = foretrace::TaskKind::set});
+  run.synchronize(5);
+  run.kernel({.name = "backward", .duration_ns = 20, .phase = Phase::backward, .launch_ns = 2});
+  run.kernel({.name = "update", .duration_ns = 5, .phase = Phase::update, .launch_ns = 2});
+  run.synchronize();
+  const auto three = after(run.build(), gradient_accumulation, {{"steps", "3"}});
+  CHECK(count_of(three, "hipFree") == 3);
+  CHECK(count_of(three, "Memset (Device)") == 3);
+  CHECK(count_of(three, "cudaStreamSynchronize") == 2 * 3 + 2);
+  const auto timeline = foretrace::simulate(three);
+  const auto tasks = [&](std::string_view name) {
+    std::vector<foretrace::TaskId> found;
+    for (std::size_t i = 0; i < three.size(); ++i) {
+      const auto task = foretrace::make_id<foretrace::TaskId>(i);
+      if (three.name(task) == name) found.push_back(task);
+    }
+    return found;
+  };
+  const auto forwards = tasks("forward");
+  const auto sides = tasks("side");
+  const auto sets = tasks("Memset (Device)");
+  const auto backwards = tasks("backward");
+  REQUIRE(forwards.size() == 3);
+  REQUIRE(sides.size() == 3);
+  REQUIRE(backwards.size() == 3);
+  REQUIRE(sets.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CAPTURE(i);
+    // The other stream waits for its own pass, the host for the memory that its own pass sets.
+    CHECK(timeline.start_ns(sides[i]) >= timeline.end_ns(forwards[i]));
+    CHECK(timeline.start_ns(backwards[i]) >= timeline.end_ns(sets[i]));
+    if (i > 0) CHECK(timeline.start_ns(forwards[i]) >= timeline.end_ns(backwards[i - 1]));
+  }
+  CHECK(timeline.span_ns >= 3 * 10'000 + 3 * 20);
+}
+
+TEST_CASE("gradient_accumulation: what only the first pass does is not done again") {
+  ToyRun run;
+  for (int step = 0; step < 2; ++step) {
+    run.kernel({.name = "forward", .duration_ns = 10, .launch_ns = 2});
+    if (step == 0) run.host_task("hipMalloc", foretrace::TaskKind::host, 50'000, 0);
+    run.host_task("hipFree", foretrace::TaskKind::host, 300, 0);
+    run.kernel({.name = "backward", .duration_ns = 20, .phase = Phase::backward, .launch_ns = 2});
+    run.kernel({.name = "update", .duration_ns = 5, .phase = Phase::update, .launch_ns = 2});
+  }
+  const auto four = after(run.build(), gradient_accumulation, {{"steps", "4"}});
+  CHECK(count_of(four, "hipMalloc") == 1);
+  CHECK(count_of(four, "hipFree") == 2 * 4);
 }
 
 TEST_CASE("gradient_accumulation: one pass per update changes nothing") {

@@ -76,7 +76,7 @@ class Calls {
     data.functionParams = parameters;
     data.functionReturnValue = &result;
     data.callbackSite = CUPTI_API_ENTER;
-    recorder_.call_began(is_driver, data);
+    recorder_.call_began(is_driver, id, data);
     clock_now += 5;
     inside();
     clock_now += 5;
@@ -198,6 +198,28 @@ TEST_CASE("cupti calls: an event at the address of a destroyed one is another ev
   CHECK(table.syncs[0].record_correlation == -1);
 }
 
+TEST_CASE("cupti calls: an event made anew while its handle is being destroyed keeps its wait") {
+  Calls calls;
+  auto* const event = handle<cudaEvent_t>(0x1000);
+  const cudaEventRecord_v3020_params record{event, handle<cudaStream_t>(20)};
+  const cudaEventDestroy_v3020_params destroy{event};
+  const cudaStreamWaitEvent_v3020_params wait{handle<cudaStream_t>(30), event, 0};
+  calls.call(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020, &record);
+  std::uint32_t anew = 0;
+  calls.around(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaEventDestroy_v3020, &destroy, [&] {
+    // The handle is free before the call returns: another thread gets it and records it.
+    std::thread other([&] {
+      calls.call(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020, &record);
+      anew = calls.correlation();
+    });
+    other.join();
+  });
+  calls.call(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020, &wait);
+  const EventTable table = calls.table();
+  REQUIRE(table.syncs.size() == 1);
+  CHECK(table.syncs[0].record_correlation == anew);
+}
+
 TEST_CASE("cupti calls: threads at once, each with its own calls") {
   std::string file;
   RecordWriter writer{sink_to(file), {}};
@@ -210,7 +232,7 @@ TEST_CASE("cupti calls: threads at once, each with its own calls") {
       CUpti_CallbackData data{};
       data.correlationId = first + i;
       data.functionParams = &parameters;
-      recorder.call_began(runtime, data);
+      recorder.call_began(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020, data);
       recorder.call_ended(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020, data);
     }
   };

@@ -1,0 +1,69 @@
+// foretrace corun: two recorded runs on one device.
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/arguments/help.h"
+#include "apps/cli/names/configs.h"
+#include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
+#include "apps/cli/output/console.h"
+#include "apps/driver/answers/shared_device.h"
+#include "apps/report/corun_page.h"
+
+namespace foretrace::commands {
+namespace {
+
+struct Options {
+  app::CommonOptions common;
+  std::vector<std::string> traces;
+  std::string accelerator;
+  std::string step = "median";
+};
+
+int run(const Options& options) {
+  app::start_logging(options.common);
+  if (options.traces.size() != 2) {
+    return app::failure({ErrorCode::bad_usage,
+                         fmt::format("corun: expected two traces, got {}", options.traces.size())});
+  }
+  const Result<CataloguePtr> known = app::catalogue();
+  if (!known.ok()) return app::failure(known.error());
+  const auto answer = app::while_busy(options.common, "running both", [&] {
+    return driver::shared_device({options.traces[0], options.traces[1]}, options.accelerator,
+                                 {.catalogue = *known, .step = options.step});
+  });
+  if (!answer.ok()) return app::failure(answer.error());
+  const int code = app::answer(report::corun_page(*answer), options.common);
+  return code != 0 || answer->fits() ? code : 1;
+}
+
+std::function<int()> setup(app::Arguments& cli) {
+  const auto options = std::make_shared<Options>();
+  cli.add_option("TRACE", options->traces, "the two runs: a trace each").required();
+  cli.add_option("--accelerator", options->accelerator,
+                 "the device, if it is not the one that both were recorded on")
+      .type_name("NAME");
+  cli.add_option("--step", options->step, "which step answers: median, or its number")
+      .type_name("N");
+  app::add_page(cli, options->common);
+  app::add_common(cli, options->common);
+  constexpr app::Example examples[] = {
+      {"foretrace corun training.json.gz inference.json.gz",
+       "what time slices, MPS and MIG would make of both on one device"},
+      {"foretrace corun a.json.gz b.json.gz --accelerator h200_sxm", "the same on another one"}};
+  cli.add_examples(examples);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const CommandInfo corun;
+const CommandInfo corun = {"corun", "predict two recorded runs that share one device", setup};
+
+}  // namespace foretrace::commands

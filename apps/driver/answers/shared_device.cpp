@@ -1,0 +1,58 @@
+#include "apps/driver/answers/shared_device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace foretrace::driver {
+
+std::string_view to_string(Sharing sharing) {
+  switch (sharing) {
+    case Sharing::time_slices: return "time slices";
+    case Sharing::mps: return "MPS";
+    case Sharing::mig: return "MIG halves";
+  }
+  return "?";
+}
+
+Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
+                                   const std::string& accelerator,
+                                   const PredictorOptions& options) {
+  auto first = Predictor::load(paths[0], options);
+  if (!first.ok()) return std::move(first).error();
+  auto second = Predictor::load(paths[1], options);
+  if (!second.ok()) return std::move(second).error();
+  const std::array<std::string, 2> recorded = {first->accelerator(), second->accelerator()};
+  if (accelerator.empty() && recorded[0] != recorded[1]) {
+    const auto named = [](const std::string& name) {
+      return name.empty() ? std::string("a device that is not known") : name;
+    };
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("{} ran on {} and {} on {}, expected runs of one device, or "
+                             "--accelerator NAME to move both there",
+                             paths[0], named(recorded[0]), paths[1], named(recorded[1]))};
+  }
+  const JobPlacement placement{.accelerator = accelerator};
+  SharedDevice answer{.paths = paths,
+                      .alone = {},
+                      .accelerator = accelerator.empty() ? recorded[0] : accelerator,
+                      .ways = {}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto alone = (i == 0 ? *first : *second).predict(placement);
+    if (!alone.ok()) return std::move(alone).error();
+    answer.alone[i] = *alone;
+  }
+  for (const Sharing sharing : {Sharing::time_slices, Sharing::mps, Sharing::mig}) {
+    auto runs = Predictor::corun(*first, *second, sharing, placement);
+    if (!runs.ok()) return std::move(runs).error();
+    answer.ways.push_back({sharing, *runs});
+  }
+  std::stable_sort(answer.ways.begin(), answer.ways.end(),
+                   [](const SharedWay& a, const SharedWay& b) {
+                     return a.runs.fits != b.runs.fits ? a.runs.fits : a.together() > b.together();
+                   });
+  return answer;
+}
+
+}  // namespace foretrace::driver

@@ -1,0 +1,82 @@
+// Two runs on one device: what each way to share it makes of both.
+#include "apps/driver/answers/shared_device.h"
+
+#include <fmt/format.h>
+
+#include "apps/report/pages.h"
+#include "apps/report/text.h"
+#include "sim/core/text.h"
+
+namespace foretrace::report::sections {
+namespace {
+
+using driver::SharedDevice;
+using driver::SharedWay;
+
+std::string shared_headline(const SharedDevice& answer) {
+  if (!answer.fits()) {
+    return fmt::format("does not fit: the two need {} and {} of {}",
+                       bytes_text(answer.alone[0].memory_bytes),
+                       bytes_text(answer.alone[1].memory_bytes), answer.accelerator);
+  }
+  const SharedWay& best = answer.ways.front();
+  return fmt::format(
+      "by {} the two do {:.2f} times the work of one: {} -> {} ({}) and {} -> {} ({})",
+      driver::to_string(best.sharing), best.together(), time_text(answer.alone[0].step_ns),
+      time_text(best.runs.first.step_ns, answer.alone[0].step_ns),
+      percent_text(best.runs.first_share), time_text(answer.alone[1].step_ns),
+      time_text(best.runs.second.step_ns, answer.alone[1].step_ns),
+      percent_text(best.runs.second_share));
+}
+
+Value run_value(const SharedDevice& answer, std::size_t i) {
+  const StepPrediction& alone = answer.alone[i];
+  return Value::object(
+      {{"path", Value::words(answer.paths[i])},
+       {"step_ns", Value::time(alone.step_ns)},
+       {"memory_bytes",
+        alone.memory_bytes < 0 ? Value::none() : Value::bytes(alone.memory_bytes)}});
+}
+
+}  // namespace
+
+Sections shared_device(const SharedDevice& answer) {
+  Section section{.key = "ways", .headline = shared_headline(answer)};
+  section.fact(
+      "accelerator", "device",
+      answer.accelerator.empty() ? Value::none("not known") : Value::words(answer.accelerator));
+  for (std::size_t i = 0; i < 2; ++i) {
+    const StepPrediction& alone = answer.alone[i];
+    section.line(
+        i == 0 ? "first" : "second",
+        fmt::format("{}, step {} alone{}", file_name_of(answer.paths[i]), time_text(alone.step_ns),
+                    alone.memory_bytes < 0 ? std::string(", memory not known")
+                                           : fmt::format(", {}", bytes_text(alone.memory_bytes))));
+  }
+  section.datum("runs", Value::list({run_value(answer, 0), run_value(answer, 1)}));
+  Table table{.key = "ways",
+              .title = "shared by",
+              .columns = {{"sharing"},
+                          {"first_step_ns", "first"},
+                          {"first_share", "speed"},
+                          {"second_step_ns", "second"},
+                          {"second_share", "speed"},
+                          {"together", "together"},
+                          {"fits", "fits"}}};
+  for (const SharedWay& way : answer.ways) {
+    table.add({Value::words(driver::to_string(way.sharing)), Value::time(way.runs.first.step_ns),
+               Value::share(way.runs.first_share), Value::time(way.runs.second.step_ns),
+               Value::share(way.runs.second_share), Value::factor(way.together()),
+               Value::flag(way.runs.fits)});
+  }
+  section.tables = {std::move(table)};
+  section.note(
+      "speed: step alone / step beside the other; together: the sum of both, 1 is what one of them "
+      "alone gets done. Time slices: who wants the device while the other has it waits. MPS: "
+      "kernels run beside each other as far as the device has room for the blocks of both. MIG "
+      "halves: each has half of the multiprocessors and memory. Hosts are taken to have cores of "
+      "their own");
+  return {std::move(section)};
+}
+
+}  // namespace foretrace::report::sections
