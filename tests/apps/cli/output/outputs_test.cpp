@@ -170,14 +170,17 @@ TEST_CASE("outputs: of two programs that write one file at once, one wins") {
 }
 
 TEST_CASE("outputs: where no file can be without a name, the file has one until it is whole") {
-  // Without /proc the name cannot be given later (and a sanitizer cannot look for leaks).
+  // Without /proc the name cannot be given later.
+#ifdef __SANITIZE_ADDRESS__
+  MESSAGE("SKIPPED: the address sanitizer needs /proc itself");
+  return;
+#endif
   const std::string folder = scratch_file("named");
   fs::create_directory(folder);
   const std::string demo =
       fs::absolute(FORETRACE_SOURCE_DIR "/" + std::string(demo_trace)).string();
   const Ran ran = run_program(
-      "list >/dev/null; unshare -m sh -c \"umount -l /proc && ASAN_OPTIONS=detect_leaks=0 "
-      "'" FORETRACE_PROGRAM "' convert " +
+      "list >/dev/null; unshare -m sh -c \"umount -l /proc && '" FORETRACE_PROGRAM "' convert " +
       demo + " '" + folder + "/out.json'\"");
   if (ran.err.find("unshare") != std::string::npos || ran.err.find("umount") != std::string::npos) {
     MESSAGE("SKIPPED: /proc cannot be hidden here (it needs root)");
