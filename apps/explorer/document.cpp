@@ -77,6 +77,8 @@ Shell make_shell(std::string_view version) {
   Pieces pieces = {{"TITLE", "Foretrace"},
                    {"KIND", "run"},
                    {"SENTENCE", "Reading the run..."},
+                   {"LIST_TITLE", "What if"},
+                   {"LIST_HINT", "each alone, simulated, with its range"},
                    {"FOOTER", "Served by foretrace on this machine: nothing leaves it."}};
   // frame-ancestors counts in a header only, and there it goes
   const std::string policy = policy_of(" connect-src 'self';");
