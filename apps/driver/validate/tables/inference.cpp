@@ -78,7 +78,8 @@ Status read_groups(const std::string& name, double devices, ServedRow& run) {
   return ok_status();
 }
 
-// Polaris has nodes of four A100 with 40 GB (Chitty-Venkata et al., 2024), larger groups run on
+// Polaris has nodes of four A100 with 40 GB (Chitty-Venkata et al., 2024; which of ALCF's machines
+// the table is from is from memory: its waves of sequences fit 40 GB), larger groups run on
 // DGX A100 of the same part.
 std::string bench_cluster(const std::string& hardware, double devices) {
   if (hardware == "A100") return devices > 4 ? "dgx_a100_40gb" : "polaris";
@@ -176,7 +177,7 @@ Result<TablePoint> faster_point(const TruthRow& row, std::size_t i, TableInputs&
   return point;
 }
 
-// Queries of 2,048 tokens (Li et al., AlpaServe, OSDI 2023, Table 1), one at a time through all
+// Queries of 2,048 tokens (Li et al., AlpaServe, OSDI 2023; from memory), one at a time through all
 // stages.
 Result<TablePoint> alpa_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
   ServedRow run;
