@@ -227,6 +227,7 @@ class DeviceStarts {
 
   /// True if another stream's operation explains the wait since `ready`; keeps it as a source.
   bool find_cause(std::uint32_t i, std::int64_t ready) {
+    // NOLINTNEXTLINE(readability-use-anyofallof): the first source found is kept
     for (const Cause& cause : a_.causes) {
       if (const std::optional<Source> source = cause.find(starts_, i, ready)) {
         found_.push_back(*source);
