@@ -64,6 +64,15 @@ Operator expert_part(const Operator& op, const ServedModel& served, double token
   return part;
 }
 
+/// Who writes one token attends to the low ranks as they are cached: every head to the same
+/// numbers.
+void read_low_ranks(const LatentSpec& latent, AttentionPart& part) {
+  if (!(latent.key_rank > 0)) return;
+  part.head_size = latent.key_rank + latent.rope_size;
+  part.value_size = latent.key_rank;
+  part.key_heads = part.head_size / (part.head_size + part.value_size);
+}
+
 double stored_bytes(const ServedModel& served, const Operator& op) {
   const double whole = std::max(1, bytes_per_number(served.precisions.activations));
   if (op.keeps_precision || op.type != OperatorType::product) return whole;
@@ -81,6 +90,9 @@ Status check_served(const ServedModel& served) {
   const auto refuse = [](std::string_view at, const std::string& what) {
     return Error{ErrorCode::bad_config, fmt::format("{}: {}", at, what)};
   };
+  if (!served.model->causal) {
+    return refuse("/model", "it reads whole texts and writes none, expected a decoder");
+  }
   if (served.tensor > served.cluster->accelerators()) {
     return refuse("/parallelism/tensor",
                   fmt::format("got {}, expected at most the {} accelerators", served.tensor,
@@ -208,10 +220,12 @@ void StepCost::add_attention(const StepWork& work, StepTime& time) const {
     op.attention.causal = false;
     op.attention.window = 0;
     if (work.writers > 0) {
-      op.shape.batch = work.writers;
-      op.attention.queries = 1;
-      op.attention.keys = seen(work.writer_keys / work.writers);
-      book(attend(op), layer.count);
+      Operator one = op;
+      read_low_ranks(served_.model->latent, one.attention);
+      one.shape.batch = work.writers;
+      one.attention.queries = 1;
+      one.attention.keys = seen(work.writer_keys / work.writers);
+      book(attend(one), layer.count);
     }
     for (const PromptPart& part : work.prompts) {
       // A query sees what is before the part, and of the part half on average.

@@ -21,6 +21,7 @@ namespace {
 constexpr double most_ranks = 1e5;
 constexpr double most_tokens = 1e8;
 constexpr double most_requests = 1e6;
+constexpr double longest_s = 1e9;
 constexpr std::int64_t most_ns = 1'000'000'000'000'000;
 constexpr std::array<std::string_view, 3> precision_names = {"fp16", "bf16", "fp8"};
 
@@ -234,7 +235,7 @@ void Reader::read_generated(const ConfigValue& object) {
   for (std::uint32_t i = 0; i < count; ++i) {
     ServingRequest request;
     if (rate > 0 && i > 0) now_s += random.exponential(1 / rate);
-    request.arrival_ns = std::llround(std::min(now_s, 1e6) * 1e9);
+    request.arrival_ns = std::llround(std::min(now_s, longest_s) * 1e9);
     request.input_tokens = drawn(input);
     request.output_tokens = drawn(output);
     if (groups > 0) {
@@ -242,6 +243,11 @@ void Reader::read_generated(const ConfigValue& object) {
       request.prefix_tokens = std::min<std::int64_t>(common, request.input_tokens);
     }
     serving_.requests.push_back(request);
+  }
+  if (now_s > longest_s) {
+    fields_.mistake("requests", fmt::format("the last one would arrive after {:.3g} s, expected at "
+                                            "most {:.0e} s: more per second, or fewer",
+                                            now_s, longest_s));
   }
   surround_closed_loop(serving_);
 }

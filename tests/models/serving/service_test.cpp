@@ -109,6 +109,25 @@ TEST_CASE("step cost: experts without a token are not read") {
   CHECK(cost.of(many).total() > 2 * cost.of(one).total());
 }
 
+TEST_CASE("step cost: who writes reads low ranks as they are cached") {
+  const ModelSpec deepseek = find_model(*foretrace::test::shipped(), "deepseek_v3").value();
+  ServedModel served = machine().served();
+  served.model = &deepseek.transformer;
+  served.tensor = 8;
+  StepCost cost(served);
+  // 61 layers x (512 + 64) numbers of 2 bytes, whole on every accelerator.
+  CHECK(cost.cache_bytes_per_token() == 61 * 576 * 2);
+  StepWork work;
+  work.writers = work.drawn = 1;
+  work.writer_keys = 1000;
+  const double near = cost.of(work).total();
+  work.writer_keys += 1'000'000;
+  // 70 GB at 3.35 TB/s are 21 ms; memory is not read faster, nor half as fast.
+  const double further = cost.of(work).total() - near;
+  CHECK(further > 21e6);
+  CHECK(further < 42e6);
+}
+
 TEST_CASE("service: a request alone takes the step of its prompt and one per further token") {
   StepCost cost(machine().served());
   const ServingRequest request{.arrival_ns = 500, .input_tokens = 1000, .output_tokens = 2};

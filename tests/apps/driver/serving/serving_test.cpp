@@ -41,6 +41,11 @@ TEST_CASE("serving: one clear line for every mistake") {
   CHECK(error_of(h100 + R"("requests": {"generate": {"requests": 3, "input_tokens": 5,
                             "output_tokens": 5}})")
             .find("per_second") != std::string::npos);
+  CHECK(error_of(h100 + R"("requests": {"generate": {"requests": 3, "input_tokens": 5,
+                            "output_tokens": 5, "per_second": 1e-12}})")
+            .find("would arrive after") != std::string::npos);
+  CHECK(error_of(h100 + R"("parallelism": {"experts": 2}, )" + few).find("/parallelism/experts") !=
+        std::string::npos);
   // 16 GB of weights in 16 GiB x 0.9.
   CHECK(
       error_of(R"("accelerator": "t4", "precision": "fp16", )" + few).find("no room for a cache") !=
