@@ -17,7 +17,7 @@
 
 #include "models/parallelism/plan.h"
 
-namespace foretrace::parallelism {
+namespace foretrace::parallelism::context_parts {
 namespace {
 
 Status check(const ParallelPlan& plan, const TransformerSpec& spec) {
@@ -83,10 +83,7 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "causal work is the same on every rank where the plan says so, else the last rank has the most",
     "unfused attention is divided by queries and needs no exchange of keys"};
 
-}  // namespace
-
-extern const ParallelismInfo context;
-const ParallelismInfo context = {
+constexpr ParallelismInfo info = {
     "context",
     "divides sequences by positions; keys and values go round",
     "Liu et al., Ring Attention, 2023; Jacobs et al., DeepSpeed Ulysses, 2023",
@@ -95,4 +92,10 @@ const ParallelismInfo context = {
     check,
     divide};
 
+}  // namespace
+}  // namespace foretrace::parallelism::context_parts
+
+namespace foretrace::parallelism {
+extern const ParallelismInfo context;
+constinit const ParallelismInfo context = context_parts::info;
 }  // namespace foretrace::parallelism

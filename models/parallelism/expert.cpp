@@ -13,7 +13,7 @@
 
 #include "models/parallelism/plan.h"
 
-namespace foretrace::parallelism {
+namespace foretrace::parallelism::expert_parts {
 namespace {
 
 Status check(const ParallelPlan& plan, const TransformerSpec& spec) {
@@ -69,10 +69,7 @@ void divide(Block& block, const ParallelPlan& plan) {
 constexpr std::array<std::string_view, 1> assumptions = {
     "the router sends every expert the same number of tokens"};
 
-}  // namespace
-
-extern const ParallelismInfo expert;
-const ParallelismInfo expert = {
+constexpr ParallelismInfo info = {
     "expert",
     "puts the experts of a layer on different ranks",
     "Lepikhin et al., GShard, ICLR 2021; Hwang et al., Tutel, MLSys 2023",
@@ -81,4 +78,10 @@ const ParallelismInfo expert = {
     check,
     divide};
 
+}  // namespace
+}  // namespace foretrace::parallelism::expert_parts
+
+namespace foretrace::parallelism {
+extern const ParallelismInfo expert;
+constinit const ParallelismInfo expert = expert_parts::info;
 }  // namespace foretrace::parallelism

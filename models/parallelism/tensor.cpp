@@ -17,7 +17,7 @@
 
 #include "models/parallelism/plan.h"
 
-namespace foretrace::parallelism {
+namespace foretrace::parallelism::tensor_parts {
 namespace {
 
 Status check(const ParallelPlan& plan, const TransformerSpec& spec) {
@@ -121,10 +121,7 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "heads and inner sizes are divided evenly",
     "the group's collectives wait for the slowest rank, and ranks are equally fast"};
 
-}  // namespace
-
-extern const ParallelismInfo tensor;
-const ParallelismInfo tensor = {
+constexpr ParallelismInfo info = {
     "tensor",
     "divides the products of a layer by columns and rows, and the heads of attention",
     "Shoeybi et al., Megatron-LM, arXiv:1909.08053, 2019; Korthikanti et al., MLSys 2023",
@@ -133,4 +130,10 @@ const ParallelismInfo tensor = {
     check,
     divide};
 
+}  // namespace
+}  // namespace foretrace::parallelism::tensor_parts
+
+namespace foretrace::parallelism {
+extern const ParallelismInfo tensor;
+constinit const ParallelismInfo tensor = tensor_parts::info;
 }  // namespace foretrace::parallelism

@@ -18,7 +18,7 @@
 #include "models/policies/eviction/evictor.h"
 #include "models/policies/eviction/policy.h"
 
-namespace foretrace {
+namespace foretrace::delta_parts {
 namespace {
 
 constexpr ParamInfo director_param = {
@@ -108,12 +108,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {editing::host_link_param, director_param, ahead_param,
                                editing::least_evicted_param};
 
-}  // namespace
-
-namespace policies {
-
-extern const PolicyInfo delta;
-constinit const PolicyInfo delta = {
+constexpr PolicyInfo info = {
     .name = "delta",
     .summary = "Evict by copying to the host or by computing again, whichever is cheaper.",
     .paper =
@@ -130,5 +125,10 @@ constinit const PolicyInfo delta = {
     .params = params,
     .make = make};
 
-}  // namespace policies
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::delta_parts
+
+namespace foretrace::policies {
+extern const PolicyInfo delta;
+constinit const PolicyInfo delta = delta_parts::info;
+}  // namespace foretrace::policies

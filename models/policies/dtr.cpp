@@ -15,7 +15,7 @@
 #include "models/policies/eviction/evictor.h"
 #include "models/policies/eviction/policy.h"
 
-namespace foretrace {
+namespace foretrace::dtr_parts {
 namespace {
 
 constexpr ParamInfo heuristic_param = {
@@ -127,12 +127,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "other outputs of a repeated operator, which would be there again too"};
 constexpr std::array params = {heuristic_param, backward_param, editing::least_evicted_param};
 
-}  // namespace
-
-namespace policies {
-
-extern const PolicyInfo dtr;
-constinit const PolicyInfo dtr = {
+constexpr PolicyInfo info = {
     .name = "dtr",
     .summary = "Evict what is cheap, large and long unused; compute it again on access.",
     .paper = "M. Kirisame et al., Dynamic Tensor Rematerialization, ICLR 2021",
@@ -147,5 +142,10 @@ constinit const PolicyInfo dtr = {
     .params = params,
     .make = make};
 
-}  // namespace policies
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::dtr_parts
+
+namespace foretrace::policies {
+extern const PolicyInfo dtr;
+constinit const PolicyInfo dtr = dtr_parts::info;
+}  // namespace foretrace::policies

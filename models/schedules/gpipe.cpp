@@ -13,7 +13,7 @@
 
 #include "models/schedules/schedule.h"
 
-namespace foretrace::schedules {
+namespace foretrace::schedules::gpipe_parts {
 namespace {
 
 std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t /*stage*/) {
@@ -51,21 +51,24 @@ std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t /*stage*/) {
 constexpr std::array<std::string_view, 1> assumptions = {
     "activations of all micro-batches are held until backward begins"};
 
+constexpr ScheduleInfo info = {"gpipe",
+                               "all forward passes, then all backward passes",
+                               "Huang et al., GPipe, NeurIPS 2019",
+                               assumptions,
+                               false,
+                               false,
+                               1,
+                               1,
+                               nullptr,
+                               order,
+                               makespan,
+                               is_exact,
+                               in_flight};
+
 }  // namespace
+}  // namespace foretrace::schedules::gpipe_parts
 
+namespace foretrace::schedules {
 extern const ScheduleInfo gpipe;
-const ScheduleInfo gpipe = {"gpipe",
-                            "all forward passes, then all backward passes",
-                            "Huang et al., GPipe, NeurIPS 2019",
-                            assumptions,
-                            false,
-                            false,
-                            1,
-                            1,
-                            nullptr,
-                            order,
-                            makespan,
-                            is_exact,
-                            in_flight};
-
+constinit const ScheduleInfo gpipe = gpipe_parts::info;
 }  // namespace foretrace::schedules

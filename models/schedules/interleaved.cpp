@@ -17,7 +17,7 @@
 
 #include "models/schedules/schedule.h"
 
-namespace foretrace::schedules {
+namespace foretrace::schedules::interleaved_parts {
 namespace {
 
 Status check(const ScheduleShape& shape) {
@@ -97,21 +97,24 @@ std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t stage) {
 constexpr std::array<std::string_view, 1> assumptions = {
     "the number of micro-batches is a multiple of the number of stages"};
 
+constexpr ScheduleInfo info = {"interleaved",
+                               "1F1B with several pieces of the model per stage",
+                               "Narayanan et al., Megatron-LM, SC 2021",
+                               assumptions,
+                               false,
+                               false,
+                               2,
+                               1024,
+                               check,
+                               order,
+                               makespan,
+                               is_exact,
+                               in_flight};
+
 }  // namespace
+}  // namespace foretrace::schedules::interleaved_parts
 
+namespace foretrace::schedules {
 extern const ScheduleInfo interleaved;
-const ScheduleInfo interleaved = {"interleaved",
-                                  "1F1B with several pieces of the model per stage",
-                                  "Narayanan et al., Megatron-LM, SC 2021",
-                                  assumptions,
-                                  false,
-                                  false,
-                                  2,
-                                  1024,
-                                  check,
-                                  order,
-                                  makespan,
-                                  is_exact,
-                                  in_flight};
-
+constinit const ScheduleInfo interleaved = interleaved_parts::info;
 }  // namespace foretrace::schedules

@@ -12,7 +12,7 @@
 
 #include "models/schedules/schedule.h"
 
-namespace foretrace::schedules {
+namespace foretrace::schedules::one_f_one_b_parts {
 namespace {
 
 std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t stage) {
@@ -82,10 +82,7 @@ std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t stage) {
 constexpr std::array<std::string_view, 1> assumptions = {
     "a stage holds as many micro-batches as there are stages from it to the last"};
 
-}  // namespace
-
-extern const ScheduleInfo one_f_one_b;
-const ScheduleInfo one_f_one_b = {
+constexpr ScheduleInfo info = {
     "1f1b",
     "one forward, one backward: as few micro-batches in flight as possible",
     "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021",
@@ -100,4 +97,10 @@ const ScheduleInfo one_f_one_b = {
     is_exact,
     in_flight};
 
+}  // namespace
+}  // namespace foretrace::schedules::one_f_one_b_parts
+
+namespace foretrace::schedules {
+extern const ScheduleInfo one_f_one_b;
+constinit const ScheduleInfo one_f_one_b = one_f_one_b_parts::info;
 }  // namespace foretrace::schedules

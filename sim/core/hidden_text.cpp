@@ -59,7 +59,7 @@ std::string with_hidden_escaped(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   while (!json.empty()) {
-    const auto candidate = std::find_if(json.begin(), json.end(), may_begin_hidden);
+    const auto* const candidate = std::find_if(json.begin(), json.end(), may_begin_hidden);
     out.append(json.begin(), candidate);
     json.remove_prefix(static_cast<std::size_t>(candidate - json.begin()));
     if (json.empty()) break;

@@ -59,7 +59,7 @@ class GroupPlace {
   bool pass_thread(TaskId call);
   void come_after_sources(TaskId task, Bounds& bounds, bool launches);
   void come_before_dependents(TaskId task, Bounds& bounds);
-  void close(const std::vector<TaskId>& group, Position place, Bounds& bounds);
+  static void close(const std::vector<TaskId>& group, Position place, Bounds& bounds);
   bool find_slot();
   [[nodiscard]] bool fits(std::size_t slot) const;
   [[nodiscard]] bool is_member(TaskId task) const;

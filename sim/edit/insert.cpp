@@ -96,7 +96,7 @@ void Editor::share_waits(TaskId inserted, TaskId like) {
         link.kind == DependencyKind::launch) {
       continue;
     }
-    Dependency shared = link;
+    Dependency shared = link.dependency();
     shared.task = inserted;
     depend(shared);
   }

@@ -91,7 +91,7 @@ void Editor::launch(const Launched& put, const NewCall& call, std::span<const Ta
   }
   TaskId last = none<TaskId>;
   for (const TaskId member : members) {
-    Dependency cause = launch_link(graph_, member);
+    Dependency cause = launch_link(graph_, member).dependency();
     if (cause.source == no_point || task_of(cause.source) == last) continue;
     last = task_of(cause.source);
     cause.task = put.device;

@@ -74,7 +74,7 @@ class Replicator {
   void connect(TaskId task) {
     for (const Link& link : sources(graph_, task)) {
       if (link.on_lane() || link.symbolic) continue;
-      Dependency d = link;
+      Dependency d = link.dependency();
       if (onto_ == Onto::new_ranks && leads_out(d.source)) continue;
       d.task = copy_[index(task)];
       d.source = point(d.source);

@@ -29,7 +29,7 @@ Result<std::vector<TaskId>> Editor::split(TaskId task, const SplitOptions& optio
     return duration_ns / parts + (part < duration_ns % parts ? 1 : 0);
   };
   set_duration(task, share(0), {graph_.provenance(task), 1.0F, 1.0F});
-  Dependency cause = launch_link(graph_, task);
+  Dependency cause = launch_link(graph_, task).dependency();
   const bool launched = cause.source != no_point;
   const LatencyFrom from = is_end(cause.source) ? LatencyFrom::end : LatencyFrom::start;
   for (std::int64_t part = 1; part < parts; ++part) {

@@ -18,6 +18,8 @@ struct Link : Dependency {
 
   /// The order of the lane, which nobody stated.
   [[nodiscard]] bool on_lane() const { return slot == lane_slot; }
+  /// Without where the graph holds it: what an edit states anew for another task.
+  [[nodiscard]] const Dependency& dependency() const { return *this; }
 };
 
 /// What one task waits for: its lane first, then the other slots, then the overflow list.

@@ -54,6 +54,7 @@ std::vector<std::size_t> likely_periods(std::span<const LaunchedWork> launches) 
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   order.resize(std::min(order.size(), most_periods));
   std::vector<std::size_t> periods;
+  periods.reserve(order.size());
   for (const auto& [period, weight] : order) {
     periods.push_back(period);
   }

@@ -29,7 +29,7 @@ constexpr std::uint64_t longest_list = std::uint64_t{64} << 20U;
 /// The member's bytes, unpacked if they are gzip.
 Result<LoadedTrace> read_member(TarMember member, const ReadOptions& options) {
   Probe packed(std::move(member.bytes));
-  const auto start = packed.start(2);
+  auto start = packed.start(2);
   if (!start) {
     return std::move(start).error();
   }
@@ -162,7 +162,7 @@ Result<Content> open_input(const std::string& path, const ReadOptions& options) 
     return std::move(file).error();
   }
   return or_out_of_memory(path, [&]() -> Result<Content> {
-    const auto start = file->start(enough_for_a_key);
+    auto start = file->start(enough_for_a_key);
     if (!start) {
       return std::move(start).error();
     }

@@ -32,7 +32,7 @@ class ByteSource {
 
 /// Opens a file; gzip is recognized by its first bytes. "-" is standard input. Refuses directories,
 /// unreadable files, and a terminal as standard input.
-[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_file(const std::string& path);
+[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_file(const std::string& given);
 /// A source over bytes in memory (tests, fuzzing); gzip is recognized likewise.
 [[nodiscard]] std::unique_ptr<ByteSource> open_memory(std::string_view bytes, std::string path);
 /// The same bytes again from the start of a prefix that was already read.

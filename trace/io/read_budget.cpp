@@ -42,11 +42,11 @@ class Within final : public ByteSource {
     }
     return bytes;
   }
-  std::uint64_t consumed() const override { return source_->consumed(); }
-  std::uint64_t file_size() const override { return source_->file_size(); }
-  std::string_view trouble() const override { return source_->trouble(); }
-  std::string_view path() const override { return source_->path(); }
-  std::string_view plain_file() const override { return source_->plain_file(); }
+  [[nodiscard]] std::uint64_t consumed() const override { return source_->consumed(); }
+  [[nodiscard]] std::uint64_t file_size() const override { return source_->file_size(); }
+  [[nodiscard]] std::string_view trouble() const override { return source_->trouble(); }
+  [[nodiscard]] std::string_view path() const override { return source_->path(); }
+  [[nodiscard]] std::string_view plain_file() const override { return source_->plain_file(); }
 
  private:
   std::shared_ptr<ReadBudget> budget_;

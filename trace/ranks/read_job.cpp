@@ -50,6 +50,7 @@ Result<std::vector<Found>> read_all(
   };
   for_each_index(count, work, std::max(1U, options.readers));
   std::vector<Found> found;
+  found.reserve(results.size());
   for (auto& result : results) {
     if (result && !result->ok()) {
       return std::move(*result).error();

@@ -20,6 +20,7 @@ namespace foretrace::app {
 class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
+  // NOLINTBEGIN(modernize-use-nodiscard): calls are chained, and the last result is dropped
   /// The word for the value on the help page.
   Option type_name(const std::string& word) const;
   Option required() const;
@@ -29,6 +30,7 @@ class Option {
   Option in_range(std::size_t least, std::size_t most) const;
   /// Refuses other words; the message names the nearest one.
   Option one_of(std::span<const std::string_view> words) const;
+  // NOLINTEND(modernize-use-nodiscard)
 
  private:
   CLI::Option* option_;

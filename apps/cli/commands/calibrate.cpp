@@ -19,7 +19,7 @@
 #include "apps/report/writers.h"
 #include "models/catalogue/cost_file.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::calibrate_parts {
 namespace {
 
 using report::Value;
@@ -173,11 +173,14 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
-
-extern const CommandInfo calibrate;
-const CommandInfo calibrate = {
+constexpr CommandInfo info = {
     "calibrate", "fit costs of operators to measured tables, with the error on rows held back",
     setup};
 
+}  // namespace
+}  // namespace foretrace::commands::calibrate_parts
+
+namespace foretrace::commands {
+extern const CommandInfo calibrate;
+constinit const CommandInfo calibrate = calibrate_parts::info;
 }  // namespace foretrace::commands

@@ -20,7 +20,7 @@
 #include "sim/core/params.h"
 #include "trace/collect/settings.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::collect_parts {
 namespace {
 
 namespace fs = std::filesystem;
@@ -262,10 +262,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run_or_fail(*options); };
 }
 
+constexpr CommandInfo info = {"collect", "runs a program and records its device work (CUPTI)",
+                              setup, app::exit_collect_failed};
+
 }  // namespace
+}  // namespace foretrace::commands::collect_parts
 
+namespace foretrace::commands {
 extern const CommandInfo collect;
-const CommandInfo collect = {"collect", "runs a program and records its device work (CUPTI)", setup,
-                             app::exit_collect_failed};
-
+constinit const CommandInfo collect = collect_parts::info;
 }  // namespace foretrace::commands

@@ -22,7 +22,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/writers.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::compare_parts {
 namespace {
 
 struct Options {
@@ -137,10 +137,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
+constexpr CommandInfo info = {
+    "compare", "compare two recordings, and say what explains the difference", setup};
+
 }  // namespace
+}  // namespace foretrace::commands::compare_parts
 
+namespace foretrace::commands {
 extern const CommandInfo compare;
-const CommandInfo compare = {"compare",
-                             "compare two recordings, and say what explains the difference", setup};
-
+constinit const CommandInfo compare = compare_parts::info;
 }  // namespace foretrace::commands

@@ -13,7 +13,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/console.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::completion_parts {
 namespace {
 
 struct Options {
@@ -47,10 +47,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options, &cli] { return run(cli.program(), *options); };
 }
 
+constexpr CommandInfo info = {"completion",
+                              "print a script that completes names in bash, zsh or fish", setup};
+
 }  // namespace
+}  // namespace foretrace::commands::completion_parts
 
+namespace foretrace::commands {
 extern const CommandInfo completion;
-const CommandInfo completion = {"completion",
-                                "print a script that completes names in bash, zsh or fish", setup};
-
+constinit const CommandInfo completion = completion_parts::info;
 }  // namespace foretrace::commands

@@ -17,7 +17,7 @@
 #include "trace/formats/writer.h"
 #include "trace/io/read_budget.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::convert_parts {
 namespace {
 
 using report::Value;
@@ -123,9 +123,12 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
+constexpr CommandInfo info = {"convert", "write a trace in another format", setup};
+
 }  // namespace
+}  // namespace foretrace::commands::convert_parts
 
+namespace foretrace::commands {
 extern const CommandInfo convert;
-const CommandInfo convert = {"convert", "write a trace in another format", setup};
-
+constinit const CommandInfo convert = convert_parts::info;
 }  // namespace foretrace::commands

@@ -11,7 +11,7 @@
 #include "apps/driver/predict.h"
 #include "apps/report/pages.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::critical_path_parts {
 namespace {
 
 struct Options {
@@ -57,10 +57,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
+constexpr CommandInfo info = {"critical-path",
+                              "show what bounds a step, and how much each part could give", setup};
+
 }  // namespace
+}  // namespace foretrace::commands::critical_path_parts
 
+namespace foretrace::commands {
 extern const CommandInfo critical_path;
-const CommandInfo critical_path = {
-    "critical-path", "show what bounds a step, and how much each part could give", setup};
-
+constinit const CommandInfo critical_path = critical_path_parts::info;
 }  // namespace foretrace::commands

@@ -16,7 +16,7 @@
 #include "apps/cli/output/console.h"
 #include "sim/core/params.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::explain_parts {
 namespace {
 
 using app::Component;
@@ -78,12 +78,15 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
-
-extern const CommandInfo explain;
-const CommandInfo explain = {
+constexpr CommandInfo info = {
     "explain",
     "explain a what-if (paper, assumptions, parameters), a policy, an accelerator or a format",
     setup};
 
+}  // namespace
+}  // namespace foretrace::commands::explain_parts
+
+namespace foretrace::commands {
+extern const CommandInfo explain;
+constinit const CommandInfo explain = explain_parts::info;
 }  // namespace foretrace::commands

@@ -20,7 +20,7 @@
 #include "apps/report/text.h"
 #include "sim/core/text.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::export_scenario_parts {
 namespace {
 
 using report::Value;
@@ -119,9 +119,12 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
+constexpr CommandInfo info = {"export", "write a scenario for other simulators", setup};
+
 }  // namespace
+}  // namespace foretrace::commands::export_scenario_parts
 
+namespace foretrace::commands {
 extern const CommandInfo export_scenario;
-const CommandInfo export_scenario = {"export", "write a scenario for other simulators", setup};
-
+constinit const CommandInfo export_scenario = export_scenario_parts::info;
 }  // namespace foretrace::commands

@@ -9,7 +9,7 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::help_parts {
 namespace {
 
 struct Options {
@@ -39,9 +39,12 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options, &cli] { return run(cli.program(), *options); };
 }
 
+constexpr CommandInfo info = {"help", "show how a command is used, or the manual page", setup};
+
 }  // namespace
+}  // namespace foretrace::commands::help_parts
 
+namespace foretrace::commands {
 extern const CommandInfo help;
-const CommandInfo help = {"help", "show how a command is used, or the manual page", setup};
-
+constinit const CommandInfo help = help_parts::info;
 }  // namespace foretrace::commands

@@ -15,7 +15,7 @@
 #include "apps/report/pages.h"
 #include "trace/inputs/list_files.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::inspect_parts {
 namespace {
 
 struct Options {
@@ -132,10 +132,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
+constexpr CommandInfo info = {"inspect", "show what is in a trace, and where its device time goes",
+                              setup};
+
 }  // namespace
+}  // namespace foretrace::commands::inspect_parts
 
+namespace foretrace::commands {
 extern const CommandInfo inspect;
-const CommandInfo inspect = {"inspect", "show what is in a trace, and where its device time goes",
-                             setup};
-
+constinit const CommandInfo inspect = inspect_parts::info;
 }  // namespace foretrace::commands

@@ -15,7 +15,7 @@
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::list_parts {
 namespace {
 
 using app::Component;
@@ -117,11 +117,14 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
-
-extern const CommandInfo list;
-const CommandInfo list = {
+constexpr CommandInfo info = {
     "list", "list what has a name: what-ifs, policies, accelerators, clusters, models, formats",
     setup};
 
+}  // namespace
+}  // namespace foretrace::commands::list_parts
+
+namespace foretrace::commands {
+extern const CommandInfo list;
+constinit const CommandInfo list = list_parts::info;
 }  // namespace foretrace::commands

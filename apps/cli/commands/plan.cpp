@@ -25,7 +25,7 @@
 #include "apps/report/pages.h"
 #include "sim/core/params.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::plan_parts {
 namespace {
 
 constexpr std::string_view usual_framework = "megatron_core";
@@ -242,10 +242,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
-
-extern const CommandInfo plan;
-const CommandInfo plan = {
+constexpr CommandInfo info = {
     "plan", "find the best parallel plans of a model on a cluster, and why the others lose", setup};
 
+}  // namespace
+}  // namespace foretrace::commands::plan_parts
+
+namespace foretrace::commands {
+extern const CommandInfo plan;
+constinit const CommandInfo plan = plan_parts::info;
 }  // namespace foretrace::commands

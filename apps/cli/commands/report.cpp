@@ -17,7 +17,7 @@
 #include "apps/driver/sweep/store.h"
 #include "apps/explorer/page.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::report_parts {
 namespace {
 
 struct Options {
@@ -111,10 +111,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
+constexpr CommandInfo info = {"report", "write a web page that shows a run and simulates what-ifs",
+                              setup};
+
 }  // namespace
+}  // namespace foretrace::commands::report_parts
 
+namespace foretrace::commands {
 extern const CommandInfo report;
-const CommandInfo report = {"report", "write a web page that shows a run and simulates what-ifs",
-                            setup};
-
+constinit const CommandInfo report = report_parts::info;
 }  // namespace foretrace::commands

@@ -20,7 +20,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/schedule/schedule_report.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::schedule_parts {
 namespace {
 
 struct Options {
@@ -127,10 +127,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
-
-extern const CommandInfo schedule;
-const CommandInfo schedule = {"schedule", "simulate jobs on a cluster under scheduling policies",
+constexpr CommandInfo info = {"schedule", "simulate jobs on a cluster under scheduling policies",
                               setup};
 
+}  // namespace
+}  // namespace foretrace::commands::schedule_parts
+
+namespace foretrace::commands {
+extern const CommandInfo schedule;
+constinit const CommandInfo schedule = schedule_parts::info;
 }  // namespace foretrace::commands

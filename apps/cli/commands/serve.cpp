@@ -18,7 +18,7 @@
 #include "apps/serve/guard.h"
 #include "apps/serve/server.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::serve_parts {
 namespace {
 
 struct Options {
@@ -112,10 +112,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
+constexpr CommandInfo info = {"serve", "show a run in a browser, with the engine behind the page",
+                              setup};
+
 }  // namespace
+}  // namespace foretrace::commands::serve_parts
 
+namespace foretrace::commands {
 extern const CommandInfo serve;
-const CommandInfo serve = {"serve", "show a run in a browser, with the engine behind the page",
-                           setup};
-
+constinit const CommandInfo serve = serve_parts::info;
 }  // namespace foretrace::commands

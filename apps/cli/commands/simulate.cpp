@@ -26,7 +26,7 @@
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::simulate_parts {
 namespace {
 
 struct Options {
@@ -252,10 +252,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
-
-extern const CommandInfo simulate;
-const CommandInfo simulate = {"simulate", "replay a trace, and say how close the simulation is",
+constexpr CommandInfo info = {"simulate", "replay a trace, and say how close the simulation is",
                               setup};
 
+}  // namespace
+}  // namespace foretrace::commands::simulate_parts
+
+namespace foretrace::commands {
+extern const CommandInfo simulate;
+constinit const CommandInfo simulate = simulate_parts::info;
 }  // namespace foretrace::commands

@@ -23,7 +23,7 @@
 #include "apps/report/sweep_points.h"
 #include "apps/report/text.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::sweep_parts {
 namespace {
 
 constexpr std::size_t usual_rows = 20;
@@ -233,9 +233,12 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
+constexpr CommandInfo info = {"sweep", "compute a design space, show its best points", setup};
+
 }  // namespace
+}  // namespace foretrace::commands::sweep_parts
 
+namespace foretrace::commands {
 extern const CommandInfo sweep;
-const CommandInfo sweep = {"sweep", "compute a design space, show its best points", setup};
-
+constinit const CommandInfo sweep = sweep_parts::info;
 }  // namespace foretrace::commands

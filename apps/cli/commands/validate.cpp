@@ -23,7 +23,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/writers.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::validate_parts {
 namespace {
 
 struct Options {
@@ -157,10 +157,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
-
-extern const CommandInfo validate;
-const CommandInfo validate = {
+constexpr CommandInfo info = {
     "validate", "measure the accuracy of replays and predictions on real recordings", setup};
 
+}  // namespace
+}  // namespace foretrace::commands::validate_parts
+
+namespace foretrace::commands {
+extern const CommandInfo validate;
+constinit const CommandInfo validate = validate_parts::info;
 }  // namespace foretrace::commands

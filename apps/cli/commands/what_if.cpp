@@ -28,7 +28,7 @@
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::what_if_parts {
 namespace {
 
 struct Options {
@@ -383,10 +383,13 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
-
-extern const CommandInfo what_if;
-const CommandInfo what_if = {
+constexpr CommandInfo info = {
     "whatif", "predict what a change would do; rank changes by gain; find what fits", setup};
 
+}  // namespace
+}  // namespace foretrace::commands::what_if_parts
+
+namespace foretrace::commands {
+extern const CommandInfo what_if;
+constinit const CommandInfo what_if = what_if_parts::info;
 }  // namespace foretrace::commands

@@ -59,7 +59,7 @@ std::string printable(std::string_view text) {
     const std::size_t style = own_style(text);
     const std::size_t control = hidden_length(text);
     const bool kept = style > 0 || ((byte >= 0x20 || byte == '\n') && control == 0);
-    const std::size_t length = std::max<std::size_t>({style, control, 1});
+    const auto length = std::max<std::size_t>({style, control, 1});
     page += kept ? text.substr(0, length) : std::string_view(" ");
     text.remove_prefix(length);
   }

@@ -13,7 +13,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/editor.h"
 
-namespace foretrace {
+namespace foretrace::communication_scale_parts {
 namespace {
 
 constexpr ParamInfo factor_param = {
@@ -71,12 +71,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "kernels beside the transfer that get slower or faster with it"};
 constexpr std::array params = {factor_param, select_param, waiting_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo communication_scale;
-constinit const OptimizationInfo communication_scale = {
+constexpr OptimizationInfo info = {
     .name = "communication_scale",
     .summary = "Multiply the transfer time of collectives by a factor; waiting follows.",
     .paper =
@@ -92,5 +87,10 @@ constinit const OptimizationInfo communication_scale = {
     .apply = apply,
     .stage = ApplyStage::device};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::communication_scale_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo communication_scale;
+constinit const OptimizationInfo communication_scale = communication_scale_parts::info;
+}  // namespace foretrace::optimizations

@@ -21,7 +21,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::compress_communication_parts {
 namespace {
 
 constexpr ParamInfo ratio_param = {
@@ -236,12 +236,7 @@ constexpr std::array params = {ratio_param,         select_param,      at_least_
                                encode_cost_param,   decode_cost_param, latency_param,
                                link_bandwidth_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo compress_communication;
-constinit const OptimizationInfo compress_communication = {
+constexpr OptimizationInfo info = {
     .name = "compress_communication",
     .summary = "Collectives move fewer bytes; kernels encode before and decode after.",
     .paper =
@@ -257,5 +252,10 @@ constinit const OptimizationInfo compress_communication = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::compress_communication_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo compress_communication;
+constinit const OptimizationInfo compress_communication = compress_communication_parts::info;
+}  // namespace foretrace::optimizations

@@ -27,7 +27,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::gradient_buckets_parts {
 namespace {
 
 // Smaller ones are thousands of collectives that last as long as their latencies.
@@ -286,12 +286,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "buckets of several types, and parameters that get no gradient"};
 constexpr std::array params = {bucket_param, first_param, when_param, latency_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo gradient_buckets;
-constinit const OptimizationInfo gradient_buckets = {
+constexpr OptimizationInfo info = {
     .name = "gradient_buckets",
     .summary = "Reduce gradients in buckets of another size, or as soon as they are ready.",
     .paper =
@@ -310,5 +305,10 @@ constinit const OptimizationInfo gradient_buckets = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::gradient_buckets_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo gradient_buckets;
+constinit const OptimizationInfo gradient_buckets = gradient_buckets_parts::info;
+}  // namespace foretrace::optimizations

@@ -15,7 +15,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/editor.h"
 
-namespace foretrace {
+namespace foretrace::remove_straggler_parts {
 namespace {
 
 constexpr ParamInfo to_param = {
@@ -82,12 +82,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "slow kernels on one device: only host stalls are found"};
 constexpr std::array params = {to_param, at_least_param, rank_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo remove_straggler;
-constinit const OptimizationInfo remove_straggler = {
+constexpr OptimizationInfo info = {
     .name = "remove_straggler",
     .summary = "Take away host stalls that one rank has and the others have not.",
     .paper =
@@ -103,5 +98,10 @@ constinit const OptimizationInfo remove_straggler = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::remove_straggler_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo remove_straggler;
+constinit const OptimizationInfo remove_straggler = remove_straggler_parts::info;
+}  // namespace foretrace::optimizations

@@ -22,7 +22,7 @@
 #include "sim/edit/editor.h"
 #include "sim/edit/text_pattern.h"
 
-namespace foretrace {
+namespace foretrace::replicate_parts {
 namespace {
 
 constexpr ParamInfo ranks_param = {.name = "ranks",
@@ -217,12 +217,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {ranks_param, step_latency_param, bandwidth_factor_param,
                                communicators_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo replicate;
-constinit const OptimizationInfo replicate = {
+constexpr OptimizationInfo info = {
     .name = "replicate",
     .summary = "The job on more ranks that do what the recorded ones do.",
     .paper =
@@ -238,5 +233,10 @@ constinit const OptimizationInfo replicate = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::replicate_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo replicate;
+constinit const OptimizationInfo replicate = replicate_parts::info;
+}  // namespace foretrace::optimizations

@@ -28,7 +28,7 @@
 #include "sim/core/text.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::attention_backend_parts {
 namespace {
 
 constexpr ParamInfo backend_param = {.name = "backend",
@@ -305,12 +305,7 @@ constexpr std::array params = {backend_param, mask_param, type_param, table_para
 constexpr std::array<std::string_view, 4> conflicts = {"flash_attention", "batch_size",
                                                        "sequence_length", "sequence_packing"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo attention_backend;
-constinit const OptimizationInfo attention_backend = {
+constexpr OptimizationInfo info = {
     .name = "attention_backend",
     .summary = "Run attention in another fused kernel, by a table of rates per head size.",
     .paper =
@@ -328,5 +323,10 @@ constinit const OptimizationInfo attention_backend = {
     .apply = apply,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::attention_backend_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo attention_backend;
+constinit const OptimizationInfo attention_backend = attention_backend_parts::info;
+}  // namespace foretrace::optimizations

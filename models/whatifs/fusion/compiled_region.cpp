@@ -26,7 +26,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/text_pattern.h"
 
-namespace foretrace {
+namespace foretrace::compiled_region_parts {
 namespace {
 
 constexpr ParamInfo module_param = {
@@ -271,12 +271,7 @@ constexpr std::array<std::string_view, 5> conflicts = {"cuda_graph", "data_movem
                                                        "fusion_aware_checkpointing",
                                                        "kernel_fusion", "whole_program_fusion"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo compiled_region;
-constinit const OptimizationInfo compiled_region = {
+constexpr OptimizationInfo info = {
     .name = "compiled_region",
     .summary = "Compile a named module: fuse its chains, use epilogues, launch it as graphs.",
     .paper =
@@ -298,5 +293,10 @@ constinit const OptimizationInfo compiled_region = {
     .stage = ApplyStage::schedule,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::compiled_region_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo compiled_region;
+constinit const OptimizationInfo compiled_region = compiled_region_parts::info;
+}  // namespace foretrace::optimizations

@@ -19,7 +19,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/selection.h"
 
-namespace foretrace {
+namespace foretrace::cortex_parts {
 namespace {
 
 constexpr ParamInfo levels_param = {
@@ -141,12 +141,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "load balance between the nodes of a level"};
 constexpr std::array params = {levels_param, select_param, weights_param, sync_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo cortex;
-constinit const OptimizationInfo cortex = {
+constexpr OptimizationInfo info = {
     .name = "cortex",
     .summary = "Run each level of a recursive model as one kernel.",
     .paper =
@@ -164,5 +159,10 @@ constinit const OptimizationInfo cortex = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::cortex_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo cortex;
+constinit const OptimizationInfo cortex = cortex_parts::info;
+}  // namespace foretrace::optimizations

@@ -19,7 +19,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::data_movement_parts {
 namespace {
 
 constexpr ParamInfo kept_writes_param = {
@@ -142,12 +142,7 @@ constexpr std::array params = {kept_writes_param, editing::max_segment_param,
                                editing::compiled_host_param};
 constexpr std::array<std::string_view, 1> conflicts = {"fusion_aware_checkpointing"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo data_movement;
-constinit const OptimizationInfo data_movement = {
+constexpr OptimizationInfo info = {
     .name = "data_movement",
     .summary = "Fuse what a transformer layer only moves, and count the bytes saved.",
     .paper =
@@ -164,5 +159,10 @@ constinit const OptimizationInfo data_movement = {
     .apply = apply,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::data_movement_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo data_movement;
+constinit const OptimizationInfo data_movement = data_movement_parts::info;
+}  // namespace foretrace::optimizations

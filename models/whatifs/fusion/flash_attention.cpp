@@ -19,7 +19,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::flash_attention_parts {
 namespace {
 
 constexpr ParamInfo efficiency_param = {
@@ -101,12 +101,7 @@ constexpr std::array params = {efficiency_param, backward_param};
 constexpr std::array<std::string_view, 3> conflicts = {"batch_size", "sequence_length",
                                                        "sequence_packing"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo flash_attention;
-constinit const OptimizationInfo flash_attention = {
+constexpr OptimizationInfo info = {
     .name = "flash_attention",
     .summary = "Fuse scores, softmax and weighted values into one kernel.",
     .paper =
@@ -124,5 +119,10 @@ constinit const OptimizationInfo flash_attention = {
     .apply = apply,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::flash_attention_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo flash_attention;
+constinit const OptimizationInfo flash_attention = flash_attention_parts::info;
+}  // namespace foretrace::optimizations

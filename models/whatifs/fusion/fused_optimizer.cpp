@@ -23,7 +23,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::fused_optimizer_parts {
 namespace {
 
 constexpr ParamInfo tensors_per_launch_param = {
@@ -262,12 +262,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {tensors_per_launch_param, bytes_per_parameter_param,
                                kernel_factor_param, editing::kept_host_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo fused_optimizer;
-constinit const OptimizationInfo fused_optimizer = {
+constexpr OptimizationInfo info = {
     .name = "fused_optimizer",
     .summary = "Update all parameters with a few multi-tensor kernels.",
     .paper =
@@ -284,5 +279,10 @@ constinit const OptimizationInfo fused_optimizer = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::fused_optimizer_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo fused_optimizer;
+constinit const OptimizationInfo fused_optimizer = fused_optimizer_parts::info;
+}  // namespace foretrace::optimizations

@@ -20,7 +20,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/selection.h"
 
-namespace foretrace {
+namespace foretrace::horizontal_fusion_parts {
 namespace {
 
 constexpr ParamInfo a_param = {.name = "a",
@@ -193,12 +193,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "pairs with other kernels between them"};
 constexpr std::array params = {a_param, b_param, conflict_param, independent_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo horizontal_fusion;
-constinit const OptimizationInfo horizontal_fusion = {
+constexpr OptimizationInfo info = {
     .name = "horizontal_fusion",
     .summary = "Run pairs of independent kernels as one kernel.",
     .paper =
@@ -216,5 +211,10 @@ constinit const OptimizationInfo horizontal_fusion = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::horizontal_fusion_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo horizontal_fusion;
+constinit const OptimizationInfo horizontal_fusion = horizontal_fusion_parts::info;
+}  // namespace foretrace::optimizations

@@ -17,7 +17,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
 
-namespace foretrace {
+namespace foretrace::hypergraph_fusion_parts {
 namespace {
 
 constexpr ParamInfo edges_param = {.name = "edges",
@@ -102,12 +102,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "other"};
 constexpr std::array params = {edges_param, imbalance_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo hypergraph_fusion;
-constinit const OptimizationInfo hypergraph_fusion = {
+constexpr OptimizationInfo info = {
     .name = "hypergraph_fusion",
     .summary = "Fuse the two sparse products of a hypergraph layer.",
     .paper =
@@ -124,5 +119,10 @@ constinit const OptimizationInfo hypergraph_fusion = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::hypergraph_fusion_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo hypergraph_fusion;
+constinit const OptimizationInfo hypergraph_fusion = hypergraph_fusion_parts::info;
+}  // namespace foretrace::optimizations

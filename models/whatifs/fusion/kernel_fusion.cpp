@@ -20,7 +20,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/selection.h"
 
-namespace foretrace {
+namespace foretrace::kernel_fusion_parts {
 namespace {
 
 constexpr ParamInfo select_param = {
@@ -158,12 +158,7 @@ constexpr std::array params = {select_param,      max_length_param,  editing::ma
 constexpr std::array<std::string_view, 2> conflicts = {"data_movement",
                                                        "fusion_aware_checkpointing"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo kernel_fusion;
-constinit const OptimizationInfo kernel_fusion = {
+constexpr OptimizationInfo info = {
     .name = "kernel_fusion",
     .summary = "Fuse chains of pointwise and normalization kernels.",
     .paper =
@@ -182,5 +177,10 @@ constinit const OptimizationInfo kernel_fusion = {
     .apply = apply,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::kernel_fusion_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo kernel_fusion;
+constinit const OptimizationInfo kernel_fusion = kernel_fusion_parts::info;
+}  // namespace foretrace::optimizations

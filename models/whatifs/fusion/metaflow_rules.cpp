@@ -18,7 +18,7 @@
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::metaflow_rules_parts {
 namespace {
 
 constexpr ParamInfo merge_param = {.name = "merge",
@@ -186,12 +186,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "views and copies that split the merged result"};
 constexpr std::array params = {merge_param, fold_param, epilogue_param, kept_host_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo metaflow_rules;
-constinit const OptimizationInfo metaflow_rules = {
+constexpr OptimizationInfo info = {
     .name = "metaflow_rules",
     .summary = "Merge products of one input, fold batch norm, use epilogues.",
     .paper =
@@ -207,5 +202,10 @@ constinit const OptimizationInfo metaflow_rules = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::metaflow_rules_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo metaflow_rules;
+constinit const OptimizationInfo metaflow_rules = metaflow_rules_parts::info;
+}  // namespace foretrace::optimizations

@@ -20,7 +20,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::reconstructed_batch_norm_parts {
 namespace {
 
 constexpr ParamInfo factor_param = {
@@ -118,12 +118,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "whether the library has such convolutions"};
 constexpr std::array params = {factor_param, relu_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo reconstructed_batch_norm;
-constinit const OptimizationInfo reconstructed_batch_norm = {
+constexpr OptimizationInfo info = {
     .name = "reconstructed_batch_norm",
     .summary = "Move batch norm's passes and ReLU into the convolutions around it.",
     .paper =
@@ -139,5 +134,10 @@ constinit const OptimizationInfo reconstructed_batch_norm = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::reconstructed_batch_norm_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo reconstructed_batch_norm;
+constinit const OptimizationInfo reconstructed_batch_norm = reconstructed_batch_norm_parts::info;
+}  // namespace foretrace::optimizations

@@ -20,7 +20,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::whole_program_fusion_parts {
 namespace {
 
 constexpr ParamInfo sync_param = {
@@ -162,12 +162,7 @@ constexpr std::array params = {sync_param, kept_writes_param, editing::compiled_
 constexpr std::array<std::string_view, 3> conflicts = {
     "data_movement", "fusion_aware_checkpointing", "kernel_fusion"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo whole_program_fusion;
-constinit const OptimizationInfo whole_program_fusion = {
+constexpr OptimizationInfo info = {
     .name = "whole_program_fusion",
     .summary = "Fuse all kernels between products, together with the host code.",
     .paper =
@@ -185,5 +180,10 @@ constinit const OptimizationInfo whole_program_fusion = {
     .apply = apply,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::whole_program_fusion_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo whole_program_fusion;
+constinit const OptimizationInfo whole_program_fusion = whole_program_fusion_parts::info;
+}  // namespace foretrace::optimizations

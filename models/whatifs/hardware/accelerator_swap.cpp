@@ -23,7 +23,7 @@
 #include "sim/edit/editor.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::accelerator_swap_parts {
 namespace {
 
 constexpr ParamInfo to_param = {
@@ -299,12 +299,7 @@ constexpr std::array<std::string_view, 4> ignores = {
 
 constexpr std::array params = {to_param, from_param, host_speed_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo accelerator_swap;
-constinit const OptimizationInfo accelerator_swap = {
+constexpr OptimizationInfo info = {
     .name = "accelerator_swap",
     .summary = "Run the same program on another accelerator, host unchanged.",
     .paper =
@@ -327,5 +322,10 @@ constinit const OptimizationInfo accelerator_swap = {
     .stage = ApplyStage::device,
     .accelerator_param = &to_param};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::accelerator_swap_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo accelerator_swap;
+constinit const OptimizationInfo accelerator_swap = accelerator_swap_parts::info;
+}  // namespace foretrace::optimizations

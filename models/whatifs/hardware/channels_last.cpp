@@ -16,7 +16,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::channels_last_parts {
 namespace {
 
 constexpr ParamInfo kept_param = {
@@ -77,12 +77,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "operators without an NHWC variant, which convert back"};
 constexpr std::array params = {kept_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo channels_last;
-constinit const OptimizationInfo channels_last = {
+constexpr OptimizationInfo info = {
     .name = "channels_last",
     .summary = "Keep tensors in NHWC, so that no kernel converts layouts for convolutions.",
     .paper =
@@ -98,5 +93,10 @@ constinit const OptimizationInfo channels_last = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::channels_last_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo channels_last;
+constinit const OptimizationInfo channels_last = channels_last_parts::info;
+}  // namespace foretrace::optimizations

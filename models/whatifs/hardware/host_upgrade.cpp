@@ -14,7 +14,7 @@
 #include "sim/edit/editor.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::host_upgrade_parts {
 namespace {
 
 constexpr ParamInfo speed_param = {
@@ -100,12 +100,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "pageable copies, which the host's memory limits"};
 constexpr std::array params = {speed_param, calls_param, loading_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo host_upgrade;
-constinit const OptimizationInfo host_upgrade = {
+constexpr OptimizationInfo info = {
     .name = "host_upgrade",
     .summary = "Run the host's work on a faster (or slower) processor; the device stays.",
     .paper =
@@ -122,5 +117,10 @@ constinit const OptimizationInfo host_upgrade = {
     .apply = apply,
     .stage = ApplyStage::device};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::host_upgrade_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo host_upgrade;
+constinit const OptimizationInfo host_upgrade = host_upgrade_parts::info;
+}  // namespace foretrace::optimizations

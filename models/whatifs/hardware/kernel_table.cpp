@@ -15,7 +15,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::kernel_table_parts {
 namespace {
 
 constexpr ParamInfo table_param = {
@@ -83,12 +83,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "other kernels that the same operator launches"};
 constexpr std::array params = {table_param, reach_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo kernel_table;
-constinit const OptimizationInfo kernel_table = {
+constexpr OptimizationInfo info = {
     .name = "kernel_table",
     .summary = "Take kernel times from a table of operators, sizes and times.",
     .paper =
@@ -107,5 +102,10 @@ constinit const OptimizationInfo kernel_table = {
     .apply = apply,
     .stage = ApplyStage::device};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::kernel_table_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo kernel_table;
+constinit const OptimizationInfo kernel_table = kernel_table_parts::info;
+}  // namespace foretrace::optimizations

@@ -20,7 +20,7 @@
 #include "models/whatifs/hardware/altered_device.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::mig_slice_parts {
 namespace {
 
 constexpr ParamInfo compute_param = {
@@ -117,12 +117,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {compute_param, memory_param, editing::recorded_accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"power_cap"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo mig_slice;
-constinit const OptimizationInfo mig_slice = {
+constexpr OptimizationInfo info = {
     .name = "mig_slice",
     .summary = "Run on a part of the device: a MIG slice, or MPS with a share of the threads.",
     .paper =
@@ -139,5 +134,10 @@ constinit const OptimizationInfo mig_slice = {
     .stage = ApplyStage::device,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::mig_slice_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo mig_slice;
+constinit const OptimizationInfo mig_slice = mig_slice_parts::info;
+}  // namespace foretrace::optimizations

@@ -17,7 +17,7 @@
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::pipelined_kernels_parts {
 namespace {
 
 constexpr ParamInfo stages_param = {.name = "stages",
@@ -134,12 +134,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {stages_param, latency_param, blocks_param,
                                editing::recorded_accelerator_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo pipelined_kernels;
-constinit const OptimizationInfo pipelined_kernels = {
+constexpr OptimizationInfo info = {
     .name = "pipelined_kernels",
     .summary = "Overlap loads and arithmetic inside products by multi-stage tiles.",
     .paper =
@@ -157,5 +152,10 @@ constinit const OptimizationInfo pipelined_kernels = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::pipelined_kernels_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo pipelined_kernels;
+constinit const OptimizationInfo pipelined_kernels = pipelined_kernels_parts::info;
+}  // namespace foretrace::optimizations

@@ -15,7 +15,7 @@
 #include "models/whatifs/hardware/altered_device.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::power_cap_parts {
 namespace {
 
 constexpr ParamInfo clock_param = {.name = "clock",
@@ -68,12 +68,7 @@ constexpr std::array<std::string_view, 2> ignores = {
 constexpr std::array params = {clock_param, memory_param, editing::recorded_accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"mig_slice"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo power_cap;
-constinit const OptimizationInfo power_cap = {
+constexpr OptimizationInfo info = {
     .name = "power_cap",
     .summary = "Run the device at another clock, as under a power cap.",
     .paper =
@@ -91,5 +86,10 @@ constinit const OptimizationInfo power_cap = {
     .stage = ApplyStage::device,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::power_cap_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo power_cap;
+constinit const OptimizationInfo power_cap = power_cap_parts::info;
+}  // namespace foretrace::optimizations

@@ -16,7 +16,7 @@
 #include "sim/edit/selection.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::scale_parts {
 namespace {
 
 constexpr ParamInfo factor_param = {
@@ -86,12 +86,7 @@ constexpr std::array<std::string_view, 2> ignores = {
 
 constexpr std::array params = {factor_param, select_param, segments_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo scale;
-constinit const OptimizationInfo scale = {
+constexpr OptimizationInfo info = {
     .name = "scale",
     .summary = "Multiply the time of any selection of tasks by a factor.",
     .paper =
@@ -107,5 +102,10 @@ constinit const OptimizationInfo scale = {
     .apply = apply,
     .stage = ApplyStage::device};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::scale_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo scale;
+constinit const OptimizationInfo scale = scale_parts::info;
+}  // namespace foretrace::optimizations

@@ -22,7 +22,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::activation_checkpointing_parts {
 namespace {
 
 constexpr ParamInfo mode_param = {
@@ -209,12 +209,7 @@ constexpr std::array params = {mode_param, segments_param};
 constexpr std::array<std::string_view, 5> memory_settings = {
     "mode=block", "mode=selective", "segments=2", "segments=4", "segments=8"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo activation_checkpointing;
-constinit const OptimizationInfo activation_checkpointing = {
+constexpr OptimizationInfo info = {
     .name = "activation_checkpointing",
     .summary = "Run parts of the forward pass again instead of keeping their results.",
     .paper =
@@ -235,5 +230,10 @@ constinit const OptimizationInfo activation_checkpointing = {
     .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::activation_checkpointing_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo activation_checkpointing;
+constinit const OptimizationInfo activation_checkpointing = activation_checkpointing_parts::info;
+}  // namespace foretrace::optimizations

@@ -27,7 +27,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::fusion_aware_checkpointing_parts {
 namespace {
 
 constexpr ParamInfo longest_param = {.name = "longest",
@@ -168,12 +168,7 @@ constexpr std::array<std::string_view, 4> ignores = {
 constexpr std::array params = {longest_param, editing::max_segment_param,
                                editing::compiled_host_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo fusion_aware_checkpointing;
-constinit const OptimizationInfo fusion_aware_checkpointing = {
+constexpr OptimizationInfo info = {
     .name = "fusion_aware_checkpointing",
     .summary =
         "Fuse chains and keep a smallest cut: less memory, for cheap kernels that run again.",
@@ -191,5 +186,11 @@ constinit const OptimizationInfo fusion_aware_checkpointing = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::fusion_aware_checkpointing_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo fusion_aware_checkpointing;
+constinit const OptimizationInfo fusion_aware_checkpointing =
+    fusion_aware_checkpointing_parts::info;
+}  // namespace foretrace::optimizations

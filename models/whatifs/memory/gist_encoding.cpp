@@ -17,7 +17,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::gist_encoding_parts {
 namespace {
 
 constexpr ParamInfo sparsity_param = {
@@ -138,12 +138,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {sparsity_param, bits_param, least_param};
 constexpr std::array<std::string_view, 1> memory_settings = {"bits=8"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo gist_encoding;
-constinit const OptimizationInfo gist_encoding = {
+constexpr OptimizationInfo info = {
     .name = "gist_encoding",
     .summary = "Encode the feature maps that are kept for the backward pass.",
     .paper =
@@ -161,5 +156,10 @@ constinit const OptimizationInfo gist_encoding = {
     .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::gist_encoding_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo gist_encoding;
+constinit const OptimizationInfo gist_encoding = gist_encoding_parts::info;
+}  // namespace foretrace::optimizations

@@ -27,7 +27,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::optimizer_offload_parts {
 namespace {
 
 constexpr ParamInfo parameters_param = {
@@ -243,12 +243,7 @@ constexpr std::array params = {parameters_param, bytes_param, editing::host_link
                                host_bandwidth_param, chunks_param};
 constexpr std::array<std::string_view, 2> conflicts = {"eight_bit_optimizer", "fused_optimizer"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo optimizer_offload;
-constinit const OptimizationInfo optimizer_offload = {
+constexpr OptimizationInfo info = {
     .name = "optimizer_offload",
     .summary = "Update parameters on the host; gradients go there, parameters return.",
     .paper =
@@ -267,5 +262,10 @@ constinit const OptimizationInfo optimizer_offload = {
     .stage = ApplyStage::storage,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::optimizer_offload_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo optimizer_offload;
+constinit const OptimizationInfo optimizer_offload = optimizer_offload_parts::info;
+}  // namespace foretrace::optimizations

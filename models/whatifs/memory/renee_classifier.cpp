@@ -22,7 +22,7 @@
 #include "sim/core/text.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::renee_classifier_parts {
 namespace {
 
 constexpr ParamInfo least_labels_param = {
@@ -185,12 +185,7 @@ constexpr std::array<std::string_view, 3> ignores = {"sharding of labels over de
                                                      "the master copy of weights, if one is kept"};
 constexpr std::array params = {least_labels_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo renee_classifier;
-constinit const OptimizationInfo renee_classifier = {
+constexpr OptimizationInfo info = {
     .name = "renee_classifier",
     .summary = "Train a huge classifier in tiles: no logits, no optimizer states.",
     .paper =
@@ -208,5 +203,10 @@ constinit const OptimizationInfo renee_classifier = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::renee_classifier_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo renee_classifier;
+constinit const OptimizationInfo renee_classifier = renee_classifier_parts::info;
+}  // namespace foretrace::optimizations

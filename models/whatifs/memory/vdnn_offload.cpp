@@ -21,7 +21,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::vdnn_offload_parts {
 namespace {
 
 constexpr ParamInfo least_param = {.name = "least",
@@ -141,12 +141,7 @@ constexpr std::array params = {editing::host_link_param, least_param, policy_par
 constexpr std::array<std::string_view, 3> memory_settings = {"policy=conv", "least=16MiB",
                                                              "least=256MiB"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo vdnn_offload;
-constinit const OptimizationInfo vdnn_offload = {
+constexpr OptimizationInfo info = {
     .name = "vdnn_offload",
     .summary = "Keep feature maps in host memory between forward and backward.",
     .paper =
@@ -165,5 +160,10 @@ constinit const OptimizationInfo vdnn_offload = {
     .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::vdnn_offload_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo vdnn_offload;
+constinit const OptimizationInfo vdnn_offload = vdnn_offload_parts::info;
+}  // namespace foretrace::optimizations

@@ -22,7 +22,7 @@
 #include "models/whatifs/parallelism/sharded_parameters.h"
 #include "models/whatifs/parallelism/tensor_parallel.h"
 
-namespace foretrace {
+namespace foretrace::parallel_parts {
 namespace {
 
 bool has_collectives(const TaskGraph& graph) {
@@ -240,12 +240,7 @@ constexpr std::array params = {
     bucket_param,        bucket_view_param, parameters_param, gradient_bytes_param};
 constexpr std::array<std::string_view, 1> conflicts = {"replicate"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo parallel;
-constinit const OptimizationInfo parallel = {
+constexpr OptimizationInfo info = {
     .name = "parallel",
     .summary = "The run of one device spread over the ranks of a cluster.",
     .paper =
@@ -271,5 +266,10 @@ constinit const OptimizationInfo parallel = {
     .stage = ApplyStage::schedule,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::parallel_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo parallel;
+constinit const OptimizationInfo parallel = parallel_parts::info;
+}  // namespace foretrace::optimizations

@@ -22,7 +22,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
 
-namespace foretrace {
+namespace foretrace::eight_bit_optimizer_parts {
 namespace {
 
 constexpr ParamInfo states_param = {
@@ -172,12 +172,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "the maxima of blocks, 4 bytes per block", "accuracy"};
 constexpr std::array params = {states_param, min_elements_param, block_size_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo eight_bit_optimizer;
-constinit const OptimizationInfo eight_bit_optimizer = {
+constexpr OptimizationInfo info = {
     .name = "eight_bit_optimizer",
     .summary = "Keep optimizer states in 8 bits: fewer bytes per update.",
     .paper =
@@ -195,5 +190,10 @@ constinit const OptimizationInfo eight_bit_optimizer = {
     .apply = apply,
     .stage = ApplyStage::precision};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::eight_bit_optimizer_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo eight_bit_optimizer;
+constinit const OptimizationInfo eight_bit_optimizer = eight_bit_optimizer_parts::info;
+}  // namespace foretrace::optimizations

@@ -19,7 +19,7 @@
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::int8_matmul_parts {
 namespace {
 
 constexpr ParamInfo outliers_param = {
@@ -158,12 +158,7 @@ constexpr std::array params = {outliers_param, least_columns_param, host_param,
                                editing::recorded_accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"mixed_precision"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo int8_matmul;
-constinit const OptimizationInfo int8_matmul = {
+constexpr OptimizationInfo info = {
     .name = "int8_matmul",
     .summary = "Multiply linear layers in int8, outlier columns in fp16.",
     .paper =
@@ -183,5 +178,10 @@ constinit const OptimizationInfo int8_matmul = {
     .stage = ApplyStage::precision,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::int8_matmul_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo int8_matmul;
+constinit const OptimizationInfo int8_matmul = int8_matmul_parts::info;
+}  // namespace foretrace::optimizations

@@ -16,7 +16,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
 
-namespace foretrace {
+namespace foretrace::integer_kernels_parts {
 namespace {
 
 constexpr ParamInfo factor_param = {
@@ -82,12 +82,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "conversion between integer and floating point", "accuracy"};
 constexpr std::array params = {factor_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo integer_kernels;
-constinit const OptimizationInfo integer_kernels = {
+constexpr OptimizationInfo info = {
     .name = "integer_kernels",
     .summary = "Run softmax, GELU and layer norm in integer arithmetic.",
     .paper =
@@ -105,5 +100,10 @@ constinit const OptimizationInfo integer_kernels = {
     .stage = ApplyStage::precision,
     .basis = Basis::formula};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::integer_kernels_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo integer_kernels;
+constinit const OptimizationInfo integer_kernels = integer_kernels_parts::info;
+}  // namespace foretrace::optimizations

@@ -30,7 +30,7 @@
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/precision/precision_editor.h"
 
-namespace foretrace {
+namespace foretrace::mixed_precision_parts {
 namespace {
 
 constexpr ParamInfo dtype_param = {
@@ -270,12 +270,7 @@ constexpr std::array params = {dtype_param,
                                update_param,
                                editing::recorded_accelerator_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo mixed_precision;
-constinit const OptimizationInfo mixed_precision = {
+constexpr OptimizationInfo info = {
     .name = "mixed_precision",
     .summary = "Run products and what follows them in 16 bit, in TF32 or in fp8.",
     .paper =
@@ -306,5 +301,10 @@ constinit const OptimizationInfo mixed_precision = {
     .apply = apply,
     .stage = ApplyStage::precision};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::mixed_precision_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo mixed_precision;
+constinit const OptimizationInfo mixed_precision = mixed_precision_parts::info;
+}  // namespace foretrace::optimizations

@@ -16,7 +16,7 @@
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::weight_only_quantization_parts {
 namespace {
 
 constexpr ParamInfo bits_param = {.name = "bits",
@@ -143,12 +143,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {bits_param, group_param, rows_param, efficiency_param};
 constexpr std::array<std::string_view, 2> conflicts = {"int8_matmul", "nm_sparsity"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo weight_only_quantization;
-constinit const OptimizationInfo weight_only_quantization = {
+constexpr OptimizationInfo info = {
     .name = "weight_only_quantization",
     .summary = "Store the weights of inference in 8 or 4 bit; compute in 16 bit.",
     .paper =
@@ -166,5 +161,10 @@ constinit const OptimizationInfo weight_only_quantization = {
     .stage = ApplyStage::precision,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::weight_only_quantization_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo weight_only_quantization;
+constinit const OptimizationInfo weight_only_quantization = weight_only_quantization_parts::info;
+}  // namespace foretrace::optimizations

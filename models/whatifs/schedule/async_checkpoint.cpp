@@ -27,7 +27,7 @@
 #include "models/editing/transfers/exchanged_gradients.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::async_checkpoint_parts {
 namespace {
 
 constexpr ParamInfo mode_param = {.name = "mode",
@@ -301,12 +301,7 @@ constexpr std::array params = {
     mode_param,     every_param,      storage_param, editing::host_link_param,
     pageable_param, parameters_param, bytes_param,   ranks_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo async_checkpoint;
-constinit const OptimizationInfo async_checkpoint = {
+constexpr OptimizationInfo info = {
     .name = "async_checkpoint",
     .summary = "Save the state of training beside the next step, or (mode=blocking) before it.",
     .paper =
@@ -326,5 +321,10 @@ constinit const OptimizationInfo async_checkpoint = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::async_checkpoint_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo async_checkpoint;
+constinit const OptimizationInfo async_checkpoint = async_checkpoint_parts::info;
+}  // namespace foretrace::optimizations

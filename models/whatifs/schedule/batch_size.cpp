@@ -23,7 +23,7 @@
 #include "sim/core/text.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::batch_size_parts {
 namespace {
 
 constexpr ParamInfo factor_param = {.name = "factor",
@@ -144,12 +144,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "whether the larger batch fits into memory, and steps to converge"};
 constexpr std::array params = {factor_param, batch_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo batch_size;
-constinit const OptimizationInfo batch_size = {
+constexpr OptimizationInfo info = {
     .name = "batch_size",
     .summary = "Change the batch size; kernels scale by their shapes, the host stays.",
     .paper =
@@ -168,5 +163,10 @@ constinit const OptimizationInfo batch_size = {
     .stage = ApplyStage::workload,
     .batch_param = &factor_param};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::batch_size_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo batch_size;
+constinit const OptimizationInfo batch_size = batch_size_parts::info;
+}  // namespace foretrace::optimizations

@@ -23,7 +23,7 @@
 #include "sim/edit/tensors.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::bppsa_parts {
 namespace {
 
 constexpr ParamInfo select_param = {.name = "select",
@@ -262,12 +262,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "which follow in parallel as before"};
 constexpr std::array params = {select_param, combine_param, workers_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo bppsa;
-constinit const OptimizationInfo bppsa = {
+constexpr OptimizationInfo info = {
     .name = "bppsa",
     .summary = "Compute a chain of gradients as a parallel scan.",
     .paper =
@@ -283,5 +278,10 @@ constinit const OptimizationInfo bppsa = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::bppsa_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo bppsa;
+constinit const OptimizationInfo bppsa = bppsa_parts::info;
+}  // namespace foretrace::optimizations

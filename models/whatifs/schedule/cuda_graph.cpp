@@ -18,7 +18,7 @@
 #include "sim/edit/selection.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::cuda_graph_parts {
 namespace {
 
 constexpr ParamInfo select_param = {
@@ -214,12 +214,7 @@ constexpr std::array params = {select_param,       min_launches_param, max_segme
                                launch_base_param,  node_cost_param,    node_gap_param,
                                start_latency_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo cuda_graph;
-constinit const OptimizationInfo cuda_graph = {
+constexpr OptimizationInfo info = {
     .name = "cuda_graph",
     .summary = "Replay regions of launches as CUDA graphs: no launch overhead, no gaps.",
     .paper =
@@ -238,5 +233,10 @@ constinit const OptimizationInfo cuda_graph = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::cuda_graph_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo cuda_graph;
+constinit const OptimizationInfo cuda_graph = cuda_graph_parts::info;
+}  // namespace foretrace::optimizations

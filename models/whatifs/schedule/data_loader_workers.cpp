@@ -18,7 +18,7 @@
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::data_loader_workers_parts {
 namespace {
 
 constexpr ParamInfo workers_param = {.name = "workers",
@@ -249,12 +249,7 @@ constexpr std::array<std::string_view, 5> ignores = {
 constexpr std::array params = {workers_param,         prefetch_param,        queue_get_param,
                                host_contention_param, worker_slowdown_param, loader_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo data_loader_workers;
-constinit const OptimizationInfo data_loader_workers = {
+constexpr OptimizationInfo info = {
     .name = "data_loader_workers",
     .summary = "Make batches in worker processes instead of the main one.",
     .paper =
@@ -275,5 +270,10 @@ constinit const OptimizationInfo data_loader_workers = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::data_loader_workers_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo data_loader_workers;
+constinit const OptimizationInfo data_loader_workers = data_loader_workers_parts::info;
+}  // namespace foretrace::optimizations

@@ -20,7 +20,7 @@
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::dynamic_batching_parts {
 namespace {
 
 constexpr ParamInfo samples_param = {
@@ -146,12 +146,7 @@ constexpr std::array<std::string_view, 3> ignores = {"kernels outside the repeat
                                                      "the scheduler's own host time"};
 constexpr std::array params = {samples_param, gather_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo dynamic_batching;
-constinit const OptimizationInfo dynamic_batching = {
+constexpr OptimizationInfo info = {
     .name = "dynamic_batching",
     .summary = "Batch equal operators of samples that were run one by one.",
     .paper =
@@ -172,5 +167,10 @@ constinit const OptimizationInfo dynamic_batching = {
     .apply = apply,
     .stage = ApplyStage::workload};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::dynamic_batching_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo dynamic_batching;
+constinit const OptimizationInfo dynamic_batching = dynamic_batching_parts::info;
+}  // namespace foretrace::optimizations

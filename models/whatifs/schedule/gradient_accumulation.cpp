@@ -20,7 +20,7 @@
 #include "models/editing/tensors/training_pass.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::gradient_accumulation_parts {
 namespace {
 
 constexpr ParamInfo steps_param = {
@@ -107,12 +107,7 @@ constexpr std::array<std::string_view, 3> memory_settings = {"steps=2;batch_size
                                                              "steps=4;batch_size:factor=0.25",
                                                              "steps=8;batch_size:factor=0.125"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo gradient_accumulation;
-constinit const OptimizationInfo gradient_accumulation = {
+constexpr OptimizationInfo info = {
     .name = "gradient_accumulation",
     .summary = "Run several forward and backward passes before each update.",
     .paper =
@@ -132,5 +127,10 @@ constinit const OptimizationInfo gradient_accumulation = {
     .stage = ApplyStage::schedule,
     .memory_settings = memory_settings};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::gradient_accumulation_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo gradient_accumulation;
+constinit const OptimizationInfo gradient_accumulation = gradient_accumulation_parts::info;
+}  // namespace foretrace::optimizations

@@ -19,7 +19,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
 
-namespace foretrace {
+namespace foretrace::layer_freezing_parts {
 namespace {
 
 constexpr ParamInfo share_param = {
@@ -149,12 +149,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "accuracy, and when freezing may begin"};
 constexpr std::array params = {share_param, parameters_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo layer_freezing;
-constinit const OptimizationInfo layer_freezing = {
+constexpr OptimizationInfo info = {
     .name = "layer_freezing",
     .summary = "Do not train the first layers: their backward and update vanish.",
     .paper =
@@ -173,5 +168,10 @@ constinit const OptimizationInfo layer_freezing = {
     .apply = apply,
     .stage = ApplyStage::workload};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::layer_freezing_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo layer_freezing;
+constinit const OptimizationInfo layer_freezing = layer_freezing_parts::info;
+}  // namespace foretrace::optimizations

@@ -23,7 +23,7 @@
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/schedule/half_step_maps.h"
 
-namespace foretrace {
+namespace foretrace::mu_two_parts {
 namespace {
 
 constexpr ParamInfo models_param = {.name = "models",
@@ -150,12 +150,7 @@ constexpr std::array<std::string_view, 5> ignores = {
 constexpr std::array params = {models_param, conflict_param, swap_param, editing::host_link_param,
                                least_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo mu_two;
-constinit const OptimizationInfo mu_two = {
+constexpr OptimizationInfo info = {
     .name = "mu_two",
     .summary = "Train several models at once, half of them in forward beside the other's backward.",
     .paper =
@@ -175,5 +170,10 @@ constinit const OptimizationInfo mu_two = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::mu_two_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo mu_two;
+constinit const OptimizationInfo mu_two = mu_two_parts::info;
+}  // namespace foretrace::optimizations

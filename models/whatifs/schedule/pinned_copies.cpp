@@ -22,7 +22,7 @@
 #include "sim/edit/selection.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::pinned_copies_parts {
 namespace {
 
 constexpr ParamInfo select_param = {
@@ -95,12 +95,7 @@ constexpr std::array<std::string_view, 2> ignores = {"copying into pinned memory
                                                      "another stream for copies, a step ahead"};
 constexpr std::array params = {select_param, least_param, editing::host_link_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo pinned_copies;
-constinit const OptimizationInfo pinned_copies = {
+constexpr OptimizationInfo info = {
     .name = "pinned_copies",
     .summary = "Copy inputs from pinned memory without waiting for the copies.",
     .paper =
@@ -117,5 +112,10 @@ constinit const OptimizationInfo pinned_copies = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::pinned_copies_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo pinned_copies;
+constinit const OptimizationInfo pinned_copies = pinned_copies_parts::info;
+}  // namespace foretrace::optimizations

@@ -19,7 +19,7 @@
 #include "sim/edit/editor.h"
 #include "sim/edit/text_pattern.h"
 
-namespace foretrace {
+namespace foretrace::remove_input_stalls_parts {
 namespace {
 
 constexpr ParamInfo ready_param = {.name = "ready",
@@ -126,12 +126,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {ready_param, hole_param, loader_param};
 constexpr std::array<std::string_view, 1> conflicts = {"data_loader_workers"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo remove_input_stalls;
-constinit const OptimizationInfo remove_input_stalls = {
+constexpr OptimizationInfo info = {
     .name = "remove_input_stalls",
     .summary = "Every batch is ready when the step asks for it: the bound of faster input.",
     .paper =
@@ -149,5 +144,10 @@ constinit const OptimizationInfo remove_input_stalls = {
     .stage = ApplyStage::schedule,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::remove_input_stalls_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo remove_input_stalls;
+constinit const OptimizationInfo remove_input_stalls = remove_input_stalls_parts::info;
+}  // namespace foretrace::optimizations

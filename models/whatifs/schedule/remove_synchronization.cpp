@@ -16,7 +16,7 @@
 #include "sim/edit/selection.h"
 #include "sim/graph/links.h"
 
-namespace foretrace {
+namespace foretrace::remove_synchronization_parts {
 namespace {
 
 constexpr ParamInfo select_param = {
@@ -129,12 +129,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 
 constexpr std::array params = {select_param, keep_reads_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo remove_synchronization;
-constinit const OptimizationInfo remove_synchronization = {
+constexpr OptimizationInfo info = {
     .name = "remove_synchronization",
     .summary = "Take out calls that make the host wait for the device.",
     .paper =
@@ -151,5 +146,10 @@ constinit const OptimizationInfo remove_synchronization = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::remove_synchronization_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo remove_synchronization;
+constinit const OptimizationInfo remove_synchronization = remove_synchronization_parts::info;
+}  // namespace foretrace::optimizations

@@ -17,7 +17,7 @@
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/schedule/position_resize.h"
 
-namespace foretrace {
+namespace foretrace::sequence_length_parts {
 namespace {
 
 constexpr ParamInfo factor_param = {.name = "factor",
@@ -58,12 +58,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {factor_param};
 constexpr std::array<std::string_view, 1> conflicts = {"batch_size"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo sequence_length;
-constinit const OptimizationInfo sequence_length = {
+constexpr OptimizationInfo info = {
     .name = "sequence_length",
     .summary = "Change the number of positions per sample; attention grows with the square.",
     .paper =
@@ -81,5 +76,10 @@ constinit const OptimizationInfo sequence_length = {
     .stage = ApplyStage::workload,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::sequence_length_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo sequence_length;
+constinit const OptimizationInfo sequence_length = sequence_length_parts::info;
+}  // namespace foretrace::optimizations

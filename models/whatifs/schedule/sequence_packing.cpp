@@ -17,7 +17,7 @@
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/schedule/position_resize.h"
 
-namespace foretrace {
+namespace foretrace::sequence_packing_parts {
 namespace {
 
 constexpr ParamInfo fill_param = {
@@ -96,12 +96,7 @@ constexpr std::array<std::string_view, 4> ignores = {
 constexpr std::array params = {fill_param, variation_param, packed_param};
 constexpr std::array<std::string_view, 2> conflicts = {"batch_size", "sequence_length"};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo sequence_packing;
-constinit const OptimizationInfo sequence_packing = {
+constexpr OptimizationInfo info = {
     .name = "sequence_packing",
     .summary = "Put several short samples into one row instead of padding each.",
     .paper =
@@ -120,5 +115,10 @@ constinit const OptimizationInfo sequence_packing = {
     .stage = ApplyStage::workload,
     .conflicts = conflicts};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::sequence_packing_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo sequence_packing;
+constinit const OptimizationInfo sequence_packing = sequence_packing_parts::info;
+}  // namespace foretrace::optimizations

@@ -22,7 +22,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/selection.h"
 
-namespace foretrace {
+namespace foretrace::code_ensemble_parts {
 namespace {
 
 constexpr ParamInfo kept_param = {
@@ -99,12 +99,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "first and last layers, whose outer width stays"};
 constexpr std::array params = {kept_param, select_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo code_ensemble;
-constinit const OptimizationInfo code_ensemble = {
+constexpr OptimizationInfo info = {
     .name = "code_ensemble",
     .summary = "Train further ensemble members with a share of their neurons.",
     .paper =
@@ -121,5 +116,10 @@ constinit const OptimizationInfo code_ensemble = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::code_ensemble_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo code_ensemble;
+constinit const OptimizationInfo code_ensemble = code_ensemble_parts::info;
+}  // namespace foretrace::optimizations

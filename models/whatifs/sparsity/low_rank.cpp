@@ -24,7 +24,7 @@
 #include "models/editing/transfers/gradient_transfers.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::low_rank_parts {
 namespace {
 
 constexpr ParamInfo ratio_param = {.name = "ratio",
@@ -206,12 +206,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "more and smaller tensors in an update tensor by tensor"};
 constexpr std::array params = {ratio_param, host_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo low_rank;
-constinit const OptimizationInfo low_rank = {
+constexpr OptimizationInfo info = {
     .name = "low_rank",
     .summary = "Replace weight matrices by two thin factors.",
     .paper =
@@ -230,5 +225,10 @@ constinit const OptimizationInfo low_rank = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::low_rank_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo low_rank;
+constinit const OptimizationInfo low_rank = low_rank_parts::info;
+}  // namespace foretrace::optimizations

@@ -20,7 +20,7 @@
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::nm_sparsity_parts {
 namespace {
 
 constexpr ParamInfo pattern_param = {.name = "pattern",
@@ -139,12 +139,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "packing of weights, which is done once"};
 constexpr std::array params = {pattern_param, efficiency_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo nm_sparsity;
-constinit const OptimizationInfo nm_sparsity = {
+constexpr OptimizationInfo info = {
     .name = "nm_sparsity",
     .summary = "Prune weights to N of M and multiply only what is left.",
     .paper =
@@ -162,5 +157,10 @@ constinit const OptimizationInfo nm_sparsity = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::nm_sparsity_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo nm_sparsity;
+constinit const OptimizationInfo nm_sparsity = nm_sparsity_parts::info;
+}  // namespace foretrace::optimizations

@@ -19,7 +19,7 @@
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::sparse_convolution_parts {
 namespace {
 
 constexpr ParamInfo mode_param = {
@@ -197,12 +197,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {mode_param, density_param, efficiency_param, group_param,
                                redundant_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo sparse_convolution;
-constinit const OptimizationInfo sparse_convolution = {
+constexpr OptimizationInfo info = {
     .name = "sparse_convolution",
     .summary = "Convolve only over the filter weights or points that exist.",
     .paper =
@@ -223,5 +218,10 @@ constinit const OptimizationInfo sparse_convolution = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::sparse_convolution_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo sparse_convolution;
+constinit const OptimizationInfo sparse_convolution = sparse_convolution_parts::info;
+}  // namespace foretrace::optimizations

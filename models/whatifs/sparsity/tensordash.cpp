@@ -14,7 +14,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
 
-namespace foretrace {
+namespace foretrace::tensordash_parts {
 namespace {
 
 constexpr ParamInfo activations_param = {.name = "activations",
@@ -70,12 +70,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "kernels other than products and convolutions"};
 constexpr std::array params = {activations_param, gradients_param, phi_param, depth_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo tensordash;
-constinit const OptimizationInfo tensordash = {
+constexpr OptimizationInfo info = {
     .name = "tensordash",
     .summary = "Hardware that skips zero operands in products and convolutions.",
     .paper =
@@ -94,5 +89,10 @@ constinit const OptimizationInfo tensordash = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::tensordash_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo tensordash;
+constinit const OptimizationInfo tensordash = tensordash_parts::info;
+}  // namespace foretrace::optimizations

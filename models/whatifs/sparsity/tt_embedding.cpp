@@ -22,7 +22,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
 
-namespace foretrace {
+namespace foretrace::tt_embedding_parts {
 namespace {
 
 constexpr ParamInfo rank_param = {.name = "rank",
@@ -237,12 +237,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {rank_param,       hit_param,   efficiency_param, least_rows_param,
                                table_rows_param, width_param, tables_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo tt_embedding;
-constinit const OptimizationInfo tt_embedding = {
+constexpr OptimizationInfo info = {
     .name = "tt_embedding",
     .summary = "Compute embedding rows from tensor-train cores instead of reading them.",
     .paper =
@@ -261,5 +256,10 @@ constinit const OptimizationInfo tt_embedding = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::tt_embedding_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo tt_embedding;
+constinit const OptimizationInfo tt_embedding = tt_embedding_parts::info;
+}  // namespace foretrace::optimizations

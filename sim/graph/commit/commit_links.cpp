@@ -100,7 +100,7 @@ class Linker {
     if (how_.taken_away.dependency(link.task, link.kind, link.symbolic ? none<TaskId> : source)) {
       return;
     }
-    Dependency d = link;
+    Dependency d = link.dependency();
     d.task = to;
     d.lag_ns = how_.lag_edits.lag(link.task, link.kind, link.lag_ns);
     d.late_after = how_.ghosts.condition(d.late_after, to);
@@ -113,9 +113,8 @@ class Linker {
       if (d.kind != DependencyKind::launch) return spliced_.push_back({d, false});
     } else if (removed(source)) {
       return splice(d, has_rule ? &link : nullptr);
-    } else if (has_rule && (link.symbolic && to == link.task)) {
-      return;
-    } else if (has_rule && how_.sight.finds(link, source, new_id(to))) {
+    } else if (has_rule && ((link.symbolic && to == link.task) ||
+                            how_.sight.finds(link, source, new_id(to)))) {
       return;
     }
     push(d);

@@ -123,7 +123,12 @@ constexpr std::pair<std::string_view, Slot> source_slots[] = {
 void add_overflow(const TaskGraph& graph, ColumnPacker& packer) {
   const Topology& topology = graph.topology();
   const std::size_t rows = topology.overflow.size();
-  Figures task(rows), source(rows), late(rows), fraction(rows), kind(rows), lag(rows);
+  Figures task(rows);
+  Figures source(rows);
+  Figures late(rows);
+  Figures fraction(rows);
+  Figures kind(rows);
+  Figures lag(rows);
   std::int64_t before = 0;
   for (std::size_t i = 0; i < rows; ++i) {
     const OverflowDependency& row = topology.overflow[i];
@@ -221,7 +226,9 @@ PackedGraph pack_graph(const TaskGraph& graph) {
     packer.add(name, figures);
   }
   add_overflow(graph, packer);
-  Figures task, label, duration;
+  Figures task;
+  Figures label;
+  Figures duration;
   std::int64_t before = 0;
   for (const SegmentPart& part : graph.context().segment_parts) {
     const auto own = static_cast<std::int64_t>(index(part.task));

@@ -18,9 +18,13 @@ FailingNew::~FailingNew() { refused_from = std::numeric_limits<std::size_t>::max
 
 }  // namespace foretrace::test
 
-// The other forms of new and delete of the standard library call these.
+// The forms for arrays call these. A sanitizer has forms without exceptions of its own, whose
+// memory is not free()'s.
+void* operator new(std::size_t bytes, const std::nothrow_t& /*none*/) noexcept {
+  return bytes >= refused_from ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
 void* operator new(std::size_t bytes) {
-  void* const memory = bytes >= refused_from ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+  void* const memory = operator new(bytes, std::nothrow);
   if (memory == nullptr) {
     throw std::bad_alloc();
   }

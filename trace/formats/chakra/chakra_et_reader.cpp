@@ -16,7 +16,7 @@
 #include "trace/formats/reader.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::chakra_et_parts {
 namespace {
 
 namespace chakra = formats::chakra;
@@ -298,10 +298,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-}  // namespace
-
-extern const ReaderInfo chakra_et;
-constinit const ReaderInfo chakra_et{
+constexpr ReaderInfo info = {
     .name = "chakra_et",
     .summary = "Chakra execution traces (protobuf): nodes with dependencies and durations",
     .suffixes = ".et .et.gz",
@@ -309,4 +306,10 @@ constinit const ReaderInfo chakra_et{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::chakra_et_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo chakra_et;
+constinit const ReaderInfo chakra_et = chakra_et_parts::info;
 }  // namespace foretrace::trace::readers

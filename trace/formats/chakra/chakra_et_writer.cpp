@@ -28,7 +28,7 @@
 #include "trace/formats/writer.h"
 #include "trace/table/node_graph.h"
 
-namespace foretrace::trace::writers {
+namespace foretrace::trace::writers::chakra_et_parts {
 namespace {
 
 namespace chakra = formats::chakra;
@@ -299,14 +299,17 @@ Result<WriteReport> write(const LoadedTrace& trace, const ByteSink& sink) {
   return ChakraWriter(*built, sink).write();
 }
 
-}  // namespace
-
-extern const WriterInfo chakra_et;
-constinit const WriterInfo chakra_et{
+constexpr WriterInfo info = {
     .name = "chakra_et",
     .summary = "Chakra execution traces for ASTRA-sim, with order on streams and synchronization",
     .suffixes = ".et .et.gz",
     .write = write,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::writers::chakra_et_parts
+
+namespace foretrace::trace::writers {
+extern const WriterInfo chakra_et;
+constinit const WriterInfo chakra_et = chakra_et_parts::info;
 }  // namespace foretrace::trace::writers

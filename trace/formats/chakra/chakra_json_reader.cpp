@@ -17,7 +17,7 @@
 #include "trace/formats/nodes/json_node.h"
 #include "trace/formats/reader.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::chakra_json_parts {
 namespace {
 
 bool is_metadata(const formats::JsonOutline& outline) {
@@ -115,10 +115,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-}  // namespace
-
-extern const ReaderInfo chakra_json;
-constinit const ReaderInfo chakra_json{
+constexpr ReaderInfo info = {
     .name = "chakra_json",
     .summary = "Chakra execution traces as JSON: nodes with dependencies and durations",
     .suffixes = ".json .json.gz",
@@ -126,4 +123,10 @@ constinit const ReaderInfo chakra_json{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::chakra_json_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo chakra_json;
+constinit const ReaderInfo chakra_json = chakra_json_parts::info;
 }  // namespace foretrace::trace::readers

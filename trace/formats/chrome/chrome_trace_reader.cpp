@@ -26,7 +26,7 @@
 #include "trace/formats/reader.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::chrome_trace_parts {
 namespace {
 
 Confidence sniff(std::string_view prefix) {
@@ -129,10 +129,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-}  // namespace
-
-extern const ReaderInfo chrome_trace;
-constinit const ReaderInfo chrome_trace{
+constexpr ReaderInfo info = {
     .name = "chrome_trace",
     .summary = "Chrome traces of TensorFlow, MXNet, BytePS",
     .suffixes = ".json .json.gz",
@@ -140,4 +137,10 @@ constinit const ReaderInfo chrome_trace{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::chrome_trace_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo chrome_trace;
+constinit const ReaderInfo chrome_trace = chrome_trace_parts::info;
 }  // namespace foretrace::trace::readers

@@ -15,7 +15,7 @@
 #include "trace/ftr/texts.h"
 #include "trace/io/unpacked.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::ftr_parts {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 22U;
@@ -149,10 +149,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return trace;
 }
 
-}  // namespace
-
-extern const ReaderInfo ftr;
-constinit const ReaderInfo ftr{
+constexpr ReaderInfo info = {
     .name = "ftr",
     .summary = "our own: recordings of foretrace collect, and traces written by foretrace convert",
     .suffixes = ".ftr",
@@ -160,4 +157,10 @@ constinit const ReaderInfo ftr{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::ftr_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo ftr;
+constinit const ReaderInfo ftr = ftr_parts::info;
 }  // namespace foretrace::trace::readers

@@ -12,7 +12,7 @@
 #include "trace/ftr/table_fields.h"
 #include "trace/ftr/texts.h"
 
-namespace foretrace::trace::writers {
+namespace foretrace::trace::writers::ftr_parts {
 namespace {
 
 using namespace foretrace::trace::ftr;  // NOLINT(google-build-using-namespace): this file is it
@@ -172,14 +172,17 @@ Result<WriteReport> write(const LoadedTrace& trace, const ByteSink& sink) {
   return TableWriter(trace, sink).write();
 }
 
-}  // namespace
-
-extern const WriterInfo ftr;
-constinit const WriterInfo ftr{
+constexpr WriterInfo info = {
     .name = "ftr",
     .summary = "compressed columns that reopen at once, with checksums",
     .suffixes = ".ftr",
     .write = write,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::writers::ftr_parts
+
+namespace foretrace::trace::writers {
+extern const WriterInfo ftr;
+constinit const WriterInfo ftr = ftr_parts::info;
 }  // namespace foretrace::trace::writers

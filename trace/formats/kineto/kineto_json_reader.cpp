@@ -18,7 +18,7 @@
 #include "trace/formats/reader.h"
 #include "trace/formats/xla/xla_trace.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::kineto_json_parts {
 namespace {
 
 Confidence sniff(std::string_view prefix) {
@@ -82,10 +82,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return trace;
 }
 
-}  // namespace
-
-extern const ReaderInfo kineto_json;
-constinit const ReaderInfo kineto_json{
+constexpr ReaderInfo info = {
     .name = "kineto_json",
     .summary = "PyTorch profiler (Kineto) traces of 2020-2026, and Chrome traces in general",
     .suffixes = ".json .json.gz",
@@ -93,4 +90,10 @@ constinit const ReaderInfo kineto_json{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::kineto_json_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo kineto_json;
+constinit const ReaderInfo kineto_json = kineto_json_parts::info;
 }  // namespace foretrace::trace::readers

@@ -9,7 +9,7 @@
 #include "trace/formats/kineto/kineto_text.h"
 #include "trace/formats/writer.h"
 
-namespace foretrace::trace::writers {
+namespace foretrace::trace::writers::kineto_json_parts {
 namespace {
 
 using formats::TextBuffer;
@@ -325,14 +325,17 @@ Result<WriteReport> write(const LoadedTrace& trace, const ByteSink& sink) {
   return KinetoWriter(trace, sink).write();
 }
 
-}  // namespace
-
-extern const WriterInfo kineto_json;
-constinit const WriterInfo kineto_json{
+constexpr WriterInfo info = {
     .name = "kineto_json",
     .summary = "JSON as PyTorch's profiler writes it; opens in Perfetto",
     .suffixes = ".json .json.gz",
     .write = write,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::writers::kineto_json_parts
+
+namespace foretrace::trace::writers {
+extern const WriterInfo kineto_json;
+constinit const WriterInfo kineto_json = kineto_json_parts::info;
 }  // namespace foretrace::trace::writers

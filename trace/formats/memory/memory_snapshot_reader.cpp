@@ -21,7 +21,7 @@
 #include "trace/formats/memory/pickle.h"
 #include "trace/formats/reader.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::memory_snapshot_parts {
 namespace {
 
 using formats::AllocatorHistory;
@@ -317,10 +317,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-}  // namespace
-
-extern const ReaderInfo memory_snapshot;
-constinit const ReaderInfo memory_snapshot{
+constexpr ReaderInfo info = {
     .name = "memory_snapshot",
     .summary = "PyTorch allocator snapshots (torch.cuda.memory._snapshot), pickled or JSON",
     .suffixes = ".pickle .json",
@@ -328,4 +325,10 @@ constinit const ReaderInfo memory_snapshot{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::memory_snapshot_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo memory_snapshot;
+constinit const ReaderInfo memory_snapshot = memory_snapshot_parts::info;
 }  // namespace foretrace::trace::readers

@@ -19,7 +19,7 @@
 #include "trace/formats/reader.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::memory_timeline_parts {
 namespace {
 
 // torch/profiler/_memory_profiler.py: the order of Category in the exports.
@@ -246,10 +246,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-}  // namespace
-
-extern const ReaderInfo memory_timeline;
-constinit const ReaderInfo memory_timeline{
+constexpr ReaderInfo info = {
     .name = "memory_timeline",
     .summary = "PyTorch memory timelines (export_memory_timeline), JSON and raw",
     .suffixes = ".json .json.gz",
@@ -257,4 +254,10 @@ constinit const ReaderInfo memory_timeline{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::memory_timeline_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo memory_timeline;
+constinit const ReaderInfo memory_timeline = memory_timeline_parts::info;
 }  // namespace foretrace::trace::readers

@@ -18,7 +18,7 @@
 #include "trace/formats/reader.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::nsys_sqlite_parts {
 namespace {
 
 constexpr std::string_view magic("SQLite format 3\0", 16);
@@ -83,10 +83,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return trace;
 }
 
-}  // namespace
-
-extern const ReaderInfo nsys_sqlite;
-constinit const ReaderInfo nsys_sqlite{
+constexpr ReaderInfo info = {
     .name = "nsys_sqlite",
     .summary = "SQLite exports of Nsight Systems (nsys export --type sqlite)",
     .suffixes = ".sqlite .sqlite.gz",
@@ -94,4 +91,10 @@ constinit const ReaderInfo nsys_sqlite{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::nsys_sqlite_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo nsys_sqlite;
+constinit const ReaderInfo nsys_sqlite = nsys_sqlite_parts::info;
 }  // namespace foretrace::trace::readers

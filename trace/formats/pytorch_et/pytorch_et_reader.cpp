@@ -17,7 +17,7 @@
 #include "trace/formats/reader.h"
 #include "trace/io/text.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::pytorch_et_parts {
 namespace {
 
 Confidence sniff(std::string_view prefix) {
@@ -108,10 +108,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-}  // namespace
-
-extern const ReaderInfo pytorch_et;
-constinit const ReaderInfo pytorch_et{
+constexpr ReaderInfo info = {
     .name = "pytorch_et",
     .summary = "PyTorch execution traces: operators with tensors, without times",
     .suffixes = ".json .json.gz",
@@ -119,4 +116,10 @@ constinit const ReaderInfo pytorch_et{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::pytorch_et_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo pytorch_et;
+constinit const ReaderInfo pytorch_et = pytorch_et_parts::info;
 }  // namespace foretrace::trace::readers

@@ -14,7 +14,7 @@
 #include "trace/formats/reader.h"
 #include "trace/formats/rocprof/rocprof_import.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::rocprofv3_json_parts {
 namespace {
 
 Confidence sniff(std::string_view prefix) {
@@ -57,10 +57,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return trace;
 }
 
-}  // namespace
-
-extern const ReaderInfo rocprofv3_json;
-constinit const ReaderInfo rocprofv3_json{
+constexpr ReaderInfo info = {
     .name = "rocprofv3_json",
     .summary = "JSON of rocprofv3 (--output-format json)",
     .suffixes = ".json .json.gz",
@@ -68,4 +65,10 @@ constinit const ReaderInfo rocprofv3_json{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::rocprofv3_json_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo rocprofv3_json;
+constinit const ReaderInfo rocprofv3_json = rocprofv3_json_parts::info;
 }  // namespace foretrace::trace::readers

@@ -17,7 +17,7 @@
 #include "trace/formats/xla/xla_events.h"
 #include "trace/formats/xla/xla_trace.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::xla_trace_json_parts {
 namespace {
 
 Confidence sniff(std::string_view prefix) {
@@ -44,10 +44,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return trace;
 }
 
-}  // namespace
-
-extern const ReaderInfo xla_trace_json;
-constinit const ReaderInfo xla_trace_json{
+constexpr ReaderInfo info = {
     .name = "xla_trace_json",
     .summary = "trace.json.gz of JAX, TensorFlow and other users of XLA",
     .suffixes = ".trace.json .trace.json.gz",
@@ -55,4 +52,10 @@ constinit const ReaderInfo xla_trace_json{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::xla_trace_json_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo xla_trace_json;
+constinit const ReaderInfo xla_trace_json = xla_trace_json_parts::info;
 }  // namespace foretrace::trace::readers

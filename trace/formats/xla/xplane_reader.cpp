@@ -15,7 +15,7 @@
 #include "trace/formats/reader.h"
 #include "trace/formats/xla/xplane_import.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::xplane_parts {
 namespace {
 
 // Protobuf itself allows 2 GiB.
@@ -81,10 +81,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return trace;
 }
 
-}  // namespace
-
-extern const ReaderInfo xplane;
-constinit const ReaderInfo xplane{
+constexpr ReaderInfo info = {
     .name = "xplane",
     .summary = "XPlane protobufs: profiles of JAX, TensorFlow and PyTorch/XLA",
     .suffixes = ".xplane.pb .xplane.pb.gz",
@@ -92,4 +89,10 @@ constinit const ReaderInfo xplane{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::xplane_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo xplane;
+constinit const ReaderInfo xplane = xplane_parts::info;
 }  // namespace foretrace::trace::readers

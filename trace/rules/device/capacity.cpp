@@ -11,7 +11,7 @@
 #include "trace/rules/assembly/late_starts.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::capacity_parts {
 namespace {
 
 Work shape_of(const Assembly& a, const DeviceOp& op) {
@@ -88,12 +88,15 @@ std::optional<Source> find_filling(const LateStarts& starts, std::uint32_t i, st
 
 void explain_by_full_device(Assembly& assembly) { assembly.causes.push_back({find_filling}); }
 
-}  // namespace
-
-extern const Rule capacity;
-constinit const Rule capacity{
+constexpr Rule info = {
     .name = "capacity",
     .doc = "late starts while a kernel of another stream filled the device: until its last blocks",
     .apply = explain_by_full_device};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::capacity_parts
+
+namespace foretrace::trace::rules {
+extern const Rule capacity;
+constinit const Rule capacity = capacity_parts::info;
 }  // namespace foretrace::trace::rules

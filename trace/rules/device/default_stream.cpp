@@ -12,7 +12,7 @@
 #include "trace/rules/assembly/range_min.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::default_stream_parts {
 namespace {
 
 /// Waits that must be seen before a stream counts as blocking.
@@ -202,13 +202,16 @@ void join_default_stream(Assembly& assembly) {
   }
 }
 
+constexpr Rule info = {.name = "default_stream",
+                       .doc =
+                           "streams that take part in the legacy default stream's "
+                           "synchronization, where the recording shows it",
+                       .apply = join_default_stream};
+
 }  // namespace
+}  // namespace foretrace::trace::rules::default_stream_parts
 
+namespace foretrace::trace::rules {
 extern const Rule default_stream;
-constinit const Rule default_stream{.name = "default_stream",
-                                    .doc =
-                                        "streams that take part in the legacy default stream's "
-                                        "synchronization, where the recording shows it",
-                                    .apply = join_default_stream};
-
+constinit const Rule default_stream = default_stream_parts::info;
 }  // namespace foretrace::trace::rules

@@ -13,7 +13,7 @@
 #include "trace/rules/assembly/rule.h"
 #include "trace/rules/assembly/tail_looks.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::device_order_parts {
 namespace {
 
 class DeviceOrder {
@@ -155,13 +155,16 @@ void order_device(Assembly& assembly) {
   }
 }
 
-}  // namespace
-
-extern const Rule device_order;
-constinit const Rule device_order{
+constexpr Rule info = {
     .name = "device_order",
     .doc = "operations that waited for one that was launched later take their place behind it",
     .required = true,
     .apply = order_device};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::device_order_parts
+
+namespace foretrace::trace::rules {
+extern const Rule device_order;
+constinit const Rule device_order = device_order_parts::info;
 }  // namespace foretrace::trace::rules

@@ -12,7 +12,7 @@
 #include "trace/rules/assembly/late_starts.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::device_start_parts {
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min() / 4;
@@ -227,6 +227,7 @@ class DeviceStarts {
 
   /// True if another stream's operation explains the wait since `ready`; keeps it as a source.
   bool find_cause(std::uint32_t i, std::int64_t ready) {
+    // NOLINTNEXTLINE(readability-use-anyofallof): the first source found is kept
     for (const Cause& cause : a_.causes) {
       if (const std::optional<Source> source = cause.find(starts_, i, ready)) {
         found_.push_back(*source);
@@ -270,13 +271,16 @@ class DeviceStarts {
 
 void explain_starts(Assembly& assembly) { DeviceStarts(assembly).run(); }
 
-}  // namespace
-
-extern const Rule device_start;
-constinit const Rule device_start{
+constexpr Rule info = {
     .name = "device_start",
     .doc = "splits every start into latency, gap and source; counts what nothing explains",
     .required = true,
     .apply = explain_starts};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::device_start_parts
+
+namespace foretrace::trace::rules {
+extern const Rule device_start;
+constinit const Rule device_start = device_start_parts::info;
 }  // namespace foretrace::trace::rules

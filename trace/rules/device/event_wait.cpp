@@ -12,7 +12,7 @@
 #include "trace/rules/assembly/rule.h"
 #include "trace/rules/assembly/tails.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::event_wait_parts {
 namespace {
 
 /// A wait that was called and not yet consumed by an operation.
@@ -186,12 +186,15 @@ class EventWaits {
 
 void find_event_waits(Assembly& assembly) { EventWaits(assembly).run(); }
 
-}  // namespace
-
-extern const Rule event_wait;
-constinit const Rule event_wait{
+constexpr Rule info = {
     .name = "event_wait",
     .doc = "work of a stream that waits for an event: it follows what stood before the record",
     .apply = find_event_waits};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::event_wait_parts
+
+namespace foretrace::trace::rules {
+extern const Rule event_wait;
+constinit const Rule event_wait = event_wait_parts::info;
 }  // namespace foretrace::trace::rules

@@ -9,7 +9,7 @@
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::graph_launch_parts {
 namespace {
 
 /// First and last operation per stream of one call, in stream order of appearance.
@@ -104,13 +104,16 @@ void join_graphs(Assembly& assembly) {
   }
 }
 
+constexpr Rule info = {.name = "graph_launch",
+                       .doc =
+                           "operations of a device graph follow the launching stream, "
+                           "and what comes next on it follows them",
+                       .apply = join_graphs};
+
 }  // namespace
+}  // namespace foretrace::trace::rules::graph_launch_parts
 
+namespace foretrace::trace::rules {
 extern const Rule graph_launch;
-constinit const Rule graph_launch{.name = "graph_launch",
-                                  .doc =
-                                      "operations of a device graph follow the launching stream, "
-                                      "and what comes next on it follows them",
-                                  .apply = join_graphs};
-
+constinit const Rule graph_launch = graph_launch_parts::info;
 }  // namespace foretrace::trace::rules

@@ -8,7 +8,7 @@
 #include "trace/rules/assembly/late_starts.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::inference_parts {
 namespace {
 
 /// Operations that ended at about the same time are looked through no further than this.
@@ -39,12 +39,15 @@ std::optional<Source> find_ended(const LateStarts& starts, std::uint32_t i, std:
 
 void explain_by_ends(Assembly& assembly) { assembly.causes.push_back({find_ended}); }
 
-}  // namespace
-
-extern const Rule inference;
-constinit const Rule inference{
+constexpr Rule info = {
     .name = "inference",
     .doc = "late starts right after work of another stream ended: they waited for it",
     .apply = explain_by_ends};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::inference_parts
+
+namespace foretrace::trace::rules {
+extern const Rule inference;
+constinit const Rule inference = inference_parts::info;
 }  // namespace foretrace::trace::rules

@@ -3,7 +3,7 @@
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::pre_window_parts {
 namespace {
 
 void add_work_without_call(Assembly& assembly) {
@@ -11,10 +11,7 @@ void add_work_without_call(Assembly& assembly) {
                       assembly.without_call.end());
 }
 
-}  // namespace
-
-extern const Rule pre_window;
-constinit const Rule pre_window{
+constexpr Rule info = {
     .name = "pre_window",
     .doc =
         "device work whose launch is not in the recording: what follows on its stream waits for "
@@ -22,4 +19,10 @@ constinit const Rule pre_window{
     .stage = Stage::collect,
     .apply = add_work_without_call};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::pre_window_parts
+
+namespace foretrace::trace::rules {
+extern const Rule pre_window;
+constinit const Rule pre_window = pre_window_parts::info;
 }  // namespace foretrace::trace::rules

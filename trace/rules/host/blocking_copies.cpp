@@ -8,7 +8,7 @@
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::blocking_copies_parts {
 namespace {
 
 /// A copy that keeps its caller waiting until it is done.
@@ -47,13 +47,16 @@ void find_blocking_copies(Assembly& assembly) {
   }
 }
 
-}  // namespace
-
-extern const Rule blocking_copies;
-constinit const Rule blocking_copies{
+constexpr Rule info = {
     .name = "blocking_copies",
     .doc = "copies that return with their data: pageable ones to the host, large ones from it",
     .stage = Stage::collect,
     .apply = find_blocking_copies};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::blocking_copies_parts
+
+namespace foretrace::trace::rules {
+extern const Rule blocking_copies;
+constinit const Rule blocking_copies = blocking_copies_parts::info;
 }  // namespace foretrace::trace::rules

@@ -4,7 +4,7 @@
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::cuda_sync_parts {
 namespace {
 
 void index_records(Assembly& assembly) {
@@ -30,12 +30,15 @@ void index_records(Assembly& assembly) {
   }
 }
 
-}  // namespace
-
-extern const Rule cuda_sync;
-constinit const Rule cuda_sync{
+constexpr Rule info = {
     .name = "cuda_sync",
     .doc = "recorded waits: which stream and which event each call waited for, instead of guesses",
     .apply = index_records};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::cuda_sync_parts
+
+namespace foretrace::trace::rules {
+extern const Rule cuda_sync;
+constinit const Rule cuda_sync = cuda_sync_parts::info;
 }  // namespace foretrace::trace::rules

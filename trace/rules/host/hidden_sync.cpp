@@ -8,7 +8,7 @@
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::hidden_sync_parts {
 namespace {
 
 bool reads_event_time(std::string_view name) {
@@ -59,13 +59,16 @@ void find_hidden_syncs(Assembly& assembly) {
   }
 }
 
+constexpr Rule info = {.name = "hidden_sync",
+                       .doc =
+                           "event synchronizations that were not recorded: a long "
+                           "silence right before an event is read",
+                       .apply = find_hidden_syncs};
+
 }  // namespace
+}  // namespace foretrace::trace::rules::hidden_sync_parts
 
+namespace foretrace::trace::rules {
 extern const Rule hidden_sync;
-constinit const Rule hidden_sync{.name = "hidden_sync",
-                                 .doc =
-                                     "event synchronizations that were not recorded: a long "
-                                     "silence right before an event is read",
-                                 .apply = find_hidden_syncs};
-
+constinit const Rule hidden_sync = hidden_sync_parts::info;
 }  // namespace foretrace::trace::rules

@@ -6,7 +6,7 @@
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::host_gaps_parts {
 namespace {
 
 void keep_host_gaps(Assembly& assembly) {
@@ -22,12 +22,15 @@ void keep_host_gaps(Assembly& assembly) {
   }
 }
 
-}  // namespace
-
-extern const Rule host_gaps;
-constinit const Rule host_gaps{
+constexpr Rule info = {
     .name = "host_gaps",
     .doc = "time between the calls of a thread is host work, left out it is nothing",
     .apply = keep_host_gaps};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::host_gaps_parts
+
+namespace foretrace::trace::rules {
+extern const Rule host_gaps;
+constinit const Rule host_gaps = host_gaps_parts::info;
 }  // namespace foretrace::trace::rules

@@ -7,7 +7,7 @@
 #include "trace/rules/assembly/long_launch.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::long_launches_parts {
 namespace {
 
 void count_long_launches(Assembly& assembly) {
@@ -38,13 +38,16 @@ void count_long_launches(Assembly& assembly) {
   }
 }
 
-}  // namespace
-
-extern const Rule long_launches;
-constinit const Rule long_launches{
+constexpr Rule info = {
     .name = "long_launches",
     .doc = "counts launches that took long: blocked on a queue, first use of a kernel, unexplained",
     .required = true,
     .apply = count_long_launches};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::long_launches_parts
+
+namespace foretrace::trace::rules {
+extern const Rule long_launches;
+constinit const Rule long_launches = long_launches_parts::info;
 }  // namespace foretrace::trace::rules

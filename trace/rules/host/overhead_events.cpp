@@ -9,7 +9,7 @@
 #include "trace/rules/assembly/long_launch.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::overhead_events_parts {
 namespace {
 
 using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;  // start, end
@@ -53,12 +53,15 @@ void take_out_full_queues(Assembly& assembly) {
   }
 }
 
-}  // namespace
-
-extern const Rule overhead_events;
-constinit const Rule overhead_events{
+constexpr Rule info = {
     .name = "overhead_events",
     .doc = "launches that the profiler saw waiting for a full queue keep the rest of their time",
     .apply = take_out_full_queues};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::overhead_events_parts
+
+namespace foretrace::trace::rules {
+extern const Rule overhead_events;
+constinit const Rule overhead_events = overhead_events_parts::info;
 }  // namespace foretrace::trace::rules

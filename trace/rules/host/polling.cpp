@@ -10,7 +10,7 @@
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::polling_parts {
 namespace {
 
 /// A silence behind a launch whose work was still running.
@@ -155,12 +155,15 @@ class Polling {
 
 void find_polling(Assembly& assembly) { Polling(assembly).run(); }
 
-}  // namespace
-
-extern const Rule polling;
-constinit const Rule polling{
+constexpr Rule info = {
     .name = "polling",
     .doc = "silences that end together with the kernel launched just before: the host polls for it",
     .apply = find_polling};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::polling_parts
+
+namespace foretrace::trace::rules {
+extern const Rule polling;
+constinit const Rule polling = polling_parts::info;
 }  // namespace foretrace::trace::rules

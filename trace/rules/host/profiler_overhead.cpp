@@ -12,7 +12,7 @@
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::profiler_overhead_parts {
 namespace {
 
 using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;  // start, end
@@ -92,12 +92,14 @@ void find_overheads(Assembly& assembly) {
   }
 }
 
+constexpr Rule info = {.name = "profiler_overhead",
+                       .doc = "the profiler's own work inside calls: it explains why they are long",
+                       .apply = find_overheads};
+
 }  // namespace
+}  // namespace foretrace::trace::rules::profiler_overhead_parts
 
+namespace foretrace::trace::rules {
 extern const Rule profiler_overhead;
-constinit const Rule profiler_overhead{
-    .name = "profiler_overhead",
-    .doc = "the profiler's own work inside calls: it explains why they are long",
-    .apply = find_overheads};
-
+constinit const Rule profiler_overhead = profiler_overhead_parts::info;
 }  // namespace foretrace::trace::rules

@@ -12,7 +12,7 @@
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::program_order_parts {
 namespace {
 
 int rank_at_equal_time(CallKind kind) {
@@ -201,13 +201,15 @@ void order_program(Assembly& assembly) {
   }
 }
 
+constexpr Rule info = {.name = "program_order",
+                       .doc = "one order for all: calls by time, device work right after its call",
+                       .required = true,
+                       .apply = order_program};
+
 }  // namespace
+}  // namespace foretrace::trace::rules::program_order_parts
 
+namespace foretrace::trace::rules {
 extern const Rule program_order;
-constinit const Rule program_order{
-    .name = "program_order",
-    .doc = "one order for all: calls by time, device work right after its call",
-    .required = true,
-    .apply = order_program};
-
+constinit const Rule program_order = program_order_parts::info;
 }  // namespace foretrace::trace::rules

@@ -8,7 +8,7 @@
 #include "trace/rules/assembly/long_launch.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::queue_depth_parts {
 namespace {
 
 /// Entries of a stream that have not ended at a time, counted over what was placed before `op`.
@@ -38,13 +38,16 @@ void limit_queues(Assembly& assembly) {
   }
 }
 
+constexpr Rule info = {.name = "queue_depth",
+                       .doc =
+                           "launches that were blocked on a full queue: a CUDA stream "
+                           "takes 1,021 ahead of the executing one",
+                       .apply = limit_queues};
+
 }  // namespace
+}  // namespace foretrace::trace::rules::queue_depth_parts
 
+namespace foretrace::trace::rules {
 extern const Rule queue_depth;
-constinit const Rule queue_depth{.name = "queue_depth",
-                                 .doc =
-                                     "launches that were blocked on a full queue: a CUDA stream "
-                                     "takes 1,021 ahead of the executing one",
-                                 .apply = limit_queues};
-
+constinit const Rule queue_depth = queue_depth_parts::info;
 }  // namespace foretrace::trace::rules

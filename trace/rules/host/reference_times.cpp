@@ -10,7 +10,7 @@
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::reference_times_parts {
 namespace {
 
 using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
@@ -107,13 +107,16 @@ void measure_references(Assembly& assembly) {
   set_flags(assembly);
 }
 
-}  // namespace
-
-extern const Rule reference_times;
-constinit const Rule reference_times{
+constexpr Rule info = {
     .name = "reference_times",
     .doc = "what answers are held against: host time without waiting, device busy time, the span",
     .required = true,
     .apply = measure_references};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::reference_times_parts
+
+namespace foretrace::trace::rules {
+extern const Rule reference_times;
+constinit const Rule reference_times = reference_times_parts::info;
 }  // namespace foretrace::trace::rules

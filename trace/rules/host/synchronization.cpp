@@ -13,7 +13,7 @@
 #include "trace/rules/assembly/rule.h"
 #include "trace/rules/assembly/tails.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::synchronization_parts {
 namespace {
 
 /// Of a device with more streams than this, a call that some of them contradict waits for those
@@ -283,13 +283,16 @@ class Synchronizations {
 
 void find_waits(Assembly& assembly) { Synchronizations(assembly).run(); }
 
-}  // namespace
-
-extern const Rule synchronization;
-constinit const Rule synchronization{
+constexpr Rule info = {
     .name = "synchronization",
     .doc =
         "what each synchronizing call waits for; it keeps its own cost and the completion latency",
     .apply = find_waits};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::synchronization_parts
+
+namespace foretrace::trace::rules {
+extern const Rule synchronization;
+constinit const Rule synchronization = synchronization_parts::info;
 }  // namespace foretrace::trace::rules

@@ -10,7 +10,7 @@
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/rule.h"
 
-namespace foretrace::trace::rules {
+namespace foretrace::trace::rules::threads_parts {
 namespace {
 
 constexpr std::uint8_t uninteresting = 0xFF;
@@ -248,10 +248,7 @@ void find_threads(Assembly& assembly) {
   add_marks(assembly, thread_of_track);
 }
 
-}  // namespace
-
-extern const Rule threads;
-constinit const Rule threads{
+constexpr Rule info = {
     .name = "threads",
     .doc =
         "threads that launch work or carry steps, their calls that matter, and what each call "
@@ -260,4 +257,10 @@ constinit const Rule threads{
     .required = true,
     .apply = find_threads};
 
+}  // namespace
+}  // namespace foretrace::trace::rules::threads_parts
+
+namespace foretrace::trace::rules {
+extern const Rule threads;
+constinit const Rule threads = threads_parts::info;
 }  // namespace foretrace::trace::rules

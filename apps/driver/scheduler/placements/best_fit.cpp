@@ -9,7 +9,7 @@
 
 #include "apps/driver/scheduler/placements/scored.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::best_fit_parts {
 namespace {
 
 // What the largest node has: the measure of what is left.
@@ -35,13 +35,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
     "A node of 128 cores and 8 accelerators is the measure of what is left."};
 constexpr std::array<std::string_view, 2> ignores = {"host memory", "which jobs come later"};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::placements {
-
-extern const PlacementInfo best_fit;
-constinit const PlacementInfo best_fit = {
+constexpr PlacementInfo info = {
     .name = "best_fit",
     .summary = "Take the node with the least left after placing, cores and accelerators alike.",
     .paper =
@@ -50,10 +44,16 @@ constinit const PlacementInfo best_fit = {
     .recipe =
         "A node scores 1 minus the mean of what is left of its cores, in 128, and of its "
         "accelerators, in 8. The highest score wins.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
     .params = {},
-    .make = scheduling::make};
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::best_fit_parts
+
+namespace foretrace::placements {
+extern const PlacementInfo best_fit;
+constinit const PlacementInfo best_fit = scheduling::best_fit_parts::info;
 }  // namespace foretrace::placements

@@ -10,7 +10,7 @@
 
 #include "apps/driver/scheduler/placements/placement.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::count_parts {
 namespace {
 
 class Count final : public Placement {
@@ -30,23 +30,23 @@ constexpr std::array<std::string_view, 1> assumptions = {
     "A job is as fast on any accelerators of a kind, wherever they are."};
 constexpr std::array<std::string_view, 1> ignores = {"nodes, cores and host memory"};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::placements {
-
-extern const PlacementInfo count;
-constinit const PlacementInfo count = {
+constexpr PlacementInfo info = {
     .name = "count",
     .summary = "Count accelerators only; any that are free will do.",
     .paper =
         "J. Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning, NSDI "
         "2019 (scheme count)",
     .recipe = "A job starts when as many accelerators of a kind are free as it asks for.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
     .params = {},
-    .make = scheduling::make};
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::count_parts
+
+namespace foretrace::placements {
+extern const PlacementInfo count;
+constinit const PlacementInfo count = scheduling::count_parts::info;
 }  // namespace foretrace::placements

@@ -9,7 +9,7 @@
 
 #include "apps/driver/scheduler/placements/scored.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::dot_product_parts {
 namespace {
 
 // What the largest node has: the measure of what is free.
@@ -37,13 +37,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
     "A node of 128 cores and 8 accelerators is the measure of what is free."};
 constexpr std::array<std::string_view, 2> ignores = {"host memory", "which jobs come later"};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::placements {
-
-extern const PlacementInfo dot_product;
-constinit const PlacementInfo dot_product = {
+constexpr PlacementInfo info = {
     .name = "dot_product",
     .summary = "Take the node with the smallest product of what is free and what is asked for.",
     .paper =
@@ -52,10 +46,16 @@ constinit const PlacementInfo dot_product = {
     .recipe =
         "A node scores 1 minus the mean of free times requested cores, in 128 squared, and "
         "accelerators, in 8 squared. The highest score wins.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
     .params = {},
-    .make = scheduling::make};
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::dot_product_parts
+
+namespace foretrace::placements {
+extern const PlacementInfo dot_product;
+constinit const PlacementInfo dot_product = scheduling::dot_product_parts::info;
 }  // namespace foretrace::placements

@@ -16,7 +16,7 @@
 #include "apps/driver/scheduler/placements/gang.h"
 #include "apps/driver/scheduler/placements/scored.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::fgd_parts {
 namespace {
 
 constexpr ParamInfo coverage_param = {
@@ -133,13 +133,7 @@ constexpr std::array<std::string_view, 2> assumptions = {
 constexpr std::array<std::string_view, 1> ignores = {"when jobs leave"};
 constexpr std::array params = {coverage_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::placements {
-
-extern const PlacementInfo fgd;
-constinit const PlacementInfo fgd = {
+constexpr PlacementInfo info = {
     .name = "fgd",
     .summary = "Leave as little as possible that the usual jobs could not use.",
     .paper =
@@ -149,10 +143,16 @@ constinit const PlacementInfo fgd = {
         "Of a node, the fragment is what is free on its accelerators and of no use to a job, in "
         "the mean over typical jobs. A node scores by how little the fragment grows when the job "
         "is placed there; a share of an accelerator tries every accelerator.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "the workload itself",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::fgd_parts
+
+namespace foretrace::placements {
+extern const PlacementInfo fgd;
+constinit const PlacementInfo fgd = scheduling::fgd_parts::info;
 }  // namespace foretrace::placements

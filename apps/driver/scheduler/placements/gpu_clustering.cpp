@@ -11,7 +11,7 @@
 
 #include "apps/driver/scheduler/placements/scored.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::gpu_clustering_parts {
 namespace {
 
 class GpuClustering final : public ScoredPlacement {
@@ -54,13 +54,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
 constexpr std::array<std::string_view, 2> ignores = {"cores and host memory",
                                                      "which jobs come later"};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::placements {
-
-extern const PlacementInfo gpu_clustering;
-constinit const PlacementInfo gpu_clustering = {
+constexpr PlacementInfo info = {
     .name = "gpu_clustering",
     .summary = "Put jobs of one size together: parts with parts, eights with eights.",
     .paper =
@@ -69,10 +63,16 @@ constinit const PlacementInfo gpu_clustering = {
     .recipe =
         "A node scores 75 if only jobs of the same number of accelerators are on it, 50 if others "
         "are too, 25 if it is empty, 0 otherwise, and up to 25 more the fuller it is.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
     .params = {},
-    .make = scheduling::make};
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::gpu_clustering_parts
+
+namespace foretrace::placements {
+extern const PlacementInfo gpu_clustering;
+constinit const PlacementInfo gpu_clustering = scheduling::gpu_clustering_parts::info;
 }  // namespace foretrace::placements

@@ -11,7 +11,7 @@
 #include "apps/driver/scheduler/placements/gang.h"
 #include "apps/driver/scheduler/placements/scored.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::gpu_packing_parts {
 namespace {
 
 class GpuPacking final : public ScoredPlacement {
@@ -42,13 +42,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
 constexpr std::array<std::string_view, 2> ignores = {"cores and host memory",
                                                      "which jobs come later"};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::placements {
-
-extern const PlacementInfo gpu_packing;
-constinit const PlacementInfo gpu_packing = {
+constexpr PlacementInfo info = {
     .name = "gpu_packing",
     .summary = "Fill accelerators in use first, then nodes in use, then empty nodes.",
     .paper =
@@ -58,10 +52,16 @@ constinit const PlacementInfo gpu_packing = {
         "A share scores 100 minus a tenth of the percentage that is free on the accelerator it "
         "would go to; idle accelerators of a node in use score at most 50, an idle node at most "
         "33.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
     .params = {},
-    .make = scheduling::make};
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::gpu_packing_parts
+
+namespace foretrace::placements {
+extern const PlacementInfo gpu_packing;
+constinit const PlacementInfo gpu_packing = scheduling::gpu_packing_parts::info;
 }  // namespace foretrace::placements

@@ -12,7 +12,7 @@
 #include "apps/driver/scheduler/placements/gang.h"
 #include "apps/driver/scheduler/placements/placement.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::pack_parts {
 namespace {
 
 class Pack final : public Placement {
@@ -78,13 +78,7 @@ constexpr std::array<std::string_view, 1> assumptions = {"Fewer nodes are never 
 constexpr std::array<std::string_view, 2> ignores = {"which nodes are near each other",
                                                      "what comes later"};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::placements {
-
-extern const PlacementInfo pack;
-constinit const PlacementInfo pack = {
+constexpr PlacementInfo info = {
     .name = "pack",
     .summary = "Take as few nodes as possible, and the node that the job fills best.",
     .paper =
@@ -93,10 +87,16 @@ constinit const PlacementInfo pack = {
     .recipe =
         "A job that fits on one node goes to the one with the least room; a larger one takes the "
         "emptiest nodes and puts the rest where it fits best.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
     .params = {},
-    .make = scheduling::make};
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::pack_parts
+
+namespace foretrace::placements {
+extern const PlacementInfo pack;
+constinit const PlacementInfo pack = scheduling::pack_parts::info;
 }  // namespace foretrace::placements

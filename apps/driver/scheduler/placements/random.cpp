@@ -14,7 +14,7 @@
 #include "apps/driver/scheduler/placements/gang.h"
 #include "apps/driver/scheduler/placements/placement.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::random_parts {
 namespace {
 
 class RandomNode final : public Placement {
@@ -57,13 +57,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
     "The seed of the run decides; another seed gives another placement."};
 constexpr std::array<std::string_view, 1> ignores = {"everything but whether the job fits"};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::placements {
-
-extern const PlacementInfo random;
-constinit const PlacementInfo random = {
+constexpr PlacementInfo info = {
     .name = "random",
     .summary = "Take any node where the job fits.",
     .paper =
@@ -72,10 +66,16 @@ constinit const PlacementInfo random = {
     .recipe =
         "All nodes where the job fits are equally likely, and on the node all accelerators "
         "with room for a share.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
     .params = {},
-    .make = scheduling::make};
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::random_parts
+
+namespace foretrace::placements {
+extern const PlacementInfo random;
+constinit const PlacementInfo random = scheduling::random_parts::info;
 }  // namespace foretrace::placements

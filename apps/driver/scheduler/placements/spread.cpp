@@ -12,7 +12,7 @@
 #include "apps/driver/scheduler/placements/gang.h"
 #include "apps/driver/scheduler/placements/placement.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::spread_parts {
 namespace {
 
 class Spread final : public Placement {
@@ -50,13 +50,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
     "A job is helped by nodes that are empty."};
 constexpr std::array<std::string_view, 1> ignores = {"which nodes are near each other"};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::placements {
-
-extern const PlacementInfo spread;
-constinit const PlacementInfo spread = {
+constexpr PlacementInfo info = {
     .name = "spread",
     .summary = "Take accelerators from the node with most of them free, then from the next.",
     .paper =
@@ -65,10 +59,16 @@ constinit const PlacementInfo spread = {
     .recipe =
         "While accelerators are missing, all that the job still needs are taken from the node with "
         "most free ones, the first among equal nodes.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
     .params = {},
-    .make = scheduling::make};
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::spread_parts
+
+namespace foretrace::placements {
+extern const PlacementInfo spread;
+constinit const PlacementInfo spread = scheduling::spread_parts::info;
 }  // namespace foretrace::placements

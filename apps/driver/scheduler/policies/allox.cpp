@@ -16,7 +16,7 @@
 #include "apps/driver/scheduler/policies/shares.h"
 #include "apps/driver/scheduler/solver/assignment.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::allox_parts {
 namespace {
 
 constexpr ParamInfo alpha_param = {
@@ -131,13 +131,7 @@ constexpr std::array<std::string_view, 1> ignores = {
     "fairness beyond the share of jobs that is looked at"};
 constexpr std::array params = {alpha_param, reset_param, newcomers_param, seed_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo allox;
-constinit const SchedulerInfo allox = {
+constexpr SchedulerInfo info = {
     .name = "allox",
     .summary = "Jobs go to machines such that the mean finish time is least (AlloX).",
     .paper = "T. N. Le et al., AlloX: Compute Allocation in Hybrid Clusters, EuroSys 2020",
@@ -145,10 +139,16 @@ constinit const SchedulerInfo allox = {
         "Waiting jobs and places on free machines are matched at least cost, where the k-th place "
         "from the end costs k times the run time. The first job of each machine gets it and keeps "
         "it until it ends.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "alpha: fairness against mean finish time",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::allox_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo allox;
+constinit const SchedulerInfo allox = scheduling::allox_parts::info;
 }  // namespace foretrace::schedulers

@@ -10,7 +10,7 @@
 #include "apps/driver/scheduler/policies/ordered.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::fifo_parts {
 namespace {
 
 class Fifo final : public Policy {
@@ -32,23 +32,23 @@ Result<std::unique_ptr<Policy>> make(const ParamValues& /*params*/) {
 constexpr std::array<std::string_view, 1> assumptions = {"A job keeps what it got until it ends."};
 constexpr std::array<std::string_view, 1> ignores = {"how long jobs take"};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo fifo;
-constinit const SchedulerInfo fifo = {
+constexpr SchedulerInfo info = {
     .name = "fifo",
     .summary = "First come, first served; the head of the queue blocks the rest.",
     .paper = "every batch system; here as in J. Gu et al., Tiresias, NSDI 2019",
     .recipe =
         "Waiting jobs start in the order of arrival. The first one that does not fit stops the "
         "walk. Nothing is preempted.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
     .params = {},
-    .make = scheduling::make};
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::fifo_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo fifo;
+constinit const SchedulerInfo fifo = scheduling::fifo_parts::info;
 }  // namespace foretrace::schedulers

@@ -17,7 +17,7 @@
 #include "apps/driver/scheduler/policies/shares.h"
 #include "sim/core/units.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::finish_time_fairness_parts {
 namespace {
 
 class FinishTimeFairness final : public SharePolicy {
@@ -131,13 +131,7 @@ constexpr std::array<std::string_view, 1> ignores = {
     "bids and leases of the published system, which are its way to the same goal"};
 constexpr std::array params = {aware_param, reset_param, newcomers_param, seed_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo finish_time_fairness;
-constinit const SchedulerInfo finish_time_fairness = {
+constexpr SchedulerInfo info = {
     .name = "finish_time_fairness",
     .summary =
         "The largest finish time, relative to an equal division, is as small as it can be "
@@ -149,10 +143,16 @@ constinit const SchedulerInfo finish_time_fairness = {
         "Bisection on the largest ratio of a job's finish time to its finish time in an equal "
         "division: at each level every job needs a rate, and prices of kinds, found by a linear "
         "program, tell whether all needs can be met.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "rates: a table of throughput",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::finish_time_fairness_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo finish_time_fairness;
+constinit const SchedulerInfo finish_time_fairness = scheduling::finish_time_fairness_parts::info;
 }  // namespace foretrace::schedulers

@@ -9,7 +9,7 @@
 #include "apps/driver/scheduler/policies/ordered.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::fjf_parts {
 namespace {
 
 class Fjf final : public Policy {
@@ -31,13 +31,7 @@ constexpr std::array<std::string_view, 1> assumptions = {"A job keeps what it go
 constexpr std::array<std::string_view, 2> ignores = {"how long jobs take",
                                                      "reservations: a large job may wait for ever"};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo fjf;
-constinit const SchedulerInfo fjf = {
+constexpr SchedulerInfo info = {
     .name = "fjf",
     .summary = "First come, first served; a job that does not fit lets later ones pass.",
     .paper =
@@ -46,10 +40,16 @@ constinit const SchedulerInfo fjf = {
     .recipe =
         "Waiting jobs start in the order of arrival; those that do not fit are passed over. "
         "Nothing is preempted.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
     .params = {},
-    .make = scheduling::make};
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::fjf_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo fjf;
+constinit const SchedulerInfo fjf = scheduling::fjf_parts::info;
 }  // namespace foretrace::schedulers

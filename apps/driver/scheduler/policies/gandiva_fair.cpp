@@ -11,7 +11,7 @@
 #include "apps/driver/scheduler/policies/share_classes.h"
 #include "apps/driver/scheduler/policies/shares.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::gandiva_fair_parts {
 namespace {
 
 class GandivaFair final : public SharePolicy {
@@ -39,23 +39,23 @@ constexpr std::array<std::string_view, 1> assumptions = {
 constexpr std::array<std::string_view, 1> ignores = {"trading of fast kinds between users"};
 constexpr std::array params = {reset_param, newcomers_param, seed_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo gandiva_fair;
-constinit const SchedulerInfo gandiva_fair = {
+constexpr SchedulerInfo info = {
     .name = "gandiva_fair",
     .summary = "Every job gets the same share of time on every kind.",
     .paper =
         "S. Chaudhary et al., Balancing Efficiency and Fairness in Heterogeneous GPU Clusters for "
         "Deep Learning, EuroSys 2020",
     .recipe = "The cluster is divided equally among jobs, not among accelerators asked for.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::gandiva_fair_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo gandiva_fair;
+constinit const SchedulerInfo gandiva_fair = scheduling::gandiva_fair_parts::info;
 }  // namespace foretrace::schedulers

@@ -13,7 +13,7 @@
 
 #include "apps/driver/scheduler/policies/shares.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::gavel_fifo_parts {
 namespace {
 
 class GavelFifo final : public SharePolicy {
@@ -75,13 +75,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
 constexpr std::array<std::string_view, 1> ignores = {"how long jobs take"};
 constexpr std::array params = {aware_param, reset_param, newcomers_param, seed_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo gavel_fifo;
-constinit const SchedulerInfo gavel_fifo = {
+constexpr SchedulerInfo info = {
     .name = "gavel_fifo",
     .summary = "First come, first served in rounds, on the fastest free kind if it is aware.",
     .paper =
@@ -91,10 +85,16 @@ constinit const SchedulerInfo gavel_fifo = {
         "Jobs get accelerators in the order of arrival; the head of the queue blocks the rest. "
         "Aware of kinds, all are placed anew at every reset, each on the fastest kind with room; "
         "otherwise a job keeps the first kind with room.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::gavel_fifo_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo gavel_fifo;
+constinit const SchedulerInfo gavel_fifo = scheduling::gavel_fifo_parts::info;
 }  // namespace foretrace::schedulers

@@ -12,7 +12,7 @@
 #include "apps/driver/scheduler/policies/share_classes.h"
 #include "apps/driver/scheduler/policies/shares.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::isolated_parts {
 namespace {
 
 class Isolated final : public SharePolicy {
@@ -39,13 +39,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
 constexpr std::array<std::string_view, 1> ignores = {"how fast jobs are"};
 constexpr std::array params = {reset_param, newcomers_param, seed_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo isolated;
-constinit const SchedulerInfo isolated = {
+constexpr SchedulerInfo info = {
     .name = "isolated",
     .summary = "Every job gets an equal part of every kind: the measure of fairness.",
     .paper =
@@ -53,10 +47,16 @@ constinit const SchedulerInfo isolated = {
         "Workloads, OSDI 2020 (baseline)",
     .recipe =
         "The cluster is divided equally among jobs; a job on s accelerators gets 1/s of the time.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::isolated_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo isolated;
+constinit const SchedulerInfo isolated = scheduling::isolated_parts::info;
 }  // namespace foretrace::schedulers

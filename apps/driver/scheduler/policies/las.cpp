@@ -18,7 +18,7 @@
 #include "apps/driver/scheduler/policies/ordered.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::las_parts {
 namespace {
 
 constexpr ParamInfo limits_param = {
@@ -161,13 +161,7 @@ constexpr std::array<std::string_view, 1> ignores = {
     "the Gittins index, which needs a distribution of job sizes"};
 constexpr std::array params = {limits_param, service_param, promote_param, reorder_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo las;
-constinit const SchedulerInfo las = {
+constexpr SchedulerInfo info = {
     .name = "las",
     .summary = "Least attained service first, in a few queues (Tiresias).",
     .paper =
@@ -177,10 +171,16 @@ constinit const SchedulerInfo las = {
         "A job begins in the first queue and moves to the next when the service that it got "
         "reaches the limit of its queue. Queues are walked in order, each from its front; what "
         "fits runs, what does not is passed over and preempted if it ran.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "limits: from the sizes of past jobs of the cluster",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::las_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo las;
+constinit const SchedulerInfo las = scheduling::las_parts::info;
 }  // namespace foretrace::schedulers

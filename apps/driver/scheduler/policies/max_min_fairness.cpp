@@ -15,7 +15,7 @@
 #include "apps/driver/scheduler/policies/share_classes.h"
 #include "apps/driver/scheduler/policies/shares.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::max_min_fairness_parts {
 namespace {
 
 // What a class makes of an equal division of the cluster: the measure of its gain.
@@ -98,13 +98,7 @@ constexpr std::array<std::string_view, 1> ignores = {
     "time to stop and to start; the run can charge a restart"};
 constexpr std::array params = {aware_param, reset_param, newcomers_param, seed_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo max_min_fairness;
-constinit const SchedulerInfo max_min_fairness = {
+constexpr SchedulerInfo info = {
     .name = "max_min_fairness",
     .summary = "The job that gains least over an equal division gains as much as it can (Gavel).",
     .paper =
@@ -114,10 +108,16 @@ constinit const SchedulerInfo max_min_fairness = {
         "A linear program maximizes the least rate, relative to the rate under an equal division "
         "of every kind, times accelerators, per weight. Jobs that are alike are one class in it. "
         "Rounds bring the shares about: whoever lags most behind its share runs.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "rates: a table of throughput",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::max_min_fairness_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo max_min_fairness;
+constinit const SchedulerInfo max_min_fairness = scheduling::max_min_fairness_parts::info;
 }  // namespace foretrace::schedulers

@@ -16,7 +16,7 @@
 #include "apps/driver/scheduler/policies/shares.h"
 #include "sim/core/units.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::max_sum_throughput_parts {
 namespace {
 
 constexpr ParamInfo per_cost_param = {.name = "per_cost",
@@ -122,13 +122,7 @@ constexpr std::array<std::string_view, 1> ignores = {
 constexpr std::array params = {per_cost_param, normalized_param, deadlines_param,
                                reset_param,    newcomers_param,  seed_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo max_sum_throughput;
-constinit const SchedulerInfo max_sum_throughput = {
+constexpr SchedulerInfo info = {
     .name = "max_sum_throughput",
     .summary = "The sum of all rates is as large as it can be, for its price if asked for.",
     .paper =
@@ -137,10 +131,16 @@ constinit const SchedulerInfo max_sum_throughput = {
     .recipe =
         "A linear program maximizes the sum of rates, divided by prices where cost counts, with a "
         "row per deadline where these count; if deadlines cannot all be met they are left out.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "rates: a table of throughput; prices: of the cluster",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::max_sum_throughput_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo max_sum_throughput;
+constinit const SchedulerInfo max_sum_throughput = scheduling::max_sum_throughput_parts::info;
 }  // namespace foretrace::schedulers

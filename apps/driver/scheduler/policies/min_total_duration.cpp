@@ -14,7 +14,7 @@
 #include "apps/driver/scheduler/policies/share_classes.h"
 #include "apps/driver/scheduler/policies/shares.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::min_total_duration_parts {
 namespace {
 
 constexpr ParamInfo width_param = {.name = "width",
@@ -93,13 +93,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
 constexpr std::array<std::string_view, 1> ignores = {"jobs to come"};
 constexpr std::array params = {aware_param, width_param, reset_param, newcomers_param, seed_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo min_total_duration;
-constinit const SchedulerInfo min_total_duration = {
+constexpr SchedulerInfo info = {
     .name = "min_total_duration",
     .summary = "All jobs that are there now end as early as possible.",
     .paper =
@@ -108,10 +102,16 @@ constinit const SchedulerInfo min_total_duration = {
     .recipe =
         "Bisection on the time in which every job could end: at each time every job needs a "
         "rate, and prices of kinds, found by a linear program, tell whether all needs can be met.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "rates: a table of throughput",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::min_total_duration_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo min_total_duration;
+constinit const SchedulerInfo min_total_duration = scheduling::min_total_duration_parts::info;
 }  // namespace foretrace::schedulers

@@ -9,7 +9,7 @@
 #include "apps/driver/scheduler/policies/ordered.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::sjf_parts {
 namespace {
 
 class Sjf final : public Policy {
@@ -35,13 +35,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
 constexpr std::array<std::string_view, 1> ignores = {"how long jobs take"};
 constexpr std::array params = {moves_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo sjf;
-constinit const SchedulerInfo sjf = {
+constexpr SchedulerInfo info = {
     .name = "sjf",
     .summary = "The jobs that ask for the fewest accelerators run; others are preempted.",
     .paper =
@@ -50,10 +44,16 @@ constinit const SchedulerInfo sjf = {
     .recipe =
         "At every event jobs are sorted by the accelerators they ask for, equal ones by arrival, "
         "and start while they fit.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::sjf_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo sjf;
+constinit const SchedulerInfo sjf = scheduling::sjf_parts::info;
 }  // namespace foretrace::schedulers

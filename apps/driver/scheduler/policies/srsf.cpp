@@ -9,7 +9,7 @@
 #include "apps/driver/scheduler/policies/ordered.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::srsf_parts {
 namespace {
 
 class Srsf final : public Policy {
@@ -39,13 +39,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
 constexpr std::array<std::string_view, 1> ignores = {"where a job would run faster"};
 constexpr std::array params = {moves_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo srsf;
-constinit const SchedulerInfo srsf = {
+constexpr SchedulerInfo info = {
     .name = "srsf",
     .summary =
         "The jobs with the least remaining time times accelerators run; others are preempted.",
@@ -55,10 +49,16 @@ constinit const SchedulerInfo srsf = {
     .recipe =
         "At every event jobs are sorted by remaining time times accelerators, equal ones by "
         "arrival, and start while they fit.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::srsf_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo srsf;
+constinit const SchedulerInfo srsf = scheduling::srsf_parts::info;
 }  // namespace foretrace::schedulers

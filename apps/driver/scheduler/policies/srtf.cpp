@@ -9,7 +9,7 @@
 #include "apps/driver/scheduler/policies/ordered.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 
-namespace foretrace::scheduling {
+namespace foretrace::scheduling::srtf_parts {
 namespace {
 
 class Srtf final : public Policy {
@@ -34,13 +34,7 @@ constexpr std::array<std::string_view, 1> assumptions = {
 constexpr std::array<std::string_view, 1> ignores = {"how many accelerators a job takes"};
 constexpr std::array params = {moves_param};
 
-}  // namespace
-}  // namespace foretrace::scheduling
-
-namespace foretrace::schedulers {
-
-extern const SchedulerInfo srtf;
-constinit const SchedulerInfo srtf = {
+constexpr SchedulerInfo info = {
     .name = "srtf",
     .summary = "The jobs with the shortest remaining time run; others are preempted.",
     .paper =
@@ -49,10 +43,16 @@ constinit const SchedulerInfo srtf = {
     .recipe =
         "At every event jobs are sorted by their remaining time on what they ask for, equal ones "
         "by arrival, and start while they fit.",
-    .assumptions = scheduling::assumptions,
-    .ignores = scheduling::ignores,
+    .assumptions = assumptions,
+    .ignores = ignores,
     .calibrate = "nothing",
-    .params = scheduling::params,
-    .make = scheduling::make};
+    .params = params,
+    .make = make};
 
+}  // namespace
+}  // namespace foretrace::scheduling::srtf_parts
+
+namespace foretrace::schedulers {
+extern const SchedulerInfo srtf;
+constinit const SchedulerInfo srtf = scheduling::srtf_parts::info;
 }  // namespace foretrace::schedulers

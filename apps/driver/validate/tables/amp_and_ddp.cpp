@@ -9,7 +9,7 @@
 #include "apps/driver/validate/tables/training_row.h"
 #include "sim/core/params.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::amp_and_ddp_parts {
 namespace {
 
 // Batch of LAMB with sequences of 128 and of 512 tokens, over eight devices (You et al., ICLR
@@ -99,11 +99,14 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 1> names = {"amp_and_ddp_*"};
 
-}  // namespace
-
-extern const TableReaderInfo amp_and_ddp;
-const TableReaderInfo amp_and_ddp = {
+constexpr TableReaderInfo info = {
     "amp_and_ddp", "mixed precision and data parallelism of NVIDIA's DeepLearningExamples", names,
     read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::amp_and_ddp_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo amp_and_ddp;
+constinit const TableReaderInfo amp_and_ddp = amp_and_ddp_parts::info;
 }  // namespace foretrace::driver::table_readers

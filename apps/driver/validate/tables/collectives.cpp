@@ -9,7 +9,7 @@
 #include "apps/driver/validate/tables/tables.h"
 #include "models/collectives/collective_costs.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::collectives_parts {
 namespace {
 
 struct Measured {
@@ -166,10 +166,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 constexpr std::array<std::string_view, 5> names = {"nccl_*", "all_reduce_*", "send_recv_*",
                                                    "allreduce_azure_a100", "collectives_multinode"};
 
+constexpr TableReaderInfo info = {"collectives", "measured collectives of NCCL and RCCL, by size",
+                                  names, read};
+
 }  // namespace
+}  // namespace foretrace::driver::table_readers::collectives_parts
 
+namespace foretrace::driver::table_readers {
 extern const TableReaderInfo collectives;
-const TableReaderInfo collectives = {"collectives",
-                                     "measured collectives of NCCL and RCCL, by size", names, read};
-
+constinit const TableReaderInfo collectives = collectives_parts::info;
 }  // namespace foretrace::driver::table_readers

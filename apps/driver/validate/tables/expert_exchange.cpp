@@ -11,7 +11,7 @@
 #include "apps/driver/validate/tables/training_row.h"
 #include "sim/core/params.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::expert_exchange_parts {
 namespace {
 
 // A scale in fp32 for every 128 numbers of 8 bits (DeepSeek-V3).
@@ -191,10 +191,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 2> names = {"moe_alltoall", "moe_dispatch_combine_deepep"};
 
-}  // namespace
-
-extern const TableReaderInfo expert_exchange;
-const TableReaderInfo expert_exchange = {
+constexpr TableReaderInfo info = {
     "expert_exchange", "tokens on the way to their experts and back, by library", names, read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::expert_exchange_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo expert_exchange;
+constinit const TableReaderInfo expert_exchange = expert_exchange_parts::info;
 }  // namespace foretrace::driver::table_readers

@@ -5,7 +5,7 @@
 
 #include "apps/driver/validate/tables/training_row.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::fsdp_parts {
 namespace {
 
 constexpr double gib = 1024.0 * 1024 * 1024;
@@ -150,10 +150,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 2> names = {"mosaicml_mpt_fsdp", "torchtitan_*"};
 
-}  // namespace
-
-extern const TableReaderInfo fsdp;
-const TableReaderInfo fsdp = {
+constexpr TableReaderInfo info = {
     "fsdp", "fully sharded training of MPT and Llama models on A100 and H100", names, read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::fsdp_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo fsdp;
+constinit const TableReaderInfo fsdp = fsdp_parts::info;
 }  // namespace foretrace::driver::table_readers

@@ -5,7 +5,7 @@
 #include "apps/driver/validate/tables/row_prediction.h"
 #include "models/program/estimate.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::korthikanti_parts {
 namespace {
 
 constexpr std::string_view machine = "selene";
@@ -211,10 +211,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 1> names = {"korthikanti_recompute"};
 
-}  // namespace
-
-extern const TableReaderInfo korthikanti;
-const TableReaderInfo korthikanti = {
+constexpr TableReaderInfo info = {
     "korthikanti", "iterations, layers and memory of GPT 22B to 1T on Selene", names, read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::korthikanti_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo korthikanti;
+constinit const TableReaderInfo korthikanti = korthikanti_parts::info;
 }  // namespace foretrace::driver::table_readers

@@ -9,7 +9,7 @@
 #include "apps/driver/plan/search.h"
 #include "apps/driver/validate/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::megatron_sc21_parts {
 namespace {
 
 constexpr double memory_share = 0.94;  // of the device, beside context and libraries
@@ -145,11 +145,14 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 constexpr std::array<std::string_view, 3> names = {
     "megatron_sc21_weak_scaling", "megatron_sc21_ptdp_vs_zero3", "mtnlg_530b_iteration"};
 
-}  // namespace
-
-extern const TableReaderInfo megatron_sc21;
-const TableReaderInfo megatron_sc21 = {
+constexpr TableReaderInfo info = {
     "megatron_sc21", "throughput of GPT 1.7B to 1T on Selene: 3D parallel, ZeRO-3, MT-NLG", names,
     read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::megatron_sc21_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo megatron_sc21;
+constinit const TableReaderInfo megatron_sc21 = megatron_sc21_parts::info;
 }  // namespace foretrace::driver::table_readers

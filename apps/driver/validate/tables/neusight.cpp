@@ -8,7 +8,7 @@
 #include "apps/driver/validate/tables/row_prediction.h"
 #include "models/program/estimate.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::neusight_parts {
 namespace {
 
 struct Device {
@@ -204,10 +204,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 constexpr std::array<std::string_view, 2> names = {"single_gpu_models_neusight",
                                                    "four_gpu_parallel_neusight"};
 
-}  // namespace
-
-extern const TableReaderInfo neusight;
-const TableReaderInfo neusight = {
+constexpr TableReaderInfo info = {
     "neusight", "transformers in eager fp32 PyTorch on one and four devices", names, read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::neusight_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo neusight;
+constinit const TableReaderInfo neusight = neusight_parts::info;
 }  // namespace foretrace::driver::table_readers

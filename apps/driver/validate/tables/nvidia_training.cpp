@@ -5,7 +5,7 @@
 
 #include "apps/driver/validate/tables/training_row.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::nvidia_training_parts {
 namespace {
 
 // NeMo recipes: sequence parallelism in tensor groups, the distributed optimizer.
@@ -176,11 +176,14 @@ constexpr std::array<std::string_view, 5> names = {"dgxc_training_scaling",
                                                    "megatron_bridge_nvidia", "nemo_h100_training",
                                                    "cp_long_sequence", "training_scale_megascale"};
 
-}  // namespace
-
-extern const TableReaderInfo nvidia_training;
-const TableReaderInfo nvidia_training = {
+constexpr TableReaderInfo info = {
     "nvidia_training", "published training speed of NeMo, Megatron and MaxText on large clusters",
     names, read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::nvidia_training_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo nvidia_training;
+constinit const TableReaderInfo nvidia_training = nvidia_training_parts::info;
 }  // namespace foretrace::driver::table_readers

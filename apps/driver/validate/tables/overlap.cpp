@@ -7,7 +7,7 @@
 #include "apps/driver/validate/tables/row_prediction.h"
 #include "models/program/overlap_slowdown.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::overlap_parts {
 namespace {
 
 struct Kernel {
@@ -92,10 +92,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 1> names = {"overlap_slowdown_echo"};
 
+constexpr TableReaderInfo info = {"overlap", "kernels beside a collective, by kind of kernel",
+                                  names, read};
+
 }  // namespace
+}  // namespace foretrace::driver::table_readers::overlap_parts
 
+namespace foretrace::driver::table_readers {
 extern const TableReaderInfo overlap;
-const TableReaderInfo overlap = {"overlap", "kernels beside a collective, by kind of kernel", names,
-                                 read};
-
+constinit const TableReaderInfo overlap = overlap_parts::info;
 }  // namespace foretrace::driver::table_readers

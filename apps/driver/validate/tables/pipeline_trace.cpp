@@ -15,7 +15,7 @@
 #include "apps/driver/validate/tables/tables.h"
 #include "sim/engine/pull/pull.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::pipeline_trace_parts {
 namespace {
 
 /// The recording leaves out what hosts delay launches by: 0.7 and 1.9 % of these jobs' steps.
@@ -172,11 +172,14 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 1> names = {"pipeline_trace_*"};
 
-}  // namespace
-
-extern const TableReaderInfo pipeline_trace;
-const TableReaderInfo pipeline_trace = {
+constexpr TableReaderInfo info = {
     "pipeline_trace", "recorded steps of pipelined jobs, replayed and without stragglers", names,
     read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::pipeline_trace_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo pipeline_trace;
+constinit const TableReaderInfo pipeline_trace = pipeline_trace_parts::info;
 }  // namespace foretrace::driver::table_readers

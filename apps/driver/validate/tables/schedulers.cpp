@@ -15,7 +15,7 @@
 #include "apps/driver/validate/studies/tiresias.h"
 #include "apps/driver/validate/tables/tables.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::schedulers_parts {
 namespace {
 
 using scheduling::Truth;
@@ -176,11 +176,14 @@ constexpr std::array<std::string_view, 5> names = {
 
 constexpr std::array<std::string_view, 1> slow_names = {"sched_gavel_policy_curves*"};
 
-}  // namespace
-
-extern const TableReaderInfo schedulers;
-const TableReaderInfo schedulers = {
+constexpr TableReaderInfo info = {
     "schedulers", "policies of published cluster schedulers, replayed on their jobs", names, read,
     slow_names};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::schedulers_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo schedulers;
+constinit const TableReaderInfo schedulers = schedulers_parts::info;
 }  // namespace foretrace::driver::table_readers

@@ -5,7 +5,7 @@
 
 #include "apps/driver/validate/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::driver::table_readers::vtrain_parts {
 namespace {
 
 constexpr double gpt_vocabulary = 51200;
@@ -65,10 +65,13 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 2> names = {"vtrain_single_node", "vtrain_multi_node"};
 
-}  // namespace
-
-extern const TableReaderInfo vtrain;
-const TableReaderInfo vtrain = {
+constexpr TableReaderInfo info = {
     "vtrain", "iterations of GPT models under Megatron-DeepSpeed on A100", names, read};
 
+}  // namespace
+}  // namespace foretrace::driver::table_readers::vtrain_parts
+
+namespace foretrace::driver::table_readers {
+extern const TableReaderInfo vtrain;
+constinit const TableReaderInfo vtrain = vtrain_parts::info;
 }  // namespace foretrace::driver::table_readers

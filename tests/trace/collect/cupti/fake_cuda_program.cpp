@@ -26,7 +26,7 @@ int (*is_in_use)() = nullptr;
 // Allocations of this thread until one fails; -1: none does.
 thread_local int allocations_left = -1;
 
-bool allocation_fails() {
+[[maybe_unused]] bool allocation_fails() {
   if (allocations_left < 0) {
     return false;
   }

@@ -14,7 +14,7 @@
 #include "trace/formats/common/strict.h"
 #include "trace/formats/reader.h"
 
-namespace foretrace::trace::readers {
+namespace foretrace::trace::readers::kernel_csv_parts {
 namespace {
 
 constexpr std::string_view head = "start_us,duration_us,stream,name\n";
@@ -63,10 +63,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-}  // namespace
-
-extern const ReaderInfo kernel_csv;
-constinit const ReaderInfo kernel_csv{
+constexpr ReaderInfo info = {
     .name = "kernel_csv",
     .summary = "lists of kernels with start, duration and stream",
     .suffixes = ".csv",
@@ -74,4 +71,10 @@ constinit const ReaderInfo kernel_csv{
     .read = read,
 };
 
+}  // namespace
+}  // namespace foretrace::trace::readers::kernel_csv_parts
+
+namespace foretrace::trace::readers {
+extern const ReaderInfo kernel_csv;
+constinit const ReaderInfo kernel_csv = kernel_csv_parts::info;
 }  // namespace foretrace::trace::readers

@@ -8,7 +8,7 @@
 #include "models/whatifs/optimization.h"
 #include "sim/edit/editor.h"
 
-namespace foretrace {
+namespace foretrace::copy_bandwidth_parts {
 namespace {
 
 constexpr ParamInfo factor_param = {.name = "factor",
@@ -36,12 +36,7 @@ constexpr std::array<std::string_view, 1> assumptions = {"The factor holds for e
 constexpr std::array<std::string_view, 1> ignores = {"latencies of small copies"};
 constexpr std::array params = {factor_param};
 
-}  // namespace
-
-namespace optimizations {
-
-extern const OptimizationInfo copy_bandwidth;
-constinit const OptimizationInfo copy_bandwidth = {
+constexpr OptimizationInfo info = {
     .name = "copy_bandwidth",
     .summary = "Multiply the time of copies between host and device by a factor.",
     .paper =
@@ -55,5 +50,10 @@ constinit const OptimizationInfo copy_bandwidth = {
     .apply = apply,
     .stage = ApplyStage::device};
 
-}  // namespace optimizations
-}  // namespace foretrace
+}  // namespace
+}  // namespace foretrace::copy_bandwidth_parts
+
+namespace foretrace::optimizations {
+extern const OptimizationInfo copy_bandwidth;
+constinit const OptimizationInfo copy_bandwidth = copy_bandwidth_parts::info;
+}  // namespace foretrace::optimizations
