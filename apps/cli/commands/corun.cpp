@@ -16,7 +16,7 @@
 #include "apps/driver/predictor/shared_device.h"
 #include "apps/report/corun_page.h"
 
-namespace foretrace::commands {
+namespace foretrace::commands::corun_parts {
 namespace {
 
 struct Options {
@@ -61,9 +61,12 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
+constexpr CommandInfo info = {"corun", "predict two recorded runs that share one device", setup};
+
 }  // namespace
+}  // namespace foretrace::commands::corun_parts
 
+namespace foretrace::commands {
 extern const CommandInfo corun;
-const CommandInfo corun = {"corun", "predict two recorded runs that share one device", setup};
-
+constinit const CommandInfo corun = corun_parts::info;
 }  // namespace foretrace::commands
