@@ -105,6 +105,25 @@ void add_deafness(const trace::Honesty& honesty, const Reactions& reactions,
                                 percent(busy), percent(share(longer, honesty.span_ns)))});
 }
 
+/// A replay of the host alone is not a replay of the run.
+void add_missing_work(const TaskGraph& graph, std::vector<Doubt>& doubts) {
+  constexpr std::size_t most_by_chance = 10;  // a window may end right behind a few
+  std::size_t launches = 0;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (is_device(graph.kind(task))) return;
+    // Without its work a launch is a call like any other.
+    const bool launches_work = graph.kind(task) == TaskKind::launch ||
+                               graph.name(task).find("LaunchKernel") != std::string_view::npos;
+    launches += launches_work ? 1 : 0;
+  }
+  if (launches <= most_by_chance) return;
+  doubts.push_back({"no device work recorded",
+                    fmt::format("{} calls launch device work, and none of it is in the recording: "
+                                "only the host is simulated",
+                                launches)});
+}
+
 }  // namespace
 
 std::int64_t ranks_of(const TaskGraph& graph) {
@@ -131,6 +150,7 @@ std::vector<Doubt> doubts_of(const trace::BuiltGraph& built, const Timeline& tim
   if (honesty.span_ns == 0) {
     return doubts;
   }
+  add_missing_work(built.graph, doubts);
   add_unexplained(honesty, ranks_of(built.graph), doubts);
   add_reaction("device", reactions.device_x0_ns, {honesty.host_only_ns, honesty.host_only_ns},
                honesty.span_ns, doubts);

@@ -47,11 +47,15 @@ bool is_timed(std::string_view format) {
 Result<std::vector<std::string>> files_in(const std::string& folder) {
   std::error_code failed;
   std::map<std::string, std::vector<std::string>> by_pattern;
+  std::string dangling;  // the first link that leads nowhere
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     const std::string path = at->path().generic_string();
     const std::string name = at->path().filename().generic_string();
-    if (at->is_regular_file(failed) && name.front() != '.') {
+    std::error_code ignored;
+    if (at->is_regular_file(ignored) && name.front() != '.') {
       by_pattern[pattern_of_name(path)].push_back(path);
+    } else if (!fs::exists(at->path(), ignored)) {
+      dangling = dangling.empty() ? name : std::min(dangling, name);
     }
   }
   if (failed) {
@@ -66,6 +70,12 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
   }
   if (jobs.size() == 1) {
     return by_pattern[jobs.front()];
+  }
+  if (by_pattern.empty()) {
+    return Error{ErrorCode::not_found,
+                 fmt::format("{}: no files in this folder{}", folder,
+                             dangling.empty() ? std::string()
+                                              : "; its link " + dangling + " leads nowhere")};
   }
   if (jobs.empty()) {
     return Error{ErrorCode::bad_format,

@@ -13,7 +13,7 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/answers/shared_device.h"
+#include "apps/driver/predictor/shared_device.h"
 #include "apps/report/corun_page.h"
 
 namespace foretrace::commands::corun_parts {

@@ -11,12 +11,15 @@
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/table_options.h"
+#include "apps/driver/validate/ablated_pairs.h"
 #include "apps/driver/validate/ablation.h"
 #include "apps/driver/validate/claims.h"
+#include "apps/driver/validate/folders.h"
 #include "apps/driver/validate/formats.h"
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/validate/validation.h"
 #include "apps/driver/validate/what_if_table.h"
+#include "apps/report/ablated_pairs_page.h"
 #include "apps/report/pages.h"
 #include "apps/report/writers.h"
 
@@ -69,7 +72,14 @@ int run_ablation(const Options& options, const CataloguePtr& known) {
   const auto rules = app::while_busy(options.common, "replaying without rules", [&] {
     return driver::ablation_table(known, options.data, options.ablate);
   });
-  return rules.ok() ? answer(report::ablation_page(*rules), options) : app::failure(rules.error());
+  if (!rules.ok()) return app::failure(rules.error());
+  const auto pairs = app::while_busy(options.common, "predicting pairs without rules", [&] {
+    return driver::ablated_pairs(known, options.data, options.ablate);
+  });
+  if (!pairs.ok()) return app::failure(pairs.error());
+  report::Page page = report::ablation_page(*rules);
+  report::add_ablated_pairs(*pairs, page);
+  return answer(page, options);
 }
 
 int run(const Options& options) {
@@ -87,6 +97,9 @@ int run(const Options& options) {
   }
   if (options.data.empty()) {
     return app::failure({ErrorCode::bad_usage, "got neither --data nor --tables, expected one"});
+  }
+  if (const Status there = driver::check_folder(options.data); !there.ok()) {
+    return app::failure(there.error());
   }
   if (!options.ablate.empty()) {
     return run_ablation(options, *known);
@@ -130,7 +143,8 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_flag("--what-ifs", options->what_ifs,
                "apply every what-if with its example settings to every recording and job");
   cli.add_option("--ablate", options->ablate,
-                 "replay without this rule of building graphs, to see what it is worth; all: "
+                 "replay, and predict pairs, without this rule of building graphs, to see what it "
+                 "is worth; all: "
                  "without each in turn");
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);

@@ -10,11 +10,20 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace foretrace::driver {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 4> trace_suffixes = {".json", ".json.gz", ".ftr", ".ftr.gz"};
+
+bool ends_with_any(std::string_view name, std::span<const std::string_view> suffixes) {
+  return suffixes.empty() ||
+         std::any_of(suffixes.begin(), suffixes.end(),
+                     [name](std::string_view suffix) { return name.ends_with(suffix); });
+}
 
 /// Traces in JSON below a folder, relative to it and sorted.
 Result<std::vector<std::string>> traces_below(const std::string& folder) {
@@ -23,11 +32,7 @@ Result<std::vector<std::string>> traces_below(const std::string& folder) {
   for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
        at.increment(failed)) {
     const std::string name = at->path().lexically_relative(folder).generic_string();
-    constexpr std::array suffixes = {".json", ".json.gz", ".ftr", ".ftr.gz"};
-    const bool trace =
-        at->path().filename() != "pairs.json" &&
-        std::any_of(suffixes.begin(), suffixes.end(),
-                    [&name](std::string_view suffix) { return name.ends_with(suffix); });
+    const bool trace = at->path().filename() != "pairs.json" && ends_with_any(name, trace_suffixes);
     if (at->is_regular_file(failed) && trace) {
       list.push_back(name);
     }
@@ -64,8 +69,40 @@ Status check_content(const trace::EventTable& events) {
 
 }  // namespace
 
+Status check_folder(const std::string& folder, std::span<const std::string_view> suffixes) {
+  std::error_code failed;
+  if (!fs::is_directory(folder, failed)) {
+    return Error{
+        ErrorCode::not_found,
+        fmt::format("{}: {}", folder,
+                    fs::exists(folder, failed) ? "a file, expected a folder" : "no such folder")};
+  }
+  std::size_t dangling = 0;
+  std::string link;
+  fs::recursive_directory_iterator at(folder, failed);
+  for (const fs::recursive_directory_iterator end; !failed && at != end; at.increment(failed)) {
+    const std::string name = at->path().lexically_relative(folder).generic_string();
+    if (!ends_with_any(name, suffixes)) continue;
+    std::error_code ignored;
+    if (at->is_regular_file(ignored)) return ok_status();
+    if (!fs::exists(at->path(), ignored) && (dangling++ == 0 || name < link)) link = name;
+  }
+  std::string message = fmt::format(
+      "{}: no {} in or below this folder", folder,
+      suffixes.empty() ? std::string("files")
+                       : fmt::format("files that end in {}", fmt::join(suffixes, ", ")));
+  if (dangling > 0) {
+    message +=
+        fmt::format("; {} there lead{} nowhere, as {}",
+                    dangling == 1 ? std::string("a link") : fmt::format("{} links", dangling),
+                    dangling == 1 ? "s" : "", link);
+  }
+  return Error{ErrorCode::not_found, std::move(message)};
+}
+
 Status for_each_recording(const CataloguePtr& catalogue, const std::string& folder,
                           const std::function<void(FolderRecording&&)>& visit) {
+  if (Status there = check_folder(folder, trace_suffixes); !there.ok()) return there;
   const Result<std::vector<std::string>> names = traces_below(folder);
   if (!names.ok()) return names.error();
   for (const std::string& name : *names) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "apps/driver/load.h"
 #include "models/catalogue/catalogue.h"
@@ -17,8 +19,13 @@ struct FolderRecording {
   double load_ms = 0;  ///< wall time
 };
 
+/// Refuses what is no folder, and a folder in and below which no file is, saying which links lead
+/// nowhere. `suffixes`: only files that end so count, e.g. ".json.gz"; none: all do.
+[[nodiscard]] Status check_folder(const std::string& folder,
+                                  std::span<const std::string_view> suffixes = {});
+
 /// Loads every trace in JSON below a folder, in the order of their names; one is in memory at a
-/// time.
+/// time. Error: there is none.
 [[nodiscard]] Status for_each_recording(const CataloguePtr& catalogue, const std::string& folder,
                                         const std::function<void(FolderRecording&&)>& visit);
 

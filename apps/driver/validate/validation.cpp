@@ -13,8 +13,10 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/requests/what_if_spec.h"
+#include "apps/driver/validate/ablated_pairs.h"
 #include "apps/driver/validate/folders.h"
 #include "models/catalogue/accelerator.h"
+#include "sim/core/parallel.h"
 #include "sim/engine/memory/memory_tracker.h"
 
 namespace foretrace::driver {
@@ -154,6 +156,33 @@ Result<std::vector<Pair>> read_pairs(const Catalogue& catalogue, const std::stri
   return pairs;
 }
 
+/// The prediction of a row from a graph without a rule; what was measured stays.
+Status predict_without(const CataloguePtr& catalogue, const std::string& rule, Pair& pair) {
+  LoadOptions options{.catalogue = catalogue};
+  options.build.without_rules.emplace(rule);
+  const Result<Recording> base = load_inputs(pair.base, options);
+  if (!base) return base.error();
+  const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
+  if (!stack) return stack.error();
+  const Result<Prediction> predicted = predict(*base, *stack);
+  if (!predicted) return predicted.error();
+  pair.row.predicted_ns = predicted->run.answer.step_ns;
+  return ok_status();
+}
+
+/// Names the files of a pair below the folder; false if one is not there.
+bool find_files(const std::string& folder, Pair& pair) {
+  bool there = !pair.base.empty() && (pair.measured_factor > 0 || !pair.changed.empty());
+  for (std::vector<std::string>* const files : {&pair.base, &pair.changed}) {
+    for (std::string& file : *files) {
+      file = fmt::format("{}/{}", folder, file);
+      std::error_code ignored;
+      there = there && fs::exists(file, ignored);
+    }
+  }
+  return there;
+}
+
 /// Fills a row. Only the step time of the changed recording is used.
 Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
   const LoadOptions options{.catalogue = catalogue};
@@ -263,21 +292,32 @@ Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue, const std
   }
   std::vector<PairRow> rows;
   for (Pair& pair : *pairs) {
-    bool there = !pair.base.empty() && (pair.measured_factor > 0 || !pair.changed.empty());
-    for (std::vector<std::string>* const files : {&pair.base, &pair.changed}) {
-      for (std::string& file : *files) {
-        file = fmt::format("{}/{}", folder, file);
-        std::error_code ignored;
-        there = there && fs::exists(file, ignored);
-      }
-    }
-    if (!there) {
+    if (!find_files(folder, pair)) {
       pair.row.failure = "recordings not found";
     } else if (Status done = predict_pair(catalogue, pair); !done) {
       pair.row.failure = done.error().message;
     }
     rows.push_back(std::move(pair.row));
   }
+  return rows;
+}
+
+Result<std::vector<PairRow>> pairs_without(const CataloguePtr& catalogue, const std::string& folder,
+                                           const std::string& rule,
+                                           const std::vector<PairRow>& known) {
+  Result<std::vector<Pair>> pairs = read_pairs(*catalogue, folder);
+  if (!pairs) return std::move(pairs).error();
+  FORETRACE_CHECK(pairs->size() == known.size());
+  std::vector<PairRow> rows = known;
+  for_each_index(rows.size(), [&](std::size_t i) {
+    Pair& pair = (*pairs)[i];
+    if (!known[i].failure.empty() || !find_files(folder, pair)) return;
+    pair.row = known[i];
+    if (Status done = predict_without(catalogue, rule, pair); !done) {
+      pair.row.failure = done.error().message;
+    }
+    rows[i] = pair.row;
+  });
   return rows;
 }
 

@@ -45,7 +45,8 @@ double largest_update(const KernelEditor& editor, const std::vector<TrainingPass
 double recorded_weights(const TaskGraph& graph) {
   std::map<Device, double> weights;
   for (const Tensor& tensor : graph.context().tensors) {
-    if (tensor.category != TensorCategory::weight) continue;
+    // Casts of weights go again; weights stay.
+    if (tensor.category != TensorCategory::weight || tensor.freed_in != none<TaskId>) continue;
     weights[{tensor.rank, tensor.device}] += static_cast<double>(tensor.bytes) / fp32_bytes;
   }
   double most = 0;

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/engine/pull/pull.h"
+#include "tests/models/toy_run.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace::driver {
@@ -53,6 +54,24 @@ TEST_CASE("the reason for late device work is the one that the trace shows") {
   CHECK(doubts(built).at(0).text.find("used for the first time") != std::string::npos);
   built.honesty.flags = {"missing records"};
   CHECK(doubts(built).at(0).text.find("were not recorded") != std::string::npos);
+}
+
+TEST_CASE("launches without any device work leave the host alone, which is said") {
+  const auto doubts_with = [](int launches) {
+    test::ToyRun run;
+    for (int i = 0; i < launches; ++i) {
+      run.host_task("cudaLaunchKernel", TaskKind::launch, 10, 5);
+    }
+    trace::BuiltGraph built;
+    built.graph = run.build();
+    built.honesty.span_ns = built.honesty.host_only_ns = simulate(built.graph).span_ns;
+    return doubts(built);
+  };
+  CHECK(doubts_with(3).empty());
+  const std::vector<Doubt> found = doubts_with(77);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].brief == "no device work recorded");
+  CHECK(found[0].text.find("77 calls") != std::string::npos);
 }
 
 TEST_CASE("reactions off by more than 10 % are doubtful") {

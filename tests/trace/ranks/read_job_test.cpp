@@ -83,6 +83,10 @@ TEST_CASE("job inputs: two traces of one rank are an error that names both") {
 TEST_CASE("job inputs: a folder is the job in it, and says so if it holds none or several") {
   const Folder folder("job_folder");
   const std::vector<std::string> input = {folder.path.generic_string()};
+  CHECK(list_files(input).error().message.ends_with("no files in this folder"));
+  std::filesystem::create_symlink(folder.path / "gone.json", folder.path / "a.json");
+  CHECK(list_files(input).error().message.ends_with("; its link a.json leads nowhere"));
+  folder.write("notes.txt", "not a trace");
   CHECK(list_files(input).error().message.find("no trace in this folder") != std::string::npos);
   folder.write("x_rank0.json", trace(0));
   folder.write("x_rank1.json", trace(1));

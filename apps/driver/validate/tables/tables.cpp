@@ -155,6 +155,10 @@ Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOpt
     }
     tables.push_back(std::move(*table));
   }
+  if (tables.empty() && report.broken.empty()) {
+    return Error{ErrorCode::not_found,
+                 fmt::format("{}: no tables (*.json) in this folder", options.folder)};
+  }
   if (Status status = check_names(options.only, tables); !status.ok()) {
     return std::move(status).error();
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
@@ -27,10 +28,13 @@ std::string rules_headline(const std::vector<AblatedRule>& rules) {
         rule.rule, rule.differing(), rule.traces.size(), both(rule, &GraphErrors::span),
         both(rule, &GraphErrors::device_x0));
   }
-  const auto idle = std::count_if(rules.begin(), rules.end(),
-                                  [](const AblatedRule& rule) { return rule.differing() == 0; });
-  return fmt::format("{} of {} rules change no replay of {}", idle, rules.size(),
-                     rules.empty() ? 0 : rules.front().traces.size());
+  std::vector<std::string_view> idle;
+  for (const AblatedRule& rule : rules) {
+    if (rule.differing() == 0) idle.push_back(rule.rule);
+  }
+  return fmt::format("{} of {} rules change no replay of {}{}{}", idle.size(), rules.size(),
+                     rules.empty() ? 0 : rules.front().traces.size(), idle.empty() ? "" : ": ",
+                     fmt::join(idle, ", "));
 }
 
 Value errors_value(const GraphErrors& errors) {

@@ -1,4 +1,4 @@
-#include "apps/driver/answers/shared_device.h"
+#include "apps/driver/predictor/shared_device.h"
 
 #include <algorithm>
 #include <utility>

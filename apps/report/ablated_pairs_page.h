@@ -1,0 +1,14 @@
+// Pairs of recordings on the page of `validate --ablate`.
+#pragma once
+
+#include <vector>
+
+#include "apps/driver/validate/ablated_pairs.h"
+#include "apps/report/section.h"
+
+namespace foretrace::report {
+
+/// Puts them behind the replays.
+void add_ablated_pairs(const std::vector<driver::AblatedPairs>& rules, Page& page);
+
+}  // namespace foretrace::report
