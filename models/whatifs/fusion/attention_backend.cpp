@@ -146,7 +146,8 @@ class Switch {
     std::string advice;
     for (const std::string& backend : table_.backends()) {
       const bool has_rates = table_.rate({.backend = backend, .fp32 = true}).has_value();
-      if (has_rates && !recorded_.contains(backend)) advice += fmt::format("backend={} or ", backend);
+      if (has_rates && !recorded_.contains(backend))
+        advice += fmt::format("backend={} or ", backend);
     }
     return advice;
   }

@@ -113,8 +113,8 @@ class Linker {
       if (d.kind != DependencyKind::launch) return spliced_.push_back({d, false});
     } else if (removed(source)) {
       return splice(d, has_rule ? &link : nullptr);
-    } else if (has_rule && ((link.symbolic && to == link.task) ||
-                            how_.sight.finds(link, source, new_id(to)))) {
+    } else if (has_rule &&
+               ((link.symbolic && to == link.task) || how_.sight.finds(link, source, new_id(to)))) {
       return;
     }
     push(d);

@@ -49,6 +49,14 @@ class Checker {
                       value.dump() + " is none of " + rule.dump());
     } else if (keyword == "minimum") {
       complain_unless(!value.is_number() || value >= rule, at, "is below " + rule.dump());
+    } else if (keyword == "maximum") {
+      complain_unless(!value.is_number() || value <= rule, at, "is above " + rule.dump());
+    } else if (keyword == "minItems" || keyword == "maxItems") {
+      const bool holds = keyword == "minItems" ? value.size() >= rule.get<std::size_t>()
+                                               : value.size() <= rule.get<std::size_t>();
+      complain_unless(
+          !value.is_array() || holds, at,
+          "has " + std::to_string(value.size()) + " items, " + keyword + " " + rule.dump());
     } else if (keyword == "required") {
       for (const auto& name : rule) {
         complain_unless(!value.is_object() || value.contains(name.get<std::string>()), at,

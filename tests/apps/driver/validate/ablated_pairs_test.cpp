@@ -25,7 +25,8 @@ TEST_CASE("ablated pairs: without host gaps nearly every prediction is another o
 
 TEST_CASE("ablated pairs: a rule that is none is an error, a folder without pairs has none") {
   CHECK_FALSE(ablated_pairs(test::shipped(), folder, "synchronisation").ok());
-  const auto none = ablated_pairs(test::shipped(), FORETRACE_SOURCE_DIR "/tests/fixtures", "polling");
+  const auto none =
+      ablated_pairs(test::shipped(), FORETRACE_SOURCE_DIR "/tests/fixtures", "polling");
   REQUIRE(none.ok());
   CHECK(none->front().pairs.empty());
 }

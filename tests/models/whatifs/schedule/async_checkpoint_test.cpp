@@ -74,9 +74,9 @@ TEST_CASE("async_checkpoint: of saves that come every N-th step, every step carr
   // Beside the step: copy from 10 to 11.5 ms, write to 23.5, copy to 25, write to 37, copy to 38.5.
   const auto rare = after(training(3), async_checkpoint, saving("0.5 GB/s", "async", "2"));
   CHECK(span_ns(rare) == doctest::Approx(50.5e6).epsilon(0.001));
-  // A snapshot of 12 ms outlasts a pass of 9.1 ms by 2.9: half of that holds up each update, and the
-  // kernel of the other stream, 0.1 ms, is part of the pass. The last half of a snapshot ends 6 ms
-  // after its update, and writing it takes 0.06 ms.
+  // A snapshot of 12 ms outlasts a pass of 9.1 ms by 2.9: half of that holds up each update, and
+  // the kernel of the other stream, 0.1 ms, is part of the pass. The last half of a snapshot ends 6
+  // ms after its update, and writing it takes 0.06 ms.
   Given slow = saving("100 GB/s", "async", "2");
   slow[2].second = "1 GB/s";
   const auto held = after(training(3), async_checkpoint, slow);
