@@ -1,6 +1,7 @@
 // A job: a model in training on a cluster under a plan; and its blocks as one rank runs them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct Job {
 
   [[nodiscard]] std::uint32_t micro_batches() const {
     const double per_rank = global_batch / plan.data;
-    return static_cast<std::uint32_t>(per_rank / micro_batch + 0.5);
+    return static_cast<std::uint32_t>(std::lround(per_rank / micro_batch));
   }
   /// Decoding writes one token of each sequence.
   [[nodiscard]] double tokens_per_step() const {

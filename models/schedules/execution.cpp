@@ -82,7 +82,7 @@ Error deadlock(const ScheduleInfo& schedule, const ScheduleShape& shape, const S
     if (!text.empty()) text += ", which ";
     text += fmt::format("waits for {} of micro-batch {} at position {}",
                         to_string(needed.step.kind), needed.step.micro_batch, needed.position);
-    text = text.starts_with("waits") ? named(stage, step) + " " + text : text;
+    if (text.starts_with("waits")) text.insert(0, named(stage, step) + " ");
     stage = stage_of(schedule, shape, needed.position);
   }
   return Error{

@@ -99,7 +99,7 @@ BucketPlanner::Curve BucketPlanner::ready(const BucketGroup& group, std::size_t 
   double sum = 0;
   for (const Gradient& gradient : gradients.list) {
     sum += gradient.numbers;
-    const TaskId behind = make_id<TaskId>(index(gradient.ready) + 1);
+    const auto behind = make_id<TaskId>(index(gradient.ready) + 1);
     curve.emplace_back(sum / gradients.numbers(), backward_share(editor_, pass, behind));
   }
   // Nothing known: bytes are ready evenly.

@@ -114,6 +114,7 @@ class Rebucket {
       usual_.push_back(editing::times_of(graph_, group, m, latency_ns_));
     }
     std::vector<std::vector<TaskId>> put;  // per new bucket and member, what carries it
+    put.reserve(buckets.size());
     for (const NewBucket& bucket : buckets) put.push_back(insert(group, bucket));
     for (std::size_t i = 0; i < group.buckets.size(); ++i) {
       const std::size_t b = editing::bucket_that_ends(buckets, planner_.recorded_end(i));
