@@ -154,9 +154,14 @@ Status check_problem(const TaskProblem& problem) {
     }
   }
   for (std::size_t e = 0; e < problem.edges.size(); ++e) {
-    if (problem.edges[e].from < problem.tasks() && problem.edges[e].to < problem.tasks()) continue;
-    return refuse(fmt::format("edges/{}: names a task that is not there, expected 0 to {}", e,
-                              problem.tasks() - 1));
+    const TaskEdge& edge = problem.edges[e];
+    if (edge.from >= problem.tasks() || edge.to >= problem.tasks()) {
+      return refuse(fmt::format("edges/{}: names a task that is not there, expected 0 to {}", e,
+                                problem.tasks() - 1));
+    }
+    if (!(edge.bytes >= 0)) {
+      return refuse(fmt::format("edges/{}/bytes: got {}, expected 0 or more", e, edge.bytes));
+    }
   }
   if (sorted_tasks(problem, links_of(problem)).size() != problem.tasks()) {
     return refuse("edges: tasks wait for each other in a circle");

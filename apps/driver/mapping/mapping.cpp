@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,8 @@ namespace foretrace::driver {
 namespace {
 
 constexpr double most_time_ns = 1e15;
-constexpr double most_tasks = 1e5;
+constexpr double most_bytes = 1e15;
+constexpr std::size_t most_tasks = 100'000;
 
 class MappingReader {
  public:
@@ -59,8 +61,26 @@ void MappingReader::read_times(ConfigFields& task) {
   mapping_.problem.time.push_back(std::move(times));
 }
 
+// Links are kept for each pair of devices.
+constexpr std::size_t most_devices = 1000;
+
+void check_names(ConfigFields& fields, std::string_view key, const std::vector<std::string>& names,
+                 std::size_t most) {
+  if (names.empty()) fields.mistake(key, "got none, expected at least one");
+  if (names.size() > most) {
+    fields.mistake(key, fmt::format("got {}, expected at most {}", names.size(), most));
+  }
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (seen.insert(name).second) continue;
+    return fields.mistake(key, fmt::format("{} is there twice", in_quotes(name)));
+  }
+}
+
 void MappingReader::read_tasks() {
   fields_.texts("devices", mapping_.devices);
+  check_names(fields_, "devices", mapping_.devices, most_devices);
+  if (mapping_.devices.size() > most_devices) mapping_.devices.resize(most_devices);
   const ConfigValue* list = fields_.objects("tasks");
   for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
     ConfigFields task(list->items[i], where_, fmt::format("/tasks/{}", i));
@@ -68,18 +88,14 @@ void MappingReader::read_tasks() {
     read_times(task);
     fields_.take(task.finish());
   }
-  if (static_cast<double>(mapping_.tasks.size()) > most_tasks) {
-    fields_.mistake("tasks",
-                    fmt::format("got {}, expected at most 100,000", mapping_.tasks.size()));
-  }
+  check_names(fields_, "tasks", mapping_.tasks, most_tasks);
   read_edges();
   read_links();
   if (const ConfigValue* object = fields_.optional_object("search"); object != nullptr) {
     ConfigFields inner(*object, where_, "/search");
     mapping_.search.evaluations = optional_count(inner, "evaluations", 1e7, 1000);
-    double seed = 0;
-    inner.optional_quantity("seed", ParamType::integer, seed);
-    mapping_.search.seed = static_cast<std::uint64_t>(std::clamp(seed, 0.0, 1e15));
+    mapping_.search.seed =
+        static_cast<std::uint64_t>(optional_within(inner, "seed", ParamType::integer, 1e15, 0));
     fields_.take(inner.finish());
   }
 }
@@ -102,7 +118,7 @@ void MappingReader::read_edges() {
     mapping::TaskEdge read;
     read.from = task_called(edge, "from");
     read.to = task_called(edge, "to");
-    edge.optional_quantity("bytes", ParamType::bytes, read.bytes);
+    read.bytes = optional_within(edge, "bytes", ParamType::bytes, most_bytes, 0);
     fields_.take(edge.finish());
     mapping_.problem.edges.push_back(read);
   }
@@ -116,11 +132,11 @@ void MappingReader::read_links() {
   if (const ConfigValue* object = fields_.object("links"); object != nullptr) {
     ConfigFields inner(*object, where_, "/links");
     bandwidth = read_positive(inner, "bandwidth", ParamType::bandwidth, 1e16);
-    inner.optional_quantity("latency", ParamType::time, delay);
+    delay = optional_within(inner, "latency", ParamType::time, most_time_ns, 0);
     fields_.take(inner.finish());
   }
   const double per_byte = bandwidth > 0 ? 1e9 / bandwidth : 0;
-  mapping_.problem.delay.assign(devices, std::vector<double>(devices, std::max(0.0, delay)));
+  mapping_.problem.delay.assign(devices, std::vector<double>(devices, delay));
   mapping_.problem.per_byte.assign(devices, std::vector<double>(devices, per_byte));
 }
 
@@ -130,7 +146,13 @@ void MappingReader::read_machine() {
   fields_.text("cluster", name);
   if (name.empty()) return;
   const auto cluster = find_cluster(catalogue_, name);
-  if (!cluster.ok()) return fields_.mistake("cluster", cluster.error().message);
+  if (!cluster.ok()) {
+    fields_.mistake("cluster", cluster.error().message);
+    // What else is said of the machine is no mistake.
+    static_cast<void>(optional_count(fields_, "accelerators", 1e6, 1));
+    static_cast<void>(optional_within(fields_, "memory_share", ParamType::number, 1, 1));
+    return;
+  }
   const std::uint32_t most = cluster->node_accelerators;
   sharding.devices = optional_count(fields_, "accelerators", most, most);
   const double share = optional_within(fields_, "memory_share", ParamType::number, 1, 0.8);
@@ -162,10 +184,7 @@ void MappingReader::read_tables() {
     sharding.tables.push_back(read);
   }
   constexpr std::size_t most_tables = 2000;
-  if (sharding.tables.size() > most_tables) {
-    fields_.mistake(
-        "tables", fmt::format("got {}, expected at most {}", sharding.tables.size(), most_tables));
-  }
+  check_names(fields_, "tables", mapping_.tables, most_tables);
 }
 
 Result<Mapping> MappingReader::read() {

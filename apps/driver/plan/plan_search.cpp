@@ -294,11 +294,11 @@ class Search {
 
 Result<PlanAnswer> search_plans(const PlanQuestion& question) { return Search(question).run(); }
 
-double usual_batch(const Job& job, std::uint32_t gpus) {
+double usual_batch(const TransformerSpec& model, double length, std::uint32_t gpus) {
   constexpr double samples = 256;  // per device
-  if (job.model->layered != nullptr) return samples * gpus;
+  if (model.layered != nullptr) return samples * gpus;
   constexpr double tokens = 4.0 * 1024 * 1024;
-  const double sequences = std::max(tokens / std::max(job.length, 1.0), 1.0);
+  const double sequences = std::max(tokens / std::max(length, 1.0), 1.0);
   return std::ceil(sequences / gpus) * gpus;
 }
 
