@@ -184,7 +184,7 @@ Result<std::string> plan(const driver::PlanRequest& request, std::uint32_t gpus,
                              scenario->cluster->name)};
   }
   const std::uint32_t devices = gpus > 0 ? gpus : driver::power_of_two_within(all);
-  const double sequences = batch > 0 ? batch : driver::usual_batch(scenario->job.length, devices);
+  const double sequences = batch > 0 ? batch : driver::usual_batch(scenario->job, devices);
   std::vector<driver::PlanAnswer> answers;
   auto found = driver::search_plans({*scenario, devices, sequences, top});
   if (!found.ok()) return std::move(found).error();

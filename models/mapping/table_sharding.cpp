@@ -134,21 +134,16 @@ std::optional<double> plan_seconds(const ShardingProblem& problem,
     dims[device[i]] += parts[i].dim;
   }
   const auto devices = static_cast<double>(problem.devices);
-  double begin = HUGE_VAL;
+  double ready = 0;
   std::vector<double> back(problem.devices, 0);
   for (std::size_t d = 0; d < problem.devices; ++d) {
     if (bytes[d] > problem.memory_bytes) return std::nullopt;
     back[d] = problem.exchange_s + problem.batch * dims[d] * problem.number_bytes * (devices - 1) /
                                        devices / problem.link_bytes_per_s;
-    begin = std::min(begin, lookup[d] + back[d]);
+    ready = std::max(ready, lookup[d] + back[d]);
   }
-  double most = 0;
-  for (std::size_t d = 0; d < problem.devices; ++d) {
-    // An exchange ends for nobody before the last one has begun.
-    const double skew = lookup[d] + back[d] - begin;
-    most = std::max(most, lookup[d] + back[d] + std::max(back[d], skew));
-  }
-  return most;
+  // An exchange ends for nobody before the last one is there: who was early waits for it.
+  return ready + *std::max_element(back.begin(), back.end());
 }
 
 std::optional<ShardPlan> shard_tables(const ShardingProblem& problem, const ShardSearch& search) {

@@ -154,6 +154,12 @@ Status check_job(const Job& job) {
                   fmt::format("got {} stages x {} chunks, expected at most the {} layers",
                               job.plan.pipeline, job.chunks, job.model->layers));
   }
+  // Between its two backward passes a micro-batch would need all that was computed again.
+  if (job.schedule->splits_backward && job.recompute == Recompute::full) {
+    return refuse("/recompute", fmt::format("got full, expected none or selective: {} delays "
+                                            "gradients of weights, which need the activations",
+                                            job.schedule->name));
+  }
   const ScheduleShape shape{job.plan.pipeline, job.micro_batches(), job.chunks};
   if (Status status = check_shape(*job.schedule, shape); !status.ok()) {
     return std::move(status).error().with_context("/schedule");

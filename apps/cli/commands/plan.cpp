@@ -111,7 +111,7 @@ Result<Answers> search(const Options& options, const driver::Scenario& scenario,
                        const DeviceRange& range) {
   Answers answers;
   const double batch = options.batch > 0 ? static_cast<double>(options.batch)
-                                         : driver::usual_batch(scenario.job.length, range.most);
+                                         : driver::usual_batch(scenario.job, range.most);
   for (std::uint64_t devices = range.least; devices <= range.most; devices *= 2) {
     const auto gpus = static_cast<std::uint32_t>(devices);
     auto strong = driver::search_plans({scenario, gpus, batch, options.top});

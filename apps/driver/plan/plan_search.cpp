@@ -15,7 +15,7 @@ namespace foretrace::driver {
 namespace {
 
 constexpr std::array<std::uint32_t, 12> chunk_counts = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24};
-constexpr double most_micro_batch = 64;
+constexpr double most_micro_batch = 64;  // of sequences; samples of layered models have no bound
 /// Sequences below this length are not divided by position.
 constexpr double least_divided_length = 16384;
 constexpr std::uint32_t most_context = 16;
@@ -141,7 +141,9 @@ class Search {
   void try_batches(Job job) {
     const double per_rank = job.global_batch / job.plan.data;
     if (per_rank < 1 || per_rank != std::floor(per_rank)) return;
-    for (double micro = 1; micro <= std::min(per_rank, most_micro_batch); micro *= 2) {
+    const bool samples = job.model->layered != nullptr;
+    const double most = samples ? per_rank : std::min(per_rank, most_micro_batch);
+    for (double micro = 1; micro <= most; micro *= 2) {
       if (std::fmod(per_rank, micro) != 0) continue;
       job.micro_batch = micro;
       for (const std::uint32_t chunks : chunk_counts) try_chunks(job, chunks);
@@ -292,9 +294,11 @@ class Search {
 
 Result<PlanAnswer> search_plans(const PlanQuestion& question) { return Search(question).run(); }
 
-double usual_batch(double length, std::uint32_t gpus) {
+double usual_batch(const Job& job, std::uint32_t gpus) {
+  constexpr double samples = 256;  // per device
+  if (job.model->layered != nullptr) return samples * gpus;
   constexpr double tokens = 4.0 * 1024 * 1024;
-  const double sequences = std::max(tokens / std::max(length, 1.0), 1.0);
+  const double sequences = std::max(tokens / std::max(job.length, 1.0), 1.0);
   return std::ceil(sequences / gpus) * gpus;
 }
 

@@ -58,8 +58,8 @@ struct PlanAnswer {
 [[nodiscard]] Result<PlanAnswer> search_plans(const PlanQuestion& question);
 
 /// Sequences per step that most users would take: 4 Mi tokens, at least one per device, and a
-/// multiple of the devices.
-[[nodiscard]] double usual_batch(double length, std::uint32_t gpus);
+/// multiple of the devices. Samples of a layered model: 256 per device.
+[[nodiscard]] double usual_batch(const Job& job, std::uint32_t gpus);
 
 /// "data 2, tensor 8 with sequence, pipeline 4 in 2 chunks".
 [[nodiscard]] std::string plan_text(const Job& job);

@@ -157,7 +157,19 @@ TEST_CASE("plan: experts are spread over devices of a mixture of experts") {
 }
 
 TEST_CASE("plan: the usual batch is 4 Mi tokens in equal shares") {
-  CHECK(driver::usual_batch(8192, 64) == 512);
-  CHECK(driver::usual_batch(8192, 1000) == 1000);
-  CHECK(driver::usual_batch(2048, 1000) == 3000);
+  const ModelSpec text;
+  Job job;
+  job.model = &text;
+  job.length = 8192;
+  CHECK(driver::usual_batch(job, 64) == 512);
+  CHECK(driver::usual_batch(job, 1000) == 1000);
+  job.length = 2048;
+  CHECK(driver::usual_batch(job, 1000) == 3000);
+}
+
+TEST_CASE("plan: samples of a layered model are no sequences, and a rank takes what has room") {
+  const PlanAnswer answer = plans("resnet50", "dgx_h100", 8, 2048);
+  REQUIRE_FALSE(answer.best.empty());
+  CHECK(driver::usual_batch(answer.best.front().job, 8) == 2048);
+  CHECK(answer.best.front().job.micro_batch == 256);
 }

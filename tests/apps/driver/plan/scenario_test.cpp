@@ -67,6 +67,10 @@ TEST_CASE("scenario: wrong ones are one line with file, place, what was got and 
           .find(
               "/schedule: interleaved: 60 of micro-batches, expected a multiple of the 8 stages") !=
       std::string::npos);
+  const std::string batch = "},\n  \"batch\": {\"global\": 64, \"micro\": 1},\n  \"recompute\": ";
+  CHECK(error_with("\"interleaved\", \"chunks\": 3" + batch + "\"selective\"",
+                   "\"zero_bubble_h1\"" + batch + "\"full\"")
+            .find("/recompute: got full, expected none or selective") != std::string::npos);
   CHECK(error_with("\"interleaved\"", "\"interleavd\"").find("did you mean 'interleaved'?") !=
         std::string::npos);
   CHECK(error_with("\"selene\"", "\"selen\"").find("did you mean 'selene'?") != std::string::npos);
