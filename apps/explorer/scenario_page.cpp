@@ -40,13 +40,13 @@ std::string sentence_html(const ScenarioInput& input) {
       html_text(input.scenario.cluster->accelerator.product, 60));
 }
 
-std::string figures_html(const driver::ScenarioAnswer& answer) {
+std::string figures_html(const driver::ScenarioAnswer& answer, std::string_view counted) {
   const driver::JobFigures& figures = answer.figures;
   std::string html =
-      fmt::format("<span>between <b>{}</b> and <b>{}</b></span> <span><b>{}</b> tokens/s</span>",
+      fmt::format("<span>between <b>{}</b> and <b>{}</b></span> <span><b>{}</b> {}/s</span>",
                   time_text(answer.range.low_ns, answer.step_ns),
                   time_text(answer.range.high_ns, answer.step_ns),
-                  report::count_text(static_cast<std::uint64_t>(figures.tokens_per_s)));
+                  report::count_text(static_cast<std::uint64_t>(figures.tokens_per_s)), counted);
   if (figures.flops_utilization > 0) {
     html +=
         fmt::format(" <span>MFU <b>{}</b></span>", report::percent_text(figures.flops_utilization));
@@ -98,16 +98,18 @@ Result<Page> make_scenario_page(const ScenarioInput& input) {
     blocks.emplace(id, *std::move(block));
   }
   const driver::Scenario& scenario = input.scenario;
-  Pieces pieces = {{"KIND", "scenario"},
-                   {"TITLE", html_text(file, 120) + " - Foretrace"},
-                   {"FILE", html_text(file, 120)},
-                   {"CHIPS", "<li>" + html_text(driver::plan_text(scenario.job), 200) + "</li>"},
-                   {"SENTENCE", sentence_html(input)},
-                   {"FIGURES", figures_html(input.answer)},
-                   {"LIST_TITLE", "And if"},
-                   {"LIST_HINT", "simulated in this page"},
-                   {"STATIC", "<section class=\"card\"><h2>The whole answer</h2>\n" +
-                                  input.details + "</section>\n"}};
+  Pieces pieces = {
+      {"KIND", "scenario"},
+      {"TITLE", html_text(file, 120) + " - Foretrace"},
+      {"FILE", html_text(file, 120)},
+      {"CHIPS", "<li>" + html_text(driver::plan_text(scenario.job), 200) + "</li>"},
+      {"SENTENCE", sentence_html(input)},
+      {"FIGURES",
+       figures_html(input.answer, input.scenario.job.has_samples() ? "samples" : "tokens")},
+      {"LIST_TITLE", "And if"},
+      {"LIST_HINT", "simulated in this page"},
+      {"STATIC",
+       "<section class=\"card\"><h2>The whole answer</h2>\n" + input.details + "</section>\n"}};
   return Page{one_file(std::move(pieces), blocks, input.version)};
 }
 

@@ -130,6 +130,10 @@ Status check_precision(const Precisions& precisions, const Accelerator& accelera
 }
 
 Status check_job(const Job& job) {
+  if (job.has_samples() && job.length != 1) {
+    return refuse("/workload/sequence",
+                  fmt::format("a sample has no tokens, got {}, expected 1", job.length));
+  }
   if (Status status = check_plan(job.plan, *job.model); !status.ok()) {
     return Error{status.error().code, "/parallelism/" + status.error().message};
   }

@@ -36,6 +36,8 @@ struct Job {
     const double per_rank = global_batch / plan.data;
     return static_cast<std::uint32_t>(std::lround(per_rank / micro_batch));
   }
+  /// True if a step works on samples that have no tokens: each counts as a sequence of one.
+  [[nodiscard]] bool has_samples() const { return model->layered != nullptr; }
   /// Decoding writes one token of each sequence.
   [[nodiscard]] double tokens_per_step() const {
     return global_batch * (pass == Pass::decode ? 1 : length);

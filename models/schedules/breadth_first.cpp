@@ -1,5 +1,4 @@
-// Breadth-first: all micro-batches of a chunk before the next chunk. Each chunk's parameters are
-// collected and its gradients reduced once per step, and they have a whole pass to hide behind.
+// Breadth-first: all micro-batches of a chunk before the next chunk.
 //
 //   two stages, two chunks each (a, b), two micro-batches:
 //   stage 0  Fa0 Fa1 Fb0 Fb1         Bb0 Bb1 Ba0 Ba1
@@ -7,7 +6,8 @@
 //
 // paper: Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023
 // assumes: micro-batches take equal times
-// ignores: nothing
+// ignores: that sharded parameters could be collected, and gradients reduced, once per chunk: they
+//   are in every pass, as with other schedules
 // calibrate: nothing
 #include <algorithm>
 #include <array>
@@ -84,20 +84,19 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "there are at least as many micro-batches as stages",
     "activations of all micro-batches are held until backward begins"};
 
-constexpr ScheduleInfo info = {
-    "breadth_first",
-    "all micro-batches of a chunk, then the next chunk: parameters are collected once per step",
-    "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023",
-    assumptions,
-    false,
-    false,
-    1,
-    1024,
-    check,
-    order,
-    makespan,
-    is_exact,
-    in_flight};
+constexpr ScheduleInfo info = {"breadth_first",
+                               "all micro-batches of a chunk, then the next chunk",
+                               "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023",
+                               assumptions,
+                               false,
+                               false,
+                               1,
+                               1024,
+                               check,
+                               order,
+                               makespan,
+                               is_exact,
+                               in_flight};
 
 }  // namespace
 }  // namespace foretrace::schedules::breadth_first_parts

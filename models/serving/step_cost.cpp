@@ -84,12 +84,15 @@ double stored_bytes(const ServedModel& served, const Operator& op) {
 }  // namespace
 
 Status check_served(const ServedModel& served) {
-  if (const Status fine = check_plan(plan_of(served), *served.model); !fine) {
-    return Error{fine.error().code, "/parallelism/" + fine.error().message};
-  }
   const auto refuse = [](std::string_view at, const std::string& what) {
     return Error{ErrorCode::bad_config, fmt::format("{}: {}", at, what)};
   };
+  if (served.model->layered != nullptr) {
+    return refuse("/model", "a sample has no tokens, got a model of layers, expected a decoder");
+  }
+  if (const Status fine = check_plan(plan_of(served), *served.model); !fine) {
+    return Error{fine.error().code, "/parallelism/" + fine.error().message};
+  }
   if (!served.model->causal) {
     return refuse("/model", "it reads whole texts and writes none, expected a decoder");
   }

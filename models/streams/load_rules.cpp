@@ -114,20 +114,36 @@ LoadFigures server(const BatchTime& time, const ServerOptions& options) {
   return served(time, options, drawn_arrivals(options));
 }
 
+double best_batch_rate(const BatchTime& time, const ServerOptions& options) {
+  double most = 0;
+  for (std::int64_t batch = 1; batch <= std::min(options.largest_batch, options.queries); ++batch) {
+    const auto ns = static_cast<double>(std::max<std::int64_t>(1, time(batch)));
+    most = std::max(most, static_cast<double>(batch) / ns * 1e9);
+  }
+  return most;
+}
+
+bool burst_keeps(const BatchTime& time, const ServerOptions& options, std::int64_t bound_ns) {
+  const std::vector<double> at_once(static_cast<std::size_t>(options.queries), 0);
+  return served(time, options, at_once).percentile_ns <= bound_ns;
+}
+
 std::optional<double> highest_rate(const BatchTime& time, const ServerOptions& options,
                                    std::int64_t bound_ns) {
-  if (time(1) > bound_ns) return std::nullopt;
+  if (time(1) > bound_ns || burst_keeps(time, options, bound_ns)) return std::nullopt;
+  const double most = best_batch_rate(time, options);
   const std::vector<double> arrivals = drawn_arrivals(options);
   const auto keeps = [&](double rate) {
     ServerOptions at = options;
     at.queries_per_s = rate;
     return served(time, at, arrivals).percentile_ns <= bound_ns;
   };
-  double low = 1e-3;
-  double high = 1;
-  while (high < 1e12 && keeps(high)) {
+  if (keeps(most)) return most;
+  double low = std::min(1e-3, most / 2);
+  double high = std::min(1.0, most);
+  while (high < most && keeps(high)) {
     low = high;
-    high *= 2;
+    high = std::min(2 * high, most);
   }
   if (!keeps(low)) return std::nullopt;
   while (high / low > 1.001) {

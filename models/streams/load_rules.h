@@ -50,8 +50,15 @@ struct ServerOptions {
 };
 /// Arrivals of one sample with exponentially distributed gaps.
 [[nodiscard]] LoadFigures server(const BatchTime& time, const ServerOptions& options);
-/// The highest rate at which the latency keeps the bound: by bisection, to a thousandth. The same
-/// arrivals are drawn, closer together. Nothing if not even a query alone keeps it.
+/// Queries per second of the batches that do most, one behind the other: no load is served faster
+/// in the long run.
+[[nodiscard]] double best_batch_rate(const BatchTime& time, const ServerOptions& options);
+/// True if even all queries at once keep the bound: there are too few of them to tell a rate.
+[[nodiscard]] bool burst_keeps(const BatchTime& time, const ServerOptions& options,
+                               std::int64_t bound_ns);
+/// The highest rate at which the latency keeps the bound: by bisection, to a thousandth, at most
+/// what batches sustain. The same arrivals are drawn, closer together. Nothing if not even a query
+/// alone keeps the bound, or if all at once do.
 [[nodiscard]] std::optional<double> highest_rate(const BatchTime& time,
                                                  const ServerOptions& options,
                                                  std::int64_t bound_ns);

@@ -21,7 +21,7 @@ namespace foretrace::driver {
 
 struct JobFigures {
   double flops_utilization = 0;  ///< MFU, against the peak of all ranks; 0: the peak is not known
-  double tokens_per_s = 0;
+  double tokens_per_s = 0;       ///< samples where they have no tokens, here and below
   double cost_per_million_tokens = 0;  ///< 0: the cluster has no price
 };
 /// Of a step that takes `step_ns` and does `flops`.

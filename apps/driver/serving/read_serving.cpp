@@ -204,6 +204,7 @@ void Reader::read_rows(const ConfigValue& object) {
   std::stable_sort(
       serving_.requests.begin(), serving_.requests.end(),
       [](const ServingRequest& a, const ServingRequest& b) { return a.arrival_ns < b.arrival_ns; });
+  surround_closed_loop(serving_);
 }
 
 void Reader::read_generated(const ConfigValue& object) {

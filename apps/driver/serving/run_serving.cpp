@@ -1,6 +1,7 @@
 // Three runs: at the times as predicted, and at both ends of their range.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "apps/driver/serving/serving.h"
@@ -39,10 +40,17 @@ ServingFigures figures_of(const Serving& serving, const Service& service) {
     if (output > 1) token.push_back(served.token_ns(output) * 1e-9);
   }
   ServingFigures figures;
-  const double span = first.empty() ? 0 : seconds(end_ns - begin_ns);
+  const auto done = static_cast<double>(first.size());
+  double span = first.empty() ? 0 : seconds(end_ns - begin_ns);
+  if (serving.options.in_flight > 0) {
+    // The requests around those that count work in the same time. With so many in flight at any
+    // time their rate is that number over the mean latency (Little's law).
+    const double all = std::accumulate(latency.begin(), latency.end(), 0.0);
+    span = all / serving.options.in_flight;
+  }
   if (span > 0) {
     figures.output_tokens_per_s = tokens / span;
-    figures.requests_per_s = static_cast<double>(first.size()) / span;
+    figures.requests_per_s = done / span;
   }
   figures.first_token_s = scheduling::spread_of(std::move(first));
   figures.token_s = scheduling::spread_of(std::move(token));

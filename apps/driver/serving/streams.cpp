@@ -172,7 +172,7 @@ Result<Streams> StreamsReader::read() {
 
 LoadAnswer run_load(const LoadRequest& load, const BatchTimes& batches) {
   const streams::BatchTime time = [&batches](std::int64_t samples) { return batches.at(samples); };
-  LoadAnswer answer{.request = load, .figures = {}, .rate = std::nullopt};
+  LoadAnswer answer{.request = load, .figures = {}, .rate = std::nullopt, .too_few = false};
   if (load.kind == "single_stream") {
     answer.figures = streams::single_stream(time, load.queries, load.share);
   } else if (load.kind == "multi_stream") {
@@ -186,7 +186,9 @@ LoadAnswer run_load(const LoadRequest& load, const BatchTimes& batches) {
                                    .share = load.share,
                                    .seed = load.seed};
     answer.rate = streams::highest_rate(time, options, load.bound_ns);
-    options.queries_per_s = answer.rate.value_or(1);
+    answer.too_few = streams::burst_keeps(time, options, load.bound_ns);
+    const double usual = answer.too_few ? streams::best_batch_rate(time, options) : 1;
+    options.queries_per_s = answer.rate.value_or(usual);
     answer.figures = streams::server(time, options);
   }
   return answer;

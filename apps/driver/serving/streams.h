@@ -48,6 +48,7 @@ struct LoadAnswer {
   LoadRequest request;
   streams::LoadFigures figures;
   std::optional<double> rate;  ///< server: the highest that keeps the bound
+  bool too_few = false;        ///< server: even all queries at once keep it
 };
 struct StreamsAnswer {
   std::vector<streams::ScenarioScore> scores;

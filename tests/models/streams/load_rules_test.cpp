@@ -80,6 +80,30 @@ TEST_CASE("load rules: the highest rate keeps the bound, and a little more does 
   CHECK_FALSE(highest_rate(time, options, 1'000'000));
 }
 
+TEST_CASE("load rules: too few queries for a bound tell no rate") {
+  const auto time = [](std::int64_t samples) -> std::int64_t {
+    return 1'000'000 + 100'000 * samples;
+  };
+  // 100 queries at once are 13 batches: at most 23.4 ms.
+  ServerOptions options{.queries = 100, .largest_batch = 8, .share = 0.99, .seed = 3};
+  CHECK(burst_keeps(time, options, 25'000'000));
+  CHECK_FALSE(highest_rate(time, options, 25'000'000));
+  // With a bound a little shorter a burst does not keep it, but more than batches sustain would.
+  CHECK_FALSE(burst_keeps(time, options, 22'000'000));
+  const auto rate = highest_rate(time, options, 22'000'000);
+  REQUIRE(rate);
+  CHECK(best_batch_rate(time, options) == doctest::Approx(8 / 1.8e-3));
+  CHECK(*rate <= best_batch_rate(time, options));
+}
+
+TEST_CASE("load rules: what batches sustain is the rate of the best of them") {
+  // Four together take 2 ms, eight take 10 ms.
+  const auto time = [](std::int64_t samples) -> std::int64_t {
+    return samples <= 4 ? 2'000'000 : 10'000'000;
+  };
+  CHECK(best_batch_rate(time, {.queries = 100, .largest_batch = 8}) == doctest::Approx(2000));
+}
+
 TEST_CASE("load rules: waiting samples are taken together") {
   // Both come at once after a long first one.
   const auto time = [](std::int64_t samples) -> std::int64_t { return samples == 1 ? 100 : 150; };

@@ -96,6 +96,10 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
     }
   }
   result.notes.emplace_back(
+      "rows of images (ResNet-50) run with the framework file of BERT, too, nvidia_bert_2021: "
+      "there "
+      "is none of their own");
+  result.notes.emplace_back(
       "BERT adds up gradients until every device has had its eighth of 65,536 sequences of 128 "
       "tokens, or of 32,768 longer ones");
   result.notes.emplace_back(

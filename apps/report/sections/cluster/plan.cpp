@@ -23,6 +23,10 @@ constexpr std::size_t brief_losing = 8;
 /// With one number of devices its answer, else that of the most.
 const PlanAnswer& shown(const PlansPart& part) { return part.strong.back(); }
 
+bool has_samples(const driver::Scenario& scenario) {
+  return scenario.model->transformer.layered != nullptr;
+}
+
 Value cost_value(double dollars) {
   return dollars > 0 ? Value::plain(dollars).as(fmt::format("${:.3g}", dollars)) : Value::none();
 }
@@ -56,7 +60,8 @@ std::vector<Value> choice_cells(const PlanChoice& choice) {
           Value::time(std::llround(choice.again_ns))};
 }
 
-std::vector<Column> choice_columns() {
+/// Of samples where the model is one of layers.
+std::vector<Column> choice_columns(bool of_samples) {
   return {{"plan", "plan"},
           {"micro_batch", "micro"},
           {"recompute", "recompute"},
@@ -64,8 +69,12 @@ std::vector<Column> choice_columns() {
           {"low_ns", "low", Show::details},
           {"high_ns", "high", Show::details},
           {"model_flops_utilization", "MFU"},
-          {.key = "tokens_per_s", .title = "tokens/s", .narrow = Narrow::left_out},
-          {.key = "cost_per_million_tokens", .title = "per M tokens", .narrow = Narrow::left_out},
+          {.key = of_samples ? "samples_per_s" : "tokens_per_s",
+           .title = of_samples ? "samples/s" : "tokens/s",
+           .narrow = Narrow::left_out},
+          {.key = of_samples ? "cost_per_million_samples" : "cost_per_million_tokens",
+           .title = of_samples ? "per M samples" : "per M tokens",
+           .narrow = Narrow::left_out},
           {"memory_bytes", "memory"},
           {"exposed_ns", "", Show::never},
           {"bubble_ns", "", Show::never},
@@ -140,10 +149,12 @@ Sections plan_context(const PlansPart& part) {
                    .as(fmt::format("{}: {}", scenario.cluster->name, scenario.cluster->machine)));
   section.fact("framework", "framework", Value::words(scenario.framework->name));
   section.fact("devices", "devices", Value::plain(answer.gpus));
-  section.fact("global_batch", "batch",
-               Value::plain(answer.global_batch)
-                   .as(fmt::format("{:.0f} sequences of {:.0f} tokens", answer.global_batch,
-                                   scenario.job.length)));
+  section.fact(
+      "global_batch", "batch",
+      Value::plain(answer.global_batch)
+          .as(has_samples(scenario) ? fmt::format("{:.0f} samples", answer.global_batch)
+                                    : fmt::format("{:.0f} sequences of {:.0f} tokens",
+                                                  answer.global_batch, scenario.job.length)));
   section.fact("tried", "tried",
                Value::count(answer.tried)
                    .as(fmt::format("{} plans; {} do not fit into {} per device", answer.tried,
@@ -155,7 +166,7 @@ Sections plan_context(const PlansPart& part) {
 
 Sections plan_best(const PlansPart& part) {
   const PlanAnswer& answer = shown(part);
-  Table table{.key = "plans", .columns = choice_columns()};
+  Table table{.key = "plans", .columns = choice_columns(has_samples(part.scenario))};
   for (const PlanChoice& choice : answer.best) table.add(choice_cells(choice));
   Section section{.key = "plans", .title = "the best plans", .tables = {std::move(table)}};
   if (answer.best.empty()) {
@@ -198,6 +209,7 @@ Sections plan_losing(const PlansPart& part) {
 }
 
 Sections plan_scaling(const PlansPart& part) {
+  const bool of_samples = has_samples(part.scenario);
   Table table{.key = "scaling",
               .columns = {{"devices", "devices"},
                           {"kind", "scaling"},
@@ -205,7 +217,8 @@ Sections plan_scaling(const PlansPart& part) {
                           {"plan", "best plan"},
                           {"step_ns", "step"},
                           {"model_flops_utilization", "MFU"},
-                          {"tokens_per_s", "tokens/s"},
+                          {of_samples ? "samples_per_s" : "tokens_per_s",
+                           of_samples ? "samples/s" : "tokens/s"},
                           {"efficiency", "efficiency"}}};
   const auto add = [&table](std::span<const PlanAnswer> answers, std::string_view kind) {
     double per_device = 0;  // tokens per second and device of the first that runs
@@ -230,9 +243,10 @@ Sections plan_scaling(const PlansPart& part) {
   add(part.strong, "strong");
   add(part.weak, "weak");
   Section section{.key = "scaling", .title = "scaling", .tables = {std::move(table)}};
-  section.note(
-      "strong: one batch for all; weak: one batch per device; efficiency: tokens per second and "
-      "device against the fewest devices");
+  section.note(fmt::format(
+      "strong: one batch for all; weak: one batch per device; efficiency: {} per second "
+      "and device against the fewest devices",
+      of_samples ? "samples" : "tokens"));
   if (part.strong.size() < 2) section.show = Show::never;
   return {std::move(section)};
 }

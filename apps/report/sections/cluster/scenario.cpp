@@ -20,6 +20,15 @@ constexpr std::size_t most_stages = 8;
 constexpr std::size_t first_stages = 3;
 constexpr std::size_t last_stages = 2;
 
+/// What a step's batch consists of.
+std::string_view counted_in(const Job& job) { return job.has_samples() ? "samples" : "tokens"; }
+
+std::string batch_text(const Job& job) {
+  if (job.has_samples()) return fmt::format("{} samples", job.global_batch);
+  return job.pass == Pass::decode ? fmt::format("{} x 1 token after {}", job.global_batch, job.keys)
+                                  : fmt::format("{} x {} tokens", job.global_batch, job.length);
+}
+
 std::string scenario_headline(const ScenarioPart& part) {
   const ScenarioAnswer& answer = part.answer;
   if (!answer.fits) {
@@ -28,11 +37,12 @@ std::string scenario_headline(const ScenarioPart& part) {
                        bytes_text(part.scenario.cluster->accelerator.memory_bytes),
                        time_text(answer.step_ns));
   }
-  return fmt::format("{} per step ({}), MFU {}, {} tokens/s on {} x {}", time_text(answer.step_ns),
+  return fmt::format("{} per step ({}), MFU {}, {} {}/s on {} x {}", time_text(answer.step_ns),
                      time_range_text(answer.range.low_ns, answer.range.high_ns, answer.step_ns),
                      percent_text(answer.figures.flops_utilization),
                      count_text(static_cast<std::uint64_t>(answer.figures.tokens_per_s)),
-                     part.scenario.job.plan.ranks(), part.scenario.cluster->accelerator.product);
+                     counted_in(part.scenario.job), part.scenario.job.plan.ranks(),
+                     part.scenario.cluster->accelerator.product);
 }
 
 /// Which sources the range comes from, the largest first.
@@ -224,11 +234,11 @@ Sections scenario_step(const ScenarioPart& part) {
   const Job& job = part.scenario.job;
   const ScenarioAnswer& answer = part.answer;
   Section section{.key = "scenario_step", .headline = scenario_headline(part)};
-  const std::string tokens = job.pass == Pass::decode ? fmt::format("1 token after {}", job.keys)
-                                                      : fmt::format("{} tokens", job.length);
-  section.line("model", fmt::format("{}: {:.1f} billion parameters, {} x {}, micro-batch {}",
-                                    part.scenario.model->product, answer.parameters * 1e-9,
-                                    job.global_batch, tokens, job.micro_batch));
+  section.line(
+      "model",
+      fmt::format("{}: {:.1f} {} parameters, {}, micro-batch {}", part.scenario.model->product,
+                  answer.parameters * (job.has_samples() ? 1e-6 : 1e-9),
+                  job.has_samples() ? "million" : "billion", batch_text(job), job.micro_batch));
   section.line("plan", fmt::format("{}; {}; recomputation {}", plan_text(job), job.schedule->name,
                                    to_string(job.recompute)));
   section.line("on", fmt::format("{}; {}", part.scenario.cluster->machine,
@@ -239,8 +249,8 @@ Sections scenario_step(const ScenarioPart& part) {
       fmt::format("of the schedule: {}{}", time_text(answer.analytic.step_ns, answer.step_ns),
                   answer.analytic.is_exact ? ", exactly the simulated step" : ""));
   if (answer.figures.cost_per_million_tokens > 0) {
-    section.line("cost", fmt::format("{:.2f} dollars per million tokens",
-                                     answer.figures.cost_per_million_tokens));
+    section.line("cost", fmt::format("{:.2f} dollars per million {}",
+                                     answer.figures.cost_per_million_tokens, counted_in(job)));
   }
   section.line("timeline", part.timeline);
   return {std::move(section), predicted_step(part)};
@@ -272,10 +282,12 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("ranks", Value::plain(job.plan.ranks()));
   section.datum("analytic_step_ns", Value::time(answer.analytic.step_ns));
   section.datum("analytic_is_exact", Value::flag(answer.analytic.is_exact));
-  section.datum("tokens_per_s", Value::plain(answer.figures.tokens_per_s));
+  section.datum(fmt::format("{}_per_s", counted_in(job)),
+                Value::plain(answer.figures.tokens_per_s));
   section.datum("model_flops", Value::plain(answer.model_flops));
   section.datum("model_flops_utilization", Value::plain(answer.figures.flops_utilization));
-  section.datum("cost_per_million_tokens", Value::plain(answer.figures.cost_per_million_tokens));
+  section.datum(fmt::format("cost_per_million_{}", counted_in(job)),
+                Value::plain(answer.figures.cost_per_million_tokens));
   section.datum("bubble_ns", ns(answer.analytic.breakdown.bubble));
   section.datum("optimizer_ns", ns(answer.analytic.breakdown.optimizer));
   section.datum("recompute_ns", ns(answer.analytic.again_ns));

@@ -98,7 +98,9 @@ Sections streamed_loads(const StreamedAnswer& answer) {
                           {"samples_per_s", "samples/s"},
                           {"skipped", "skipped"},
                           {"highest_rate", "most within bound"}}};
+  bool too_few = false;
   for (const driver::LoadAnswer& load : answer.answer.loads) {
+    too_few = too_few || load.too_few;
     const streams::LoadFigures& figures = load.figures;
     table.add({Value::words(load.request.kind), Value::plain(load.request.queries),
                Value::share(load.request.share),
@@ -109,6 +111,11 @@ Sections streamed_loads(const StreamedAnswer& answer) {
                          : Value::none()});
   }
   section.tables.push_back(std::move(table));
+  if (too_few) {
+    section.note(
+        "server without a rate: too few queries for this bound, which even all of them at once "
+        "keep; its figures are those at the rate that batches sustain");
+  }
   return {std::move(section)};
 }
 

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/plan/scenario_answer.h"
+#include "apps/report/pages.h"
+#include "apps/report/writers.h"
 #include "models/catalogue/accelerator.h"
 #include "tests/configs.h"
 
@@ -79,6 +81,30 @@ TEST_CASE("scenario: wrong ones are one line with file, place, what was got and 
   CHECK(error_with("foretrace.scenario/1", "foretrace.scenario/9").find("s.json") == 0);
   CHECK(error_with("\"sequence\": 2048", "\"sequence\": \"2048\"").find("/workload/sequence") !=
         std::string::npos);
+}
+
+TEST_CASE("scenario: samples of a model of layers have no tokens") {
+  const auto read = [](const std::string& sequence) {
+    return parse_scenario(*foretrace::test::shipped(), R"({"schema": "foretrace.scenario/1",
+        "workload": {"model": "resnet50")" + sequence + R"(}, "cluster": "dgx1_v100",
+        "framework": "nvidia_bert_2021", "precision": "fp16", "parallelism": {"data": 8},
+        "batch": {"global": 2048, "micro": 256}})",
+                          "s.json");
+  };
+  const auto refused = read(R"(, "sequence": 2048)");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message ==
+        "s.json: /workload/sequence: a sample has no tokens, got 2048, expected 1");
+  const auto scenario = read("");
+  REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+  CHECK(read(R"(, "sequence": 1)").ok());
+  const auto answer = answer_scenario(*scenario);
+  REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+  const std::string page =
+      foretrace::report::text_of(foretrace::report::scenario_page({*scenario, *answer, ""}));
+  CHECK(page.find("samples/s") != std::string::npos);
+  CHECK(page.find("2048 samples, micro-batch 256") != std::string::npos);
+  CHECK(page.find("token") == std::string::npos);
 }
 
 TEST_CASE("scenario: the shipped ones read and are answered") {

@@ -54,6 +54,17 @@ TEST_CASE("serving: one clear line for every mistake") {
             .find("/steps/batched_tokens") != std::string::npos);
 }
 
+TEST_CASE("serving: a model of layers writes no tokens") {
+  const auto read = parse_serving(*foretrace::test::shipped(),
+                                  R"({"schema": "foretrace.serving/1", "model": "resnet50",
+                                      "engine": "vllm", "accelerator": "h100_sxm", )" +
+                                      few + "}",
+                                  "mine.json");
+  REQUIRE_FALSE(read.ok());
+  CHECK(read.error().message ==
+        "mine.json: /model: a sample has no tokens, got a model of layers, expected a decoder");
+}
+
 TEST_CASE("serving: the ends of the range lie around the prediction, and limits are counted") {
   const auto read =
       parse_serving(*foretrace::test::shipped(),
@@ -80,6 +91,32 @@ TEST_CASE("serving: a constant load begins evenly and counts only what was asked
   CHECK(read->requests[0].output_tokens == 10);
   CHECK(read->requests[3].output_tokens == 40);
   CHECK(run_serving(*read, false).done == 16);
+}
+
+TEST_CASE("serving: the rate of a constant load does not change with the number of rounds") {
+  const auto rates = [](const std::string& requests) {
+    const auto read = parse_serving(
+        *foretrace::test::shipped(),
+        document(R"("accelerator": "h100_sxm", "requests": {)" + requests + "}"), "mine.json");
+    REQUIRE_MESSAGE(read.ok(), read.error().message);
+    return run_serving(*read, false).figures;
+  };
+  const auto generated = [&rates](const std::string& requests) {
+    return rates(R"("generate": {"in_flight": 8, "input_tokens": 200, "output_tokens": 100,
+                                 "requests": )" +
+                 requests + "}");
+  };
+  const auto one_round = generated("8");
+  const auto many = generated("160");
+  CHECK(one_round.output_tokens_per_s == doctest::Approx(many.output_tokens_per_s).epsilon(0.02));
+  CHECK(one_round.requests_per_s == doctest::Approx(many.requests_per_s).epsilon(0.02));
+  CHECK(many.output_tokens_per_s == doctest::Approx(100 * many.requests_per_s));
+  // The same requests as rows.
+  std::string rows;
+  for (int i = 0; i < 8; ++i) rows += i == 0 ? "[200, 100]" : ", [200, 100]";
+  const auto listed = rates(
+      R"("in_flight": 8, "columns": ["input_tokens", "output_tokens"], "rows": [)" + rows + "]");
+  CHECK(listed.output_tokens_per_s == doctest::Approx(one_round.output_tokens_per_s));
 }
 
 TEST_CASE("serving: common beginnings make first tokens come sooner") {

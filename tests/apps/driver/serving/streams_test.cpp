@@ -63,6 +63,22 @@ TEST_CASE("streams: a load is answered by its kind") {
   CHECK(answer->loads[2].figures.percentile_ns <= 10'000'000);
 }
 
+TEST_CASE("streams: a server with too few queries for its bound has no rate") {
+  const auto read =
+      parse_streams(*foretrace::test::shipped(),
+                    R"({"schema": "foretrace.streams/1", "batch_times": {"1": "1 ms", "4": "2 ms"},
+          "loads": [{"kind": "server", "queries": 10, "bound": "1 s", "largest_batch": 4},
+                    {"kind": "server", "queries": 10, "bound": "1 us", "largest_batch": 4}]})",
+                    "mine.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const auto answer = run_streams(*read);
+  REQUIRE(answer.ok());
+  CHECK_FALSE(answer->loads[0].rate);
+  CHECK(answer->loads[0].too_few);
+  CHECK_FALSE(answer->loads[1].rate);
+  CHECK_FALSE(answer->loads[1].too_few);
+}
+
 TEST_CASE("streams: an engine that lacks a model is named") {
   const auto read = parse_streams(
       *foretrace::test::shipped(),
