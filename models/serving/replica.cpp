@@ -69,6 +69,13 @@ bool Replica::admit_one(std::int64_t& budget) {
     tokens = rules_.chunks_prompts ? budget : tokens;
   }
   const bool fits = (tokens <= budget || is_alone) && grow(next, tokens);
+  if (!fits && is_alone && looks) {
+    // The beginning of its group may fill the cache, though it can use little of it: do without.
+    cache_.release(next.group);
+    next.group = -1;
+    next.shared = next.computed = 0;
+    return admit_one(budget);
+  }
   if (!fits) {
     if (looks) cache_.release(next.group);
     next.shared = next.computed = 0;

@@ -338,11 +338,17 @@ Result<Serving> complete_serving(Serving serving) {
   }
   const StepCost cost(served);
   const Accelerator& accelerator = serving.cluster->accelerator;
-  if (serving.options.cache_blocks == 0) {
-    serving.options.cache_blocks =
-        cache_blocks_of(cost, accelerator, serving.memory_share, serving.options.rules);
+  const auto given = serving.options.cache_blocks;
+  const auto room = cache_blocks_of(cost, accelerator, given == 0 ? serving.memory_share : 1,
+                                    serving.options.rules);
+  if (given == 0) serving.options.cache_blocks = room;
+  if (given > room && room > 0) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("/cache/blocks: got {}, expected at most the {} that have room beside "
+                             "the weights",
+                             given, room)};
   }
-  if (serving.options.cache_blocks < 1) {
+  if (room < 1) {
     return Error{
         ErrorCode::bad_config,
         fmt::format("/model: its weights take {:.1f} GiB of every accelerator, {} has {:.1f} "

@@ -133,6 +133,27 @@ TEST_CASE("replica: a common beginning is computed once") {
   }
 }
 
+TEST_CASE("replica: a beginning of which little is used does not keep its group waiting forever") {
+  StepRules rules = rules_of(2000, 8);
+  rules.keeps_prefixes = true;
+  Replica replica(rules, 100);
+  Sequence first = asked(0, 970, 1);
+  first.group = 1;
+  first.prefix = 960;
+  replica.enqueue(first);
+  static_cast<void>(replica.form_step());
+  CHECK(replica.end_step(1).ended.size() == 1);
+  // 60 of the 100 blocks hold the beginning; 89 are needed, of which it has one.
+  Sequence second = asked(1, 1400, 2);
+  second.group = 1;
+  second.prefix = 16;
+  replica.enqueue(second);
+  const StepWork work = replica.form_step();
+  REQUIRE(work.prompts.size() == 1);
+  CHECK(work.prompts[0].tokens == 1400);
+  CHECK(work.prompts[0].before == 0);
+}
+
 TEST_CASE("replica: steps are alike until a sequence ends or blocks run out") {
   Replica replica(rules_of(100, 8), 4);
   replica.enqueue(asked(0, 16, 10));
