@@ -155,7 +155,7 @@ class Compiler {
         piece.kernels.push_back(chain.kernels[i]);
         piece.calls.push_back(chain.calls[i]);
       }
-      fuse(std::move(piece), settings);
+      fuse(piece, settings);
     }
     if (!mode_.epilogues) return;
     for (const TaskId kernel : editor_.kernels()) {
