@@ -170,7 +170,7 @@ std::string ranking_html(const PageInput& input, const std::set<std::string_view
     (is_open ? shown : folded) += ranking_row_html(row, before);
     count += is_open ? 0 : 1;
   }
-  const std::string html = "<ul>\n" + shown + "</ul>\n";
+  std::string html = "<ul>\n" + shown + "</ul>\n";
   if (count == 0) return html;
   return html +
          fmt::format("<details><summary>{} {} no time here</summary><ul>\n{}</ul></details>\n",

@@ -44,6 +44,7 @@ std::string text_of(const driver::WhatIf& what_if) {
 
 std::vector<std::string> texts_of(const std::vector<driver::WhatIf>& stack) {
   std::vector<std::string> texts;
+  texts.reserve(stack.size());
   for (const driver::WhatIf& what_if : stack) texts.push_back(text_of(what_if));
   return texts;
 }

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "apps/driver/requests/how_to.h"
@@ -41,7 +40,7 @@ class Service {
  public:
   /// Both live longer than the service.
   Service(const PageInput& input, const driver::HowTos& how_tos, driver::RunOptions options)
-      : input_(input), how_tos_(how_tos), options_(std::move(options)) {}
+      : input_(input), how_tos_(how_tos), options_(options) {}
   /// Prepares what every page opens with; `runs` names all that can be chosen. Errors: see
   /// page_parts().
   [[nodiscard]] Status prepare(std::span<const std::string> runs);

@@ -62,7 +62,7 @@ class Points {
     const sweeping::StoredSweep& stored = input_.stored;
     sweeping::PointQuestion question;
     question.top = 1;
-    const auto best = sweeping::select_points(stored, question, [&](const SelectedPoint& point) {
+    auto best = sweeping::select_points(stored, question, [&](const SelectedPoint& point) {
       best_ = point;
       return ok_status();
     });

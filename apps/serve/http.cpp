@@ -79,7 +79,7 @@ std::optional<Response> read_head(std::string_view head, Request& request) {
     const std::size_t end = head.find("\r\n");
     const std::string_view line = head.substr(0, end);
     head.remove_prefix(end == std::string_view::npos ? head.size() : end + 2);
-    const std::optional<Response> refused =
+    std::optional<Response> refused =
         is_first ? read_request_line(line, request) : read_field(line, request);
     if (refused) return refused;
     is_first = false;

@@ -11,8 +11,8 @@
 namespace foretrace::serve {
 
 /// More than this is refused before it is read.
-inline constexpr std::size_t most_head_bytes = 16 * 1024;
-inline constexpr std::size_t most_body_bytes = 64 * 1024;
+inline constexpr std::size_t most_head_bytes = std::size_t{16} * 1024;
+inline constexpr std::size_t most_body_bytes = std::size_t{64} * 1024;
 
 struct Request {
   std::string method;

@@ -185,7 +185,10 @@ void Builder::end() {
   join.name = "meeting of all stages";
   const LaneId lane = builder_.add_lane(join);
   const TaskId met = add(lane, meet, Phase::communication, zero_slot(shape_));
-  for (const TaskId task : reduced) after(met, task, DependencyKind::rendezvous);
+  for (const TaskId task : reduced) {
+    // NOLINTNEXTLINE(readability-suspicious-call-argument): the meeting waits for each
+    after(met, task, DependencyKind::rendezvous);
+  }
   for (std::uint32_t stage = 0; stage < shape_.stages; ++stage) {
     const TaskId updated =
         add(compute_[stage], step, Phase::update, stage_slot(shape_, stage, update));

@@ -36,7 +36,7 @@ class Parts {
   [[nodiscard]] PassTime plain(const Runs& runs, bool backward) const;
   [[nodiscard]] PassTime sharded(const Runs& runs, bool backward) const;
   [[nodiscard]] double send_ns() const;
-  [[nodiscard]] std::vector<std::uint32_t> expanded(const Runs& runs) const;
+  [[nodiscard]] static std::vector<std::uint32_t> expanded(const Runs& runs);
   void add_position(const Runs& runs, double send);
   void repeat_position();
   void stage_end(std::uint32_t stage);
@@ -97,7 +97,7 @@ double Parts::move_ns(const BlockTimes& block, double bytes) const {
          scale_[static_cast<std::size_t>(CostSource::memory)];
 }
 
-std::vector<std::uint32_t> Parts::expanded(const Runs& runs) const {
+std::vector<std::uint32_t> Parts::expanded(const Runs& runs) {
   std::vector<std::uint32_t> blocks;
   for (const BlockRun& run : runs) blocks.insert(blocks.end(), run.count, run.block);
   return blocks;
@@ -199,8 +199,8 @@ double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert
   for (std::uint32_t chunk = job_.chunks; chunk-- > 0;) {
     const std::uint32_t position = position_of(*job_.schedule, parts_.times.shape, stage, chunk);
     const std::vector<std::uint32_t> blocks = expanded(parts_.positions[position]);
-    for (auto at = blocks.rbegin(); at != blocks.rend(); ++at) {
-      const BlockTimes& block = times_[*at];
+    for (std::size_t i = blocks.size(); i-- > 0;) {
+      const BlockTimes& block = times_[blocks[i]];
       lanes.compute(block.backward.total, job_.framework->product_slowdown.typical);
       computed += block.backward.total;
       waiting_dense += block.dense_weights;

@@ -87,7 +87,7 @@ class DefaultsFile {
     for (const auto& [key, value] : options.items()) {
       if (std::find(names.begin(), names.end(), key) == names.end()) {
         const std::vector<std::string_view> views(names.begin(), names.end());
-        return wrong(pointer + "/" + key,
+        return wrong(fmt::format("{}/{}", pointer, key),
                      fmt::format("no option of this name{}", did_you_mean(key, views)));
       }
     }
@@ -123,7 +123,7 @@ Status give(CLI::App& command, const Json& options, const DefaultsFile& file,
     CLI::Option* const option = command.get_option_no_throw("--" + key);
     if (option == nullptr || option->count() > 0) continue;
     const Result<std::vector<std::string>> texts = texts_of(value);
-    if (!texts.ok()) return file.wrong(pointer + "/" + key, texts.error().message);
+    if (!texts.ok()) return file.wrong(fmt::format("{}/{}", pointer, key), texts.error().message);
     if (option->get_items_expected_max() == 0 && *texts == std::vector<std::string>{"false"}) {
       continue;
     }
@@ -131,7 +131,7 @@ Status give(CLI::App& command, const Json& options, const DefaultsFile& file,
       for (const std::string& text : *texts) option->add_result(text);
       option->run_callback();
     } catch (const CLI::ParseError& error) {
-      return file.wrong(pointer + "/" + key, error.what());
+      return file.wrong(fmt::format("{}/{}", pointer, key), error.what());
     }
   }
   return ok_status();
@@ -169,6 +169,7 @@ Status apply_defaults(const CLI::App& root, CLI::App& command, const std::string
   const Json& own = document->contains("commands") ? (*document)["commands"] : none;
   const Json& shared = document->contains("defaults") ? (*document)["defaults"] : none;
   std::vector<std::string_view> names;
+  names.reserve(commands.size());
   for (const CLI::App* const known : commands) names.push_back(known->get_name());
   for (const auto& [name, options] : own.items()) {
     const std::string pointer = "/commands/" + name;

@@ -44,6 +44,7 @@ Error unknown_optimization(std::string_view word, const std::vector<Alias>& alia
   std::string hint = did_you_mean(word, names);
   if (hint.empty()) {
     std::vector<std::string_view> words;
+    words.reserve(aliases.size());
     for (const Alias& alias : aliases) words.push_back(alias.word);
     hint = did_you_mean(word, words);
     for (const Alias& alias : aliases) {

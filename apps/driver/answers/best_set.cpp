@@ -123,7 +123,8 @@ class BestSetSearch {
     return ok_status();
   }
 
-  std::optional<ChosenSet> measured(const WhatIfStack& changed, Members choices) const {
+  [[nodiscard]] std::optional<ChosenSet> measured(const WhatIfStack& changed,
+                                                  Members choices) const {
     const Result<Run> run = simulate_run(changed.graph(), options_);
     if (!run.ok()) return std::nullopt;
     const bool choices_are_none = choices.empty();
@@ -153,6 +154,7 @@ class BestSetSearch {
     answer_.trials += missing.size();
     const ChoiceSteps numbered(stack_, answer_.choices);
     std::vector<std::vector<std::size_t>> paths;
+    paths.reserve(missing.size());
     for (const Members& set : missing) paths.push_back(numbered.path_of(set));
     std::vector<std::optional<ChosenSet>> found(missing.size());
     for_each_stack(recording_, numbered.steps(), paths,
@@ -168,7 +170,7 @@ class BestSetSearch {
   [[nodiscard]] std::int64_t cost_of(const ChosenSet& set) const {
     return question_.by == RankBy::memory ? *set.live_bytes : std::llround(set.time_per_sample());
   }
-  [[nodiscard]] std::int64_t excess_of(const ChosenSet& set) const {
+  [[nodiscard]] static std::int64_t excess_of(const ChosenSet& set) {
     return set.fits ? 0 : *set.needed_bytes;
   }
   /// The order of sets: those that fit, then by what is asked for.
@@ -222,12 +224,12 @@ class BestSetSearch {
     answer_.complete_size =
         outcome.is_complete ? std::min(small_set, question_.most_members) : std::size_t{1};
     Members best;
-    for (const TriedSet& tried : outcome.tried) best = better_of(std::move(best), tried.choices);
+    for (const TriedSet& tried : outcome.tried) best = better_of(best, tried.choices);
     return best;
   }
 
   /// Sets that were measured and are possible.
-  Members better_of(Members a, const Members& b) const {
+  [[nodiscard]] Members better_of(const Members& a, const Members& b) const {
     return key_of(*measured_.at(b)) < key_of(*measured_.at(a)) ? b : a;
   }
 

@@ -74,7 +74,7 @@ Result<WhenFullChoice> parse_when_full(std::string_view text) {
 
 Status count_overhead(const Recording& recording, const Timeline& timeline,
                       BudgetQuestion& question) {
-  if (const Status known = check_tensors(recording, "--memory-budget"); !known.ok()) {
+  if (Status known = check_tensors(recording, "--memory-budget"); !known.ok()) {
     return known;
   }
   const std::optional<MemoryNeed> need =

@@ -33,6 +33,7 @@ std::vector<Element> ordered(std::span<const WhatIf> what_ifs, std::span<const E
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return comes_before(*a.first, *b.first); });
   std::vector<Element> all;
+  all.reserve(parts.size());
   for (auto& part : parts) {
     all.push_back(std::move(part.second));
   }
@@ -199,7 +200,7 @@ class Fitter {
   Status try_all_policies() {
     WhatIfStack changed(recording_);
     for (const WhatIf& what_if : in_order(stack_)) {
-      if (const Status pushed = changed.push(what_if); !pushed.ok()) {
+      if (Status pushed = changed.push(what_if); !pushed.ok()) {
         return pushed;
       }
     }

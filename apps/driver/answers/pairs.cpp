@@ -37,9 +37,9 @@ class PairSearch {
     choose_singles(pairs);
     std::vector<Two> twos = choose_twos(pairs);
     for_each_index(twos.size(), [&](std::size_t i) { try_two(twos[i]); });
-    for (Two& two : twos) {
+    for (const Two& two : twos) {
       if (two.status.ok()) {
-        pairs.rows.push_back(std::move(two.row));
+        pairs.rows.push_back(two.row);
       } else {
         pairs.illegal.push_back({two.first->optimization->name, two.second->optimization->name,
                                  two.status.error().message});

@@ -67,7 +67,7 @@ class Matcher {
   }
 
   static Precision most_of(const BusyBy& busy) {
-    const auto most = std::max_element(busy.begin(), busy.end());
+    const auto* const most = std::max_element(busy.begin(), busy.end());
     return *most == 0 ? Precision::unknown : static_cast<Precision>(most - busy.begin());
   }
 
@@ -95,6 +95,7 @@ std::vector<Compared> without_use(const std::vector<Compared>& rows) {
     sum.after_calls += row.after_calls;
   }
   std::vector<Compared> merged;
+  merged.reserve(sums.size());
   for (auto& [names, sum] : sums) merged.push_back(std::move(sum));
   sort_by_change(merged);
   return merged;

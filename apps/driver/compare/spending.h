@@ -23,6 +23,7 @@ struct SpentKey {
   std::string shapes{};  ///< of the operator's inputs
   std::string phase{};
   std::string layer{};
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
   friend auto operator<=>(const SpentKey&, const SpentKey&) = default;
 };
 

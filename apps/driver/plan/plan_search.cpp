@@ -143,6 +143,7 @@ class Search {
     if (per_rank < 1 || per_rank != std::floor(per_rank)) return;
     const bool samples = job.model->layered != nullptr;
     const double most = samples ? per_rank : std::min(per_rank, most_micro_batch);
+    // NOLINTNEXTLINE(clang-analyzer-security.FloatLoopCounter): powers of two are exact
     for (double micro = 1; micro <= most; micro *= 2) {
       if (std::fmod(per_rank, micro) != 0) continue;
       job.micro_batch = micro;
@@ -181,7 +182,7 @@ class Search {
     return lowered_.emplace(key, LoweredBlocks{lower_blocks(job), {}}).first->second;
   }
 
-  const std::vector<BlockTimes>& times_of(const Job& job, LoweredBlocks& lowered) {
+  static const std::vector<BlockTimes>& times_of(const Job& job, LoweredBlocks& lowered) {
     const double waiting = waiting_share(job);
     const auto found = lowered.times.find(waiting);
     if (found != lowered.times.end()) return found->second;
@@ -205,14 +206,14 @@ class Search {
     std::optional<PlanChoice>& place = (fits ? fitting_ : unfitting_)[grid_of(job.plan)];
     const bool better = !place || (fits ? choice.step_ns < place->step_ns
                                         : choice.memory_bytes < place->memory_bytes);
-    if (better) place = std::move(choice);
+    if (better) place = choice;
   }
 
   void note(const Error& error) { last_ = error.message; }
 
   void rank() {
     std::vector<PlanChoice> all;
-    for (auto& [grid, choice] : fitting_) all.push_back(std::move(*choice));
+    for (auto& [grid, choice] : fitting_) all.push_back(*choice);
     std::stable_sort(all.begin(), all.end(), [](const PlanChoice& a, const PlanChoice& b) {
       return a.step_ns < b.step_ns;
     });
@@ -226,12 +227,12 @@ class Search {
       }
     }
     for (auto& [grid, choice] : unfitting_) {
-      if (fitting_.count(grid) > 0) continue;
+      if (fitting_.contains(grid)) continue;
       finish(*choice);
       std::string why =
           fmt::format("out of memory: stage {} needs at least {:.1f} GiB of {:.1f}",
                       choice->fullest_stage, choice->memory_bytes / 0x1p30, memory_ / 0x1p30);
-      answer_.losing.push_back({std::move(*choice), false, std::move(why)});
+      answer_.losing.push_back({*choice, false, std::move(why)});
     }
   }
 

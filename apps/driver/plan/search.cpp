@@ -9,7 +9,7 @@
 #include "models/program/estimate.h"
 
 namespace foretrace::driver {
-Result<Scenario> fastest_choice(Scenario scenario, const OpenChoices& open) {
+Result<Scenario> fastest_choice(const Scenario& scenario, const OpenChoices& open) {
   const auto or_own = [](auto values, auto own) {
     if (values.empty()) values.push_back(own);
     return values;

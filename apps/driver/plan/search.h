@@ -19,6 +19,6 @@ struct OpenChoices {
 
 /// The scenario with the fastest valid choice. Error: none is valid, or none fits (the one that
 /// needs least memory is named).
-[[nodiscard]] Result<Scenario> fastest_choice(Scenario scenario, const OpenChoices& open);
+[[nodiscard]] Result<Scenario> fastest_choice(const Scenario& scenario, const OpenChoices& open);
 
 }  // namespace foretrace::driver

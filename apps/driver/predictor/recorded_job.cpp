@@ -39,7 +39,7 @@ struct Place {
 };
 
 std::int64_t scaled(std::int64_t ns, double factor) {
-  return static_cast<std::int64_t>(static_cast<double>(ns) * factor + 0.5);
+  return std::llround(static_cast<double>(ns) * factor);
 }
 
 /// Share of the device that kernels fill while they run; what is not known fills all of it.
@@ -224,10 +224,10 @@ class RecordedJob final : public Predictor::Source {
     if (!stack.ok()) return std::move(stack).error();
     auto prediction = driver::predict(recording_, *stack, options_, &replay_);
     if (!prediction.ok()) return std::move(prediction).error();
-    return finished(std::move(*prediction));
+    return finished(*prediction);
   }
 
-  std::shared_ptr<const Place> finished(driver::Prediction prediction) const {
+  std::shared_ptr<const Place> finished(const driver::Prediction& prediction) const {
     auto there = std::make_shared<Place>();
     there->graph = prediction.graph;
     StepPrediction& answer = there->answer;
@@ -258,6 +258,7 @@ class RecordedJob final : public Predictor::Source {
     DeviceUse use;
     const auto& steps = run.steps.device;
     std::vector<std::int64_t> work;
+    work.reserve(steps.size());
     for (const DeviceStep& step : steps) work.push_back(step.work_ns);
     const auto step = static_cast<double>(std::max<std::int64_t>(1, run.answer.step_ns));
     const auto busy = static_cast<double>(driver::median(work));

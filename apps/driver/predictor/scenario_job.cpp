@@ -63,8 +63,8 @@ class ScenarioJob final : public Predictor::Source {
         framework.weight_bytes + (scenario_.job.trains() ? framework.state_bytes : 0);
     return std::llround(driver::model_parameters(scenario_.job) * per_parameter);
   }
-  std::size_t tasks() const override { return 0; }
-  std::int64_t step_ns() const override { return step_ns_; }
+  [[nodiscard]] std::size_t tasks() const override { return 0; }
+  [[nodiscard]] std::int64_t step_ns() const override { return step_ns_; }
 
  private:
   /// The batch of all stays; more accelerators are more data-parallel groups.

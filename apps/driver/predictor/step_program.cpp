@@ -14,6 +14,7 @@ using engine::add_ns;
 constexpr std::int64_t after_all_ns = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t scaled_ns(double ns, double factor) {
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): times are not negative, and lround is a call
   return static_cast<std::int64_t>(ns * factor + 0.5);
 }
 

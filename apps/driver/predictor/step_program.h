@@ -125,7 +125,7 @@ class StepProgram {
   [[nodiscard]] static std::int64_t begin_of(const State& state, const Operation& operation) {
     return state.times[2 * std::size_t{operation.node}];
   }
-  [[nodiscard]] std::int64_t time_of(const State& state, const Time& time) const {
+  [[nodiscard]] static std::int64_t time_of(const State& state, const Time& time) {
     return state.times[time.at] + (time.chain == no_chain ? 0 : state.chain_ns[time.chain]);
   }
 

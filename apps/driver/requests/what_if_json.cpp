@@ -48,7 +48,7 @@ Result<WhatIfSpec> one_what_if(const json& object, const std::string& where,
   }
   WhatIfSpec spec;
   for (const auto& [key, value] : object.items()) {
-    const std::string here = pointer + "/" + key;
+    const std::string here = fmt::format("{}/{}", pointer, key);
     if (key == "optimization") {
       if (!value.is_string()) {
         return wrong(where, here, fmt::format("got {}, expected a name", value.type_name()));
@@ -59,7 +59,7 @@ Result<WhatIfSpec> one_what_if(const json& object, const std::string& where,
         return wrong(where, here, fmt::format("got {}, expected an object", value.type_name()));
       }
       for (const auto& [name, given] : value.items()) {
-        Result<std::string> text = text_of(given, where, here + "/" + name);
+        Result<std::string> text = text_of(given, where, fmt::format("{}/{}", here, name));
         if (!text.ok()) {
           return text.error();
         }

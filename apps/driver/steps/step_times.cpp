@@ -117,6 +117,7 @@ StepTimes job_of(const std::vector<Step>& steps, StepTimes all) {
   StepTimes job;
   job.span_ns = all.span_ns;
   std::vector<std::size_t> ends;
+  ends.reserve(ranks.size());
   for (const StepTimes& rank : ranks) {
     ends.push_back(steps_to_the_last_whole(rank));
   }

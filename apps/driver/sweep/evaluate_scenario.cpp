@@ -112,7 +112,7 @@ class ScenarioEvaluation final : public Evaluation {
     return note_inputs(std::move(files), *catalogue_);
   }
 
-  std::unique_ptr<PointEvaluator> evaluator() const override {
+  [[nodiscard]] std::unique_ptr<PointEvaluator> evaluator() const override {
     return std::make_unique<ScenarioEvaluator>(sweep_, *catalogue_);
   }
 

@@ -95,7 +95,7 @@ Status add_specs(const ConfigValue& value, const std::string& pointer,
 std::string key_of(const WhatIf& what_if) {
   std::string key(what_if.optimization->name);
   for (const auto& [name, text] : what_if.parameters.texts()) {
-    key += '\n' + name + '=' + text;
+    key += fmt::format("\n{}={}", name, text);
   }
   return key;
 }
@@ -208,7 +208,7 @@ class TraceEvaluator final : public PointEvaluator {
     std::vector<std::size_t> order(points.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      if (!questions[a].ok() || !questions[b].ok()) return questions[b].ok() < questions[a].ok();
+      if (!questions[a].ok() || !questions[b].ok()) return questions[a].ok() && !questions[b].ok();
       const SourceKey of_a = key_of(*questions[a]);
       const SourceKey of_b = key_of(*questions[b]);
       return of_a != of_b ? of_a < of_b : questions[a]->keys < questions[b]->keys;
@@ -275,7 +275,9 @@ class TraceEvaluator final : public PointEvaluator {
       return static_cast<double>(driver::target_of(*prediction.accelerator).needed_bytes(*need));
     }
     if (name == "fits" && source.need) {
-      return driver::fit_of(source.recording(), *source.need, *prediction.accelerator, *need).fits;
+      const auto fit =
+          driver::fit_of(source.recording(), *source.need, *prediction.accelerator, *need);
+      return fit.fits ? 1 : 0;
     }
     return not_known;
   }
@@ -293,7 +295,7 @@ class TraceEvaluation final : public Evaluation {
 
   Status load() {
     std::vector<std::string> files;
-    const Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
+    Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
       auto question = read_question(document, sweep_.folder);
       if (!question.ok()) return std::move(question).error();
       for (const WhatIf& what_if : question->stack) {
@@ -308,7 +310,7 @@ class TraceEvaluation final : public Evaluation {
     return note_inputs(std::move(files), *catalogue_);
   }
 
-  std::unique_ptr<PointEvaluator> evaluator() const override {
+  [[nodiscard]] std::unique_ptr<PointEvaluator> evaluator() const override {
     return std::make_unique<TraceEvaluator>(sweep_, sources_);
   }
 

@@ -54,7 +54,7 @@ Result<std::unique_ptr<SweepFeed>> SweepFeed::open(Sweep sweep, const std::strin
 Status SweepFeed::see_store() {
   if (is_search(sweep_.method)) {
     walk_ = std::make_unique<SearchWalk>(sweep_);
-    const Status seen = store_.for_each(sweep_, [&](const PointResult& row) {
+    Status seen = store_.for_each(sweep_, [&](const PointResult& row) {
       walk_->know(row);
       return ok_status();
     });

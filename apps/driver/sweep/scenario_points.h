@@ -18,7 +18,7 @@ namespace foretrace::sweeping {
 /// The scenario of a point's document; files that it names stand beside the sweep file.
 [[nodiscard]] Result<driver::Scenario> read_point(const Sweep& sweep, const Catalogue& catalogue,
                                                   ConfigValue document,
-                                                  driver::ScenarioParts& parts);
+                                                  driver::ScenarioParts& known);
 
 /// What each value of each axis makes of a scenario. Only where axes are independent: each has
 /// listed values, none takes a member away, and no two change the same part.
@@ -27,7 +27,7 @@ class AxisEffects {
   /// None if the axes of the sweep are not independent.
   [[nodiscard]] static std::unique_ptr<const AxisEffects> of(const Sweep& sweep,
                                                              const Catalogue& catalogue,
-                                                             driver::ScenarioParts& parts);
+                                                             driver::ScenarioParts& known);
   [[nodiscard]] const driver::Scenario& first() const { return first_; }
   /// Makes an axis of `scenario` stand at a place among its values.
   void apply(std::size_t axis, std::size_t place, driver::Scenario& scenario) const;

@@ -46,8 +46,8 @@ class Store {
                                           WhenDamaged damaged = WhenDamaged::refuse);
   /// For reading, also while a sweep is running.
   [[nodiscard]] static Result<Store> read(const std::string& folder);
-  Store(Store&&) noexcept;
-  Store& operator=(Store&&) noexcept;
+  Store(Store&& other) noexcept;
+  Store& operator=(Store&& other) noexcept;
   ~Store();
 
   [[nodiscard]] bool is_empty() const;

@@ -57,7 +57,7 @@ Section import_section(const trace::ImportReport& report) {
   return section;
 }
 
-Section steps_section(std::string path, const driver::StepTimes& times,
+Section steps_section(const std::string& path, const driver::StepTimes& times,
                       const driver::StepAnswer& answer) {
   Section section{.key = path, .path = path, .show = Show::never};
   Value::List periods;

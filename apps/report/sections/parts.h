@@ -24,7 +24,7 @@ namespace foretrace::report {
 /// Events, dropped, repaired, reasons, warnings; for documents.
 [[nodiscard]] Section import_section(const trace::ImportReport& report);
 /// step_ns, host and device period and the times of every step; for documents.
-[[nodiscard]] Section steps_section(std::string path, const driver::StepTimes& times,
+[[nodiscard]] Section steps_section(const std::string& path, const driver::StepTimes& times,
                                     const driver::StepAnswer& answer);
 /// Honesty counters, for documents; reactions and doubts are left out if there is no replay.
 [[nodiscard]] Section honesty_section(std::string path, const trace::Honesty& honesty,

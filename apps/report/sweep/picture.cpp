@@ -225,7 +225,7 @@ class SweepDrawing {
     y_ += 16;
   }
 
-  [[nodiscard]] std::string label_of(const Axis& axis, std::size_t place) const {
+  [[nodiscard]] static std::string label_of(const Axis& axis, std::size_t place) {
     if (axis.is_listed()) return Space::text_of(axis, static_cast<double>(place));
     const double share = (static_cast<double>(place) + 0.5) / range_bins;
     return fmt::format("{:.3g}", sweeping::at_share(axis, share));

@@ -188,8 +188,8 @@ std::string KernelEditor::sums_text() const {
   return text;
 }
 
-Change KernelEditor::finish(std::string note) {
-  if (!note.empty()) editor_.note(std::move(note));
+Change KernelEditor::finish(std::string_view note) {
+  if (!note.empty()) editor_.note(note);
   return editor_.finish();
 }
 

@@ -96,7 +96,7 @@ class KernelEditor {
   /// "12 kernels 3.40 ms -> 2.10 ms", and how many groups stay because of a wait.
   [[nodiscard]] std::string sums_text() const;
 
-  [[nodiscard]] Change finish(std::string note);
+  [[nodiscard]] Change finish(std::string_view note);
 
  private:
   [[nodiscard]] NewCall call_for(const ExtraKernel& extra);

@@ -222,8 +222,8 @@ Gradients GradientFinder::of(const TrainingPass& pass, double parameters) const 
   if (parameters > 0) {
     return finder.spread(parameters, unknown_tensors, GradientEvidence::given);
   }
-  const Gradients by_weights = finder.weights();
-  const Gradients accumulated = finder.accumulated();
+  Gradients by_weights = finder.weights();
+  Gradients accumulated = finder.accumulated();
   const Update update = update_of(pass);
   if (agree(accumulated.numbers(), by_weights.numbers()) ||
       agree(accumulated.numbers(), update.parameters)) {

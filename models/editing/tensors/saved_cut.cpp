@@ -31,6 +31,7 @@ class Cut {
       flow.add_edge(2 * i + 1, sink, MaxFlow::unlimited);
       reach(tensor);
     }
+    // NOLINTNEXTLINE(modernize-loop-convert): reach() makes the list longer
     for (std::size_t at = 0; at < open.size(); ++at) {
       const std::size_t i = index(open[at]);
       flow.add_edge(2 * i, 2 * i + 1, price(open[at]));

@@ -88,7 +88,7 @@ class Classifier {
 
   // The method trains one sigmoid per label and never needs a row's logits together. A softmax over
   // the labels does: heads of language models have one.
-  Status check_is_extreme() const {
+  [[nodiscard]] Status check_is_extreme() const {
     bool has_backward = false;
     for (const TaskId kernel : editor_.kernels()) {
       has_backward = has_backward || editor_.graph().phase(kernel) == Phase::backward;
@@ -127,11 +127,12 @@ class Classifier {
     const double logits = layer_.m * layer_.n;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const TensorCategory is = all[i].category;
-      if (editing::is_result(is) &&
-          (has_size(all[i], 4 * logits) || has_size(all[i], 2 * logits))) {
-        tensors.drop(i);
-      } else if ((is == TensorCategory::optimizer_state || is == TensorCategory::gradient) &&
-                 has_size(all[i], 4 * weight)) {
+      const bool is_of_logits =
+          editing::is_result(is) && (has_size(all[i], 4 * logits) || has_size(all[i], 2 * logits));
+      const bool is_of_update =
+          (is == TensorCategory::optimizer_state || is == TensorCategory::gradient) &&
+          has_size(all[i], 4 * weight);
+      if (is_of_logits || is_of_update) {
         tensors.drop(i);
       } else if (is == TensorCategory::weight && has_size(all[i], 4 * weight)) {
         tensors.resize(i, 2 * weight);

@@ -111,7 +111,7 @@ Result<Change> spread_stages(const Scenario& scenario, const ParamValues& params
   auto done = editing::pipeline_layers(editor, cluster, options);
   if (!done) return std::move(done).error();
   editor.edit().set_samples(static_cast<double>(grid.data) * done->micro_batches);
-  return editor.finish(std::move(done->note));
+  return editor.finish(done->note);
 }
 
 Result<Change> spread_device(const Scenario& scenario, const ParamValues& params,

@@ -208,6 +208,7 @@ class Pipeliner {
       if (is_gone(next)) {
         emitter_.next_waits(0, task);
       } else {
+        // NOLINTNEXTLINE(readability-suspicious-call-argument): the next one waits
         network_.wait(next, task);
       }
     }

@@ -92,8 +92,8 @@ void divide_backward(const TaskGraph& graph, const TrainingPass& pass,
   const auto known = static_cast<double>(
       std::count_if(named.begin(), named.end(), [](int layer) { return layer >= 0; }));
   const bool by_module = known >= enough_named * static_cast<double>(named.size());
-  const double forward_ns = static_cast<double>(time_of(graph, pass.forward));
-  const double backward_ns = static_cast<double>(time_of(graph, pass.backward));
+  const auto forward_ns = static_cast<double>(time_of(graph, pass.forward));
+  const auto backward_ns = static_cast<double>(time_of(graph, pass.backward));
   std::size_t at = 0;
   double passed = 0;
   double share = 0;

@@ -54,7 +54,7 @@ class Splitter {
  private:
   [[nodiscard]] double share() const { return 1.0 / options_.ranks; }
 
-  Status divides(double size, std::string_view what) const {
+  [[nodiscard]] Status divides(double size, std::string_view what) const {
     if (std::fmod(size, options_.ranks) == 0) return ok_status();
     return Error{
         ErrorCode::bad_config,

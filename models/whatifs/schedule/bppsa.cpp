@@ -118,8 +118,8 @@ class Scan {
     double bytes = 0;
   };
 
-  std::vector<std::vector<Stage>> chains_of(const editing::TrainingPass& pass,
-                                            const std::vector<bool>& chosen) const {
+  [[nodiscard]] std::vector<std::vector<Stage>> chains_of(const editing::TrainingPass& pass,
+                                                          const std::vector<bool>& chosen) const {
     const std::set<Shape> wanted = input_gradients(editor_, pass);
     std::map<LaneId, std::vector<std::vector<Stage>>> open;
     for (const TaskId kernel : pass.backward) {

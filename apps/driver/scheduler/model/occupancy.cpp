@@ -60,7 +60,7 @@ void Occupancy::move(const Slice& slice, std::int32_t sign) {
   for (std::size_t i = 0; i < node.milli.size(); ++i) {
     if ((slice.gpus >> i & 1U) == 0) continue;
     node.milli[i] += sign * slice.milli;
-    allocated_milli_ -= sign * slice.milli;
+    allocated_milli_ -= std::int64_t{sign} * slice.milli;
   }
   node.cpu_milli += sign * slice.cpu_milli;
   node.memory_mib += sign * slice.memory_mib;

@@ -24,8 +24,8 @@ struct NodeFree {
 
   [[nodiscard]] std::int32_t free_gpus() const;   ///< wholly free ones
   [[nodiscard]] std::int32_t free_milli() const;  ///< of all together
-  /// Cores and memory for `gpus` of the request's accelerators, and the kind is allowed.
-  [[nodiscard]] bool has_host_room(const Request& request, std::int32_t gpus) const;
+  /// Cores and memory for `used` of the request's accelerators, and the kind is allowed.
+  [[nodiscard]] bool has_host_room(const Request& request, std::int32_t used) const;
   /// All of the request fits on this node.
   [[nodiscard]] bool fits(const Request& request) const;
 };

@@ -18,7 +18,7 @@ namespace foretrace::scheduling {
 
 /// The request on one node where it fits; whole accelerators are the first free ones, a part is cut
 /// from the accelerator with the least left.
-[[nodiscard]] Slice slice_on(const Occupancy& occupancy, NodeId node, const Request& request);
+[[nodiscard]] Slice slice_on(const Occupancy& occupancy, NodeId id, const Request& request);
 
 /// `per_node` whole accelerators of the request on each node.
 [[nodiscard]] std::vector<Slice> slices_on(

@@ -66,6 +66,7 @@ class FinishTimeFairness final : public SharePolicy {
   [[nodiscard]] std::vector<ShareRow> rows_of(const View& view, const NeedProblem& problem,
                                               std::vector<std::vector<double>> shares) const {
     std::vector<double> least;
+    least.reserve(shares.size());
     for (const std::vector<double>& share : shares) least.push_back(share.front());
     // On a single kind the middle of all divisions that are equally good can be computed.
     if (view.kinds() == 1) least = centre(least, problem.gpus, problem.capacity.front());

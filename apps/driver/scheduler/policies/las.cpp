@@ -79,7 +79,7 @@ class Las final : public Policy {
     return ok_status();
   }
 
-  std::int64_t next_decision_ns(const View& view) const override {
+  [[nodiscard]] std::int64_t next_decision_ns(const View& view) const override {
     std::int64_t next = never_ns;
     for (std::size_t q = 0; q < settings_.limits_ns.size(); ++q) {
       for (const JobId job : queues_[q]) {

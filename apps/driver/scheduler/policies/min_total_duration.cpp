@@ -63,6 +63,7 @@ class MinTotalDuration final : public SharePolicy {
     if (!found) return std::move(found).error();
     std::vector<std::vector<double>>& shares = found->shares;
     std::vector<double> least;
+    least.reserve(shares.size());
     for (const std::vector<double>& share : shares) least.push_back(share.front());
     // On a single kind the middle of all divisions that are equally good can be computed.
     if (view.kinds() == 1) least = centre(least, problem.gpus, problem.capacity.front());

@@ -23,8 +23,8 @@ class Leases {
   };
   [[nodiscard]] std::vector<Lease> leases() const;
   void close(const Lease& lease, std::int64_t begin_ns);
-  void close_one(JobId job, double steps, std::int64_t end_ns);
-  void adapt_batch(JobId job);
+  void close_one(JobId id, double steps, std::int64_t end_ns);
+  void adapt_batch(JobId id);
   void plan_batches();
 
   Machine* machine_;

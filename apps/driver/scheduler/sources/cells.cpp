@@ -64,7 +64,7 @@ class CsvReader {
       } else if (c == '"') {
         quoted = true;
       } else if (c == ',') {
-        cells.push_back(std::string(trimmed(cell)));
+        cells.emplace_back(trimmed(cell));
         cell.clear();
       } else if (c == '\n') {
         ++at_;
@@ -73,7 +73,7 @@ class CsvReader {
         cell += c;
       }
     }
-    cells.push_back(std::string(trimmed(cell)));
+    cells.emplace_back(trimmed(cell));
     return !quoted;
   }
 

@@ -109,7 +109,7 @@ class Nsga2 final : public Searcher {
     std::vector<std::uint64_t> next;
     const std::uint64_t left =
         settings_.points - std::min<std::uint64_t>(settings_.points, known_.size());
-    const std::size_t wanted =
+    const auto wanted =
         static_cast<std::size_t>(std::min<std::uint64_t>(settings_.population, left));
     for (int idle = 0; next.size() < wanted && idle < most_idle; ++idle) {
       for (std::size_t i = next.size(); i < wanted; ++i) {

@@ -100,10 +100,12 @@ class ExpressionParser {
     if (take("<")) return add(Kind::less, left, sum());
     if (take(">=")) {
       const std::size_t right = sum();
+      // NOLINTNEXTLINE(readability-suspicious-call-argument): a >= b is b <= a
       return add(Kind::at_most, right, left);
     }
     if (take(">")) {
       const std::size_t right = sum();
+      // NOLINTNEXTLINE(readability-suspicious-call-argument): a > b is b < a
       return add(Kind::less, right, left);
     }
     return left;
@@ -156,9 +158,9 @@ class ExpressionParser {
       }
     }
     std::size_t value = single();
-    for (auto sign = signs.rbegin(); sign != signs.rend(); ++sign) {
-      value = *sign == Kind::negated ? add(Kind::negated, value)
-                                     : add(Kind::minus, add(Expression::Node{}), value);
+    for (std::size_t i = signs.size(); i-- > 0;) {
+      value = signs[i] == Kind::negated ? add(Kind::negated, value)
+                                        : add(Kind::minus, add(Expression::Node{}), value);
     }
     return value;
   }
@@ -188,7 +190,7 @@ class ExpressionParser {
     const std::string_view rest = text_.substr(at_);
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
     if (error != std::errc()) return fail("a number");
-    std::size_t length = static_cast<std::size_t>(end - rest.data());
+    auto length = static_cast<std::size_t>(end - rest.data());
     const std::size_t gap = length < rest.size() && rest[length] == ' ' ? 1 : 0;
     std::size_t unit = length + gap;
     while (unit < rest.size() &&
@@ -239,8 +241,8 @@ class ExpressionParser {
         Function{"min", Kind::minimum, true}, Function{"max", Kind::maximum, true},
         Function{"abs", Kind::absolute, false}, Function{"floor", Kind::floored, false},
         Function{"log2", Kind::logarithm, false}};
-    const auto found = std::find_if(functions.begin(), functions.end(),
-                                    [&](const Function& one) { return one.name == word; });
+    const auto* const found = std::find_if(functions.begin(), functions.end(),
+                                           [&](const Function& one) { return one.name == word; });
     if (found == functions.end()) return fail("min, max, abs, floor or log2");
     at_ = behind;
     const std::size_t left = either();

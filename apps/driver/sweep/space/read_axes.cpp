@@ -54,6 +54,7 @@ void read_range(ConfigFields& fields, Axis& axis) {
     return fields.mistake("count", "expected a whole number from 1 to 1e6");
   }
   std::vector<ConfigValue> values;
+  // NOLINTNEXTLINE(clang-analyzer-security.FloatLoopCounter): whole numbers are exact
   for (double i = 0; i < count; ++i) {
     const double share = count > 1 ? i / (count - 1) : 0;
     values.push_back(Space::value_of(axis, at_share(axis, share)));

@@ -166,6 +166,7 @@ Result<TruthScore> score_fgd(const Truth& table, const Truth& nodes, const Truth
   }
   const std::vector<Level> levels = levels_of(table);
   std::vector<double> percents;
+  percents.reserve(levels.size());
   for (const Level& level : levels) percents.push_back(level.percent);
   TruthScore score;
   for (std::size_t row = 0; row < table.rows(); ++row) {

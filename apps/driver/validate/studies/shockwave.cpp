@@ -39,10 +39,10 @@ constexpr std::array aliases = {
 };
 
 const Alias* alias_of(std::string_view published) {
-  const auto found = std::find_if(aliases.begin(), aliases.end(), [published](const Alias& alias) {
-    return alias.published == published;
-  });
-  return found == aliases.end() ? nullptr : &*found;
+  const auto* const found =
+      std::find_if(aliases.begin(), aliases.end(),
+                   [published](const Alias& alias) { return alias.published == published; });
+  return found == aliases.end() ? nullptr : found;
 }
 
 struct Trace {

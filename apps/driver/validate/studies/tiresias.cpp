@@ -94,7 +94,7 @@ Result<TruthScore> score_tiresias(const Truth& table) {
   TruthScore score;
   for (const std::string& column : table.columns()) {
     if (!column.starts_with(end_prefix)) continue;
-    const auto alias = std::find_if(aliases.begin(), aliases.end(), [&](const Alias& one) {
+    const auto* const alias = std::find_if(aliases.begin(), aliases.end(), [&](const Alias& one) {
       return one.published == std::string_view(column).substr(end_prefix.size());
     });
     if (alias == aliases.end()) {

@@ -151,7 +151,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   std::array<TableResult, 2> results;
   results[0].name = table.id;
   results[1].name = table.id + ".fitted";
-  results[1].notes.push_back("rows that a measured curve of the machine's file holds");
+  results[1].notes.emplace_back("rows that a measured curve of the machine's file holds");
   for (TableResult& result : results) result.unit = "us";
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (auto reason = add_row(table, i, inputs, results)) {

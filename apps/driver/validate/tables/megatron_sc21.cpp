@@ -80,13 +80,13 @@ Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& row, const
 }
 
 // What a row leaves open is what runs fastest within memory: the authors chose it so.
-Result<RowPrediction> predicted(Scenario scenario, const TruthRow& row) {
+Result<RowPrediction> predicted(const Scenario& scenario, const TruthRow& row) {
   OpenChoices open;
   if (!row.number("micro_batch").has_value()) open.micro_batches = {1, 2, 4, 8, 16};
   if (scenario.job.plan.pipeline > 1) open.chunks = {1};
   open.memory_bytes =
       memory_share * static_cast<double>(scenario.cluster->accelerator.memory_bytes);
-  auto best = fastest_choice(std::move(scenario), open);
+  auto best = fastest_choice(scenario, open);
   if (!best.ok()) return std::move(best).error();
   return predict_row(*best);
 }
@@ -116,7 +116,7 @@ Result<TablePoint> point_of(const TruthTable& table, std::size_t i, TableInputs&
   if (!rate.has_value() && !measured.has_value()) {
     return Error{ErrorCode::bad_format, "neither iter_s nor tflops_per_gpu"};
   }
-  auto prediction = predicted(std::move(*scenario), row);
+  auto prediction = predicted(*scenario, row);
   if (!prediction.ok()) return std::move(prediction).error();
   const double seconds = measured.has_value() ? *measured : flops / (gpus * *rate * 1e12);
   TablePoint point =
@@ -137,7 +137,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
       result.skipped.push_back({i, point.error().message});
     }
   }
-  result.notes.push_back(
+  result.notes.emplace_back(
       "micro-batch and interleaving that a row does not state are the fastest within memory");
   return std::vector<TableResult>{std::move(result)};
 }

@@ -167,7 +167,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
       result.skipped.push_back({i, point.error().message});
     }
   }
-  result.notes.push_back(
+  result.notes.emplace_back(
       "recomputation and interleaving that a row does not state are the fastest that fit");
   return std::vector<TableResult>{std::move(result)};
 }

@@ -219,7 +219,9 @@ class Builder {
         PipelineOp::scatter_gradients, PipelineOp::clip,         PipelineOp::update};
     for (const PipelineOp op : before) {
       TaskId end = none<TaskId>;
-      for (std::uint32_t number = 0; const Placed* placed = find(worker, op, number); ++number) {
+      for (std::uint32_t number = 0;; ++number) {
+        const Placed* const placed = find(worker, op, number);
+        if (placed == nullptr) break;
         if (number == 0) after(placed->begin, last);
         end = placed->task;
       }
@@ -239,7 +241,7 @@ class Builder {
 }  // namespace
 
 Result<PipelineOp> pipeline_op(std::string_view name) {
-  const auto at = std::find(op_names.begin(), op_names.end(), name);
+  const auto* const at = std::find(op_names.begin(), op_names.end(), name);
   if (at != op_names.end()) return static_cast<PipelineOp>(at - op_names.begin());
   return Error{ErrorCode::bad_format,
                fmt::format("got {}{}, expected one of {}", in_quotes(name),

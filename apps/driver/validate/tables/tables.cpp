@@ -67,6 +67,7 @@ Status add_companions(const std::string& folder, TableInputs& inputs) {
 
 Status check_names(const std::vector<std::string>& only, const std::vector<TruthTable>& tables) {
   std::vector<std::string_view> ids;
+  ids.reserve(tables.size());
   for (const TruthTable& table : tables) ids.push_back(table.id);
   for (const std::string& name : only) {
     if (std::find(ids.begin(), ids.end(), name) != ids.end()) continue;

@@ -100,7 +100,7 @@ Result<Scenario> training_scenario(const TrainingRow& row, TableInputs& inputs) 
   // It ran, so it fitted: the least memory that we know of.
   open.memory_bytes = 0;
   open.recomputes = {row.recomputes.back()};
-  return fastest_choice(std::move(*scenario), open);
+  return fastest_choice(*scenario, open);
 }
 
 }  // namespace foretrace::driver

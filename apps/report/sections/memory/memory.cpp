@@ -91,7 +91,7 @@ Section memory_of_one(const ResultAnswer& answer) {
   return section;
 }
 
-Row bytes_row(std::string title, std::int64_t then, std::int64_t now, Show show) {
+Row bytes_row(const std::string& title, std::int64_t then, std::int64_t now, Show show) {
   return {.cells = {Value::words(title), Value::bytes(then), Value::bytes(now),
                     Value::bytes_change(now - then)},
           .show = then == 0 && now == 0 ? Show::never : show};

@@ -208,7 +208,7 @@ std::string run_text(const driver::ComparedRun& run) {
   return text;
 }
 
-Section run_section(std::string path, const driver::ComparedRun& run) {
+Section run_section(const std::string& path, const driver::ComparedRun& run) {
   Section section{.key = path, .path = path, .show = Show::never};
   section.datum("name", Value::words(run.name));
   section.datum("measured_ns", Value::time(run.measured_ns));
