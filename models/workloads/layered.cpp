@@ -52,6 +52,9 @@ LayerOperator read_operator(ConfigFields& fields) {
       fields.optional_boolean("keeps", op.keeps);
     }
   }
+  if (op.kind != LayerKind::norm && op.kind != LayerKind::map && !(op.rows > 0)) {
+    fields.mistake("rows", "got 0, expected more");
+  }
   return op;
 }
 
@@ -134,6 +137,9 @@ LayeredSpec read_layered(ConfigFields& fields) {
       fields.take(op.finish());
     }
     fields.take(inner.finish());
+    if (group.operators.empty()) {
+      fields.mistake("blocks", fmt::format("block {} has no operators, expected at least one", i));
+    }
     spec.groups.push_back(std::move(group));
   }
   if (spec.layers() == 0) fields.mistake("blocks", "got no layer, expected at least one block");

@@ -100,6 +100,10 @@ Status read_calculon_execution(const std::string& path, Job& job) {
   job.chunks = members.count("pipeline_interleaving");
   job.recompute = our_recomputes[members.word("activation_recompute", recompute_words)];
   job.precisions = *precisions_of(our_datatypes[members.word("datatype", datatypes)]);
+  if (root->find("attention_type") != nullptr) {
+    // Shared keys and values ("multiquery") are a matter of the model file here.
+    static_cast<void>(members.word("attention_type", std::array<std::string_view, 1>{"multihead"}));
+  }
   job.pass = members.flag("training") ? Pass::training : Pass::prefill;
   for (const std::string_view key :
        {"weight_offload", "activations_offload", "optimizer_offload"}) {

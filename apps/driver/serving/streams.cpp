@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 4> load_kinds = {"single_stream", "multi_
                                                         "offline"};
 constexpr double longest_ns = 1e15;
 constexpr double most_queries = 1e7;
+constexpr std::int64_t longest_batch_ns = 100'000'000'000;  // so many queries end before time does
 
 class StreamsReader {
  public:
@@ -118,6 +119,13 @@ void StreamsReader::read_batches() {
   fields_.take(inner.finish());
   auto& points = streams_.batches.points;
   std::sort(points.begin(), points.end());
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (points[i].first > points[i - 1].first && points[i].second >= points[i - 1].second) continue;
+    return fields_.mistake("batch_times",
+                           fmt::format("expected each size once, and larger batches to take as "
+                                       "long as smaller ones at least: {} samples do not",
+                                       points[i].first));
+  }
 }
 
 void StreamsReader::read_load(const ConfigValue& value, std::size_t i) {
@@ -132,6 +140,7 @@ void StreamsReader::read_load(const ConfigValue& value, std::size_t i) {
     load.share = 1;
   } else {
     load.share = optional_within(one, "share", ParamType::number, 1, usual);
+    if (!(load.share > 0)) one.mistake("share", "got 0, expected more, up to 1");
   }
   if (is_multi) {
     load.samples = read_count(one, "samples", most_queries);
@@ -145,6 +154,10 @@ void StreamsReader::read_load(const ConfigValue& value, std::size_t i) {
   }
   if (is_server || load.kind == "offline") {
     load.largest_batch = optional_count(one, "largest_batch", most_queries, 1);
+  }
+  const std::int64_t largest = std::max<std::int64_t>({1, load.largest_batch, load.samples});
+  if (streams_.batches.at(largest) > longest_batch_ns || load.every_ns > longest_batch_ns) {
+    one.mistake("", "expected batches and intervals of at most 100 s");
   }
   fields_.take(one.finish());
   streams_.loads.push_back(load);
@@ -203,7 +216,7 @@ std::int64_t BatchTimes::at(std::int64_t samples) const {
                          static_cast<double>(std::max<std::int64_t>(1, b.first - a.first));
     const double ns =
         static_cast<double>(a.second) + share * static_cast<double>(b.second - a.second);
-    return std::max<std::int64_t>(1, std::llround(ns));
+    return std::max<std::int64_t>(1, std::llround(std::min(ns, 1e18)));
   };
   if (points.size() == 1) {
     // One time is all that is known: in proportion.

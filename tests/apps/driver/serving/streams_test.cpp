@@ -40,6 +40,15 @@ TEST_CASE("streams: one clear line for every mistake") {
             .find("did you mean 'offline'") != std::string::npos);
   CHECK(error_of(R"("batch_times": {"1": "1 ms"}, "loads": [{"kind": "server"}])").find("bound") !=
         std::string::npos);
+  CHECK(error_of(R"("batch_times": {"1": "10 ms", "16": "1 ms"}, "loads": [{"kind": "offline"}])")
+            .find("/batch_times: expected each size once") != std::string::npos);
+  CHECK(error_of(R"("batch_times": {"1": "1 ms", "01": "2 ms"}, "loads": [{"kind": "offline"}])")
+            .find("/batch_times: expected each size once") != std::string::npos);
+  CHECK(error_of(R"("batch_times": {"1": "1 h"}, "loads": [{"kind": "offline"}])")
+            .find("at most 100 s") != std::string::npos);
+  CHECK(
+      error_of(R"("batch_times": {"1": "1 ms"}, "loads": [{"kind": "single_stream", "share": 0}])")
+          .find("share") != std::string::npos);
   CHECK(error_of(R"("scenarios": "xrbench", "only": ["vr_gamin"], "engines": [])")
             .find("vr_gaming") != std::string::npos);
 }
