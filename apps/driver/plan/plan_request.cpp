@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace foretrace::driver {
 
 Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request) {
@@ -22,6 +24,11 @@ Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request)
   scenario.job.precisions = *precisions;
   const double positions = scenario.model->transformer.positions;
   scenario.job.length = request.sequence > 0 ? static_cast<double>(request.sequence) : positions;
+  if (scenario.model->transformer.layered != nullptr && scenario.job.length != 1) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("sequence: a sample of {} has no tokens, got {}, expected 1",
+                             scenario.model->name, scenario.job.length)};
+  }
   scenario.job.keys = scenario.job.length;
   return scenario;
 }

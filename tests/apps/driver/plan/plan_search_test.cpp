@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "apps/driver/plan/plan_request.h"
 #include "apps/driver/plan/scenario_answer.h"
 #include "tests/configs.h"
 
@@ -168,4 +169,15 @@ TEST_CASE("plan: samples of a layered model are no sequences, and a rank takes w
   REQUIRE_FALSE(answer.best.empty());
   CHECK(driver::usual_batch(*answer.best.front().job.model, 1, 8) == 2048);
   CHECK(answer.best.front().job.micro_batch == 256);
+}
+
+TEST_CASE("plans: a length is refused where samples have no tokens") {
+  const auto request = [](std::size_t sequence) {
+    return driver::PlanRequest{.model = "resnet50", .cluster = "dgx1_v100", .sequence = sequence};
+  };
+  CHECK(driver::scenario_of(*test::shipped(), request(0)).ok());
+  const auto refused = driver::scenario_of(*test::shipped(), request(2048));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message ==
+        "sequence: a sample of resnet50 has no tokens, got 2048, expected 1");
 }
