@@ -129,6 +129,7 @@ TEST_CASE("shared device: no halves where the device has no MIG, and it says so"
 TEST_CASE("shared device: the page says how far it may be off, and what is doubtful") {
   const std::string whole = stepless("whole.json", a100, 1000, 1000);
   const test::Ran fine = test::run_program("corun " + whole + " " + whole);
+  REQUIRE_MESSAGE(fine.code == 0, fine.err);
   CHECK(fine.out.find("doubtful") == std::string::npos);
   CHECK(fine.out.find("44 %") != std::string::npos);
   // Cut off in the middle: what came last is lost.
