@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -39,6 +42,26 @@ JobPlacement stretched(JobPlacement placement, double factor) {
 
 double ratio(std::int64_t alone, std::int64_t together) {
   return together > 0 ? static_cast<double>(alone) / static_cast<double>(together) : 1;
+}
+
+Corun corun_of(const std::array<StepPrediction, 2>& own,
+               const std::array<StepPrediction, 2>& step) {
+  return {.first = step[0],
+          .second = step[1],
+          .first_share = ratio(own[0].step_ns, step[0].step_ns),
+          .second_share = ratio(own[1].step_ns, step[1].step_ns)};
+}
+
+/// Each has half of the device for itself.
+Result<Corun> in_halves(const std::array<std::shared_ptr<const Predictor::Source>, 2>& jobs,
+                        const std::array<StepPrediction, 2>& own, const JobPlacement& placement) {
+  std::array<StepPrediction, 2> step;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    auto half = jobs[i]->predict_half(placement);
+    if (!half.ok()) return std::move(half).error();
+    step[i] = *half;
+  }
+  return corun_of(own, step);
 }
 
 }  // namespace
@@ -83,7 +106,7 @@ Result<Corun> Predictor::corun(const Predictor& first, const Predictor& second, 
   std::array<DeviceUse, 2> alone;
   std::array<StepPrediction, 2> own;
   std::array<StepPrediction, 2> step;
-  std::int64_t device_bytes = 0;
+  std::int64_t room = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     auto use = jobs[i]->source_->use(placement);
     if (!use.ok()) return std::move(use).error();
@@ -93,8 +116,9 @@ Result<Corun> Predictor::corun(const Predictor& first, const Predictor& second, 
     if (!bytes.ok()) return std::move(bytes).error();
     alone[i] = *use;
     own[i] = *by_itself;
-    device_bytes = std::max(device_bytes, *bytes);
+    room = std::max(room, *bytes);
   }
+  if (sharing == Sharing::mig) return in_halves({first.source_, second.source_}, own, placement);
   const auto steps = settle(sharing, alone, [&](std::size_t i, double stretch) -> Result<double> {
     auto longer = jobs[i]->predict(stretched(placement, stretch));
     if (!longer.ok()) return std::move(longer).error();
@@ -102,14 +126,9 @@ Result<Corun> Predictor::corun(const Predictor& first, const Predictor& second, 
     return 1 / ratio(own[i].step_ns, step[i].step_ns);
   });
   if (!steps.ok()) return steps.error();
-  Corun answer{.first = step[0], .second = step[1]};
-  answer.first_share = ratio(own[0].step_ns, step[0].step_ns);
-  answer.second_share = ratio(own[1].step_ns, step[1].step_ns);
-  const std::int64_t room = sharing == Sharing::mig ? device_bytes / 2 : device_bytes;
-  const std::int64_t wanted = sharing == Sharing::mig
-                                  ? std::max(own[0].memory_bytes, own[1].memory_bytes)
-                                  : std::max<std::int64_t>(0, own[0].memory_bytes) +
-                                        std::max<std::int64_t>(0, own[1].memory_bytes);
+  Corun answer = corun_of(own, step);
+  const std::int64_t wanted = std::max<std::int64_t>(0, own[0].memory_bytes) +
+                              std::max<std::int64_t>(0, own[1].memory_bytes);
   answer.fits = room == 0 || wanted <= room;
   return answer;
 }
@@ -131,6 +150,11 @@ Result<RestartCost> Predictor::restart_cost(const CheckpointStore& store) const 
 }
 
 std::string Predictor::accelerator() const { return source_->accelerator(); }
+std::vector<std::string> Predictor::doubts() const {
+  std::vector<std::string> sentences;
+  for (driver::Doubt& doubt : source_->doubts()) sentences.push_back(std::move(doubt.text));
+  return sentences;
+}
 std::size_t Predictor::tasks() const { return source_->tasks(); }
 std::int64_t Predictor::step_ns() const { return source_->step_ns(); }
 

@@ -46,7 +46,7 @@ struct StepPrediction {
 enum class Sharing : std::uint8_t {
   time_slices,  ///< one after the other: who wants the device while the other has it waits
   mps,          ///< kernels of both run together as far as the device has room for both
-  mig           ///< each has its own part of the device, of half its size
+  mig           ///< each has half of the device, as MIG divides it
 };
 struct Corun {
   StepPrediction first;
@@ -94,7 +94,8 @@ class Predictor {
   [[nodiscard]] Result<std::vector<double>> throughputs(
       std::span<const std::string> accelerators, std::span<const std::uint32_t> counts) const;
 
-  /// Two recorded jobs on one device each would have alone at `placement`.
+  /// Two recorded jobs on one device each would have alone at `placement`. Errors of MIG:
+  /// unsupported, the device has none; no_match, a job has no room in its half.
   [[nodiscard]] static Result<Corun> corun(const Predictor& first, const Predictor& second,
                                            Sharing sharing, const JobPlacement& placement = {});
 
@@ -104,6 +105,8 @@ class Predictor {
 
   /// The product that the job was recorded on; empty: not known, or a scenario.
   [[nodiscard]] std::string accelerator() const;
+  /// Why answers may be wrong, of what was recorded: a sentence each; empty: nothing is known.
+  [[nodiscard]] std::vector<std::string> doubts() const;
   [[nodiscard]] std::size_t tasks() const;     ///< of the job as it is; 0 for a scenario
   [[nodiscard]] std::int64_t step_ns() const;  ///< of the job as it is, simulated
 

@@ -16,10 +16,11 @@
 #include "apps/driver/load.h"
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
+#include "apps/driver/predictor/device_use.h"
+#include "apps/driver/predictor/mig_half.h"
 #include "apps/driver/predictor/source.h"
 #include "apps/driver/predictor/step_program.h"
 #include "sim/engine/pull/pull.h"
-#include "sim/graph/occupancy.h"
 
 namespace foretrace {
 namespace {
@@ -34,32 +35,14 @@ struct Place {
   ScaledTimes segments;  ///< host time before tasks
   std::int64_t device_bytes = 0;
   DeviceUse use;
+  std::string product{};                 ///< empty: not known
+  std::optional<MigHalf> half{};         ///< none: the device has no MIG
   bool is_pull = true;                   ///< the pull engine is exact
   std::optional<StepProgram> program{};  ///< none: the whole graph is simulated
 };
 
 std::int64_t scaled(std::int64_t ns, double factor) {
   return std::llround(static_cast<double>(ns) * factor);
-}
-
-/// Share of the device that kernels fill while they run; what is not known fills all of it.
-double room_of(const TaskGraph& graph) {
-  double filled = 0;
-  double all = 0;
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    const auto task = make_id<TaskId>(i);
-    if (graph.kind(task) != TaskKind::kernel) continue;
-    const auto duration = static_cast<double>(graph.duration_ns(task));
-    const Lane& lane = graph.lane(task);
-    const auto& devices = graph.context().devices;
-    const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& one) {
-      return one.rank == lane.rank && one.device == lane.device;
-    });
-    const auto share = device == devices.end() ? std::nullopt : waves(graph.work(task), *device);
-    filled += duration * std::min(1.0, share.value_or(1));
-    all += duration;
-  }
-  return all > 0 ? filled / all : 1;
 }
 
 /// As many as share its batches: of a job, or of the groups that a single rank was in.
@@ -84,17 +67,19 @@ class RecordedJob final : public Predictor::Source {
   Result<StepPrediction> predict(const JobPlacement& placement) const override {
     auto found = place(placement);
     if (!found.ok()) return std::move(found).error();
-    const Place& there = **found;
-    const bool is_plain = placement.compute == 1 && placement.copies == 1 &&
-                          placement.communication == 1 && placement.host == 1;
-    if (is_plain) return there.answer;
-    auto step = simulated_step(there, placement);
-    if (!step.ok()) return std::move(step).error();
-    StepPrediction answer = there.answer;
-    answer.step_ns = *step;
-    answer.low_ns = scaled(*step, there.low);
-    answer.high_ns = scaled(*step, there.high);
-    return answer;
+    return answer_at(**found, placement);
+  }
+
+  Result<StepPrediction> predict_half(const JobPlacement& placement) const override {
+    const auto whole = place(placement);
+    if (!whole.ok()) return whole.error();
+    const Place& device = **whole;
+    if (Status fine = check_half(device); !fine.ok()) return std::move(fine).error();
+    const auto half = place(placement, device.half);
+    if (half.ok()) return answer_at(**half, placement);
+    // It has room: no kernel needs more than the half.
+    if (half.error().code != ErrorCode::no_match) return half.error();
+    return answer_at(device, placement);
   }
 
   Result<DeviceUse> use(const JobPlacement& placement) const override {
@@ -135,16 +120,47 @@ class RecordedJob final : public Predictor::Source {
   std::string accelerator() const override {
     return recording_.accelerator ? recording_.accelerator->name : std::string();
   }
+  std::vector<driver::Doubt> doubts() const override { return replay_.doubts; }
   std::size_t tasks() const override { return recording_.graph().size(); }
   std::int64_t step_ns() const override { return replay_.run.answer.step_ns; }
 
  private:
-  using Key = std::tuple<std::string, std::uint32_t, std::string>;
+  using Key = std::tuple<std::string, std::uint32_t, std::string, bool>;
   /// A place that somebody has asked for.
   struct Slot {
     std::mutex making;                     ///< held while it is made
     std::shared_ptr<const Place> place{};  ///< written under both locks; null: not there yet
   };
+
+  Result<StepPrediction> answer_at(const Place& there, const JobPlacement& placement) const {
+    const bool is_plain = placement.compute == 1 && placement.copies == 1 &&
+                          placement.communication == 1 && placement.host == 1;
+    if (is_plain) return there.answer;
+    auto step = simulated_step(there, placement);
+    if (!step.ok()) return std::move(step).error();
+    StepPrediction answer = there.answer;
+    answer.step_ns = *step;
+    answer.low_ns = scaled(*step, there.low);
+    answer.high_ns = scaled(*step, there.high);
+    return answer;
+  }
+
+  /// Whether the device can be halved, and the job has room in a half.
+  static Status check_half(const Place& device) {
+    if (!device.half) {
+      return Error{ErrorCode::unsupported,
+                   fmt::format("MIG: {} has none, expected an NVIDIA data-center GPU from A100 on",
+                               device.product.empty() ? std::string("a device that is not known")
+                                                      : device.product)};
+    }
+    const auto room = static_cast<double>(device.device_bytes) * device.half->memory;
+    if (static_cast<double>(device.answer.memory_bytes) <= room) return ok_status();
+    constexpr double gib = 0x1p30;
+    return Error{ErrorCode::no_match,
+                 fmt::format("MIG: does not fit: the job needs {:.1f} GiB, half of {} has {:.1f}",
+                             static_cast<double>(device.answer.memory_bytes) / gib, device.product,
+                             room / gib)};
+  }
 
   Result<std::int64_t> simulated_step(const Place& there, const JobPlacement& placement) const {
     const Factors factors = {placement.compute, placement.copies, placement.communication,
@@ -178,8 +194,10 @@ class RecordedJob final : public Predictor::Source {
     return answer->step_ns;
   }
 
-  Result<std::shared_ptr<const Place>> place(const JobPlacement& placement) const {
-    const Key key(placement.accelerator, placement.accelerators, placement.cluster);
+  Result<std::shared_ptr<const Place>> place(const JobPlacement& placement,
+                                             const std::optional<MigHalf>& half = {}) const {
+    const Key key(placement.accelerator, placement.accelerators, placement.cluster,
+                  half.has_value());
     std::shared_ptr<Slot> slot;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -191,7 +209,7 @@ class RecordedJob final : public Predictor::Source {
     // Whoever asks for the same place waits for it; all others go on.
     const std::lock_guard<std::mutex> making(slot->making);
     if (slot->place != nullptr) return slot->place;
-    auto made = make_place(placement);
+    auto made = make_place(placement, half);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (made.ok()) {
       slot->place = *made;
@@ -201,7 +219,8 @@ class RecordedJob final : public Predictor::Source {
     return made;
   }
 
-  Result<std::shared_ptr<const Place>> make_place(const JobPlacement& placement) const {
+  Result<std::shared_ptr<const Place>> make_place(const JobPlacement& placement,
+                                                  const std::optional<MigHalf>& half) const {
     std::vector<driver::WhatIfSpec> specs;
     const bool is_own =
         placement.accelerator.empty() ||
@@ -219,6 +238,11 @@ class RecordedJob final : public Predictor::Source {
           driver::spread_over(fmt::format("data={}", placement.accelerators), placement.cluster);
       if (!spread.ok()) return std::move(spread).error();
       specs.push_back(std::move(*spread));
+    }
+    if (half) {
+      specs.push_back({"mig_slice",
+                       {{"compute", fmt::format("{}", half->compute)},
+                        {"memory", fmt::format("{}", half->memory)}}});
     }
     auto stack = driver::check_stack(specs);
     if (!stack.ok()) return std::move(stack).error();
@@ -251,20 +275,11 @@ class RecordedJob final : public Predictor::Source {
     });
     if (there->is_pull) there->program = StepProgram::of(graph);
     there->use = use_of(graph, prediction.run);
+    if (prediction.accelerator) {
+      there->product = prediction.accelerator->product;
+      there->half = mig_half(*prediction.accelerator);
+    }
     return there;
-  }
-
-  static DeviceUse use_of(const TaskGraph& graph, const driver::Run& run) {
-    DeviceUse use;
-    const auto& steps = run.steps.device;
-    std::vector<std::int64_t> work;
-    work.reserve(steps.size());
-    for (const DeviceStep& step : steps) work.push_back(step.work_ns);
-    const auto step = static_cast<double>(std::max<std::int64_t>(1, run.answer.step_ns));
-    const auto busy = static_cast<double>(driver::median(work));
-    use.busy = std::min(1.0, busy / step);
-    use.room = room_of(graph);
-    return use;
   }
 
   void add_memory(const driver::Prediction& prediction, Place& there) const {

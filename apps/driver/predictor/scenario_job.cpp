@@ -49,6 +49,9 @@ class ScenarioJob final : public Predictor::Source {
     return answer;
   }
 
+  Result<StepPrediction> predict_half(const JobPlacement& /*placement*/) const override {
+    return not_recorded("corun");
+  }
   Result<DeviceUse> use(const JobPlacement& /*placement*/) const override {
     return not_recorded("corun");
   }

@@ -37,7 +37,8 @@ Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
   SharedDevice answer{.paths = paths,
                       .alone = {},
                       .accelerator = accelerator.empty() ? recorded[0] : accelerator,
-                      .ways = {}};
+                      .ways = {},
+                      .doubts = {first->doubts(), second->doubts()}};
   for (std::size_t i = 0; i < 2; ++i) {
     auto alone = (i == 0 ? *first : *second).predict(placement);
     if (!alone.ok()) return std::move(alone).error();
@@ -45,8 +46,15 @@ Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
   }
   for (const Sharing sharing : {Sharing::time_slices, Sharing::mps, Sharing::mig}) {
     auto runs = Predictor::corun(*first, *second, sharing, placement);
-    if (!runs.ok()) return std::move(runs).error();
-    answer.ways.push_back({sharing, *runs});
+    if (runs.ok()) {
+      answer.ways.push_back({sharing, *runs});
+      continue;
+    }
+    const ErrorCode code = runs.error().code;
+    const bool is_left_out =
+        sharing == Sharing::mig && (code == ErrorCode::unsupported || code == ErrorCode::no_match);
+    if (!is_left_out) return std::move(runs).error();
+    answer.without_mig = runs.error().message;
   }
   std::stable_sort(answer.ways.begin(), answer.ways.end(),
                    [](const SharedWay& a, const SharedWay& b) {

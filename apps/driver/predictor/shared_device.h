@@ -27,9 +27,16 @@ struct SharedDevice {
   std::array<std::string, 2> paths;
   std::array<StepPrediction, 2> alone;
   std::string accelerator;  ///< the device; empty: not known, so that nothing is said of fitting
-  std::vector<SharedWay> ways;  ///< most work first of those that fit
+  std::vector<SharedWay> ways;                       ///< most work first of those that fit
+  std::array<std::vector<std::string>, 2> doubts{};  ///< of the recordings, a sentence each
+  std::string without_mig{};                         ///< why no way is by MIG; empty: one is
   [[nodiscard]] bool fits() const { return !ways.empty() && ways.front().runs.fits; }
 };
+
+/// What the page and its readers are told of the error: mean over Gavel's measured pairs of
+/// training jobs, and rank correlation of their rates. `validate --tables` gives both.
+inline constexpr double pair_mean_error = 0.44;
+inline constexpr double pair_rank_correlation = 0.76;
 
 /// `accelerator`: both move there; empty: they were recorded on one product. Errors: they were not,
 /// a recording of several ranks, a scenario.

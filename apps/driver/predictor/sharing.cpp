@@ -18,7 +18,7 @@ double stretch_of(Sharing sharing, const DeviceUse& own, const DeviceUse& other)
       const double excess = std::clamp(own.room + other.room - 1, 0.0, 1.0);
       return beside(other.busy * excess, 1 + excess);
     }
-    case Sharing::mig: return std::max(1.0, own.room / 0.5);
+    case Sharing::mig: return 1;  // nobody else works in its half
   }
   return 1;
 }

@@ -14,6 +14,7 @@
 namespace foretrace {
 
 /// How much longer device work takes beside a job that has the device for `other.busy` of the time.
+/// By MIG: not at all, on whatever part of the device it has.
 [[nodiscard]] double stretch_of(Sharing sharing, const DeviceUse& own, const DeviceUse& other);
 
 /// `longer_step(i, stretch)` is a Result: the step of job i, as a multiple of its step alone, when

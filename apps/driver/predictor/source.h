@@ -4,7 +4,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "apps/driver/doubt.h"
 #include "apps/driver/predictor/predictor.h"
 #include "sim/core/result.h"
 
@@ -23,12 +25,18 @@ class Predictor::Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
   [[nodiscard]] virtual Result<StepPrediction> predict(const JobPlacement& placement) const = 0;
+  /// The same on half of the device, as MIG divides it. Errors: unsupported, the device has no MIG
+  /// or the job was not recorded; no_match, it has no room there.
+  [[nodiscard]] virtual Result<StepPrediction> predict_half(
+      const JobPlacement& placement) const = 0;
   /// Error: the job was not recorded.
   [[nodiscard]] virtual Result<DeviceUse> use(const JobPlacement& placement) const = 0;
   /// Parameters and states of the optimizer, each once. Error: not known.
   [[nodiscard]] virtual Result<std::int64_t> state_bytes() const = 0;
   /// The product that the job was recorded on, by the name of its file; empty: not known.
   [[nodiscard]] virtual std::string accelerator() const { return {}; }
+  /// Why answers may be wrong, of what was recorded.
+  [[nodiscard]] virtual std::vector<driver::Doubt> doubts() const { return {}; }
   [[nodiscard]] virtual std::size_t tasks() const = 0;
   [[nodiscard]] virtual std::int64_t step_ns() const = 0;
   /// Of the device at this placement; 0: not known.

@@ -1,8 +1,14 @@
 // The page of `corun`: foretrace.corun/1.
 #include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "apps/report/corun_page.h"
 #include "apps/report/pages.h"
+#include "sim/core/text.h"
 
 namespace foretrace::report {
 
@@ -12,10 +18,20 @@ Builder<driver::SharedDevice> shared_device;
 
 Page corun_page(const driver::SharedDevice& answer) {
   constexpr std::array list = {sections::shared_device};
-  return {.schema = "foretrace.corun/1",
-          .document_keys = {"accelerator", "runs", "ways"},
-          .sections = build<driver::SharedDevice>(list, {}, answer),
-          .main_table = "ways"};
+  Page page{.schema = "foretrace.corun/1",
+            .document_keys = {"accelerator", "runs", "ways"},
+            .sections = build<driver::SharedDevice>(list, {}, answer),
+            .main_table = "ways"};
+  std::vector<driver::Doubt> doubts;
+  for (std::size_t i = 0; i < answer.paths.size(); ++i) {
+    if (i == 1 && answer.paths[0] == answer.paths[1]) break;
+    const std::string name(file_name_of(answer.paths[i]));
+    for (const std::string& doubt : answer.doubts[i]) {
+      doubts.push_back({fmt::format("the graph of {}", name), fmt::format("{}: {}", name, doubt)});
+    }
+  }
+  say_doubts(doubts, page);
+  return page;
 }
 
 }  // namespace foretrace::report

@@ -31,11 +31,13 @@ std::string shared_headline(const SharedDevice& answer) {
 
 Value run_value(const SharedDevice& answer, std::size_t i) {
   const StepPrediction& alone = answer.alone[i];
+  Value::List doubts;
+  for (const std::string& doubt : answer.doubts[i]) doubts.push_back(Value::words(doubt));
   return Value::object(
       {{"path", Value::words(answer.paths[i])},
        {"step_ns", Value::time(alone.step_ns)},
-       {"memory_bytes",
-        alone.memory_bytes < 0 ? Value::none() : Value::bytes(alone.memory_bytes)}});
+       {"memory_bytes", alone.memory_bytes < 0 ? Value::none() : Value::bytes(alone.memory_bytes)},
+       {"doubt", Value::list(std::move(doubts))}});
 }
 
 }  // namespace
@@ -74,8 +76,15 @@ Sections shared_device(const SharedDevice& answer) {
       "speed: step alone / step beside the other; together: the sum of both, 1 is what one of them "
       "alone gets done. Time slices: who wants the device while the other has it waits. MPS: "
       "kernels run beside each other as far as the device has room for the blocks of both. MIG "
-      "halves: each has half of the multiprocessors and memory. Hosts are taken to have cores of "
-      "their own");
+      "halves: each runs as --apply mig_slice has it, on the largest profile of which two fit. "
+      "Hosts are taken to have cores of their own");
+  if (!answer.without_mig.empty()) section.note(answer.without_mig);
+  section.note(fmt::format(
+      "No range is given. On the pairs of training jobs that Gavel measured under MPS the same "
+      "model is {:.0f} % off in the mean, where only the jobs' rates alone are known, and does not "
+      "tell which pairs go well together: its rates rank (correlation {:.2f}) as those of pairs "
+      "that are all slowed alike",
+      driver::pair_mean_error * 100, driver::pair_rank_correlation));
   return {std::move(section)};
 }
 

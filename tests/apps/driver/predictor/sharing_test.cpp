@@ -38,6 +38,4 @@ TEST_CASE("sharing: kernels that fill half of the device each run beside each ot
   const auto speeds = shared_speeds(Sharing::mps, {DeviceUse{1, 0.5}, DeviceUse{1, 0.5}});
   CHECK(speeds[0] == 1);
   CHECK(speeds[1] == 1);
-  CHECK(shared_speeds(Sharing::mig, {DeviceUse{1, 1}, DeviceUse{1, 0.5}})[0] ==
-        doctest::Approx(0.5).epsilon(1e-3));
 }

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "apps/driver/predictor/shared_device.h"
 #include "models/catalogue/accelerator.h"
 #include "tests/configs.h"
 
@@ -191,6 +192,21 @@ TEST_CASE("tables: kernels beside NCCL take together what factors by their kind 
   // One factor for all would miss most kernels: large products are as fast as alone.
   CHECK(errors_of(result("overlap_slowdown_echo").points, false).median < 0.1);
   CHECK_FALSE(result("overlap_slowdown_echo.fitted").points.empty());
+}
+
+TEST_CASE("tables: pairs on one accelerator are off as far as corun says of itself") {
+  if (!fs::is_directory(validation)) {
+    MESSAGE("skipped: no tables at " << validation);
+    return;
+  }
+  const auto errors = errors_of(result("colocation_pairs_gavel").points, false);
+  CHECK(errors.mean == doctest::Approx(foretrace::driver::pair_mean_error).epsilon(0.02));
+  CHECK(errors.rank_correlation ==
+        doctest::Approx(foretrace::driver::pair_rank_correlation).epsilon(0.01));
+  for (const TablePoint& point : result("colocation_pairs_gavel").points) {
+    REQUIRE(point.low == point.predicted);  // no range is claimed
+    REQUIRE(point.high == point.predicted);
+  }
 }
 
 TEST_CASE("tables: schedulers end jobs when their authors' simulators do") {
