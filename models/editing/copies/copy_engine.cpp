@@ -46,10 +46,11 @@ TaskId CopyEngine::copy(const Request& request) {
   const bool on_host = is_host(graph.kind(request.anchor));
   const TaskId call = on_host ? request.anchor : editor_.own_call(request.anchor);
   if (call == none<TaskId>) return none<TaskId>;
-  // Where neither the anchor nor what it waits for is on a device, the first kernel's is meant.
+  // Where nothing says which device is meant, it is the first kernel's.
   const bool known = request.after != none<TaskId> && index(request.after) < graph.size() &&
                      is_device(graph.kind(request.after));
-  const TaskId like = !on_host ? request.anchor : known ? request.after : editor_.kernels().front();
+  const TaskId stated = request.like != none<TaskId> ? request.like : editor_.kernels().front();
+  const TaskId like = !on_host ? request.anchor : known ? request.after : stated;
   if (!usual_) usual_ = usual_launch(graph);
   const bool out = request.direction == Direction::to_host;
   Editor& edit = editor_.edit();

@@ -26,6 +26,8 @@ class CopyEngine {
     TaskId anchor{};
     Place place = Place::after;
     TaskId after = none<TaskId>;  ///< the copy starts when this task has ended
+    /// A task of the device that is meant, where neither the anchor nor `after` is on one.
+    TaskId like = none<TaskId>;
   };
   /// The copy; none if the anchor has no thread.
   TaskId copy(const Request& request);

@@ -7,6 +7,8 @@
 //   after     main:   [update][copy waits][write 150 ms       ][next step]      mode=blocking
 //   A save after the update of every N-th step: copies to pinned host memory on a stream of their
 //   own, and a thread of its own that writes. mode=blocking puts both on the thread of the update.
+//   Of a long run every step has a save beside it: the one before the first recorded step runs
+//   beside that step, and the one after the last is part of a step that is not recorded.
 //   Every step carries the N-th part of one: a median step would hold all of a save, or nothing.
 //
 // memory    none on the device; one copy of the state in host memory.
@@ -109,24 +111,48 @@ class Saver {
       const std::int32_t rank = rank_of(passes[i]);
       if (!settings_.all_ranks && rank != rank_of(passes.front())) continue;
       const std::vector<TaskId> update = update_of(passes, i);
-      if (update.empty()) continue;
-      Rank& state = ranks_[rank];
-      // What the update changes has to be on its way.
-      const TaskId call = editor_.own_call(update.front());
-      if (state.snapshot != none<TaskId>) engine_.wait(call, state.snapshot);
-      if (state.saved != none<TaskId>) outlast(passes[i], state.saved, call);
-      state.snapshot = none<TaskId>;
-      save(update.back(), state);
+      if (!update.empty())
+        ranks_[rank].steps.push_back({&passes[i], update.front(), update.back()});
+    }
+    for (auto& [number, rank] : ranks_) {
+      if (!settings_.blocking) save(before(rank.steps.front()), rank);
+      for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+        const Step& step = rank.steps[i];
+        // What the update changes has to be on its way.
+        if (rank.snapshot != none<TaskId>) {
+          const TaskId call = editor_.own_call(step.first_update);
+          engine_.wait(call, rank.snapshot);
+          outlast(*step.pass, i == 0 ? none<TaskId> : rank.steps[i - 1].last_update, call);
+        }
+        rank.snapshot = none<TaskId>;
+        if (settings_.blocking || i + 1 < rank.steps.size()) {
+          save({step.last_update, step.last_update, Place::after, step.last_update}, rank);
+        } else {
+          wait_for_write(step, rank);
+        }
+      }
     }
     return saves_;
   }
 
  private:
+  struct Step {
+    const editing::TrainingPass* pass = nullptr;
+    TaskId first_update{};
+    TaskId last_update{};
+  };
   struct Rank {
+    std::vector<Step> steps;
     TaskId snapshot = none<TaskId>;  // its last copy, until an update waited for it
-    TaskId saved = none<TaskId>;     // the last kernel of the update before
     TaskId written = none<TaskId>;
     LaneId writer = none<LaneId>;
+  };
+  /// Where a save stands: its copy starts when `after` has ended. `update` is on its device.
+  struct Spot {
+    TaskId after{};
+    TaskId anchor{};
+    Place place{};
+    TaskId update{};
   };
 
   [[nodiscard]] std::int32_t rank_of(const editing::TrainingPass& pass) const {
@@ -155,8 +181,26 @@ class Saver {
     return kernels;
   }
 
+  /// Where a step begins on the thread of its update: of the recorded step, if there are such, else
+  /// of the recording.
+  [[nodiscard]] Spot before(const Step& step) const {
+    const TaskGraph& graph = editor_.graph();
+    const TaskId update = editor_.own_call(step.first_update);
+    TaskId first = update;
+    for (std::size_t t = 0; t < index(update) && first == update; ++t) {
+      const auto task = make_id<TaskId>(t);
+      if (graph.lane_id(task) == graph.lane_id(update) &&
+          (graph.step(update) < 0 || graph.step(task) == graph.step(update))) {
+        first = task;
+      }
+    }
+    const bool is_mark = graph.kind(first) == TaskKind::mark;
+    return {none<TaskId>, first, is_mark ? Place::after : Place::before, step.last_update};
+  }
+
   /// A snapshot that takes longer than a pass holds up one update in `every`: a part of that is
-  /// longer than the part of the snapshot that a step carries.
+  /// longer than the part of the snapshot that a step carries. It runs since the update before, or
+  /// since the pass began.
   void outlast(const editing::TrainingPass& pass, TaskId saved, TaskId update) {
     if (settings_.blocking || settings_.every == 1) return;
     std::int64_t pass_ns = 0;
@@ -166,32 +210,51 @@ class Saver {
     const double longer = settings_.copy_ns() - static_cast<double>(pass_ns);
     if (longer <= 0) return;
     const double part = std::min(longer / static_cast<double>(settings_.every), 1e17);
-    editor_.edit().depend(update, saved, DependencyKind::control, pass_ns + std::llround(part));
+    const TaskId first = pass.forward.front();
+    const bool is_first = saved == none<TaskId>;
+    const std::int64_t passed_ns = is_first ? editor_.graph().duration_ns(first) : 0;
+    editor_.edit().depend(update, is_first ? first : saved, DependencyKind::control,
+                          pass_ns - passed_ns + std::llround(part));
   }
 
-  void save(TaskId last_update, Rank& rank) {
+  void save(const Spot& spot, Rank& rank) {
     const auto every = static_cast<double>(settings_.every);
     const TaskId copy = engine_.copy({.direction = CopyEngine::Direction::to_host,
                                       .bytes = settings_.bytes / every,
-                                      .anchor = last_update,
-                                      .after = last_update});
+                                      .anchor = spot.anchor,
+                                      .place = spot.place,
+                                      .after = spot.after,
+                                      .like = spot.update});
     if (copy == none<TaskId>) return;
     // The program waits for the save before this one, as frameworks do.
     if (rank.written != none<TaskId>) engine_.wait(editor_.call_of_new(copy), rank.written);
-    TaskSpec spec;
-    spec.lane = settings_.blocking ? editor_.graph().lane_id(editor_.own_call(last_update))
-                                   : writer_of(rank, last_update);
-    spec.work = editor_.edit().add_work("write checkpoint", TaskKind::host);
-    spec.kind = TaskKind::host;
+    TaskSpec spec = host_task("write checkpoint", spot.update);
+    if (!settings_.blocking) spec.lane = writer_of(rank, spot.update);
     spec.duration_ns = std::llround(std::min(settings_.write_ns() / every, 1e17));
-    spec.phase = Phase::update;
-    spec.step = editor_.graph().step(last_update);
-    spec.provenance = Provenance::assumed;
-    rank.written = editor_.edit().insert(spec, last_update, Place::after);
+    rank.written = editor_.edit().insert(spec, spot.anchor, spot.place);
     engine_.wait(rank.written, copy);
     rank.snapshot = copy;
-    rank.saved = last_update;
     ++saves_;
+  }
+
+  /// After the last recorded update the program waits for a write, as it does after every other.
+  void wait_for_write(const Step& step, const Rank& rank) {
+    if (rank.written == none<TaskId>) return;
+    const TaskSpec spec = host_task("wait for checkpoint", step.last_update);
+    const TaskId call = editor_.own_call(step.last_update);
+    engine_.wait(editor_.edit().insert(spec, call, Place::after), rank.written);
+  }
+
+  /// On the thread of the update.
+  [[nodiscard]] TaskSpec host_task(std::string_view name, TaskId update) {
+    TaskSpec spec;
+    spec.lane = editor_.graph().lane_id(editor_.own_call(update));
+    spec.work = editor_.edit().add_work(name, TaskKind::host);
+    spec.kind = TaskKind::host;
+    spec.phase = Phase::update;
+    spec.step = editor_.graph().step(update);
+    spec.provenance = Provenance::assumed;
+    return spec;
   }
 
   LaneId writer_of(Rank& rank, TaskId like) {
@@ -239,7 +302,8 @@ std::string note_of(const Settings& settings, std::size_t saves) {
                   settings.blocking ? "blocking" : "asynchronous", settings.bytes * 1e-6,
                   settings.counted, settings.copy_ns() * 1e-6, settings.write_ns() * 1e-6);
   note += settings.every == 1
-              ? fmt::format(", after each of {} updates", saves)
+              ? fmt::format("{} of {} {}", settings.blocking ? ", after each" : ", beside each",
+                            saves, settings.blocking ? "updates" : "steps as in a long run")
               : fmt::format(
                     "; of one in {} steps, each of {} steps carries its share: the answer is "
                     "the mean step",
@@ -283,16 +347,15 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 constexpr std::array<std::string_view, 6> assumptions = {
     "A save is parameters and optimizer states: 4 bytes and 8 (Adam), 4 (momentum) or none per "
     "parameter, by the operators of the recorded update, else by the optimizer's name, else Adam.",
-    "The answer is the mean step of a long run: every recorded step carries its share of a save.",
+    "The answer is the mean step of a long run: every recorded step carries its share of a save; "
+    "async: the save before the first recorded step runs beside it, the one after the last does "
+    "not count.",
     "async: host memory for one snapshot is pinned beforehand; the next update waits until the "
     "snapshot has left, the next save until it is written.",
     "blocking: copies go to pageable memory, and the thread of the update writes.",
     "One rank saves for all (ranks=first); the others meet it at their next collective.",
     "The recorded steps save nothing themselves."};
-constexpr std::array<std::string_view, 5> ignores = {
-    "where saves come faster than storage takes them, a recording of two steps ends before the "
-    "wait "
-    "is felt: the note says how short steps can be",
+constexpr std::array<std::string_view, 4> ignores = {
     "kernels beside the copies: on an H100 they took up to 15 % longer",
     "the processor and the memory that the writer takes from the step",
     "opening, naming and deleting files, and barriers around a save",
@@ -308,12 +371,12 @@ constexpr OptimizationInfo info = {
         "J. Mohan, A. Phanishayee, V. Chidambaram, CheckFreq: Frequent, Fine-Grained DNN "
         "Checkpointing, FAST 2021; M. Wan et al., ByteCheckpoint, NSDI 2025",
     .recipe =
-        "After the last update kernel of each step a copy of the N-th part of the state to the "
-        "host "
-        "is put on a stream of its own and a host task that writes it on a thread of its own. The "
+        "Where the first recorded step begins, and after the last update kernel of each step but "
+        "the last, a copy of the N-th part of the state to the host is put on a stream of its own "
+        "and a host task that writes it on a thread of its own. The "
         "first kernel of the next update waits for the copy, the next copy for the write. A whole "
         "copy that outlasts a pass holds up one update in N. Blocking: the write stands on the "
-        "thread of the update and waits for the copy.",
+        "thread of the update, after every step, and waits for the copy.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "storage: bytes of one checkpoint / seconds of writing it.",

@@ -1,7 +1,8 @@
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "tests/models/toy_run.h"
+#include "tests/models/training_job.h"
 
 namespace foretrace::optimizations {
 extern const OptimizationInfo gradient_accumulation;
@@ -135,4 +136,73 @@ TEST_CASE("gradient_accumulation: declines without a backward pass") {
   const auto declined = apply_to(run.build(), gradient_accumulation, {{"steps", "2"}});
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
+}
+
+namespace {
+
+// Two streams; a collective in the forward part and one at the end of the backward part.
+foretrace::TaskGraph with_collectives(foretrace::CollectiveKind forward,
+                                      foretrace::CollectiveKind backward) {
+  ToyRun run;
+  const auto own = run.stream();
+  const auto network = run.add_stream(9);
+  const auto collective = [&](foretrace::CollectiveKind kind, foretrace::TaskId source) {
+    run.use_stream(network);
+    const auto task = run.kernel({.name = "ncclKernel",
+                                  .duration_ns = 30,
+                                  .phase = Phase::communication,
+                                  .launch_ns = 2,
+                                  .kind = foretrace::TaskKind::collective,
+                                  .collective = kind,
+                                  .communicator = 0,
+                                  .bytes = 1 << 20});
+    run.wait_for(task, source);
+    run.use_stream(own);
+    return task;
+  };
+  const auto begin = run.kernel({.name = "forward", .duration_ns = 10, .launch_ns = 2});
+  const auto met = collective(forward, begin);
+  run.wait_for(run.kernel({.name = "top", .duration_ns = 10, .launch_ns = 2}), met);
+  const auto back =
+      run.kernel({.name = "backward", .duration_ns = 20, .phase = Phase::backward, .launch_ns = 2});
+  const auto reduced = collective(backward, back);
+  run.kernel({.name = "bottom", .duration_ns = 20, .phase = Phase::backward, .launch_ns = 2});
+  run.wait_for(
+      run.kernel({.name = "update", .duration_ns = 5, .phase = Phase::update, .launch_ns = 2}),
+      reduced);
+  run.builder().add_communicator({"world", 2, {0, 1}});
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("gradient_accumulation: passes that communicate more than gradients are declined") {
+  using Kind = foretrace::CollectiveKind;
+  for (const auto& [forward, backward] : {std::pair{Kind::all_to_all, Kind::all_reduce},
+                                          {Kind::broadcast, Kind::all_to_all},
+                                          {Kind::all_gather, Kind::reduce_scatter},
+                                          {Kind::all_reduce, Kind::all_reduce}}) {
+    const auto graph = with_collectives(forward, backward);
+    const auto declined = apply_to(graph, gradient_accumulation, {{"steps", "4"}});
+    REQUIRE_FALSE(declined.ok());
+    CHECK(declined.error().code == ErrorCode::no_match);
+    CHECK(declined.error().message.find("1 collective") == 0);
+    CHECK(span_ns(after(graph, gradient_accumulation, {{"steps", "1"}})) == span_ns(graph));
+  }
+  const auto four = after(with_collectives(Kind::broadcast, Kind::all_reduce),
+                          gradient_accumulation, {{"steps", "4"}});
+  CHECK(count_of(four, "backward") == 4);
+  CHECK(count_of(four, "ncclKernel") == 2);
+}
+
+TEST_CASE("gradient_accumulation: ranks that meet in all-reduces of gradients reduce them once") {
+  const auto graph = foretrace::test::training_job(
+      {.steps = 1,
+       .reduces = {{.bytes = 4'000'000, .ns = 1'000'000, .after = 3},
+                   {.bytes = 4'000'000, .ns = 1'000'000, .after = 6}}});
+  CHECK(span_ns(graph) == 12'000'000);
+  const auto three = after(graph, gradient_accumulation, {{"steps", "3"}});
+  CHECK(count_of(three, "fwd") == 2 * 3);
+  CHECK(count_of(three, "all_reduce") == 2);
+  CHECK(span_ns(three) == 12'000'000 + 2 * 10'000'000);
 }
