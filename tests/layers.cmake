@@ -117,7 +117,7 @@ set(table
   "apps/report/sections/what_if   | sim/* trace/* models/* apps/driver/* apps/report apps/report/sections"
   "apps/report/sections/cluster   | sim/* trace/* models/* apps/driver/* apps/report apps/report/sections"
   "apps/report/sections/validation | sim/* trace/* models/* apps/driver/* apps/report apps/report/sections"
-  "apps/report/pages             | apps/report"
+  "apps/report/pages             | sim/core apps/report"
   "apps/report/schedule          | sim/core apps/driver/scheduler apps/driver/scheduler/* apps/report apps/report/svg"
   "apps/report/sweep             | sim/core apps/driver/sweep apps/driver/sweep/space apps/driver/sweep/methods apps/report apps/report/svg"
   "apps/python                   | sim/* trace/* models/* apps/driver/* apps/report/*"
