@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "models/schedules/execution.h"
+
 namespace foretrace {
 namespace {
 
@@ -77,8 +79,8 @@ Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<Blo
   const StepParts parts = step_parts(job, blocks, times, scale);
   Estimate result;
   result.times = parts.times;
-  result.pipeline_ns = job.schedule->makespan(parts.times);
-  result.is_exact = job.schedule->is_exact(parts.times);
+  result.pipeline_ns = makespan_of(*job.schedule, parts.times);
+  result.is_exact = is_exact(*job.schedule, parts.times);
   const StepEnd end = step_end(parts);
   result.step_ns = result.pipeline_ns + end.total();
 

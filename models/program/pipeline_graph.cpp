@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/graph/graph_builder.h"
+#include "models/program/step_tasks.h"
 
 namespace foretrace {
 namespace {
@@ -40,9 +40,7 @@ class Builder {
 
  private:
   [[nodiscard]] TaskId add(LaneId lane, WorkId work, Phase phase, std::uint32_t slot);
-  void after(TaskId task, TaskId source, DependencyKind kind);
   [[nodiscard]] TaskId sent(TaskId from, std::uint32_t position, bool is_forward);
-  [[nodiscard]] WorkId work(std::string_view name, TaskKind kind, CollectiveKind collective);
   [[nodiscard]] std::size_t cell(std::uint32_t position, std::uint32_t micro_batch) const {
     return std::size_t{position} * shape_.micro_batches + micro_batch;
   }
@@ -50,7 +48,7 @@ class Builder {
   const ScheduleInfo& schedule_;
   ScheduleShape shape_;
   bool sends_beside_;
-  GraphBuilder builder_;
+  StepTasks tasks_;
   std::vector<std::uint32_t> slot_;
   std::vector<LaneId> compute_;
   std::vector<LaneId> forward_sends_;
@@ -65,42 +63,30 @@ class Builder {
   std::vector<TaskId> last_;  ///< per stage
 };
 
-WorkId Builder::work(std::string_view name, TaskKind kind, CollectiveKind collective) {
-  Work description;
-  description.name = builder_.add_name(name);
-  description.kind = kind;
-  description.collective = collective;
-  return builder_.add_work(description);
-}
-
 void Builder::lanes(std::uint32_t multiplicity) {
   for (std::uint32_t stage = 0; stage < shape_.stages; ++stage) {
     const auto rank = static_cast<std::int32_t>(stage);
     const auto lane = [&](LaneKind kind, std::int64_t number, std::string_view name) {
-      Lane description;
-      description.kind = kind;
-      description.rank = rank;
-      description.device = 0;
-      description.number = number;
-      description.name = name;
-      return builder_.add_lane(description);
+      return tasks_.lane(kind, number, rank, name);
     };
     compute_.push_back(lane(LaneKind::stream, 0, "computation"));
     if (sends_beside_) {
       forward_sends_.push_back(lane(LaneKind::channel, 1, "activations to the next stage"));
       backward_sends_.push_back(lane(LaneKind::channel, 2, "gradients to the stage before"));
     }
-    builder_.add_rank_class({static_cast<std::int32_t>(stage * multiplicity), multiplicity});
+    tasks_.builder.add_rank_class({static_cast<std::int32_t>(stage * multiplicity), multiplicity});
   }
   for (std::uint32_t chunk = 0; chunk < shape_.chunks; ++chunk) {
     const std::string suffix = shape_.chunks > 1 ? fmt::format(", chunk {}", chunk) : "";
-    forward_works_.push_back(work("forward" + suffix, TaskKind::kernel, CollectiveKind::none));
-    backward_works_.push_back(work("backward" + suffix, TaskKind::kernel, CollectiveKind::none));
+    forward_works_.push_back(
+        tasks_.work("forward" + suffix, TaskKind::kernel, CollectiveKind::none));
+    backward_works_.push_back(
+        tasks_.work("backward" + suffix, TaskKind::kernel, CollectiveKind::none));
     weight_works_.push_back(
-        work("gradients of weights" + suffix, TaskKind::kernel, CollectiveKind::none));
+        tasks_.work("gradients of weights" + suffix, TaskKind::kernel, CollectiveKind::none));
   }
-  send_forward_work_ = work("send activations", TaskKind::transfer, CollectiveKind::send);
-  send_backward_work_ = work("send gradients", TaskKind::transfer, CollectiveKind::send);
+  send_forward_work_ = tasks_.work("send activations", TaskKind::transfer, CollectiveKind::send);
+  send_backward_work_ = tasks_.work("send gradients", TaskKind::transfer, CollectiveKind::send);
   const std::size_t cells = std::size_t{shape_.stages} * shape_.chunks * shape_.micro_batches;
   forward_out_.assign(cells, none<TaskId>);
   backward_out_.assign(cells, none<TaskId>);
@@ -108,19 +94,8 @@ void Builder::lanes(std::uint32_t multiplicity) {
 }
 
 TaskId Builder::add(LaneId lane, WorkId work, Phase phase, std::uint32_t slot) {
-  TaskSpec spec;
-  spec.lane = lane;
-  spec.work = work;
-  spec.kind = builder_.context().works[index(work)].kind;
-  spec.phase = phase;
-  spec.provenance = Provenance::roofline;
   slot_.push_back(slot);
-  return builder_.add_task(spec);
-}
-
-void Builder::after(TaskId task, TaskId source, DependencyKind kind) {
-  if (source == none<TaskId>) return;
-  builder_.add_dependency({end_of(source), task, kind});
+  return tasks_.add(lane, work, phase, 0);
 }
 
 TaskId Builder::sent(TaskId from, std::uint32_t position, bool is_forward) {
@@ -133,7 +108,7 @@ TaskId Builder::sent(TaskId from, std::uint32_t position, bool is_forward) {
       add(is_forward ? forward_sends_[stage] : backward_sends_[stage],
           is_forward ? send_forward_work_ : send_backward_work_, Phase::communication,
           position_slot(is_forward ? position : to, is_forward ? send_forward : send_backward));
-  after(task, from, DependencyKind::data);
+  tasks_.after(task, from, DependencyKind::data);
   return task;
 }
 
@@ -147,13 +122,13 @@ void Builder::step(const PlacedStep& placed) {
     case StepKind::forward:
       task =
           add(lane, forward_works_[placed.step.chunk], Phase::forward, position_slot(q, forward));
-      if (q > 0) after(task, forward_out_[cell(q - 1, m)], DependencyKind::data);
+      if (q > 0) tasks_.after(task, forward_out_[cell(q - 1, m)], DependencyKind::data);
       forward_out_[cell(q, m)] = q < last ? sent(task, q, true) : task;
       break;
     case StepKind::backward:
       task = add(lane, backward_works_[placed.step.chunk], Phase::backward,
                  position_slot(q, backward));
-      if (q < last) after(task, backward_out_[cell(q + 1, m)], DependencyKind::data);
+      if (q < last) tasks_.after(task, backward_out_[cell(q + 1, m)], DependencyKind::data);
       backward_out_[cell(q, m)] = q > 0 ? sent(task, q, false) : task;
       break;
     case StepKind::weights:
@@ -166,33 +141,29 @@ void Builder::step(const PlacedStep& placed) {
 
 // Gradients, a meeting of all stages for their norm, the update, parameters.
 void Builder::end() {
-  const WorkId reduce = work("reduce gradients", TaskKind::collective, CollectiveKind::all_reduce);
+  const WorkId reduce =
+      tasks_.work("reduce gradients", TaskKind::collective, CollectiveKind::all_reduce);
   const WorkId meet =
-      work("meet for the norm of gradients", TaskKind::collective, CollectiveKind::barrier);
-  const WorkId step = work("optimizer", TaskKind::kernel, CollectiveKind::none);
+      tasks_.work("meet for the norm of gradients", TaskKind::collective, CollectiveKind::barrier);
+  const WorkId step = tasks_.work("optimizer", TaskKind::kernel, CollectiveKind::none);
   const WorkId collect =
-      work("collect parameters", TaskKind::collective, CollectiveKind::all_gather);
+      tasks_.work("collect parameters", TaskKind::collective, CollectiveKind::all_gather);
   std::vector<TaskId> reduced;
   for (std::uint32_t stage = 0; stage < shape_.stages; ++stage) {
     reduced.push_back(
         add(compute_[stage], reduce, Phase::communication, stage_slot(shape_, stage, gradients)));
   }
   // One task of length 0 on a lane of its own joins them: 2n edges instead of n squared.
-  Lane join;
-  join.kind = LaneKind::channel;
-  join.device = 0;
-  join.number = 3;
-  join.name = "meeting of all stages";
-  const LaneId lane = builder_.add_lane(join);
+  const LaneId lane = tasks_.lane(LaneKind::channel, 3, 0, "meeting of all stages");
   const TaskId met = add(lane, meet, Phase::communication, zero_slot(shape_));
   for (const TaskId task : reduced) {
     // NOLINTNEXTLINE(readability-suspicious-call-argument): the meeting waits for each
-    after(met, task, DependencyKind::rendezvous);
+    tasks_.after(met, task, DependencyKind::rendezvous);
   }
   for (std::uint32_t stage = 0; stage < shape_.stages; ++stage) {
     const TaskId updated =
         add(compute_[stage], step, Phase::update, stage_slot(shape_, stage, update));
-    after(updated, met, DependencyKind::rendezvous);
+    tasks_.after(updated, met, DependencyKind::rendezvous);
     static_cast<void>(
         add(compute_[stage], collect, Phase::communication, stage_slot(shape_, stage, parameters)));
   }
@@ -200,7 +171,7 @@ void Builder::end() {
 
 Result<PipelineTopology> Builder::build() && {
   std::vector<TaskId> new_id;
-  auto graph = std::move(builder_).build(new_id);
+  auto graph = std::move(tasks_.builder).build(new_id);
   if (!graph.ok()) return std::move(graph).error();
   PipelineTopology topology;
   topology.schedule = &schedule_;

@@ -7,8 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "models/program/step_tasks.h"
 #include "models/schedules/execution.h"
-#include "sim/graph/graph_builder.h"
+#include "sim/core/random.h"
 
 namespace foretrace {
 namespace {
@@ -16,18 +17,10 @@ namespace {
 // Ids of points are 32 bits.
 constexpr std::uint64_t most_tasks = 1ULL << 30U;
 
-// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): any number gives a random one.
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31U);
-}
-
 // Nearly normal with mean 0 and deviation 1: four numbers of 16 bits, whose sum has a variance of
 // 4 / 12. The same on every machine.
 double scatter(std::uint64_t number) {
-  const std::uint64_t bits = mixed(number);
+  const std::uint64_t bits = mixed_bits(number);
   double sum = 0;
   for (unsigned i = 0; i < 64; i += 16) {
     sum += static_cast<double>((bits >> i) & 0xffffU) / 65535.0 - 0.5;
@@ -69,10 +62,7 @@ class Unfolding {
   }
   [[nodiscard]] std::uint32_t pieces_of(std::uint32_t q, bool backward) const;
   [[nodiscard]] std::uint64_t task_count(std::size_t steps) const;
-  [[nodiscard]] WorkId work(std::string_view name, TaskKind kind, CollectiveKind collective);
-  [[nodiscard]] TaskId add(LaneId lane, WorkId work, Phase phase, std::int64_t ns);
   [[nodiscard]] std::int64_t jittered(std::uint32_t rank, std::int64_t ns);
-  void after(TaskId task, TaskId source, DependencyKind kind);
   void lanes();
   void step(const PlacedStep& placed);
   void pass(const PlacedStep& placed, std::uint32_t copy);
@@ -87,7 +77,7 @@ class Unfolding {
   ScheduleShape shape_;
   std::uint32_t tensor_;
   std::uint32_t copies_;
-  GraphBuilder builder_;
+  StepTasks tasks_;
   std::vector<LaneId> compute_;         ///< per rank
   std::vector<LaneId> sends_;           ///< per rank, each way
   std::vector<LaneId> meeting_;         ///< per tensor group
@@ -119,45 +109,16 @@ std::uint64_t Unfolding::task_count(std::size_t steps) const {
   return steps * std::uint64_t{copies_} * (most * (tensor_ + 1ULL) + tensor_);
 }
 
-WorkId Unfolding::work(std::string_view name, TaskKind kind, CollectiveKind collective) {
-  Work description;
-  description.name = builder_.add_name(name);
-  description.kind = kind;
-  description.collective = collective;
-  return builder_.add_work(description);
-}
-
-TaskId Unfolding::add(LaneId lane, WorkId work, Phase phase, std::int64_t ns) {
-  TaskSpec spec;
-  spec.lane = lane;
-  spec.work = work;
-  spec.kind = builder_.context().works[index(work)].kind;
-  spec.phase = phase;
-  spec.duration_ns = ns;
-  spec.provenance = Provenance::roofline;
-  return builder_.add_task(spec);
-}
-
-void Unfolding::after(TaskId task, TaskId source, DependencyKind kind) {
-  if (source != none<TaskId>) builder_.add_dependency({end_of(source), task, kind});
-}
-
 std::int64_t Unfolding::jittered(std::uint32_t rank, std::int64_t ns) {
   double factor = speed_[rank];
-  if (jitter_.passes > 0) factor += jitter_.passes * scatter(mixed(jitter_.seed) + ++draws_);
+  if (jitter_.passes > 0) factor += jitter_.passes * scatter(mixed_bits(jitter_.seed) + ++draws_);
   return std::llround(static_cast<double>(ns) * std::max(0.1, factor));
 }
 
 void Unfolding::lanes() {
   const auto lane = [this](LaneKind kind, std::int64_t number, std::uint32_t rank,
                            std::string_view name) {
-    Lane description;
-    description.kind = kind;
-    description.rank = static_cast<std::int32_t>(rank);
-    description.device = 0;
-    description.number = number;
-    description.name = name;
-    return builder_.add_lane(description);
+    return tasks_.lane(kind, number, static_cast<std::int32_t>(rank), name);
   };
   const std::uint32_t ranks = shape_.stages * copies_ * tensor_;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -167,14 +128,14 @@ void Unfolding::lanes() {
       sends_.push_back(lane(LaneKind::channel, 2, rank, "gradients to the stage before"));
     }
     if (rank % tensor_ == 0) meeting_.push_back(lane(LaneKind::channel, 3, rank, "tensor group"));
-    builder_.add_rank_class({static_cast<std::int32_t>(rank), 1});
-    speed_.push_back(1 + jitter_.ranks * scatter(mixed(~jitter_.seed) + rank));
+    tasks_.builder.add_rank_class({static_cast<std::int32_t>(rank), 1});
+    speed_.push_back(1 + jitter_.ranks * scatter(mixed_bits(~jitter_.seed) + rank));
   }
-  pass_works_ = {work("forward", TaskKind::kernel, CollectiveKind::none),
-                 work("backward", TaskKind::kernel, CollectiveKind::none),
-                 work("gradients of weights", TaskKind::kernel, CollectiveKind::none)};
-  meet_work_ = work("tensor group meets", TaskKind::collective, CollectiveKind::barrier);
-  send_work_ = work("send to a neighbour", TaskKind::transfer, CollectiveKind::send);
+  pass_works_ = {tasks_.work("forward", TaskKind::kernel, CollectiveKind::none),
+                 tasks_.work("backward", TaskKind::kernel, CollectiveKind::none),
+                 tasks_.work("gradients of weights", TaskKind::kernel, CollectiveKind::none)};
+  meet_work_ = tasks_.work("tensor group meets", TaskKind::collective, CollectiveKind::barrier);
+  send_work_ = tasks_.work("send to a neighbour", TaskKind::transfer, CollectiveKind::send);
   last_.assign(ranks, none<TaskId>);
   met_.assign(ranks, none<TaskId>);
   const std::size_t cells = cell(shape_.stages * shape_.chunks, 0, 0);
@@ -192,20 +153,20 @@ void Unfolding::piece(const PlacedStep& placed, std::uint32_t copy, std::int64_t
   const Phase phase = placed.step.kind == StepKind::forward ? Phase::forward : Phase::backward;
   for (std::uint32_t t = 0; t < tensor_; ++t) {
     const std::uint32_t rank = rank_of(placed.stage, copy, t);
-    const TaskId task = add(compute_[rank], what, phase, jittered(rank, ns));
-    after(task, met_[rank], DependencyKind::rendezvous);
+    const TaskId task = tasks_.add(compute_[rank], what, phase, jittered(rank, ns));
+    tasks_.after(task, met_[rank], DependencyKind::rendezvous);
     if (first && placed.step.kind == StepKind::forward && q > 0) {
-      after(task, forward_out_[cell(q - 1, m, copy) + t], DependencyKind::data);
+      tasks_.after(task, forward_out_[cell(q - 1, m, copy) + t], DependencyKind::data);
     } else if (first && backward && q < last) {
-      after(task, backward_out_[cell(q + 1, m, copy) + t], DependencyKind::data);
+      tasks_.after(task, backward_out_[cell(q + 1, m, copy) + t], DependencyKind::data);
     }
     last_[rank] = task;
   }
   if (tensor_ == 1) return;
   const std::uint32_t leader = rank_of(placed.stage, copy, 0);
-  const TaskId met = add(meeting_[leader / tensor_], meet_work_, Phase::communication, 0);
+  const TaskId met = tasks_.add(meeting_[leader / tensor_], meet_work_, Phase::communication, 0);
   for (std::uint32_t t = 0; t < tensor_; ++t) {
-    after(met, last_[leader + t], DependencyKind::rendezvous);
+    tasks_.after(met, last_[leader + t], DependencyKind::rendezvous);
     met_[leader + t] = met;
   }
 }
@@ -223,9 +184,9 @@ void Unfolding::send(const PlacedStep& placed, std::uint32_t copy) {
     const std::uint32_t rank = rank_of(placed.stage, copy, t);
     TaskId done = tensor_ > 1 ? met_[rank] : last_[rank];
     if (leaves) {
-      const TaskId task = add(sends_[2 * rank + (is_forward ? 0 : 1)], send_work_,
-                              Phase::communication, times[is_forward ? q : other]);
-      after(task, done, DependencyKind::data);
+      const TaskId task = tasks_.add(sends_[2 * rank + (is_forward ? 0 : 1)], send_work_,
+                                     Phase::communication, times[is_forward ? q : other]);
+      tasks_.after(task, done, DependencyKind::data);
       done = task;
     }
     out[cell(q, placed.step.micro_batch, copy) + t] = done;
@@ -255,41 +216,37 @@ void Unfolding::step(const PlacedStep& placed) {
 // Copies of a part of the model add up its gradients, all ranks meet for their norm, every rank
 // updates and collects.
 void Unfolding::end() {
-  Lane join;
-  join.kind = LaneKind::channel;
-  join.device = 0;
-  join.number = 4;
-  join.name = "meetings of copies";
-  const LaneId lane = builder_.add_lane(join);
-  const WorkId meet = work("copies meet", TaskKind::collective, CollectiveKind::barrier);
-  const WorkId reduce = work("reduce gradients", TaskKind::collective, CollectiveKind::all_reduce);
-  const WorkId update = work("optimizer", TaskKind::kernel, CollectiveKind::none);
+  const LaneId lane = tasks_.lane(LaneKind::channel, 4, 0, "meetings of copies");
+  const WorkId meet = tasks_.work("copies meet", TaskKind::collective, CollectiveKind::barrier);
+  const WorkId reduce =
+      tasks_.work("reduce gradients", TaskKind::collective, CollectiveKind::all_reduce);
+  const WorkId update = tasks_.work("optimizer", TaskKind::kernel, CollectiveKind::none);
   const WorkId collect =
-      work("collect parameters", TaskKind::collective, CollectiveKind::all_gather);
+      tasks_.work("collect parameters", TaskKind::collective, CollectiveKind::all_gather);
   std::vector<TaskId> reduced;
   for (std::uint32_t stage = 0; stage < shape_.stages; ++stage) {
     for (std::uint32_t t = 0; t < tensor_; ++t) {
       // A lane of its own each: they meet in any order.
-      join.number = 5 + std::int64_t{stage} * tensor_ + t;
-      const LaneId own = builder_.add_lane(join);
-      const TaskId met = add(own, meet, Phase::communication, 0);
+      const LaneId own = tasks_.lane(LaneKind::channel, 5 + std::int64_t{stage} * tensor_ + t, 0,
+                                     "meetings of copies");
+      const TaskId met = tasks_.add(own, meet, Phase::communication, 0);
       for (std::uint32_t copy = 0; copy < copies_; ++copy) {
-        after(met, last_[rank_of(stage, copy, t)], DependencyKind::rendezvous);
+        tasks_.after(met, last_[rank_of(stage, copy, t)], DependencyKind::rendezvous);
       }
-      const TaskId task = add(own, reduce, Phase::communication, parts_.gradients[stage]);
+      const TaskId task = tasks_.add(own, reduce, Phase::communication, parts_.gradients[stage]);
       reduced.push_back(task);
     }
   }
-  const TaskId all = add(lane, meet, Phase::communication, 0);
-  for (const TaskId task : reduced) after(all, task, DependencyKind::rendezvous);
+  const TaskId all = tasks_.add(lane, meet, Phase::communication, 0);
+  for (const TaskId task : reduced) tasks_.after(all, task, DependencyKind::rendezvous);
   for (std::uint32_t rank = 0; rank < compute_.size(); ++rank) {
     const std::uint32_t stage = rank / (copies_ * tensor_);
     const TaskId task =
-        add(compute_[rank], update, Phase::update, jittered(rank, parts_.update[stage]));
-    after(task, all, DependencyKind::rendezvous);
+        tasks_.add(compute_[rank], update, Phase::update, jittered(rank, parts_.update[stage]));
+    tasks_.after(task, all, DependencyKind::rendezvous);
     if (parts_.parameters[stage] > 0) {
       static_cast<void>(
-          add(compute_[rank], collect, Phase::communication, parts_.parameters[stage]));
+          tasks_.add(compute_[rank], collect, Phase::communication, parts_.parameters[stage]));
     }
   }
 }
@@ -308,7 +265,7 @@ Result<TaskGraph> Unfolding::build() {
   lanes();
   for (const PlacedStep& placed : *sequence) step(placed);
   if (job_.trains()) end();
-  return std::move(builder_).build();
+  return std::move(tasks_.builder).build();
 }
 
 }  // namespace

@@ -43,39 +43,6 @@ std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t /*stag
   return steps;
 }
 
-// The slowest stage works without a pause; one chunk of every other stage comes before it and one
-// after it, each way.
-std::int64_t makespan(const PipelineTimes& times) {
-  const std::size_t stages = times.shape.stages;
-  const std::int64_t m = times.shape.micro_batches;
-  std::int64_t all = 0;
-  std::int64_t slowest = 0;
-  for (std::size_t stage = 0; stage < stages; ++stage) {
-    std::int64_t one = 0;
-    for (std::size_t q = stage; q < times.forward.size(); q += stages) {
-      one += times.forward[q] + times.backward[q];
-    }
-    all += one;
-    slowest = std::max(slowest, one);
-  }
-  std::int64_t sends = 0;
-  for (std::size_t q = 0; q + 1 < stages; ++q) {
-    if (q < times.send_forward.size()) sends += times.send_forward[q];
-    if (q < times.send_backward.size()) sends += times.send_backward[q];
-  }
-  return m * slowest + (all - slowest) / static_cast<std::int64_t>(times.shape.chunks) + sends;
-}
-
-bool is_exact(const PipelineTimes& times) {
-  const auto equal = [](const std::vector<std::int64_t>& values, std::int64_t wanted) {
-    return std::all_of(values.begin(), values.end(),
-                       [wanted](std::int64_t value) { return value == wanted; });
-  };
-  return equal(times.forward, times.forward.front()) &&
-         equal(times.backward, times.backward.front()) && equal(times.send_forward, 0) &&
-         equal(times.send_backward, 0);
-}
-
 std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t /*stage*/) {
   return shape.micro_batches * shape.chunks;
 }
@@ -84,19 +51,17 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "there are at least as many micro-batches as stages",
     "activations of all micro-batches are held until backward begins"};
 
-constexpr ScheduleInfo info = {"breadth_first",
-                               "all micro-batches of a chunk, then the next chunk",
-                               "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023",
-                               assumptions,
-                               false,
-                               false,
-                               1,
-                               1024,
-                               check,
-                               order,
-                               makespan,
-                               is_exact,
-                               in_flight};
+constexpr ScheduleInfo info = {
+    .name = "breadth_first",
+    .summary = "all micro-batches of a chunk, then the next chunk",
+    .paper = "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023",
+    .assumptions = assumptions,
+    .most_chunks = 1024,
+    .check = check,
+    .order = order,
+    .makespan = slowest_stage_makespan,
+    .is_exact = passes_are_equal,
+    .in_flight = in_flight};
 
 }  // namespace
 }  // namespace foretrace::schedules::breadth_first_parts

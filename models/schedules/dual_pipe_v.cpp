@@ -14,11 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "models/schedules/execution.h"
-
-namespace foretrace::schedules {
-extern const ScheduleInfo dual_pipe_v;
-}  // namespace foretrace::schedules
+#include "models/schedules/schedule.h"
 
 namespace foretrace::schedules::dual_pipe_v_parts {
 namespace {
@@ -111,28 +107,22 @@ std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t stage)
   return pairs.take();
 }
 
-std::int64_t makespan(const PipelineTimes& times) { return executed_makespan(dual_pipe_v, times); }
-
-bool is_exact(const PipelineTimes& /*times*/) { return true; }
-
 constexpr std::array<std::string_view, 2> assumptions = {
     "there are at least twice as many micro-batches as stages",
     "a pair of a forward and a backward pass takes the sum of both"};
 
 constexpr ScheduleInfo info = {
-    "dual_pipe_v",
-    "two chunks per stage in the form of a V, forward passes paired with backward passes",
-    "DeepSeek-AI, DeepSeek-V3 Technical Report, 2024; github.com/deepseek-ai/DualPipe",
-    assumptions,
-    true,
-    true,
-    2,
-    2,
-    check,
-    order,
-    makespan,
-    is_exact,
-    nullptr};
+    .name = "dual_pipe_v",
+    .summary =
+        "two chunks per stage in the form of a V, forward passes paired with backward passes",
+    .paper = "DeepSeek-AI, DeepSeek-V3 Technical Report, 2024; github.com/deepseek-ai/DualPipe",
+    .assumptions = assumptions,
+    .splits_backward = true,
+    .folds = true,
+    .least_chunks = 2,
+    .most_chunks = 2,
+    .check = check,
+    .order = order};
 
 }  // namespace
 }  // namespace foretrace::schedules::dual_pipe_v_parts

@@ -136,8 +136,7 @@ Result<std::vector<PlacedStep>> sequence_of(const ScheduleInfo& schedule,
   return deadlock(schedule, shape, orders, next, done);
 }
 
-Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
-                 const std::vector<PlacedStep>& sequence) {
+Executed execute(const PipelineTimes& times, const std::vector<PlacedStep>& sequence) {
   const ScheduleShape& shape = times.shape;
   const std::uint32_t last = shape.stages * shape.chunks - 1;
   const std::size_t m = shape.micro_batches;
@@ -164,15 +163,19 @@ Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
       case StepKind::weights: free += times.weights[q]; break;
     }
   }
-  static_cast<void>(schedule);
   result.makespan_ns = *std::max_element(result.stage_end_ns.begin(), result.stage_end_ns.end());
   return result;
 }
 
-std::int64_t executed_makespan(const ScheduleInfo& schedule, const PipelineTimes& times) {
+std::int64_t makespan_of(const ScheduleInfo& schedule, const PipelineTimes& times) {
+  if (schedule.makespan != nullptr) return schedule.makespan(times);
   const auto sequence = sequence_of(schedule, times.shape, orders_of(schedule, times.shape));
   FORETRACE_CHECK(sequence.ok());
-  return execute(schedule, times, *sequence).makespan_ns;
+  return execute(times, *sequence).makespan_ns;
+}
+
+bool is_exact(const ScheduleInfo& schedule, const PipelineTimes& times) {
+  return schedule.is_exact == nullptr || schedule.is_exact(times);
 }
 
 std::string drawn(const ScheduleInfo& schedule, const ScheduleShape& shape) {

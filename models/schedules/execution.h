@@ -32,13 +32,13 @@ struct Executed {
   std::int64_t makespan_ns = 0;
 };
 /// A step starts when its stage is free and what it needs has arrived.
-[[nodiscard]] Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
-                               const std::vector<PlacedStep>& sequence);
+[[nodiscard]] Executed execute(const PipelineTimes& times, const std::vector<PlacedStep>& sequence);
 
-/// Time of all micro-batches: the makespan() of schedules without a formula. `times` fit the
-/// schedule.
-[[nodiscard]] std::int64_t executed_makespan(const ScheduleInfo& schedule,
-                                             const PipelineTimes& times);
+/// Time of all micro-batches: by the formula of the schedule, or by running the steps where it has
+/// none. `times` fit the schedule.
+[[nodiscard]] std::int64_t makespan_of(const ScheduleInfo& schedule, const PipelineTimes& times);
+/// Whether makespan_of() is what running the steps gives.
+[[nodiscard]] bool is_exact(const ScheduleInfo& schedule, const PipelineTimes& times);
 
 /// One line per stage: "F0 F1 B0 ...", chunks as letters.
 [[nodiscard]] std::string drawn(const ScheduleInfo& schedule, const ScheduleShape& shape);

@@ -42,8 +42,6 @@ std::int64_t makespan(const PipelineTimes& times) {
          sum(times.backward) + sum(times.send_backward) + others * longest(times.backward);
 }
 
-bool is_exact(const PipelineTimes& /*times*/) { return true; }
-
 std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t /*stage*/) {
   return shape.micro_batches;
 }
@@ -51,19 +49,13 @@ std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t /*stage*/) {
 constexpr std::array<std::string_view, 1> assumptions = {
     "activations of all micro-batches are held until backward begins"};
 
-constexpr ScheduleInfo info = {"gpipe",
-                               "all forward passes, then all backward passes",
-                               "Huang et al., GPipe, NeurIPS 2019",
-                               assumptions,
-                               false,
-                               false,
-                               1,
-                               1,
-                               nullptr,
-                               order,
-                               makespan,
-                               is_exact,
-                               in_flight};
+constexpr ScheduleInfo info = {.name = "gpipe",
+                               .summary = "all forward passes, then all backward passes",
+                               .paper = "Huang et al., GPipe, NeurIPS 2019",
+                               .assumptions = assumptions,
+                               .order = order,
+                               .makespan = makespan,
+                               .in_flight = in_flight};
 
 }  // namespace
 }  // namespace foretrace::schedules::gpipe_parts

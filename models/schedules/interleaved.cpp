@@ -57,39 +57,6 @@ std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t stage)
   return steps;
 }
 
-// The slowest stage works without a pause; the others add one chunk each way at both ends.
-std::int64_t makespan(const PipelineTimes& times) {
-  const std::size_t stages = times.shape.stages;
-  const std::int64_t m = times.shape.micro_batches;
-  const auto chunks = static_cast<std::int64_t>(times.shape.chunks);
-  std::int64_t all = 0;
-  std::int64_t slowest = 0;
-  for (std::size_t stage = 0; stage < stages; ++stage) {
-    std::int64_t one = 0;
-    for (std::size_t q = stage; q < times.forward.size(); q += stages) {
-      one += times.forward[q] + times.backward[q];
-    }
-    all += one;
-    slowest = std::max(slowest, one);
-  }
-  std::int64_t sends = 0;
-  for (std::size_t q = 0; q + 1 < stages; ++q) {
-    if (q < times.send_forward.size()) sends += times.send_forward[q];
-    if (q < times.send_backward.size()) sends += times.send_backward[q];
-  }
-  return m * slowest + (all - slowest) / chunks + sends;
-}
-
-bool is_exact(const PipelineTimes& times) {
-  const auto equal = [](const std::vector<std::int64_t>& values, std::int64_t wanted) {
-    return std::all_of(values.begin(), values.end(),
-                       [wanted](std::int64_t value) { return value == wanted; });
-  };
-  return equal(times.forward, times.forward.front()) &&
-         equal(times.backward, times.backward.front()) && equal(times.send_forward, 0) &&
-         equal(times.send_backward, 0);
-}
-
 std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t stage) {
   return std::min(shape.micro_batches * shape.chunks, warm_up(shape, stage) + 1);
 }
@@ -97,19 +64,17 @@ std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t stage) {
 constexpr std::array<std::string_view, 1> assumptions = {
     "the number of micro-batches is a multiple of the number of stages"};
 
-constexpr ScheduleInfo info = {"interleaved",
-                               "1F1B with several pieces of the model per stage",
-                               "Narayanan et al., Megatron-LM, SC 2021",
-                               assumptions,
-                               false,
-                               false,
-                               2,
-                               1024,
-                               check,
-                               order,
-                               makespan,
-                               is_exact,
-                               in_flight};
+constexpr ScheduleInfo info = {.name = "interleaved",
+                               .summary = "1F1B with several pieces of the model per stage",
+                               .paper = "Narayanan et al., Megatron-LM, SC 2021",
+                               .assumptions = assumptions,
+                               .least_chunks = 2,
+                               .most_chunks = 1024,
+                               .check = check,
+                               .order = order,
+                               .makespan = slowest_stage_makespan,
+                               .is_exact = passes_are_equal,
+                               .in_flight = in_flight};
 
 }  // namespace
 }  // namespace foretrace::schedules::interleaved_parts

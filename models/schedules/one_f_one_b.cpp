@@ -10,22 +10,13 @@
 #include <algorithm>
 #include <array>
 
-#include "models/schedules/schedule.h"
+#include "models/schedules/alternation.h"
 
 namespace foretrace::schedules::one_f_one_b_parts {
 namespace {
 
 std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t stage) {
-  const std::uint32_t m = shape.micro_batches;
-  const std::uint32_t warm = std::min(m, shape.stages - 1 - stage);
-  std::vector<ScheduleStep> steps;
-  steps.reserve(std::size_t{2} * m);
-  for (std::uint32_t i = 0; i < warm; ++i) steps.push_back({StepKind::forward, i, 0});
-  for (std::uint32_t i = 0; i < m; ++i) {
-    if (i + warm < m) steps.push_back({StepKind::forward, i + warm, 0});
-    steps.push_back({StepKind::backward, i, 0});
-  }
-  return steps;
+  return alternating(shape.micro_batches, shape.stages - 1 - stage);
 }
 
 std::int64_t at(const std::vector<std::int64_t>& times, std::size_t i) {
@@ -65,14 +56,7 @@ std::int64_t makespan(const PipelineTimes& times) {
 // Equal stages, at least as many micro-batches as stages, and sending that takes no time of its
 // own: (m + p - 1) (f + b).
 bool is_exact(const PipelineTimes& times) {
-  const auto equal = [](const std::vector<std::int64_t>& values, std::int64_t wanted) {
-    return std::all_of(values.begin(), values.end(),
-                       [wanted](std::int64_t value) { return value == wanted; });
-  };
-  return times.shape.micro_batches >= times.shape.stages &&
-         equal(times.forward, times.forward.front()) &&
-         equal(times.backward, times.backward.front()) && equal(times.send_forward, 0) &&
-         equal(times.send_backward, 0);
+  return times.shape.micro_batches >= times.shape.stages && passes_are_equal(times);
 }
 
 std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t stage) {
@@ -83,19 +67,14 @@ constexpr std::array<std::string_view, 1> assumptions = {
     "a stage holds as many micro-batches as there are stages from it to the last"};
 
 constexpr ScheduleInfo info = {
-    "1f1b",
-    "one forward, one backward: as few micro-batches in flight as possible",
-    "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021",
-    assumptions,
-    false,
-    false,
-    1,
-    1,
-    nullptr,
-    order,
-    makespan,
-    is_exact,
-    in_flight};
+    .name = "1f1b",
+    .summary = "one forward, one backward: as few micro-batches in flight as possible",
+    .paper = "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021",
+    .assumptions = assumptions,
+    .order = order,
+    .makespan = makespan,
+    .is_exact = is_exact,
+    .in_flight = in_flight};
 
 }  // namespace
 }  // namespace foretrace::schedules::one_f_one_b_parts

@@ -65,6 +65,37 @@ std::uint32_t stage_of(const ScheduleInfo& schedule, const ScheduleShape& shape,
   return back ? shape.stages - 1 - within : within;
 }
 
+bool passes_are_equal(const PipelineTimes& times) {
+  const auto equal = [](const std::vector<std::int64_t>& values, std::int64_t wanted) {
+    return std::all_of(values.begin(), values.end(),
+                       [wanted](std::int64_t value) { return value == wanted; });
+  };
+  return equal(times.forward, times.forward.front()) &&
+         equal(times.backward, times.backward.front()) && equal(times.send_forward, 0) &&
+         equal(times.send_backward, 0);
+}
+
+std::int64_t slowest_stage_makespan(const PipelineTimes& times) {
+  const std::size_t stages = times.shape.stages;
+  std::int64_t all = 0;
+  std::int64_t slowest = 0;
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    std::int64_t one = 0;
+    for (std::size_t q = stage; q < times.forward.size(); q += stages) {
+      one += times.forward[q] + times.backward[q];
+    }
+    all += one;
+    slowest = std::max(slowest, one);
+  }
+  std::int64_t sends = 0;
+  for (std::size_t q = 0; q + 1 < stages; ++q) {
+    if (q < times.send_forward.size()) sends += times.send_forward[q];
+    if (q < times.send_backward.size()) sends += times.send_backward[q];
+  }
+  return times.shape.micro_batches * slowest +
+         (all - slowest) / static_cast<std::int64_t>(times.shape.chunks) + sends;
+}
+
 std::uint32_t most_in_flight(std::span<const ScheduleStep> order) {
   std::uint32_t now = 0;
   std::uint32_t most = 0;

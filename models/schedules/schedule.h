@@ -58,8 +58,9 @@ struct ScheduleInfo {
   Status (*check)(const ScheduleShape& shape) = nullptr;
   /// Steps of one stage in order; every forward and backward of every chunk and micro-batch.
   std::vector<ScheduleStep> (*order)(const ScheduleShape& shape, std::uint32_t stage) = nullptr;
-  /// Time of all micro-batches by a formula; exact where is_exact says so.
+  /// Time of all micro-batches by a formula; null: by running the steps (makespan_of).
   std::int64_t (*makespan)(const PipelineTimes& times) = nullptr;
+  /// Where the formula gives what running the steps does; null: everywhere.
   bool (*is_exact)(const PipelineTimes& times) = nullptr;
   /// most_in_flight() of the order of a stage, without making it; null: it is made.
   std::uint32_t (*in_flight)(const ScheduleShape& shape, std::uint32_t stage) = nullptr;
@@ -80,6 +81,12 @@ namespace schedules {
 /// Stage that has this position.
 [[nodiscard]] std::uint32_t stage_of(const ScheduleInfo& schedule, const ScheduleShape& shape,
                                      std::uint32_t position);
+
+/// All passes alike, and sending takes no time of its own: where most formulas are exact.
+[[nodiscard]] bool passes_are_equal(const PipelineTimes& times);
+/// Chunks of a stage are `stages` positions apart. The slowest stage works without a pause; one
+/// chunk of every other stage comes before it and one after it, each way.
+[[nodiscard]] std::int64_t slowest_stage_makespan(const PipelineTimes& times);
 
 /// Most micro-batch chunks of a stage whose activations are held at once.
 [[nodiscard]] std::uint32_t most_in_flight(std::span<const ScheduleStep> order);

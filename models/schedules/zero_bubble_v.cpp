@@ -11,11 +11,7 @@
 // calibrate: nothing
 #include <array>
 
-#include "models/schedules/execution.h"
-
-namespace foretrace::schedules {
-extern const ScheduleInfo zero_bubble_v;
-}  // namespace foretrace::schedules
+#include "models/schedules/schedule.h"
 
 namespace foretrace::schedules::zero_bubble_v_parts {
 namespace {
@@ -91,31 +87,23 @@ std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t stage)
   return steps.take();
 }
 
-std::int64_t makespan(const PipelineTimes& times) {
-  return executed_makespan(zero_bubble_v, times);
-}
-
-bool is_exact(const PipelineTimes& /*times*/) { return true; }
-
 constexpr std::array<std::string_view, 2> assumptions = {
     "activations are held until the gradients of weights are done",
     "a step ends when the last stage does"};
 
 constexpr ScheduleInfo info = {
-    "zero_bubble_v",
-    "two chunks per stage in the form of a V with split backward passes: no pause in the memory of "
-    "1F1B",
-    "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024",
-    assumptions,
-    true,
-    true,
-    2,
-    2,
-    nullptr,
-    order,
-    makespan,
-    is_exact,
-    nullptr};
+    .name = "zero_bubble_v",
+    .summary =
+        "two chunks per stage in the form of a V with split backward passes: no pause in the "
+        "memory of "
+        "1F1B",
+    .paper = "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024",
+    .assumptions = assumptions,
+    .splits_backward = true,
+    .folds = true,
+    .least_chunks = 2,
+    .most_chunks = 2,
+    .order = order};
 
 }  // namespace
 }  // namespace foretrace::schedules::zero_bubble_v_parts

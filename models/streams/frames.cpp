@@ -15,15 +15,13 @@
 #include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/params.h"
+#include "sim/core/random.h"
 
 namespace foretrace::streams {
 namespace {
 
 constexpr std::string_view schema = "foretrace.frame_scenarios/1";
 constexpr double most_frames = 1e7;
-
-/// In [0, 1), the same on every machine.
-double uniform(std::mt19937_64& engine) { return static_cast<double>(engine() >> 11U) * 0x1p-53; }
 
 struct Frame {
   std::size_t model = 0;
@@ -154,7 +152,7 @@ void FrameRun::add_arrivals() {
     for (std::int64_t i = 0; i < frames; ++i) {
       const double usual = static_cast<double>(i + 1) * period;
       const double jitter =
-          options_.jitter_ms > 0 ? (2 * uniform(random_) - 1) * options_.jitter_ms : 0;
+          options_.jitter_ms > 0 ? (2 * unit_interval(random_()) - 1) * options_.jitter_ms : 0;
       push(std::max(0.0, usual + jitter), -1, {m, i, usual + jitter, usual + period});
     }
   }
@@ -167,7 +165,7 @@ void FrameRun::drop(const Frame& frame) {
   for (std::size_t m = 0; m < scenario_.models.size(); ++m) {
     const FrameModel& model = scenario_.models[m];
     if (model.after != scenario_.models[frame.model].name) continue;
-    if (uniform(random_) < model.probability) drop({m, frame.number, 0, 0});
+    if (unit_interval(random_()) < model.probability) drop({m, frame.number, 0, 0});
   }
 }
 
@@ -218,7 +216,7 @@ void FrameRun::finish(const Event& event) {
   ++sums.ran;
   for (std::size_t m = 0; m < scenario_.models.size(); ++m) {
     const FrameModel& next = scenario_.models[m];
-    if (next.after != model.name || !(uniform(random_) < next.probability)) continue;
+    if (next.after != model.name || !(unit_interval(random_()) < next.probability)) continue;
     // It is due when a frame of its own period is that arrived with the one before it.
     const double due = static_cast<double>(frame.number + 2) * period_ms(next);
     waiting_.push_back({m, frame.number, event.at_ms, due});

@@ -6,13 +6,10 @@
 #include <cmath>
 #include <random>
 
+#include "sim/core/random.h"
+
 namespace foretrace::streams {
 namespace {
-
-/// In (0, 1], 53 bits of the Mersenne Twister, the same on every machine.
-double above_zero(std::mt19937_64& engine) {
-  return static_cast<double>((engine() >> 11U) + 1) * 0x1p-53;
-}
 
 LoadFigures figures_of(std::vector<std::int64_t> latencies, double share, double samples,
                        double span_ns) {
@@ -32,7 +29,7 @@ std::vector<double> drawn_arrivals(const ServerOptions& options) {
   std::vector<double> arrivals;
   double at = 0;
   for (std::int64_t i = 0; i < options.queries; ++i) {
-    if (i > 0) at -= std::log(above_zero(engine));
+    if (i > 0) at -= std::log(unit_interval(engine()) + 0x1p-53);
     arrivals.push_back(at);
   }
   return arrivals;

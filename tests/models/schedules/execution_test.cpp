@@ -11,6 +11,8 @@ using foretrace::drawn;
 using foretrace::execute;
 using foretrace::Executed;
 using foretrace::find_schedule;
+using foretrace::is_exact;
+using foretrace::makespan_of;
 using foretrace::most_in_flight;
 using foretrace::orders_of;
 using foretrace::PipelineTimes;
@@ -37,7 +39,7 @@ PipelineTimes equal_times(const ScheduleShape& shape, std::int64_t forward, std:
 std::int64_t executed(const ScheduleInfo& schedule, const PipelineTimes& times) {
   const auto sequence = sequence_of(schedule, times.shape, orders_of(schedule, times.shape));
   REQUIRE_MESSAGE(sequence.ok(), (sequence.ok() ? "" : sequence.error().message));
-  return execute(schedule, times, *sequence).makespan_ns;
+  return execute(times, *sequence).makespan_ns;
 }
 
 }  // namespace
@@ -75,8 +77,8 @@ TEST_CASE("schedules: the bubble of GPipe and 1F1B is (p - 1) forward and backwa
     // (m + p - 1)(f + b) = (8 + 4 - 1) x (2 + 4)
     const PipelineTimes times = equal_times({4, 8, 1}, 2, 4);
     CHECK(executed(**schedule, times) == 66);
-    CHECK((*schedule)->makespan(times) == 66);
-    CHECK((*schedule)->is_exact(times));
+    CHECK(makespan_of(**schedule, times) == 66);
+    CHECK(is_exact(**schedule, times));
   }
 }
 
@@ -86,7 +88,7 @@ TEST_CASE("schedules: interleaving divides the bubble by the number of chunks") 
   // m v (f + b) + (p - 1)(f + b) = 8 x 2 x 6 + 3 x 6, each chunk half of a stage of 4 + 8
   const PipelineTimes times = equal_times({4, 8, 2}, 2, 4);
   CHECK(executed(**schedule, times) == 114);
-  CHECK((*schedule)->makespan(times) == 114);
+  CHECK(makespan_of(**schedule, times) == 114);
 }
 
 TEST_CASE("schedules: micro-batches in flight are as many as the papers say") {
@@ -128,10 +130,10 @@ TEST_CASE("schedules: a formula is exact where it says so, and with one chunk ne
     CAPTURE(shape.micro_batches);
     CAPTURE(chunks);
     const std::int64_t simulated = executed(*schedule, times);
-    const std::int64_t formula = schedule->makespan(times);
+    const std::int64_t formula = makespan_of(*schedule, times);
     // Of irregular stages that hold several chunks the formula is an estimate.
     CHECK(formula <= (shape.chunks == 1 ? simulated : simulated * 115 / 100));
-    if (!schedule->is_exact(times)) continue;
+    if (!is_exact(*schedule, times)) continue;
     ++exact;
     CHECK(formula == simulated);
   }

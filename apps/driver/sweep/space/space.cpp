@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/sweep/space/document.h"
+#include "sim/core/random.h"
 
 namespace foretrace::sweeping {
 namespace {
@@ -17,17 +18,9 @@ constexpr std::array<std::string_view, method_count> method_names = {
 // A number of a point is kept as a double by some readers of the store.
 constexpr std::uint64_t largest_grid = std::uint64_t{1} << 53U;
 
-/// Vigna, splitmix64: every bit of the result depends on every bit of the state.
-std::uint64_t mixed(std::uint64_t state) {
-  state += 0x9e3779b97f4a7c15U;
-  state = (state ^ (state >> 30U)) * 0xbf58476d1ce4e5b9U;
-  state = (state ^ (state >> 27U)) * 0x94d049bb133111ebU;
-  return state ^ (state >> 31U);
-}
-
 /// Even over [0, 1).
 double even(std::uint64_t seed, std::uint64_t axis, std::uint64_t point) {
-  return static_cast<double>(mixed(mixed(mixed(seed) ^ axis) ^ point) >> 11U) * 0x1p-53;
+  return unit_interval(mixed_bits(mixed_bits(mixed_bits(seed) ^ axis) ^ point));
 }
 
 /// Where `i` goes in a permutation of 0 ... count - 1: four rounds of a Feistel network on the
@@ -40,7 +33,8 @@ std::uint64_t permuted(std::uint64_t i, std::uint64_t count, std::uint64_t key) 
     std::uint64_t left = i >> half;
     std::uint64_t right = i & mask;
     for (std::uint64_t round = 0; round < 4; ++round) {
-      const std::uint64_t next = left ^ (mixed(key ^ mixed(right ^ (round << 56U))) & mask);
+      const std::uint64_t next =
+          left ^ (mixed_bits(key ^ mixed_bits(right ^ (round << 56U))) & mask);
       left = right;
       right = next;
     }
@@ -130,7 +124,7 @@ std::uint64_t Space::stride_of(std::size_t group) const {
 void Space::at(std::uint64_t point, std::span<double> where) const {
   const bool walks_grid = numbers_grid() || (method_ == Method::random && grid_ > 0);
   std::uint64_t rest =
-      method_ == Method::random && grid_ > 0 ? permuted(point, grid_, mixed(seed_)) : point;
+      method_ == Method::random && grid_ > 0 ? permuted(point, grid_, mixed_bits(seed_)) : point;
   std::size_t axis = axes_.size();
   for (std::size_t group = group_size_.size(); group-- > 0;) {
     double share = 0;  // of the group's stretch
@@ -142,7 +136,7 @@ void Space::at(std::uint64_t point, std::span<double> where) const {
     } else {
       share = even(seed_, group, point);
       if (method_ == Method::latin_hypercube) {
-        const std::uint64_t stratum = permuted(point, size_, mixed(seed_ ^ mixed(group)));
+        const std::uint64_t stratum = permuted(point, size_, mixed_bits(seed_ ^ mixed_bits(group)));
         share = (static_cast<double>(stratum) + share) / static_cast<double>(size_);
       }
       place = std::min(std::floor(share * static_cast<double>(count)),
