@@ -8,55 +8,30 @@
 #include "models/program/pipeline_graph.h"
 #include "sim/engine/event/event_driven.h"
 #include "tests/configs.h"
+#include "tests/models/program/selene_job.h"
 
 using foretrace::build_blocks;
-using foretrace::Cluster;
 using foretrace::Estimate;
 using foretrace::estimate;
 using foretrace::find_cluster;
-using foretrace::find_framework;
-using foretrace::find_model;
-using foretrace::find_schedule;
-using foretrace::Framework;
 using foretrace::Job;
 using foretrace::JobBlocks;
-using foretrace::ModelSpec;
 using foretrace::ranged_step;
 using foretrace::Recompute;
 using foretrace::Sharding;
 using foretrace::StageMemory;
+using foretrace::test::job_of;
+using foretrace::test::JobParts;
+using foretrace::test::selene;
 
 namespace {
-
-struct Parts {
-  ModelSpec model;
-  Cluster cluster;
-  Framework framework;
-};
-
-Parts parts(const std::string& model) {
-  auto spec = find_model(*foretrace::test::shipped(), model);
-  auto cluster = find_cluster(*foretrace::test::shipped(), "selene");
-  auto framework = find_framework(*foretrace::test::shipped(), "megatron_2022");
-  REQUIRE((spec.ok() && cluster.ok() && framework.ok()));
-  return {std::move(*spec), std::move(*cluster), std::move(*framework)};
-}
-
-Job job_of(const Parts& parts) {
-  Job job;
-  job.model = &parts.model.transformer;
-  job.cluster = &parts.cluster;
-  job.framework = &parts.framework;
-  job.schedule = *find_schedule("1f1b");
-  return job;
-}
 
 double total(const Estimate& answer) { return answer.memory.front().total(); }
 
 }  // namespace
 
 TEST_CASE("estimate: a breakdown sums to the step, and the range holds the step") {
-  const Parts given = parts("gpt3_175b");
+  const JobParts given = selene("gpt3_175b");
   Job job = job_of(given);
   job.plan.tensor = 8;
   job.plan.pipeline = 8;
@@ -73,7 +48,7 @@ TEST_CASE("estimate: a breakdown sums to the step, and the range holds the step"
 }
 
 TEST_CASE("estimate: more of anything never makes a step shorter") {
-  const Parts given = parts("gpt_22b");
+  const JobParts given = selene("gpt_22b");
   Job job = job_of(given);
   job.plan.tensor = 8;
   job.global_batch = 8;
@@ -94,7 +69,7 @@ TEST_CASE("estimate: more of anything never makes a step shorter") {
 }
 
 TEST_CASE("estimate: memory follows the formulas of ZeRO") {
-  const Parts given = parts("gpt_7.5b");
+  const JobParts given = selene("gpt_7.5b");
   Job job = job_of(given);
   job.plan.data = 8;
   job.global_batch = 8;
@@ -112,7 +87,7 @@ TEST_CASE("estimate: memory follows the formulas of ZeRO") {
 }
 
 TEST_CASE("estimate: recomputation trades memory for time") {
-  const Parts given = parts("gpt_22b");
+  const JobParts given = selene("gpt_22b");
   Job job = job_of(given);
   job.plan.tensor = 8;
   job.micro_batch = job.global_batch = 4;
@@ -127,7 +102,7 @@ TEST_CASE("estimate: recomputation trades memory for time") {
 TEST_CASE("estimate: with equal stages the formula is the simulated step") {
   // Without embedding and head all stages would be equal; here the last one is the slowest, and the
   // formula counts its path.
-  const Parts given = parts("gpt3_175b");
+  const JobParts given = selene("gpt3_175b");
   Job job = job_of(given);
   job.plan.tensor = 8;
   job.plan.pipeline = 8;
@@ -145,7 +120,7 @@ TEST_CASE("estimate: with equal stages the formula is the simulated step") {
 }
 
 TEST_CASE("estimate: decoding counts one token per sequence and holds keys and values of all") {
-  const Parts given = parts("llama3_70b");
+  const JobParts given = selene("llama3_70b");
   Job job = job_of(given);
   job.pass = foretrace::Pass::decode;
   job.keys = 4096;
@@ -161,7 +136,7 @@ TEST_CASE("estimate: decoding counts one token per sequence and holds keys and v
 }
 
 TEST_CASE("estimate: tokens that go once to each node, beside other work, cost less") {
-  Parts given = parts("deepseek_v3");
+  JobParts given = selene("deepseek_v3");
   given.cluster = *find_cluster(*foretrace::test::shipped(), "h800_x8");
   given.framework.overlaps_experts = given.framework.forwards_tokens = false;
   Job job = job_of(given);

@@ -87,8 +87,7 @@ TEST_CASE("pipeline graph: 10,000 random programs take as long as their schedule
     for (int i = 0; i < 50; ++i) {
       const StepParts parts = random_parts(schedule, shape, i % 2 == 0, false, draw);
       const auto graph = pipeline_graph(*topology, parts);
-      const std::int64_t expected =
-          step_of(parts, execute(parts.times, *sequence).stage_end_ns);
+      const std::int64_t expected = step_of(parts, execute(parts.times, *sequence).stage_end_ns);
       CAPTURE(schedule.name);
       CAPTURE(stages);
       CAPTURE(shape.micro_batches);

@@ -8,55 +8,28 @@
 
 #include "models/catalogue/accelerator.h"
 #include "tests/configs.h"
+#include "tests/models/program/selene_job.h"
 
 using foretrace::Axis;
 using foretrace::axis_of;
 using foretrace::build_blocks;
-using foretrace::Cluster;
 using foretrace::CollectiveKind;
 using foretrace::find_cluster;
 using foretrace::find_framework;
 using foretrace::find_model;
 using foretrace::find_schedule;
 using foretrace::first_of_group;
-using foretrace::Framework;
 using foretrace::GridAxis;
 using foretrace::Job;
-using foretrace::ModelSpec;
 using foretrace::rank_program;
 using foretrace::RankNode;
 using foretrace::RankNodeType;
 using foretrace::Sharding;
+using foretrace::test::job_of_64;
+using foretrace::test::JobParts;
+using foretrace::test::selene;
 
 namespace {
-
-struct Parts {
-  ModelSpec model;
-  Cluster cluster;
-  Framework framework;
-};
-
-Parts parts() {
-  auto spec = find_model(*foretrace::test::shipped(), "gpt_22b");
-  auto cluster = find_cluster(*foretrace::test::shipped(), "selene");
-  auto framework = find_framework(*foretrace::test::shipped(), "megatron_2022");
-  REQUIRE((spec.ok() && cluster.ok() && framework.ok()));
-  return {std::move(*spec), std::move(*cluster), std::move(*framework)};
-}
-
-Job job_of(const Parts& parts) {
-  Job job;
-  job.model = &parts.model.transformer;
-  job.cluster = &parts.cluster;
-  job.framework = &parts.framework;
-  job.schedule = *find_schedule("1f1b");
-  job.plan.tensor = 8;
-  job.plan.sequence = true;
-  job.plan.pipeline = 4;
-  job.plan.data = 2;
-  job.global_batch = 16;
-  return job;
-}
 
 std::vector<RankNode> program_of(const Job& job, std::uint32_t stage) {
   auto program = rank_program(job, build_blocks(job), stage);
@@ -67,9 +40,9 @@ std::vector<RankNode> program_of(const Job& job, std::uint32_t stage) {
 }  // namespace
 
 TEST_CASE("rank program: every send has its receive, with the same bytes and the same message") {
-  const Parts given = parts();
+  const JobParts given = selene("gpt_22b");
   for (const std::uint32_t chunks : {1U, 3U}) {
-    Job job = job_of(given);
+    Job job = job_of_64(given);
     job.chunks = chunks;
     job.schedule = *find_schedule(chunks > 1 ? "interleaved" : "1f1b");
     // By message: what was sent from stage to stage.
@@ -93,8 +66,8 @@ TEST_CASE("rank program: every send has its receive, with the same bytes and the
 }
 
 TEST_CASE("rank program: a node waits for nodes before it alone, and its chain is never cut") {
-  const Parts given = parts();
-  const std::vector<RankNode> program = program_of(job_of(given), 1);
+  const JobParts given = selene("gpt_22b");
+  const std::vector<RankNode> program = program_of(job_of_64(given), 1);
   REQUIRE(program.size() > 100);
   for (std::uint32_t i = 1; i < program.size(); ++i) {
     CHECK_FALSE(program[i].after.empty());
@@ -103,8 +76,8 @@ TEST_CASE("rank program: a node waits for nodes before it alone, and its chain i
 }
 
 TEST_CASE("rank program: without a pipeline its computation and collectives add up to the step") {
-  const Parts given = parts();
-  Job job = job_of(given);
+  const JobParts given = selene("gpt_22b");
+  Job job = job_of_64(given);
   job.plan.pipeline = 1;
   job.plan.data = 1;
   job.global_batch = 4;
@@ -127,8 +100,8 @@ TEST_CASE("rank program: without a pipeline its computation and collectives add 
 }
 
 TEST_CASE("rank program: gradients go as the plan shards them") {
-  const Parts given = parts();
-  Job job = job_of(given);
+  const JobParts given = selene("gpt_22b");
+  Job job = job_of_64(given);
   const auto count = [&](CollectiveKind kind) {
     const auto program = program_of(job, 0);
     return std::count_if(program.begin(), program.end(), [&](const RankNode& node) {
@@ -144,7 +117,7 @@ TEST_CASE("rank program: gradients go as the plan shards them") {
 }
 
 TEST_CASE("rank program: sharded parameters come early and the update waits for the gradients") {
-  Parts given = parts();
+  JobParts given = selene("gpt_22b");
   auto llama = find_model(*foretrace::test::shipped(), "llama3_8b");
   auto titan = find_framework(*foretrace::test::shipped(), "torchtitan");
   auto machine = find_cluster(*foretrace::test::shipped(), "torchtitan_h100");

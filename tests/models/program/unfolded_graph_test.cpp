@@ -8,18 +8,12 @@
 #include "models/program/pipeline_graph.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/validate.h"
-#include "tests/configs.h"
+#include "tests/models/program/selene_job.h"
 
 using foretrace::build_blocks;
-using foretrace::Cluster;
-using foretrace::find_cluster;
-using foretrace::find_framework;
-using foretrace::find_model;
 using foretrace::find_schedule;
-using foretrace::Framework;
 using foretrace::Jitter;
 using foretrace::Job;
-using foretrace::ModelSpec;
 using foretrace::no_scale;
 using foretrace::pipeline_graph;
 using foretrace::pipeline_topology;
@@ -27,36 +21,11 @@ using foretrace::simulate;
 using foretrace::step_parts;
 using foretrace::time_blocks;
 using foretrace::unfolded_graph;
+using foretrace::test::job_of_64;
+using foretrace::test::JobParts;
+using foretrace::test::selene;
 
 namespace {
-
-struct Parts {
-  ModelSpec model;
-  Cluster cluster;
-  Framework framework;
-};
-
-Parts parts(const char* framework_name) {
-  auto spec = find_model(*foretrace::test::shipped(), "gpt_22b");
-  auto cluster = find_cluster(*foretrace::test::shipped(), "selene");
-  auto framework = find_framework(*foretrace::test::shipped(), framework_name);
-  REQUIRE((spec.ok() && cluster.ok() && framework.ok()));
-  return {std::move(*spec), std::move(*cluster), std::move(*framework)};
-}
-
-Job job_of(const Parts& parts) {
-  Job job;
-  job.model = &parts.model.transformer;
-  job.cluster = &parts.cluster;
-  job.framework = &parts.framework;
-  job.schedule = *find_schedule("1f1b");
-  job.plan.tensor = 8;
-  job.plan.sequence = true;
-  job.plan.pipeline = 4;
-  job.plan.data = 2;
-  job.global_batch = 16;
-  return job;
-}
 
 std::int64_t folded_ns(const Job& job) {
   const auto blocks = build_blocks(job);
@@ -77,11 +46,11 @@ std::int64_t unfolded_ns(const Job& job, const Jitter& jitter) {
 
 TEST_CASE("unfolded step: without jitter it takes as long as the folded one") {
   for (const char* const framework : {"megatron_2022", "megatron_core"}) {
-    const Parts given = parts(framework);
+    const JobParts given = selene("gpt_22b", framework);
     for (const char* const schedule : {"1f1b", "interleaved", "zero_bubble_h1", "dual_pipe_v"}) {
       CAPTURE(framework);
       CAPTURE(schedule);
-      Job job = job_of(given);
+      Job job = job_of_64(given);
       job.schedule = *find_schedule(schedule);
       job.chunks = std::max(1U, job.schedule->least_chunks);
       CHECK(unfolded_ns(job, {}) == folded_ns(job));
@@ -93,8 +62,8 @@ TEST_CASE("unfolded step: without jitter it takes as long as the folded one") {
 }
 
 TEST_CASE("unfolded step: every rank has its lanes, and groups meet") {
-  const Parts given = parts("megatron_core");
-  const Job job = job_of(given);
+  const JobParts given = selene("gpt_22b", "megatron_core");
+  const Job job = job_of_64(given);
   const auto graph = unfolded_graph(job, build_blocks(job), {});
   REQUIRE(graph.ok());
   CHECK(validate(*graph).ok());
@@ -105,8 +74,8 @@ TEST_CASE("unfolded step: every rank has its lanes, and groups meet") {
 }
 
 TEST_CASE("unfolded step: jitter only makes it longer, by a seed, and groups make it worse") {
-  const Parts given = parts("megatron_core");
-  Job job = job_of(given);
+  const JobParts given = selene("gpt_22b", "megatron_core");
+  Job job = job_of_64(given);
   const std::int64_t even = unfolded_ns(job, {});
   const std::int64_t some = unfolded_ns(job, {0, 0.05, 1});
   CHECK(some > even);
@@ -125,8 +94,8 @@ TEST_CASE("unfolded step: jitter only makes it longer, by a seed, and groups mak
 }
 
 TEST_CASE("unfolded step: more tasks than ids are refused") {
-  const Parts given = parts("megatron_core");
-  Job job = job_of(given);
+  const JobParts given = selene("gpt_22b", "megatron_core");
+  Job job = job_of_64(given);
   job.plan.data = 4096;
   job.global_batch = 4096. * 4096;
   const auto graph = unfolded_graph(job, build_blocks(job), {});

@@ -87,12 +87,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   result.unit = "sequences/s";
   for (std::size_t i = 0; i < table.size(); ++i) {
     for (const Column& column : columns) {
-      auto point = point_of(table.row(i), i, column, inputs);
-      if (point.ok()) {
-        result.points.push_back(*std::move(point));
-      } else {
-        result.skipped.push_back({i, point.error().message});
-      }
+      result.add(i, point_of(table.row(i), i, column, inputs));
     }
   }
   result.notes.emplace_back(

@@ -116,12 +116,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   result.unit = "s";
   const bool mlperf = table.id.starts_with("mlperf");
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const auto point = (mlperf ? mlperf_point : pollux_point)(table.row(i), i, inputs);
-    if (point.ok()) {
-      result.points.push_back(*point);
-    } else {
-      result.skipped.push_back({i, point.error().message});
-    }
+    result.add(i, (mlperf ? mlperf_point : pollux_point)(table.row(i), i, inputs));
   }
   if (mlperf) {
     result.notes.emplace_back(

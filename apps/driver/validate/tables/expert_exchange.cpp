@@ -143,14 +143,10 @@ void add_rates(const TruthTable& table, std::size_t i, TableInputs& inputs, Tabl
     run.exchange.tokens = fixed_number(table, "tokens_per_batch", 0);
     run.exchange.node_limit = standard_nodes;
     fill(table, run);
-    auto point =
-        run.cluster.empty()
-            ? Result<TablePoint>(Error{ErrorCode::not_found, "no description of this machine"})
-            : point_of(run, i, inputs, *measured);
-    if (point.ok()) {
-      result.points.push_back(*std::move(point));
+    if (run.cluster.empty()) {
+      result.skipped.push_back({i, "no description of this machine"});
     } else {
-      result.skipped.push_back({i, point.error().message});
+      result.add(i, point_of(run, i, inputs, *measured));
     }
   }
 }

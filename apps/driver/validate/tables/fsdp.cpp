@@ -131,12 +131,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
     const TruthRow row = table.row(i);
     if (table.id == "mosaicml_mpt_fsdp") {
       times.unit = "tokens/s";
-      auto point = mosaic_point(row, i, inputs);
-      if (point.ok()) {
-        times.points.push_back(std::move(*point));
-      } else {
-        times.skipped.push_back({i, point.error().message});
-      }
+      times.add(i, mosaic_point(row, i, inputs));
     } else if (table.id == "torchtitan_async_tp_h100") {
       async_points(row, i, inputs, times);
     } else {

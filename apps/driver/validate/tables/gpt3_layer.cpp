@@ -100,12 +100,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   for (const RankBlock& block : blocks.blocks) {
     if (block.role != BlockRole::layer) continue;
     for (std::size_t i = 0; i < table.size(); ++i) {
-      const auto point = point_of(table.row(i), i, *scenario, block.program);
-      if (point.ok()) {
-        result.points.push_back(*point);
-      } else {
-        result.skipped.push_back({i, point.error().message});
-      }
+      result.add(i, point_of(table.row(i), i, *scenario, block.program));
     }
   }
   result.notes.emplace_back("the products of this part are in the tables that constants are from");

@@ -86,66 +86,60 @@ std::string bench_cluster(const std::string& hardware, double devices) {
   return cluster_of(in_capitals(hardware));
 }
 
-void bench_points(const TruthRow& row, std::size_t i, TableInputs& inputs, TableResult& result) {
-  const auto point = [&]() -> Result<TablePoint> {
-    ServedRow run;
-    const double devices = number_in(row, "devices", 1);
-    run.model = row.text("model");
-    run.cluster = bench_cluster(row.text("hardware"), devices);
-    const std::string framework = row.text("framework");
-    if (framework == "TensorRT-LLM") run.framework = "tensorrt_llm_2024";
-    if (framework == "vLLM") run.framework = "vllm_2024";
-    if (Status status = read_groups(row.text("parallelism"), devices, run); !status.ok()) {
-      return std::move(status).error();
-    }
-    const auto length = needed(row, "length");
-    if (!length.ok()) return length.error();
-    run.request.sequences = number_in(row, "batch", 1);
-    run.request.prompt = run.request.output = *length;
-    const auto measured = needed(row, "latency_s");
-    if (!measured.ok()) return measured.error();
-    const auto scenario = served_scenario(run, inputs);
-    if (!scenario.ok()) return scenario.error();
-    const auto time = time_generation(*scenario, run.request);
-    if (!time.ok()) return time.error();
-    TablePoint one = seconds_point(i, "latency_s", time->total, *measured);
-    one.group = fmt::format("{}, {}", framework, run.model);
-    return one;
-  }();
-  if (point.ok()) return result.points.push_back(*point);
-  result.skipped.push_back({i, point.error().message});
+Result<TablePoint> bench_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
+  ServedRow run;
+  const double devices = number_in(row, "devices", 1);
+  run.model = row.text("model");
+  run.cluster = bench_cluster(row.text("hardware"), devices);
+  const std::string framework = row.text("framework");
+  if (framework == "TensorRT-LLM") run.framework = "tensorrt_llm_2024";
+  if (framework == "vLLM") run.framework = "vllm_2024";
+  if (Status status = read_groups(row.text("parallelism"), devices, run); !status.ok()) {
+    return std::move(status).error();
+  }
+  const auto length = needed(row, "length");
+  if (!length.ok()) return length.error();
+  run.request.sequences = number_in(row, "batch", 1);
+  run.request.prompt = run.request.output = *length;
+  const auto measured = needed(row, "latency_s");
+  if (!measured.ok()) return measured.error();
+  const auto scenario = served_scenario(run, inputs);
+  if (!scenario.ok()) return scenario.error();
+  const auto time = time_generation(*scenario, run.request);
+  if (!time.ok()) return time.error();
+  TablePoint one = seconds_point(i, "latency_s", time->total, *measured);
+  one.group = fmt::format("{}, {}", framework, run.model);
+  return one;
 }
 
-void split_points(const TruthRow& row, std::size_t i, TableInputs& inputs, TableResult& result) {
+// A row tells the time of the prompts and that of a token.
+Result<std::vector<TablePoint>> split_points(const TruthRow& row, std::size_t i,
+                                             TableInputs& inputs) {
   const std::string gpu = row.text("gpu");
-  const auto points = [&]() -> Result<std::vector<TablePoint>> {
-    if (gpu.find("pcap") != std::string::npos) {
-      return Error{ErrorCode::unsupported, "the table does not say to what power it is capped"};
-    }
-    ServedRow run;
-    run.model = row.text("model");
-    run.cluster = cluster_of(in_capitals(gpu));
-    run.framework = "vllm_2023";
-    run.tensor = number_in(row, "tp", 1);
-    run.request.sequences = number_in(row, "batch", 1);
-    run.request.prompt = number_in(row, "prompt_tokens", 1);
-    run.request.output = number_in(row, "output_tokens", 1);
-    const auto scenario = served_scenario(run, inputs);
-    if (!scenario.ok()) return scenario.error();
-    const auto time = time_generation(*scenario, run.request);
-    if (!time.ok()) return time.error();
-    std::vector<TablePoint> found;
-    for (const auto& [column, predicted] :
-         {std::pair{"prompt_ms", time->prompt}, std::pair{"token_ms", time->token}}) {
-      const auto measured = row.number(column);
-      if (!measured.has_value()) continue;
-      found.push_back(seconds_point(i, column, predicted, *measured * 1e-3));
-      found.back().group = fmt::format("{}, tensor {:.0f}, {}", gpu, run.tensor, column);
-    }
-    return found;
-  }();
-  if (!points.ok()) return result.skipped.push_back({i, points.error().message});
-  result.points.insert(result.points.end(), points->begin(), points->end());
+  if (gpu.find("pcap") != std::string::npos) {
+    return Error{ErrorCode::unsupported, "the table does not say to what power it is capped"};
+  }
+  ServedRow run;
+  run.model = row.text("model");
+  run.cluster = cluster_of(in_capitals(gpu));
+  run.framework = "vllm_2023";
+  run.tensor = number_in(row, "tp", 1);
+  run.request.sequences = number_in(row, "batch", 1);
+  run.request.prompt = number_in(row, "prompt_tokens", 1);
+  run.request.output = number_in(row, "output_tokens", 1);
+  const auto scenario = served_scenario(run, inputs);
+  if (!scenario.ok()) return scenario.error();
+  const auto time = time_generation(*scenario, run.request);
+  if (!time.ok()) return time.error();
+  std::vector<TablePoint> found;
+  for (const auto& [column, predicted] :
+       {std::pair{"prompt_ms", time->prompt}, std::pair{"token_ms", time->token}}) {
+    const auto measured = row.number(column);
+    if (!measured.has_value()) continue;
+    found.push_back(seconds_point(i, column, predicted, *measured * 1e-3));
+    found.back().group = fmt::format("{}, tensor {:.0f}, {}", gpu, run.tensor, column);
+  }
+  return found;
 }
 
 // Prompts of 512 tokens and ten tokens after them on A100 with 40 GB (kipply, Transformer Inference
@@ -205,19 +199,21 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   result.name = table.id;
   result.unit = "s";
   const bool splitwise = table.id.find("splitwise") != std::string::npos;
-  const bool faster = table.id.starts_with("fastertransformer");
   const bool alpa = table.id.starts_with("alpaserve");
+  const auto point_of = alpa                                        ? alpa_point
+                        : table.id.starts_with("fastertransformer") ? faster_point
+                                                                    : bench_point;
   for (std::size_t i = 0; i < table.size(); ++i) {
-    if (faster || alpa) {
-      const auto point = (faster ? faster_point : alpa_point)(table.row(i), i, inputs);
-      if (point.ok()) {
-        result.points.push_back(*point);
-      } else {
-        result.skipped.push_back({i, point.error().message});
-      }
+    if (!splitwise) {
+      result.add(i, point_of(table.row(i), i, inputs));
       continue;
     }
-    (splitwise ? split_points : bench_points)(table.row(i), i, inputs, result);
+    const auto points = split_points(table.row(i), i, inputs);
+    if (points.ok()) {
+      result.points.insert(result.points.end(), points->begin(), points->end());
+    } else {
+      result.skipped.push_back({i, points.error().message});
+    }
   }
   if (!alpa) {
     result.notes.emplace_back(

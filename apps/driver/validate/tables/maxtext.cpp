@@ -137,19 +137,12 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   result.name = table.id;
   result.unit = "TFLOP/s per chip";
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const auto point = point_of(table, i, inputs);
-    if (point.ok()) {
-      result.points.push_back(*point);
-    } else {
-      result.skipped.push_back({i, point.error().message});
-    }
+    result.add(i, point_of(table, i, inputs));
   }
   result.notes.emplace_back(
       "arithmetic as MaxText counts it, all pairs of positions; a batch that a row does not state "
-      "is "
-      "the one with the highest rate that fits; layers are computed again, also where parts of "
-      "them "
-      "are kept on the host");
+      "is the one with the highest rate that fits; layers are computed again, also where parts "
+      "of them are kept on the host");
   return std::vector{std::move(result)};
 }
 

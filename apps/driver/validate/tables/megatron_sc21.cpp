@@ -130,12 +130,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   result.name = table.id;
   result.unit = "s";
   for (std::size_t i = 0; i < table.size(); ++i) {
-    auto point = point_of(table, i, inputs);
-    if (point.ok()) {
-      result.points.push_back(std::move(*point));
-    } else {
-      result.skipped.push_back({i, point.error().message});
-    }
+    result.add(i, point_of(table, i, inputs));
   }
   result.notes.emplace_back(
       "micro-batch and interleaving that a row does not state are the fastest within memory");

@@ -186,12 +186,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   result.name = table.id;
   result.unit = "s";
   for (std::size_t i = 0; i < table.size(); ++i) {
-    auto point = single ? single_point(table, i, inputs) : four_point(table, i, inputs);
-    if (point.ok()) {
-      result.points.push_back(*std::move(point));
-    } else {
-      result.skipped.push_back({i, point.error().message});
-    }
+    result.add(i, single ? single_point(table, i, inputs) : four_point(table, i, inputs));
   }
   if (single) {
     result.notes.emplace_back(

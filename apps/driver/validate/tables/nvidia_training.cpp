@@ -160,12 +160,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
       nemo_points(table.row(i), i, inputs, result);
       continue;
     }
-    auto point = point_of(table.row(i), i, inputs);
-    if (point.ok()) {
-      result.points.push_back(std::move(*point));
-    } else {
-      result.skipped.push_back({i, point.error().message});
-    }
+    result.add(i, point_of(table.row(i), i, inputs));
   }
   result.notes.emplace_back(
       "recomputation and interleaving that a row does not state are the fastest that fit");
