@@ -4,6 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "apps/driver/steps/steps.h"
 #include "sim/graph/occupancy.h"
@@ -41,6 +46,21 @@ std::int64_t work_of(const TaskGraph& graph, const driver::Run& run) {
 }
 
 }  // namespace
+
+Status check_one_device(const TaskGraph& graph) {
+  std::set<std::pair<std::int32_t, std::int32_t>> devices;  // rank, device
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (!is_device(graph.kind(task))) continue;
+    const Lane& lane = graph.lane(task);
+    devices.insert({lane.rank, lane.device});
+  }
+  if (devices.size() == 1) return ok_status();
+  return Error{ErrorCode::unsupported,
+               devices.empty()
+                   ? std::string("holds no device work, expected a run of one device")
+                   : fmt::format("runs on {} devices, expected a run of one", devices.size())};
+}
 
 DeviceUse use_of(const TaskGraph& graph, const driver::Run& run) {
   const auto step = static_cast<double>(std::max<std::int64_t>(1, run.answer.step_ns));

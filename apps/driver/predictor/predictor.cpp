@@ -61,7 +61,9 @@ Result<Corun> in_halves(const std::array<std::shared_ptr<const Predictor::Source
     if (!half.ok()) return std::move(half).error();
     step[i] = *half;
   }
-  return corun_of(own, step);
+  Corun answer = corun_of(own, step);
+  answer.knows_memory = own[0].memory_bytes >= 0 && own[1].memory_bytes >= 0;
+  return answer;
 }
 
 }  // namespace
@@ -130,6 +132,7 @@ Result<Corun> Predictor::corun(const Predictor& first, const Predictor& second, 
   const std::int64_t wanted = std::max<std::int64_t>(0, own[0].memory_bytes) +
                               std::max<std::int64_t>(0, own[1].memory_bytes);
   answer.fits = room == 0 || wanted <= room;
+  answer.knows_memory = room > 0 && own[0].memory_bytes >= 0 && own[1].memory_bytes >= 0;
   return answer;
 }
 

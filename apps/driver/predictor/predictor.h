@@ -53,7 +53,8 @@ struct Corun {
   StepPrediction second;
   double first_share = 1;  ///< speed beside the other job / alone
   double second_share = 1;
-  bool fits = true;  ///< both in the memory of the device
+  bool fits = true;           ///< both in the memory of the device, as far as is known
+  bool knows_memory = false;  ///< of both jobs and of the device; else `fits` is only not denied
 };
 
 /// Where the state of a job lies while it does not run, and what starting it takes.

@@ -83,6 +83,9 @@ class RecordedJob final : public Predictor::Source {
   }
 
   Result<DeviceUse> use(const JobPlacement& placement) const override {
+    if (Status fine = check_one_device(recording_.graph()); !fine.ok()) {
+      return std::move(fine).error().with_context(recording_.path);
+    }
     auto found = place(placement);
     if (!found.ok()) return std::move(found).error();
     return (*found)->use;

@@ -23,12 +23,13 @@
 namespace foretrace::mig_slice_parts {
 namespace {
 
-constexpr ParamInfo compute_param = {
-    .name = "compute",
-    .unit = "1",
-    .doc = "Share of the multiprocessors: 0.43 for 3g of an A100 or H100 (3 of 7 slices).",
-    .minimum = 0.01,
-    .maximum = 1};
+constexpr ParamInfo compute_param = {.name = "compute",
+                                     .unit = "1",
+                                     .doc =
+                                         "Share of the multiprocessors: 0.39 for 3g of an A100 (42 "
+                                         "of 108), 0.45 of an H100 SXM (60 of 132).",
+                                     .minimum = 0.01,
+                                     .maximum = 1};
 constexpr ParamInfo memory_param = {
     .name = "memory",
     .unit = "1",
@@ -80,7 +81,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   slice.memory_bandwidth *= memory;
   slice.memory_bytes = std::llround(static_cast<double>(slice.memory_bytes) * memory);
   slice.multiprocessors = std::max<std::int32_t>(
-      1, static_cast<std::int32_t>(std::floor((*from)->multiprocessors * compute)));
+      1, static_cast<std::int32_t>(std::floor((*from)->multiprocessors * compute + 1e-6)));
   to.blocks_that_fit = slice.multiprocessors;
   const std::int64_t live = most_live_bytes(scenario.graph);
   const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };

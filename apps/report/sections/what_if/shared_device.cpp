@@ -69,14 +69,17 @@ Sections shared_device(const SharedDevice& answer) {
     table.add({Value::words(driver::to_string(way.sharing)), Value::time(way.runs.first.step_ns),
                Value::share(way.runs.first_share), Value::time(way.runs.second.step_ns),
                Value::share(way.runs.second_share), Value::factor(way.together()),
-               Value::flag(way.runs.fits)});
+               way.runs.knows_memory || !way.runs.fits ? Value::flag(way.runs.fits)
+                                                       : Value::none("not known")});
   }
   section.tables = {std::move(table)};
   section.note(
       "speed: step alone / step beside the other; together: the sum of both, 1 is what one of them "
       "alone gets done. Time slices: who wants the device while the other has it waits. MPS: "
       "kernels run beside each other as far as the device has room for the blocks of both. MIG "
-      "halves: each runs as --apply mig_slice has it, on the largest profile of which two fit. "
+      "halves: each runs as --apply mig_slice has it, on the largest profile of which two fit (3 "
+      "of 7 slices where "
+      "the product's multiprocessors are not known). "
       "Hosts are taken to have cores of their own");
   if (!answer.without_mig.empty()) section.note(answer.without_mig);
   section.note(fmt::format(

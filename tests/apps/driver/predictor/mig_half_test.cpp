@@ -15,18 +15,31 @@ std::optional<MigHalf> half_of(const char* name) {
 
 }  // namespace
 
-TEST_CASE("mig half: NVIDIA's data-center GPUs from A100 on have 3 of 7 and 4 of 8 slices twice") {
-  for (const char* const name : {"a100_pcie_40gb", "a100_sxm_40gb", "a100_sxm_80gb", "h100_pcie",
-                                 "h100_sxm", "h200_sxm", "gh200", "b200_sxm", "gb200"}) {
+TEST_CASE("mig half: two of the largest profile that fits twice, in multiprocessors") {
+  struct Known {
+    const char* name;
+    int device;
+    int half;
+  };
+  for (const Known& one :
+       {Known{"a100_pcie_40gb", 108, 42}, Known{"a100_sxm_80gb", 108, 42}, Known{"a30", 56, 28},
+        Known{"h100_sxm", 132, 60}, Known{"h200_sxm", 132, 60}, Known{"h100_pcie", 114, 46}}) {
+    CAPTURE(one.name);
+    const auto half = half_of(one.name);
+    REQUIRE(half.has_value());
+    CHECK(half->compute * one.device == doctest::Approx(one.half));
+    CHECK(2 * one.half <= one.device);
+    CHECK(half->memory == 0.5);
+    CHECK_FALSE(half->is_assumed);
+  }
+  // No list of these: three of seven slices.
+  for (const char* const name : {"b200_sxm", "gb200"}) {
     CAPTURE(name);
     const auto half = half_of(name);
     REQUIRE(half.has_value());
     CHECK(half->compute == doctest::Approx(3.0 / 7));
-    CHECK(half->memory == 0.5);
+    CHECK(half->is_assumed);
   }
-  const auto a30 = half_of("a30");  // of 4 slices
-  REQUIRE(a30.has_value());
-  CHECK(a30->compute == 0.5);
 }
 
 TEST_CASE("mig half: others have none, whatever numbers their drivers report") {

@@ -104,7 +104,7 @@ TEST_CASE("shared device: halves by MIG are what mig_slice makes of each run") {
   REQUIRE(halves != nullptr);
   const auto recording = load(test::demo_trace, {.catalogue = test::shipped()});
   REQUIRE(recording.ok());
-  const auto stack = stack_of({fmt::format("mig_slice:compute={},memory=0.5", 3.0 / 7)});
+  const auto stack = stack_of({fmt::format("mig_slice:compute={},memory=0.5", 42.0 / 108)});
   REQUIRE(stack.ok());
   const auto slice = predict(*recording, *stack);
   REQUIRE(slice.ok());
@@ -112,6 +112,34 @@ TEST_CASE("shared device: halves by MIG are what mig_slice makes of each run") {
   CHECK(halves->runs.second.step_ns == slice->run.answer.step_ns);
   CHECK(halves->runs.first_share < 1);
   CHECK(both.without_mig.empty());
+}
+
+TEST_CASE("shared device: runs of several devices, or of none, share no device") {
+  const std::array<const char*, 3> paths = {"/traces/megatron_tp2_v100",
+                                            "/traces/nsys_sqlite/train_2gpu_1s_window.sqlite.gz",
+                                            "/traces/hta/cpu_only_rank0.json.gz"};
+  for (const char* const path : paths) {
+    CAPTURE(path);
+    const std::string whole = std::string(FORETRACE_SHARED_DIR) + path;
+    if (!std::filesystem::exists(whole)) {
+      MESSAGE("skipped: no recording at " << whole);
+      continue;
+    }
+    const auto answer = shared_device({whole, whole}, {}, {.catalogue = test::shipped()});
+    REQUIRE_FALSE(answer.ok());
+    CHECK(answer.error().code == ErrorCode::unsupported);
+    CHECK(answer.error().message.find("expected a run of one") != std::string::npos);
+  }
+}
+
+TEST_CASE("shared device: memory that is not known is not said to fit") {
+  const std::string path = stepless("no_memory.json", a100, 1000, 1000);
+  const SharedDevice both = shared(path);
+  for (const SharedWay& way : both.ways) CHECK_FALSE(way.runs.knows_memory);
+  const test::Ran told = test::run_program("corun --json " + path + " " + path);
+  REQUIRE_MESSAGE(told.code == 0, told.err);
+  CHECK(told.out.find("\"fits\": true") == std::string::npos);
+  CHECK(told.out.find("\"fits\": null") != std::string::npos);
 }
 
 TEST_CASE("shared device: no halves where the device has no MIG, and it says so") {
