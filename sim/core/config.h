@@ -40,6 +40,9 @@ struct ConfigValue {
 
 /// The text of a config file of at most 16 MiB. Errors name the file.
 [[nodiscard]] Result<std::string> read_config_text(const std::string& path);
+/// Which kind of file is meant: true if it names a schema that begins so within its first 64 KiB,
+/// and is no trace that quotes one. Nothing more is read of it.
+[[nodiscard]] bool names_schema(const std::string& path, std::string_view schema);
 /// Reads a config file of at most 16 MiB. Errors name the file.
 [[nodiscard]] Result<ConfigValue> read_config(const std::string& path, std::string_view schema);
 

@@ -322,9 +322,10 @@ Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& bas
     return Error{ErrorCode::bad_usage,
                  "--max-batch: it changes the batch itself, leave out batch_size"};
   }
+  const auto batch = find_optimization("batch_size");
+  if (!batch.ok()) return batch.error();
   for (const WhatIf& what_if : stack) {
-    const auto& conflicts = what_if.optimization->conflicts;
-    if (std::find(conflicts.begin(), conflicts.end(), "batch_size") != conflicts.end()) {
+    if (in_conflict(*what_if.optimization, **batch)) {
       return Error{ErrorCode::bad_usage,
                    fmt::format("--max-batch: {} takes the time of the recorded batch, expected a "
                                "stack without it",

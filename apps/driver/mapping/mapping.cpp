@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
-#include "apps/driver/serving/schema.h"
 #include "models/catalogue/kernel_class.h"
 #include "models/costs/rates.h"
 #include "models/networks/cluster.h"
@@ -40,6 +40,7 @@ class MappingReader {
   ConfigFields fields_;
   std::string where_;
   Mapping mapping_;
+  std::unordered_map<std::string_view, std::size_t> task_of_;  ///< by name
 };
 
 // {"fast": "5 us", "slow": "12 us"}: a device that is not named does not run the task.
@@ -103,15 +104,15 @@ void MappingReader::read_tasks() {
 std::size_t MappingReader::task_called(ConfigFields& fields, std::string_view key) {
   std::string name;
   fields.text(key, name);
-  const auto found = std::find(mapping_.tasks.begin(), mapping_.tasks.end(), name);
-  if (found == mapping_.tasks.end()) {
-    const std::vector<std::string_view> known(mapping_.tasks.begin(), mapping_.tasks.end());
-    fields.mistake(key, fmt::format("no task {}{}", in_quotes(name), did_you_mean(name, known)));
-  }
-  return static_cast<std::size_t>(found - mapping_.tasks.begin());
+  const auto found = task_of_.find(name);
+  if (found != task_of_.end()) return found->second;
+  const std::vector<std::string_view> known(mapping_.tasks.begin(), mapping_.tasks.end());
+  fields.mistake(key, fmt::format("no task {}{}", in_quotes(name), did_you_mean(name, known)));
+  return mapping_.tasks.size();
 }
 
 void MappingReader::read_edges() {
+  for (std::size_t t = 0; t < mapping_.tasks.size(); ++t) task_of_.emplace(mapping_.tasks[t], t);
   const ConfigValue* list = fields_.optional_objects("edges");
   for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
     ConfigFields edge(list->items[i], where_, fmt::format("/edges/{}", i));

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -198,18 +196,7 @@ Result<Scenario> complete_scenario(Scenario scenario) {
   return scenario;
 }
 
-bool is_scenario_file(const std::string& path) {
-  // The schema stands at the beginning; a trace of gigabytes is not read for this.
-  std::error_code failed;
-  if (!std::filesystem::is_regular_file(path, failed)) return false;  // what a pipe gave is gone
-  std::ifstream file(path, std::ios::binary);
-  std::string head(std::size_t{64} << 10U, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  const auto at = head.find("foretrace.scenario/");
-  return at != std::string::npos && head.rfind("\"schema\"", at) != std::string::npos &&
-         head.find("traceEvents") == std::string::npos;
-}
+bool is_scenario_file(const std::string& path) { return names_schema(path, "foretrace.scenario/"); }
 
 Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view text,
                                 const std::string& where) {

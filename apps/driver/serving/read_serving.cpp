@@ -9,15 +9,16 @@
 #include "apps/driver/plan/scenario.h"
 #include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/scheduler/sources/cells.h"
-#include "apps/driver/serving/schema.h"
 #include "apps/driver/serving/serving.h"
 #include "models/catalogue/kernel_class.h"
 #include "models/networks/read_figures.h"
+#include "sim/core/config.h"
 #include "sim/core/params.h"
 
 namespace foretrace::driver {
 namespace {
 
+constexpr double longest_ns = 1e15;
 constexpr double most_ranks = 1e5;
 constexpr double most_tokens = 1e8;
 constexpr double most_requests = 1e6;
@@ -103,7 +104,6 @@ void Reader::read_arithmetic() {
   }
   double cache_bits =
       serving_.engine.cache_follows_weights && served.precisions.layers_in_8_bit ? 8 : 16;
-  serving_.memory_share = serving_.engine.memory_share;
   if (const ConfigValue* object = fields_.optional_object("cache"); object != nullptr) {
     ConfigFields inner = inside("cache", *object);
     serving_.options.cache_blocks = optional_count(inner, "blocks", 4e9, 0);
@@ -133,16 +133,12 @@ void Reader::read_copies() {
   }
   ConfigFields inner = inside("transfer", *object);
   options.transfer_bytes_per_s = read_positive(inner, "bandwidth", ParamType::bandwidth, 1e16);
-  double latency = 0;
-  inner.optional_quantity("latency", ParamType::time, latency);
-  options.transfer_latency_ns = std::llround(std::clamp(latency, 0.0, 1e15));
+  options.transfer_latency_ns =
+      std::llround(optional_within(inner, "latency", ParamType::time, longest_ns, 0));
   fields_.take(inner.finish());
 }
 
 void Reader::read_steps() {
-  if (serving_.cluster != nullptr) {
-    serving_.options.rules = serving_.engine.rules_on(serving_.cluster->accelerator);
-  }
   if (const ConfigValue* object = fields_.optional_object("steps"); object != nullptr) {
     ConfigFields inner = inside("steps", *object);
     fields_.take(read_step_rules(inner, serving_.options.rules));
@@ -153,12 +149,10 @@ void Reader::read_limits() {
   const ConfigValue* object = fields_.optional_object("limits");
   if (object == nullptr) return;
   ConfigFields inner = inside("limits", *object);
-  double first = 0;
-  double token = 0;
-  inner.optional_quantity("first_token", ParamType::time, first);
-  inner.optional_quantity("token", ParamType::time, token);
-  serving_.limits = {std::llround(std::clamp(first, 0.0, 1e15)),
-                     std::llround(std::clamp(token, 0.0, 1e15))};
+  const auto limit = [&inner](std::string_view key) {
+    return std::llround(optional_within(inner, key, ParamType::time, longest_ns, 0));
+  };
+  serving_.limits = {limit("first_token"), limit("token")};
   fields_.take(inner.finish());
 }
 
@@ -168,6 +162,9 @@ void Reader::add_row(const scheduling::Cells& cells, std::size_t row) {
   request.arrival_ns = cell.time("arrival_s", 0);
   request.input_tokens = cell.whole_number("input_tokens", 0, 1, 100'000'000);
   request.output_tokens = cell.whole_number("output_tokens", 0, 1, 100'000'000);
+  if (serving_.options.in_flight == 0 && !cell.given("arrival_s")) {
+    cell.mistake("arrival_s", "missing, expected seconds, or requests with in_flight");
+  }
   if (!cell.given("input_tokens")) cell.mistake("input_tokens", "missing, expected a number");
   if (!cell.given("output_tokens")) cell.mistake("output_tokens", "missing, expected a number");
   request.prefix_group = cell.whole_number("prefix", -1, -1, most_ns);
@@ -200,6 +197,9 @@ void Reader::read_rows(const ConfigValue& object) {
   }
   fields_.take(inner.finish());
   if (!cells.ok()) return fields_.take(cells.error());
+  constexpr std::array<std::string_view, 5> known = {"arrival_s", "input_tokens", "output_tokens",
+                                                     "prefix", "prefix_tokens"};
+  fields_.take(scheduling::check_columns(*cells, known));
   for (std::size_t row = 0; row < cells->rows.size(); ++row) add_row(*cells, row);
   std::stable_sort(
       serving_.requests.begin(), serving_.requests.end(),
@@ -218,15 +218,14 @@ void Reader::read_generated(const ConfigValue& object) {
   serving_.options.in_flight = optional_count(inner, "in_flight", most_requests, 0);
   const std::uint32_t groups = optional_count(inner, "prefix_groups", most_requests, 0);
   const std::uint32_t common = optional_count(inner, "prefix_tokens", most_tokens, 0);
-  double seed = 0;
-  inner.optional_quantity("seed", ParamType::integer, seed);
+  const double seed = optional_within(inner, "seed", ParamType::integer, 1e15, 0);
   if ((rate > 0) == (serving_.options.in_flight > 0)) {
     inner.mistake("per_second", "expected either per_second above 0 or in_flight");
   }
   const Status fine = inner.finish();
   fields_.take(fine);
   if (!fine.ok()) return;
-  scheduling::Random random(static_cast<std::uint64_t>(std::clamp(seed, 0.0, 1e15)));
+  scheduling::Random random(static_cast<std::uint64_t>(seed));
   const auto drawn = [&](double usual) {
     const double value =
         spread > 0 ? random.uniform(usual * (1 - spread), usual * (1 + spread)) : usual;
@@ -269,13 +268,12 @@ void Reader::read_requests() {
 Result<Serving> Reader::read() {
   serving_.path = where_;
   serving_.model = named<ModelSpec>("model", find_model);
+  read_machine();
   if (const auto engine = named<ServingEngine>("engine", find_serving_engine); engine != nullptr) {
-    serving_.engine = *engine;
     auto framework = find_framework(catalogue_, engine->framework);
     if (!framework.ok()) return std::move(framework).error().with_context(where_);
-    serving_.framework = std::make_shared<const Framework>(*std::move(framework));
+    adopt_engine(serving_, *engine, std::make_shared<const Framework>(*std::move(framework)));
   }
-  read_machine();
   read_arithmetic();
   read_copies();
   read_steps();
@@ -287,17 +285,6 @@ Result<Serving> Reader::read() {
   return complete;
 }
 
-/// NVIDIA's compute capability; other makers have none.
-Generation generation_of(const Accelerator& accelerator) {
-  switch (accelerator.compute_major) {
-    case 7: return accelerator.compute_minor == 0 ? Generation::volta : Generation::other;
-    case 8: return Generation::ampere;
-    case 9: return Generation::hopper;
-    case 10: return Generation::blackwell;
-    default: return Generation::other;
-  }
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
@@ -307,8 +294,16 @@ Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalog
   auto single = find_cluster(catalogue, "single");
   if (!single.ok()) return std::move(single).error();
   single->accelerator = **accelerator;
-  single->generation = generation_of(**accelerator);
   return std::make_shared<const Cluster>(*std::move(single));
+}
+
+void adopt_engine(Serving& serving, ServingEngine engine,
+                  std::shared_ptr<const Framework> framework) {
+  serving.engine = std::move(engine);
+  serving.framework = std::move(framework);
+  serving.memory_share = serving.engine.memory_share;
+  if (serving.cluster == nullptr) return;  // a mistake that is told
+  serving.options.rules = serving.engine.rules_on(serving.cluster->accelerator);
 }
 
 Result<Serving> complete_serving(Serving serving) {

@@ -56,6 +56,10 @@ struct Serving {
 /// One accelerator alone, without a network.
 [[nodiscard]] Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
                                                                       std::string_view name);
+/// What the engine decides where nothing else is said: the rules of its steps on this cluster's
+/// accelerator, and its share of the memory.
+void adopt_engine(Serving& serving, ServingEngine engine,
+                  std::shared_ptr<const Framework> framework);
 /// For a constant number of requests in flight: a round before the requests, whose members end one
 /// after the other, and a round behind them, so that those that count see a load that is even.
 void surround_closed_loop(Serving& serving);

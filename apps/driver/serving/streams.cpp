@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/serving/schema.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
@@ -99,9 +98,8 @@ void StreamsReader::read_frames() {
   fields_.optional_quantity("jitter", ParamType::time, jitter);
   frames.jitter_ms = std::clamp(jitter, 0.0, 1e12) * 1e-6;
   fields_.optional_boolean("whole_milliseconds", frames.whole_milliseconds);
-  double seed = 0;
-  fields_.optional_quantity("seed", ParamType::integer, seed);
-  frames.seed = static_cast<std::uint64_t>(std::clamp(seed, 0.0, 1e15));
+  frames.seed =
+      static_cast<std::uint64_t>(optional_within(fields_, "seed", ParamType::integer, 1e15, 0));
 }
 
 void StreamsReader::read_batches() {
@@ -148,9 +146,8 @@ void StreamsReader::read_load(const ConfigValue& value, std::size_t i) {
   }
   if (is_server) {
     load.bound_ns = time(one, "bound");
-    double seed = 0;
-    one.optional_quantity("seed", ParamType::integer, seed);
-    load.seed = static_cast<std::uint64_t>(std::clamp(seed, 0.0, 1e15));
+    load.seed =
+        static_cast<std::uint64_t>(optional_within(one, "seed", ParamType::integer, 1e15, 0));
   }
   if (is_server || load.kind == "offline") {
     load.largest_batch = optional_count(one, "largest_batch", most_queries, 1);

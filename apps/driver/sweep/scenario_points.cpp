@@ -83,6 +83,7 @@ void resolve_files(const std::string& folder, ConfigValue& document) {
   };
   resolve(document, "cluster");
   resolve(document, "framework");
+  resolve(document, "execution");
   for (std::size_t i = 0; i < document.keys.size(); ++i) {
     if (document.keys[i] == "workload") resolve(document.items[i], "model");
   }

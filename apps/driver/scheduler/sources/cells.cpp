@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/params.h"
 #include "sim/core/text.h"
 
 namespace foretrace::scheduling {
@@ -140,7 +141,22 @@ Status CellFields::finish() const {
   return Error{ErrorCode::bad_format, mistake_};
 }
 
+Status check_columns(const Cells& cells, std::span<const std::string_view> known) {
+  std::vector<std::string_view> missing;
+  for (const std::string_view name : known) {
+    if (!cells.has(name)) missing.push_back(name);
+  }
+  for (const std::string& column : cells.columns) {
+    if (std::find(known.begin(), known.end(), column) != known.end()) continue;
+    const std::string meant = did_you_mean(column, missing);
+    if (!meant.empty()) return wrong(cells.where, "column " + in_quotes(column) + meant);
+  }
+  return ok_status();
+}
+
 Result<Cells> parse_csv(std::string_view text, const std::string& where) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // spreadsheets write it
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   Cells cells;
   cells.where = where;
   CsvReader reader(text);

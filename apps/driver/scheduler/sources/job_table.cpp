@@ -1,6 +1,7 @@
 #include "apps/driver/scheduler/sources/job_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -109,6 +110,10 @@ Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
     if (cells.has(column)) continue;
     return Error{ErrorCode::bad_format, fmt::format("{}: no column '{}'", cells.where, column)};
   }
+  constexpr std::array<std::string_view, 9> known = {
+      "kind",       "steps_per_s",      "type", "model", "batch", "gpus", "placement",
+      "other_type", "other_steps_per_s"};
+  if (Status fine = check_columns(cells, known); !fine) return fine;
   for (std::size_t row = 0; row < cells.rows.size(); ++row) {
     CellFields cell(cells, row);
     const JobType type = type_of(cell);
@@ -135,6 +140,11 @@ Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
 
 Status add_jobs(const Cells& cells, const Cluster& cluster, Workload& workload,
                 ThroughputTable& throughput) {
+  constexpr std::array<std::string_view, 18> known = {
+      "name",  "arrival_s",  "gpus",      "gpu_share",  "cpus",       "memory_mib",
+      "kinds", "least_gpus", "most_gpus", "duration_s", "steps",      "type",
+      "model", "batch",      "weight",    "tenant",     "deadline_s", "isolated_s"};
+  if (Status fine = check_columns(cells, known); !fine) return fine;
   for (std::size_t row = 0; row < cells.rows.size(); ++row) {
     CellFields cell(cells, row);
     Job job;

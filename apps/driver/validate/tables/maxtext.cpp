@@ -66,35 +66,26 @@ double counted_flops(const TransformerSpec& spec, double length, double sequence
   return 3 * sequences * length * (products + pairs);
 }
 
-struct Guess {
-  std::vector<double> batches;
-  std::vector<Recompute> recomputes;
-};
-
 /// What a row leaves open is what trains most tokens a second within memory.
-Result<TablePoint> best_point(Scenario scenario, const Guess& guess, std::size_t i,
-                              double measured) {
+Result<TablePoint> best_point(const Scenario& scenario, const std::vector<double>& batches,
+                              std::size_t i, double measured) {
   const auto memory = static_cast<double>(scenario.cluster->accelerator.memory_bytes);
-  const bool is_open = guess.batches.size() * guess.recomputes.size() > 1;
   std::optional<TablePoint> best;
   Error last{ErrorCode::no_match, "no batch fits into memory"};
-  for (const double batch : guess.batches) {
-    for (const Recompute recompute : guess.recomputes) {
-      Scenario one = scenario;
-      one.job.micro_batch = batch;
-      one.job.global_batch = batch * one.job.plan.data;
-      one.job.recompute = recompute;
-      const auto complete = complete_scenario(std::move(one));
-      if (!complete.ok()) {
-        last = complete.error();
-        continue;
-      }
-      const RowPrediction prediction = predict_row(*complete);
-      if (is_open && prediction.memory_bytes > memory) continue;
-      const double flops = counted_flops(*complete->job.model, complete->job.length, batch) * 1e-12;
-      TablePoint point = rate_point(i, "tflops_per_chip", prediction, flops, measured);
-      if (!best.has_value() || point.predicted > best->predicted) best = point;
+  for (const double batch : batches) {
+    Scenario one = scenario;
+    one.job.micro_batch = batch;
+    one.job.global_batch = batch * one.job.plan.data;
+    const auto complete = complete_scenario(std::move(one));
+    if (!complete.ok()) {
+      last = complete.error();
+      continue;
     }
+    const RowPrediction prediction = predict_row(*complete);
+    if (batches.size() > 1 && prediction.memory_bytes > memory) continue;
+    const double flops = counted_flops(*complete->job.model, complete->job.length, batch) * 1e-12;
+    TablePoint point = rate_point(i, "tflops_per_chip", prediction, flops, measured);
+    if (!best.has_value() || point.predicted > best->predicted) best = point;
   }
   if (best.has_value()) return *best;
   return last;
@@ -120,14 +111,13 @@ Result<TablePoint> point_of(const TruthTable& table, std::size_t i, TableInputs&
   job.plan.data = static_cast<std::uint32_t>(slices->count * slices->size);
   job.plan.sharding = Sharding::parameters;
   job.plan.shard_size = static_cast<std::uint32_t>(slices->size);
-  Guess guess;
-  const double batch = number_in(row, "per_device_batch", 0);
-  guess.batches = {batch};
-  if (!(batch > 0)) guess.batches = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24};
   // What is kept on the host instead ("qkv_proj_offloaded") counts as computed again; the scripts
   // of rows that state nothing say remat_policy=full (src/maxtext/configs/tpu/v4/22b.sh).
-  guess.recomputes = {Recompute::full};
-  auto point = best_point(*std::move(scenario), guess, i, *measured);
+  job.recompute = Recompute::full;
+  const double batch = number_in(row, "per_device_batch", 0);
+  std::vector<double> batches = {batch};
+  if (!(batch > 0)) batches = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24};
+  auto point = best_point(*scenario, batches, i, *measured);
   if (point.ok()) point->group = fmt::format("{} {}", slices->chip, row.text("model"));
   return point;
 }

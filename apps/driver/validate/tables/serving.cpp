@@ -53,10 +53,7 @@ Status use_engine(TableInputs& inputs, const std::string& name, Serving& serving
   if (!engine.ok()) return std::move(engine).error();
   auto framework = inputs.framework(engine->framework);
   if (!framework.ok()) return std::move(framework).error();
-  serving.engine = *std::move(engine);
-  serving.framework = *std::move(framework);
-  serving.memory_share = serving.engine.memory_share;
-  serving.options.rules = serving.engine.rules_on(serving.cluster->accelerator);
+  adopt_engine(serving, *std::move(engine), *std::move(framework));
   return ok_status();
 }
 
