@@ -14,9 +14,8 @@
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/scheduler/schedule.h"
-#include "apps/driver/serving/serving.h"
-#include "apps/driver/serving/streams.h"
 #include "apps/driver/sweep/select.h"
+#include "apps/report/page_without_jobs.h"
 #include "apps/report/pages.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/writers.h"
@@ -195,18 +194,10 @@ Result<std::string> plan(const driver::PlanRequest& request, std::uint32_t gpus,
 }
 
 Result<std::string> schedule(const std::string& path, const CataloguePtr& catalogue) {
-  if (driver::is_serving_file(path)) {
-    const auto serving = driver::read_serving(*catalogue, path);
-    if (!serving.ok()) return serving.error();
-    const driver::ServingAnswer answer = driver::run_serving(*serving);
-    return report::json_of(report::serving_page({*serving, answer}));
-  }
-  if (driver::is_streams_file(path)) {
-    const auto streams = driver::read_streams(*catalogue, path);
-    if (!streams.ok()) return streams.error();
-    const auto answer = driver::run_streams(*streams);
-    if (!answer.ok()) return answer.error();
-    return report::json_of(report::streams_page({*streams, *answer}));
+  if (report::holds_no_jobs(path)) {
+    const auto page = report::page_without_jobs(*catalogue, path);
+    if (!page.ok()) return page.error();
+    return report::json_of(*page);
   }
   const auto read = scheduling::read_schedule(path);
   if (!read.ok()) return read.error();

@@ -47,7 +47,8 @@ void add_predictor(py::module_& module) {
       .def_readonly("second", &Corun::second)
       .def_readonly("first_share", &Corun::first_share)
       .def_readonly("second_share", &Corun::second_share)
-      .def_readonly("fits", &Corun::fits);
+      .def_readonly("fits", &Corun::fits)
+      .def_readonly("knows_memory", &Corun::knows_memory);
   py::class_<RestartCost>(module, "RestartCost")
       .def_readonly("state_bytes", &RestartCost::state_bytes)
       .def_readonly("save_ns", &RestartCost::save_ns)

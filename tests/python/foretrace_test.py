@@ -90,6 +90,13 @@ class Answers(unittest.TestCase):
         streams = foretrace.schedule(ROOT / "examples" / "13_serving" / "xrbench.json")
         self.assertEqual(len(streams.scenarios), 7)
 
+    def test_schedule_maps_tasks_and_tables(self):
+        tasks = foretrace.schedule(ROOT / "examples" / "14_mapping" / "heft.json")
+        self.assertEqual((tasks.step_ns, len(tasks.placed)), (79000, 10))
+        tables = foretrace.schedule(ROOT / "examples" / "14_mapping" / "tables.json")
+        self.assertEqual(len(tables.placed), 20)
+        self.assertIn("step", tables._repr_html_())
+
     def test_schedule_runs_every_policy(self):
         self.assertGreater(len(foretrace.schedule(SCHEDULE).runs), 3)
 

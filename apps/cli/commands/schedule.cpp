@@ -18,10 +18,8 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/mapping/mapping.h"
 #include "apps/driver/requests/what_if_spec.h"
-#include "apps/driver/serving/serving.h"
-#include "apps/driver/serving/streams.h"
+#include "apps/report/page_without_jobs.h"
 #include "apps/report/pages.h"
 #include "apps/report/schedule/schedule_report.h"
 
@@ -92,7 +90,7 @@ Status check_files(const Options& options, const scheduling::Schedule& schedule)
   return app::check_outputs(outputs, inputs);
 }
 
-/// Requests to a served model and streams have no policies, and nothing to draw.
+/// What holds no jobs has no policies, and nothing to draw.
 Status check_no_jobs(const Options& options) {
   const std::array outputs = {options.events, options.jobs, options.timeline, options.picture};
   const bool writes = std::any_of(outputs.begin(), outputs.end(),
@@ -104,43 +102,15 @@ Status check_no_jobs(const Options& options) {
                            options.path)};
 }
 
-int run_requests(const Options& options) {
-  if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
-  const auto catalogue = app::catalogue();
-  if (!catalogue.ok()) return app::failure(catalogue.error());
-  const auto serving = driver::read_serving(**catalogue, options.path);
-  if (!serving.ok()) return app::failure(serving.error());
-  const driver::ServingAnswer answer = driver::run_serving(*serving);
-  return app::answer(report::serving_page({*serving, answer}), options.common);
-}
-
-int run_streams(const Options& options) {
-  if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
-  const auto catalogue = app::catalogue();
-  if (!catalogue.ok()) return app::failure(catalogue.error());
-  const auto streams = driver::read_streams(**catalogue, options.path);
-  if (!streams.ok()) return app::failure(streams.error());
-  const auto answer = driver::run_streams(*streams);
-  if (!answer.ok()) return app::failure(answer.error());
-  return app::answer(report::streams_page({*streams, *answer}), options.common);
-}
-
-int run_mapping(const Options& options) {
-  if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
-  const auto catalogue = app::catalogue();
-  if (!catalogue.ok()) return app::failure(catalogue.error());
-  const auto mapping = driver::read_mapping(**catalogue, options.path);
-  if (!mapping.ok()) return app::failure(mapping.error());
-  const auto answer = driver::run_mapping(*mapping);
-  if (!answer.ok()) return app::failure(answer.error());
-  return app::answer(report::mapping_page({*mapping, *answer}), options.common);
-}
-
 int run(const Options& options) {
   app::start_logging(options.common);
-  if (driver::is_serving_file(options.path)) return run_requests(options);
-  if (driver::is_streams_file(options.path)) return run_streams(options);
-  if (driver::is_mapping_file(options.path)) return run_mapping(options);
+  if (report::holds_no_jobs(options.path)) {
+    if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
+    const auto catalogue = app::catalogue();
+    if (!catalogue.ok()) return app::failure(catalogue.error());
+    const auto page = report::page_without_jobs(**catalogue, options.path);
+    return page.ok() ? app::answer(*page, options.common) : app::failure(page.error());
+  }
   auto schedule = scheduling::read_schedule(options.path);
   if (!schedule) return app::failure(schedule.error());
   if (const Status fine = replace_policies(options, *schedule); !fine) {

@@ -22,7 +22,7 @@ from . import _foretrace
 from ._foretrace import Corun, Error, RestartCost, Sharing, StepPrediction
 
 __version__ = _foretrace.__version__
-__all__ = ["Breakdown", "Corun", "Error", "Inspection", "PlanResult", "Predictions", "Predictor", "Recording", "RestartCost",
+__all__ = ["Breakdown", "Corun", "Error", "Inspection", "MappingResult", "PlanResult", "Predictions", "Predictor", "Recording", "RestartCost",
            "ScheduleResult", "SearchResult", "ServingResult", "Sharing", "SimulateResult", "Step", "StepPrediction",
            "StreamsResult", "SweepResult", "WhatIfResult", "inspect", "plan", "read", "schedule", "search", "simulate", "sweep", "whatif"]
 
@@ -188,6 +188,21 @@ class StreamsResult(_Shown):
     def _figures(self):
         scores = {one["scenario"]: f"{one['score']:.1f}" for one in self.scenarios}
         return scores | {one["kind"]: f"{one['samples_per_s']:.1f} samples/s" for one in self.loads}
+
+
+@dataclasses.dataclass(frozen=True)
+class MappingResult(_Shown):
+    """Tasks, or tables in parts, on devices."""
+    step_ns: int  # of all tasks, or of a batch
+    placed: typing.List[dict] = dataclasses.field(repr=False)
+    document: dict = dataclasses.field(repr=False)
+
+    def frame(self):
+        """One row per task or part of a table."""
+        return _frame(self.placed)
+
+    def _figures(self):
+        return {"step": f"{self.step_ns / 1e6:.3f} ms", "placed": f"{len(self.placed)}"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -390,9 +405,9 @@ def plan(model: str, cluster: str, *, gpus: int = 0, batch: float = 0, sequence:
     return PlanResult(document["plans"], document)
 
 
-def schedule(path) -> typing.Union[ScheduleResult, ServingResult, StreamsResult]:
+def schedule(path) -> typing.Union[ScheduleResult, ServingResult, StreamsResult, MappingResult]:
     """Simulates jobs on a cluster under scheduling policies; or requests to a served model; or streams of queries and
-    frames: what the file holds."""
+    frames; or maps tasks or tables onto devices: what the file holds."""
     document = json.loads(_foretrace.schedule(os.fspath(path), _configs()))
     if document["schema"] == "foretrace.serving_result/1":
         figures = document["figures"]
@@ -400,6 +415,10 @@ def schedule(path) -> typing.Union[ScheduleResult, ServingResult, StreamsResult]
                              figures["output_tokens_per_s"], figures["requests"], document)
     if document["schema"] == "foretrace.streams_result/1":
         return StreamsResult(document["scenarios"], document["loads"], document)
+    if document["schema"] == "foretrace.mapping_result/1":
+        tasks = "tasks" in document
+        return MappingResult(document["makespan_ns" if tasks else "batch_ns"], document["tasks" if tasks else "parts"],
+                             document)
     return ScheduleResult(document["runs"], document)
 
 
