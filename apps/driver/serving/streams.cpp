@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 4> dispatches = {"latency", "energy", "product", "balanced"};
 constexpr std::array<std::string_view, 4> load_kinds = {"single_stream", "multi_stream", "server",
                                                         "offline"};
-constexpr double longest_ns = 1e15;
+constexpr double longest_cost_ns = 1e15;
 constexpr double most_queries = 1e7;
 constexpr std::int64_t longest_batch_ns = 100'000'000'000;  // so many queries end before time does
 
@@ -34,7 +34,7 @@ class StreamsReader {
   void read_batches();
   void read_load(const ConfigValue& value, std::size_t i);
   std::int64_t time(ConfigFields& fields, std::string_view key) {
-    return std::llround(read_positive(fields, key, ParamType::time, longest_ns));
+    return std::llround(read_positive(fields, key, ParamType::time, longest_cost_ns));
   }
 
   const Catalogue& catalogue_;
