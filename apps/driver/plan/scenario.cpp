@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/plan/calculon_execution.h"
+#include "apps/driver/plan/job_figures.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/params.h"
 
@@ -212,3 +213,4 @@ Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& pa
 }
 
 }  // namespace foretrace::driver
+  if (Status status = check_amounts(job); !status.ok()) return std::move(status).error();

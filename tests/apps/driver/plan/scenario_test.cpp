@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -107,6 +108,31 @@ TEST_CASE("scenario: samples of a model of layers have no tokens") {
   CHECK(page.find("samples/s") != std::string::npos);
   CHECK(page.find("2048 samples, micro-batch 256") != std::string::npos);
   CHECK(page.find("token") == std::string::npos);
+}
+
+TEST_CASE("scenario: amounts that no whole number of ns or bytes holds are refused") {
+  // Each size is one that a file may state.
+  const auto error_of = [](const std::string& sizes, const std::string& batch) {
+    const std::string model =
+        (std::filesystem::temp_directory_path() / "foretrace_huge_model.json").string();
+    std::ofstream(model) << R"({"schema": "foretrace.model/1", "product": "Huge", "source": "x",
+        "family": "transformer", "heads": 1, "vocabulary": 1000, )" +
+                                sizes + "}";
+    const auto scenario = parse_scenario(*foretrace::test::shipped(),
+                                         R"({
+        "schema": "foretrace.scenario/1", "workload": {"model": ")" +
+                                             model + R"("},
+        "cluster": "dgx_h100", "framework": "megatron_core", "batch": )" +
+                                             batch + "}",
+                                         "s.json");
+    return scenario.ok() ? std::string() : scenario.error().message;
+  };
+  CHECK(error_of(R"("layers": 100000, "hidden": 1e7, "ffn": 1e7)", R"({"global": 8})")
+            .find("s.json: /workload/model: got 6e+19 parameters, expected at most 1e+16") == 0);
+  CHECK(error_of(R"("layers": 100, "hidden": 1e6, "ffn": 1e6)",
+                 R"({"global": 16384000, "micro": 1000})")
+            .find("s.json: /batch/global: got a step of ") == 0);
+  CHECK(error_of(R"("layers": 100, "hidden": 1e4, "ffn": 1e4)", R"({"global": 8})").empty());
 }
 
 TEST_CASE("scenario: the shipped ones read and are answered") {
