@@ -201,6 +201,55 @@ TEST_CASE(
   CHECK(answer->fits);
 }
 
+TEST_CASE("scenario: with jitter every rank is simulated, and groups wait for their slowest") {
+  const auto answered = [](const std::string& jitter) {
+    std::string text = gpt;
+    text.replace(text.find("\"recompute\""), 0, jitter);
+    const auto scenario = parse_scenario(*foretrace::test::shipped(), text, "s.json");
+    REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+    auto answer = answer_scenario(*scenario);
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    return *std::move(answer);
+  };
+  const auto alike = answered("");
+  const auto none = answered(R"("jitter": {}, )");
+  CHECK(none.step_ns == alike.step_ns);
+  CHECK(none.alike_ns == alike.step_ns);
+  CHECK(none.graph.size() > 8 * alike.graph.size());
+  CHECK(none.range.low_ns == alike.range.low_ns);
+  const auto some = answered(R"("jitter": {"ranks": 0.01, "passes": 0.02, "seed": 1}, )");
+  CHECK(some.alike_ns == alike.step_ns);
+  CHECK(some.step_ns > alike.step_ns * 101 / 100);
+  CHECK(some.step_ns < alike.step_ns * 110 / 100);
+  CHECK(some.range.high_ns > alike.range.high_ns);
+  CHECK(some.figures.tokens_per_s < alike.figures.tokens_per_s);
+  CHECK(answered(R"("jitter": {"ranks": 0.01, "passes": 0.02}, )").step_ns == some.step_ns);
+  CHECK(answered(R"("jitter": {"ranks": 0.01, "passes": 0.02, "seed": 2}, )").step_ns !=
+        some.step_ns);
+}
+
+TEST_CASE("scenario: mistakes of jitter have their place, and other commands refuse it") {
+  const auto mistake = [](const std::string& jitter) {
+    return error_with("\"recompute\"", "\"jitter\": " + jitter + ", \"recompute\"");
+  };
+  CHECK(mistake(R"({"ranks": 0.5})").find("s.json: /jitter/ranks: got 0.5, expected") == 0);
+  CHECK(mistake(R"({"passes": -0.1})").find("s.json: /jitter/passes: got -0.1, expected") == 0);
+  CHECK(mistake(R"({"seed": 1.5})").find("s.json: /jitter/seed: ") == 0);
+  CHECK(mistake(R"({"rank": 0.1})").find("unknown key (did you mean 'ranks'?)") !=
+        std::string::npos);
+  CHECK(mistake("0.1").find("s.json: /jitter: ") == 0);
+  const std::string path =
+      (std::filesystem::temp_directory_path() / "foretrace_jitter_scenario.json").string();
+  std::string text = gpt;
+  text.replace(text.find("\"recompute\""), 0, R"("jitter": {"ranks": 0.01}, )");
+  std::ofstream(path) << text;
+  CHECK(foretrace::driver::read_simulated_scenario(*foretrace::test::shipped(), path).ok());
+  const auto strict = read_scenario(*foretrace::test::shipped(), path);
+  REQUIRE_FALSE(strict.ok());
+  CHECK(strict.error().message ==
+        path + ": /jitter: got ranks that differ, expected none: only simulate takes them");
+}
+
 TEST_CASE("scenario: what does not fit is an answer that names the stage") {
   std::string text = gpt;
   text.replace(text.find("\"pipeline\": 8"), 13, "\"pipeline\": 2");
