@@ -10,8 +10,8 @@
 
 #include "models/networks/cluster.h"
 #include "models/program/framework.h"
+#include "models/program/graphs/unfolded_graph.h"
 #include "models/program/job.h"
-#include "models/program/unfolded_graph.h"
 #include "models/workloads/model_spec.h"
 #include "sim/core/config.h"
 #include "sim/core/result.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/program/pipeline_graph.h"
-#include "models/program/unfolded_graph.h"
+#include "models/program/graphs/pipeline_graph.h"
+#include "models/program/graphs/unfolded_graph.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 
