@@ -1,9 +1,11 @@
 #include "apps/driver/plan/scenario.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/report/pages.h"
@@ -128,6 +130,35 @@ TEST_CASE("scenario: the shipped ones read and are answered") {
     ++found;
   }
   CHECK(found >= 1);
+}
+
+TEST_CASE("scenario: every schedule takes as long as simulated, where it says so") {
+  // Sends beside computation, copies that add up their gradients when a stage is done.
+  for (const auto* schedule : foretrace::schedules::all()) {
+    for (const bool wide : {false, true}) {
+      const std::uint32_t chunks = std::min(2U, schedule->most_chunks);
+      const auto scenario = parse_scenario(
+          *foretrace::test::shipped(),
+          fmt::format(R"({{"schema": "foretrace.scenario/1",
+              "workload": {{"model": "gpt_22b", "sequence": 2048}}, "cluster": "selene",
+              "framework": "megatron_core", "precision": "bf16",
+              "parallelism": {{"data": {}, "tensor": {}, "pipeline": 4, "sequence": true}},
+              "schedule": {{"kind": "{}", "chunks": {}}}, "batch": {{"global": {}, "micro": 1}}}})",
+                      wide ? 4 : 2, wide ? 4 : 8, schedule->name, chunks, wide ? 64 : 32),
+          "s.json");
+      CAPTURE(schedule->name);
+      REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+      const auto answer = answer_scenario(*scenario);
+      REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+      CHECK(answer->analytic.is_exact == (schedule->is_exact == nullptr));
+      if (answer->analytic.is_exact) {
+        CHECK(answer->analytic.step_ns == answer->step_ns);
+      } else {
+        CHECK(static_cast<double>(answer->analytic.step_ns) ==
+              doctest::Approx(static_cast<double>(answer->step_ns)).epsilon(0.05));
+      }
+    }
+  }
 }
 
 TEST_CASE(
