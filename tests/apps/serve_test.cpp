@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/apps/support/json_schema.h"
 #include "tests/apps/support/program.h"
 #include "tests/apps/support/served.h"
 
@@ -316,6 +317,15 @@ TEST_CASE("serve: each of several runs answers for itself, and only those that w
             .send("POST /api/1/open HTTP/1.1\r\n" + own_host(served) +
                   "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
             .status == 403);
+}
+
+TEST_CASE("serve: the address as JSON follows its schema and opens the page") {
+  const Served served({demo_trace, "--json"});
+  const json told = json::parse(served.told());
+  const std::vector<std::string> wrong = violations(read_schema("serve-1.json"), told);
+  CHECK_MESSAGE(wrong.empty(), (wrong.empty() ? "" : wrong.front()));
+  CHECK(told["url"] == served.address());
+  CHECK(served.post("/api/0/open", "{}").status == 200);
 }
 
 TEST_CASE("serve: ctrl-C and a request to end are no failures; a taken port is named") {
