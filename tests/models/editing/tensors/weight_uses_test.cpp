@@ -1,4 +1,4 @@
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/tensors/weight_uses.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@ using foretrace::editing::weight_uses;
 using foretrace::test::shipped;
 using foretrace::test::ToyRun;
 
-TEST_CASE("gradients: a call reads its weight once, however many kernels it launches") {
+TEST_CASE("weight_uses: a call reads its weight once, however many kernels it launches") {
   ToyRun run;
   const auto convolution = [&run](const char* kernel, const char* shapes) {
     run.kernel({.name = kernel,
