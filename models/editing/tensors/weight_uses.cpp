@@ -42,9 +42,11 @@ std::vector<double> product_parameters(std::string_view op, const OperatorInputs
   return sizes;
 }
 
-/// A second kernel of the same call of an operator. Products in a row are calls of their own.
+/// A second kernel of the same call of an operator. Products in a row are calls of their own, but
+/// for those inside a convolution (between Fourier transforms, after its indices).
 bool is_again(const KernelEditor& editor, TaskId kernel, TaskId before) {
-  if (editor.class_of(kernel) == KernelClass::gemm) return false;
+  const bool convolves = contains(editor.operator_of(kernel), "conv");
+  if (!convolves && editor.class_of(kernel) == KernelClass::gemm) return false;
   const TaskGraph& graph = editor.graph();
   const Work& one = graph.work(kernel);
   const Work& other = graph.work(before);
