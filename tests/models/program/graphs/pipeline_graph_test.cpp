@@ -1,4 +1,4 @@
-#include "models/program/pipeline_graph.h"
+#include "models/program/graphs/pipeline_graph.h"
 
 #include <algorithm>
 #include <random>
