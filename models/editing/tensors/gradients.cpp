@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "models/editing/tensors/weight_uses.h"
@@ -16,6 +17,19 @@ constexpr std::size_t unknown_tensors = 64;
 /// Kernels that accumulate are believed if they add up to the parameters within this share, and
 /// weights that the forward pass reads are all there are if no more than this share is missing.
 constexpr double agreement = 0.02;
+
+/// The table whose rows an operator picks: index_select(table, dim, rows), as newer versions do it
+/// gather(table, dim, rows repeated over the columns). Null for others.
+const Dims* picked_from(std::string_view op, const OperatorInputs& inputs) {
+  const bool gathers = op == "aten::gather";
+  if (!gathers && op != "aten::index_select") return nullptr;
+  const Dims* table = inputs.shape(0);
+  const Dims* rows = inputs.shape(2);
+  if (table == nullptr || table->size() != 2 || rows == nullptr) return nullptr;
+  const bool whole =
+      gathers ? rows->size() == 2 && rows->back() == table->back() : rows->size() == 1;
+  return whole ? table : nullptr;
+}
 
 class Finder {
  public:
@@ -42,13 +56,14 @@ class Finder {
     return found;
   }
 
-  [[nodiscard]] Gradients weights() const {
+  /// Of weights that the forward pass reads, where the model has this many numbers.
+  [[nodiscard]] Gradients weights(double numbers) const {
     Gradients found{{}, GradientPlaces::weights, {}};
     double forward_ns = 0;
     for (const TaskId kernel : pass_.forward) {
       forward_ns += static_cast<double>(graph_.duration_ns(kernel));
     }
-    const std::vector<WeightUse> uses = weight_uses(editor_, pass_.forward);
+    const std::vector<WeightUse> uses = with_tables(numbers);
     auto use = uses.begin();
     double before = 0;
     for (std::size_t i = 0; i < pass_.forward.size() && use != uses.end(); ++i) {
@@ -88,6 +103,28 @@ class Finder {
   }
 
  private:
+  /// Weights that operators read, and tables whose rows they pick, once each. Rows of activations
+  /// are picked, too: a table is a weight where the model has room for it beside the others.
+  [[nodiscard]] std::vector<WeightUse> with_tables(double numbers) const {
+    std::vector<WeightUse> uses = weight_uses(editor_, pass_.forward);
+    double room = numbers;
+    for (const WeightUse& use : uses) {
+      for (const double size : use.sizes) room -= size;
+    }
+    std::set<Dims> known;
+    for (std::size_t i = 0; i < pass_.forward.size(); ++i) {
+      const OperatorInputs inputs = editor_.inputs_of(pass_.forward[i]);
+      const Dims* table = picked_from(editor_.operator_of(pass_.forward[i]), inputs);
+      if (table == nullptr) continue;
+      const double size = element_count(*table);
+      if (size > room + agreement * numbers || !known.insert(*table).second) continue;
+      room -= size;
+      uses.push_back({i, {size}});
+    }
+    std::stable_sort(uses.begin(), uses.end(),
+                     [](const WeightUse& a, const WeightUse& b) { return a.kernel < b.kernel; });
+    return uses;
+  }
   /// The kernel itself, or the next of the backward pass that has a call of its own.
   [[nodiscard]] TaskId with_call(TaskId kernel) const {
     auto at = std::lower_bound(pass_.backward.begin(), pass_.backward.end(), kernel);
@@ -144,7 +181,8 @@ Gradients GradientFinder::of(const TrainingPass& pass, double parameters) const 
   if (counted == counts_.end()) return {};
   Gradients accumulated = finder.accumulated();
   const bool agrees = std::abs(accumulated.numbers() / counted->second.numbers - 1) < agreement;
-  return finder.fitted(agrees ? std::move(accumulated) : finder.weights(), counted->second);
+  return finder.fitted(agrees ? std::move(accumulated) : finder.weights(counted->second.numbers),
+                       counted->second);
 }
 
 }  // namespace foretrace::editing
