@@ -169,10 +169,9 @@ TEST_CASE("tables: served models write tokens nearly as fast as measured") {
     double rank;
   };
   // The goals are 20 % and 0.8; an RTX 4090 misses both.
-  for (const Expected one :
-       {Expected{"serving_silicon_aggregated.tpot", 0.20, 0.8},
-        Expected{"serving_requests_rtxpro6000_llama-3.1-8b.tpot", 0.06, 0.9},
-        Expected{"serving_requests_rtx4090_llama-3.1-8b.tpot", 0.24, 0.4}}) {
+  for (const Expected one : {Expected{"serving_silicon_aggregated.tpot", 0.20, 0.8},
+                             Expected{"serving_requests_rtxpro6000_llama-3.1-8b.tpot", 0.06, 0.9},
+                             Expected{"serving_requests_rtx4090_llama-3.1-8b.tpot", 0.24, 0.4}}) {
     CAPTURE(one.table);
     CHECK(mean_error(one.table) < one.error);
     CHECK(errors_of(result(one.table).points, false).rank_correlation > one.rank);
