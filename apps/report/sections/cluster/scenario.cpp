@@ -64,6 +64,16 @@ std::string range_sources(const ScenarioAnswer& answer) {
   return text;
 }
 
+std::string formula_text(const ScenarioPart& part) {
+  const ScenarioAnswer& answer = part.answer;
+  const std::string time = time_text(answer.analytic.step_ns, answer.step_ns);
+  const bool has_formula = part.scenario.job.schedule->formula != nullptr;
+  return fmt::format("{}: {}{}{}",
+                     has_formula ? "of the schedule" : "none of the schedule, by its order", time,
+                     answer.analytic.is_exact ? ", exactly the simulated step" : "",
+                     answer.analytic.is_exact && part.scenario.jitter ? " without jitter" : "");
+}
+
 std::string jitter_text(const ScenarioPart& part) {
   const Jitter& jitter = *part.scenario.jitter;
   return fmt::format(
@@ -256,12 +266,7 @@ Sections scenario_step(const ScenarioPart& part) {
   section.line("on", fmt::format("{}; {}", part.scenario.cluster->machine,
                                  part.scenario.framework->product));
   section.line("range from", range_sources(answer));
-  section.line(
-      "formula",
-      fmt::format("of the schedule: {}{}", time_text(answer.analytic.step_ns, answer.step_ns),
-                  !answer.analytic.is_exact ? ""
-                  : part.scenario.jitter    ? ", exactly the simulated step without jitter"
-                                            : ", exactly the simulated step"));
+  section.line("formula", formula_text(part));
   if (part.scenario.jitter) section.line("jitter", jitter_text(part));
   if (answer.figures.cost_per_million_tokens > 0) {
     section.line("cost", fmt::format("{:.2f} dollars per million {}",
@@ -299,12 +304,11 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("analytic_is_exact",
                 Value::flag(answer.analytic.is_exact && !part.scenario.jitter));
   if (part.scenario.jitter) {
-    section.datum(
-        "jitter",
-        Value::object({{"ranks", Value::plain(part.scenario.jitter->ranks)},
-                       {"passes", Value::plain(part.scenario.jitter->passes)},
-                       {"seed", Value::plain(static_cast<double>(part.scenario.jitter->seed))},
-                       {"step_alike_ns", Value::time(answer.alike_ns)}}));
+    section.datum("jitter", Value::object({{"ranks", Value::plain(part.scenario.jitter->ranks)},
+                                           {"passes", Value::plain(part.scenario.jitter->passes)},
+                                           {"seed", Value::plain(static_cast<std::int64_t>(
+                                                        part.scenario.jitter->seed))},
+                                           {"step_alike_ns", Value::time(answer.alike_ns)}}));
   }
   section.datum(fmt::format("{}_per_s", counted_in(job)),
                 Value::plain(answer.figures.tokens_per_s));
