@@ -40,6 +40,19 @@ foreach(page IN LISTS pages)
   endif()
 endforeach()
 
+# Pages of figures on real recordings are what the program prints today.
+foreach(page "CLAIMS --claims" "WHATIFS --what-ifs")
+  separate_arguments(parts UNIX_COMMAND "${page}")
+  list(GET parts 0 name)
+  list(GET parts 1 table)
+  set(test "validation: ${name}.md shows what validate ${table} prints")
+  add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
+    -DPROGRAM=$<TARGET_FILE:foretrace_cli> -DTRACES=${FORETRACE_SHARED_DATA}/traces
+    -DPAGE=${CMAKE_CURRENT_SOURCE_DIR}/validation/${name}.md -DTABLE=${table}
+    -DWORK=${CMAKE_CURRENT_BINARY_DIR}/validation/${name} -P ${CMAKE_CURRENT_SOURCE_DIR}/validation_page.cmake)
+  set_tests_properties("${test}" PROPERTIES LABELS validation TIMEOUT 600 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+endforeach()
+
 # The projects among the examples, built against the installed package.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 set(settings -G ${CMAKE_GENERATOR} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}

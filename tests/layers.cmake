@@ -81,6 +81,7 @@ set(table
   "models/workloads              | sim/core sim/graph models/catalogue models/networks"
   "models/parallelism            | sim/core sim/graph models/networks models/workloads"
   "models/program                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules"
+  "models/program/graphs         | sim/core sim/graph models/schedules models/program"
   "models/serving                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules models/program"
   "models/mapping                | sim/core"
   "models/streams                | sim/core models/catalogue models/networks"

@@ -30,7 +30,8 @@ namespace {
 using Clock = Connection::Clock;
 /// A browser opens six. Beyond it the oldest client that is not being answered is let go.
 constexpr std::size_t most_connections = 512;
-/// Of a connection that no client opened: the kernel gives up those that say nothing.
+/// So long, rounded up to its own steps, the kernel keeps who says nothing; then it hands them
+/// over.
 constexpr int seconds_in_kernel = 5;
 
 /// The clients of a server, the oldest first, on the thread that calls.
@@ -112,11 +113,13 @@ class Clients {
   void accept(Clock::time_point now) {
     constexpr int most_at_once = 64;
     for (int i = 0; i < most_at_once; ++i) {
-      if (clients_.size() >= most_connections && !replace()) return;
+      const bool is_full = clients_.size() >= most_connections;
+      if (is_full && replaceable() == clients_.end()) return;
       const int socket = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (socket >= 0) {
+        if (is_full) replace();  // now that there is somebody to take the place
         const auto added = clients_.emplace(next_++, std::make_unique<Connection>(socket, now));
-        // It has sent something, else it would wait in the kernel: what is whole is not replaced.
+        // Most have sent something, or would wait in the kernel: what is whole is not replaced.
         hear(added.first->first, *added.first->second, now);
         continue;
       }
@@ -170,7 +173,7 @@ Result<Server> Server::listen(std::uint16_t port) {
   Server server(socket, port);
   const int one = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-  // A connection that says nothing waits in the kernel.
+  // A connection that says nothing waits in the kernel at first, where it takes no place.
   ::setsockopt(socket, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds_in_kernel,
                sizeof(seconds_in_kernel));
   sockaddr_in address{};

@@ -50,6 +50,7 @@ export class Explorer {
     this.restore();
     this.timeline.readTheme();
     await this.update(false);
+    while (!this.runs) await this.openRecorded();
     replace('classes', ...legendOf(this.runs));
     window.addEventListener('hashchange', () => {
       if (this.server && runAsked() !== this.server.number) {
@@ -59,6 +60,16 @@ export class Explorer {
       this.restore();
       this.update(true);
     });
+  }
+
+  /** A link may ask for a stack that is refused: the run itself is shown, and beside it why. */
+  async openRecorded() {
+    const { state } = this;
+    const asked = state.variant;
+    state.variant = null;
+    await this.update(false);
+    if (state.variant === null) state.variant = this.stack ? this.ofStack() : asked;
+    await this.update(true); // says it again: the first one has wiped it away
   }
 
   /** What a switch or a slider says; only the newest change is simulated. */

@@ -236,7 +236,7 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "collation), and nothing in it is needed by the main process.",
     "A batch takes a worker as long as it took the main process, times worker_slowdown.",
     "The host has a free core for every worker. Where it has not, the main process gets slower: "
-    "host_contention, from 1.0 (the point) to 1.2; two recordings of one machine showed 1.07 and "
+    "host_contention, from 1.0 (the point) to 1.2; two pairs of recordings are met with 1.07 and "
     "1.19.",
     "At the start of the window the queue is full if the loader keeps up, else workers stand at "
     "even distances.",

@@ -101,6 +101,23 @@ async function forgetsTrouble(browser) {
   check(await holds(browser, sentenceHas('batch size')), 'a removed what-if comes back');
 }
 
+/** A link to a stack that is refused opens the run itself, says why, and leaves the page alive. */
+async function opensRefused(browser) {
+  const hash = (stack) => `&stack=${encodeURIComponent(JSON.stringify(stack))}`;
+  for (const [parameters, words] of [[{}, 'needs a value'], [{ factor: 'much' }, 'much']]) {
+    await browser.send('Page.navigate', { url: 'about:blank' });
+    const opened = await browser.open(address + hash([{ name: 'batch_size', parameters }])).then(() => '', ({ message }) => message);
+    check(opened === '', `a link to a refused stack opens: ${opened}`);
+    if (opened !== '') return;
+    check((await text(browser, 'stack-trouble')).includes(words), `it says what is wrong: ${await text(browser, 'stack-trouble')}`);
+    check(/this (step|run) takes/i.test(await text(browser, 'sentence')), `it shows the run itself: ${await text(browser, 'sentence')}`);
+    await browser.run(set('batch_size', 0, '2'));
+    check(await holds(browser, sentenceHas('batch size')), 'the stack can be mended');
+    await browser.run(`location.hash = ${JSON.stringify(new URL(address).hash + hash([{ name: 'mixed_precision' }]))}; undefined`);
+    check(await holds(browser, `document.getElementById('command').textContent.includes('--apply mixed_precision')`), 'further links are followed');
+  }
+}
+
 /** Several runs behind one server: the page chooses, and a link keeps the choice. */
 async function chooses(browser) {
   const several = await served(['--each', rest[0], 'tests/fixtures/job']);
@@ -133,6 +150,7 @@ try {
     const link = await works(first);
     await restIsOfItsPoint(first);
     await forgetsTrouble(first);
+    await opensRefused(second);
     await chooses(second);
     await second.open(link);
     check(await holds(second, sentenceHas('batch size')), 'a link restores the stack in a second browser');

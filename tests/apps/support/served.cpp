@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
+#include <nlohmann/json.hpp>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -52,8 +53,9 @@ Served::Served(const std::vector<std::string>& arguments) {
     ::_exit(127);
   }
   ::close(pipe[1]);
-  address_ = first_line(pipe[0]);
+  told_ = first_line(pipe[0]);
   ::close(pipe[0]);
+  address_ = told_.starts_with('{') ? nlohmann::json::parse(told_).value("url", "") : told_;
   const std::string before = "http://127.0.0.1:";
   const std::size_t token = address_.find("/#token=");
   REQUIRE_MESSAGE((address_.starts_with(before) && token != std::string::npos), address_);

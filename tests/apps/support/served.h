@@ -26,6 +26,8 @@ class Served {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] const std::string& token() const { return token_; }
   [[nodiscard]] const std::string& address() const { return address_; }
+  /// The line that it printed: the address, with --json in a document.
+  [[nodiscard]] const std::string& told() const { return told_; }
 
   /// A connection to it.
   [[nodiscard]] int connect() const;
@@ -39,6 +41,7 @@ class Served {
 
  private:
   pid_t child_ = -1;
+  std::string told_;
   std::string address_;
   std::string token_;
   std::uint16_t port_ = 0;
