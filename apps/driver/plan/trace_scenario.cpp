@@ -70,8 +70,10 @@ std::string found_trace(const std::string& named, const std::string& scenario) {
   return std::filesystem::exists(beside, failed) ? beside.string() : named;
 }
 
-Result<std::optional<TraceScenario>> trace_scenario_from(const ConfigValue& root,
-                                                         const std::string& where) {
+}  // namespace
+
+Result<std::optional<TraceScenario>> trace_scenario_of(const ConfigValue& root,
+                                                       const std::string& where) {
   const ConfigValue* workload = root.find("workload");
   const bool has_trace = workload != nullptr && workload->kind == ConfigValue::Kind::object &&
                          workload->find("trace") != nullptr;
@@ -102,26 +104,27 @@ Result<std::optional<TraceScenario>> trace_scenario_from(const ConfigValue& root
   return std::optional(std::move(scenario));
 }
 
-}  // namespace
-
 Result<std::optional<TraceScenario>> parse_trace_scenario(const std::string& text,
                                                           const std::string& where) {
   auto root = parse_config_document(text, where, scenario_schema);
   if (!root) return std::move(root).error();
-  return trace_scenario_from(*root, where);
+  return trace_scenario_of(*root, where);
 }
 
 Result<std::optional<TraceScenario>> read_trace_scenario(const std::string& path) {
   auto root = read_config(path, scenario_schema);
   if (!root) return std::move(root).error();
-  return trace_scenario_from(*root, path);
+  return trace_scenario_of(*root, path);
 }
 
 Result<std::vector<WhatIf>> spread_stack(const Recording& recording, const std::string& settings,
                                          const Cluster& cluster, const std::string& cluster_name) {
-  auto spec = spread_over(settings, cluster_name);
-  if (!spec.ok()) return std::move(spec).error();
-  std::vector<WhatIfSpec> specs = {*std::move(spec)};
+  std::vector<WhatIfSpec> specs;
+  if (!settings.empty()) {  // else it stays on one device
+    auto spec = spread_over(settings, cluster_name);
+    if (!spec.ok()) return std::move(spec).error();
+    specs.push_back(*std::move(spec));
+  }
   const std::optional<Accelerator>& own = recording.accelerator;
   if (own.has_value() && own->name != cluster.accelerator.name) {
     specs.push_back(swap_to(cluster.accelerator.name));

@@ -8,6 +8,7 @@
 #include "apps/driver/load.h"
 #include "apps/driver/requests/what_if_spec.h"
 #include "models/networks/cluster.h"
+#include "sim/core/config.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {
@@ -23,6 +24,8 @@ struct TraceScenario {
 [[nodiscard]] Result<std::optional<TraceScenario>> read_trace_scenario(const std::string& path);
 [[nodiscard]] Result<std::optional<TraceScenario>> parse_trace_scenario(const std::string& text,
                                                                         const std::string& where);
+[[nodiscard]] Result<std::optional<TraceScenario>> trace_scenario_of(const ConfigValue& root,
+                                                                     const std::string& where);
 
 /// The run spread over a cluster: with an accelerator other than the recorded one, kernels are
 /// moved to it.

@@ -1,6 +1,5 @@
 // Points that are a recording under what-ifs.
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -19,7 +18,7 @@
 #include "apps/driver/predict.h"
 #include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/sweep/evaluate.h"
-#include "apps/driver/sweep/space/document.h"
+#include "apps/driver/sweep/trace_question.h"
 #include "apps/driver/what_if_stack.h"
 #include "trace/inputs/list_files.h"
 
@@ -27,11 +26,9 @@ namespace foretrace::sweeping {
 namespace {
 
 using driver::WhatIf;
-using driver::WhatIfSpec;
 using driver::WhatIfStack;
 
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
-constexpr std::array<std::string_view, 2> engines = {"pull", "event"};
 
 /// A recording with what the points that ask for the same step of it are compared with.
 struct Source {
@@ -43,112 +40,10 @@ struct Source {
   [[nodiscard]] const driver::Recording& recording() const { return *loaded; }
 };
 
-/// A document, read.
-struct Question {
-  std::vector<std::string> traces{};
-  std::vector<WhatIf> stack{};      ///< in the order in which they are applied
-  std::vector<std::string> keys{};  ///< of the stack: equal ones are the same what-if
-  driver::RunOptions options{};
-};
-
-Status add_specs(const ConfigValue& value, const std::string& pointer,
-                 std::vector<WhatIfSpec>& specs) {
-  switch (value.kind) {
-    case ConfigValue::Kind::null: return ok_status();
-    case ConfigValue::Kind::text: {
-      auto spec = driver::parse_what_if(value.text);
-      if (!spec.ok()) return std::move(spec).error().with_context(pointer);
-      specs.push_back(std::move(*spec));
-      return ok_status();
-    }
-    case ConfigValue::Kind::list:
-      for (std::size_t i = 0; i < value.items.size(); ++i) {
-        Status added = add_specs(value.items[i], fmt::format("{}/{}", pointer, i), specs);
-        if (!added.ok()) return added;
-      }
-      return ok_status();
-    case ConfigValue::Kind::object: {
-      WhatIfSpec spec;
-      ConfigFields fields(value, "what-if", pointer);
-      fields.text("optimization", spec.name);
-      if (const ConfigValue* parameters = fields.optional_object("parameters")) {
-        for (std::size_t i = 0; i < parameters->items.size(); ++i) {
-          const ConfigValue& given = parameters->items[i];
-          if (given.kind == ConfigValue::Kind::list || given.kind == ConfigValue::Kind::object) {
-            fields.mistake("parameters", fmt::format("{} for {}, expected text or a number",
-                                                     given.described(), parameters->keys[i]));
-          }
-          spec.parameters.emplace_back(parameters->keys[i], given.text);
-        }
-      }
-      specs.push_back(std::move(spec));
-      return fields.finish();
-    }
-    case ConfigValue::Kind::boolean:
-    case ConfigValue::Kind::number: break;
-  }
-  return Error{ErrorCode::bad_config,
-               fmt::format("{}: {}, expected a what-if, a list of them or null", pointer,
-                           value.described())};
-}
-
-std::string key_of(const WhatIf& what_if) {
-  std::string key(what_if.optimization->name);
-  for (const auto& [name, text] : what_if.parameters.texts()) {
-    key += fmt::format("\n{}={}", name, text);
-  }
-  return key;
-}
-
-void read_traces(ConfigFields& fields, const std::string& folder,
-                 std::vector<std::string>& traces) {
-  const ConfigValue* value = fields.optional_value("trace");
-  if (value != nullptr && value->kind == ConfigValue::Kind::text) {
-    traces.push_back(beside(folder, value->text));
-    return;
-  }
-  fields.texts("trace", traces);
-  for (std::string& trace : traces) trace = beside(folder, trace);
-  if (traces.empty()) fields.mistake("trace", "expected a file, or a list of the ranks' files");
-}
-
-Result<Question> read_question(const ConfigValue& document, const std::string& folder) {
-  Question question;
-  // One value of an axis may be a factor of 1: its point is an answer like any other.
-  question.options.keeps_neutral = true;
-  ConfigFields fields(document, "point");
-  read_traces(fields, folder, question.traces);
-  std::vector<WhatIfSpec> specs;
-  if (const ConfigValue* apply = fields.optional_value("apply")) {
-    fields.take(add_specs(*apply, "/apply", specs));
-  }
-  std::string accelerator;
-  fields.optional_text("accelerator", accelerator);
-  if (!accelerator.empty()) specs.push_back(driver::swap_to(accelerator));
-  std::string step = "median";
-  const ConfigValue* given = fields.optional_value("step");
-  if (given != nullptr) step = given->text;
-  if (auto choice = driver::parse_step_choice(step); choice.ok()) {
-    question.options.step = *choice;
-  } else {
-    fields.mistake("step", choice.error().message);
-  }
-  if (fields.has("engine")) {
-    const auto engine = fields.word("engine", engines);
-    question.options.engine = engine == 1 ? driver::Engine::event : driver::Engine::pull;
-  }
-  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
-  auto stack = driver::check_stack(specs);
-  if (!stack.ok()) return std::move(stack).error();
-  question.stack = driver::in_order(*stack);
-  for (const WhatIf& what_if : question.stack) question.keys.push_back(key_of(what_if));
-  return question;
-}
-
 /// The stack of the last point, what-if by what-if: the next point begins where they part.
 class StackPath {
  public:
-  Result<const WhatIfStack*> reach(const Source& source, const Question& question) {
+  Result<const WhatIfStack*> reach(const Source& source, const TraceQuestion& question) {
     if (source_ != &source) {
       source_ = &source;
       keys_.clear();
@@ -182,7 +77,7 @@ class StackPath {
 /// Traces, engine and step that a replay is of.
 using SourceKey =
     std::tuple<std::vector<std::string>, driver::Engine, driver::StepChoice::Kind, std::int64_t>;
-SourceKey key_of(const Question& question) {
+SourceKey key_of(const TraceQuestion& question) {
   const driver::RunOptions& options = question.options;
   return {question.traces, options.engine, options.step.kind, options.step.number};
 }
@@ -190,7 +85,8 @@ using Sources = std::map<SourceKey, Source>;
 
 class TraceEvaluator final : public PointEvaluator {
  public:
-  TraceEvaluator(const Sweep& sweep, const Sources& sources) : sweep_(sweep), sources_(sources) {
+  TraceEvaluator(const Sweep& sweep, const Catalogue& catalogue, const Sources& sources)
+      : sweep_(sweep), catalogue_(catalogue), sources_(sources) {
     const auto wants = [&](std::string_view name) {
       return std::any_of(sweep.metrics.begin(), sweep.metrics.end(),
                          [&](const MetricInfo& metric) { return metric.name == name; });
@@ -199,11 +95,9 @@ class TraceEvaluator final : public PointEvaluator {
   }
 
   void evaluate(std::span<PointResult> points) override {
-    std::vector<Result<Question>> questions;
+    std::vector<Result<TraceQuestion>> questions;
     questions.reserve(points.size());
-    for (const PointResult& point : points) {
-      questions.push_back(read_question(sweep_.document_at(point.where), sweep_.folder));
-    }
+    for (const PointResult& point : points) questions.push_back(question_at(point.where));
     // Points that begin alike follow each other.
     std::vector<std::size_t> order(points.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -223,7 +117,17 @@ class TraceEvaluator final : public PointEvaluator {
   }
 
  private:
-  Status answer(const Question& question, PointResult& point) {
+  Result<TraceQuestion> question_at(std::span<const double> where) {
+    auto question = read_question(sweep_.document_at(where), sweep_.folder);
+    if (!question.ok()) return question;
+    const auto source = sources_.find(key_of(*question));
+    if (source == sources_.end()) return question;  // answer() says so
+    const Status complete = complete_stack(source->second.recording(), catalogue_, *question);
+    if (!complete.ok()) return complete.error();
+    return question;
+  }
+
+  Status answer(const TraceQuestion& question, PointResult& point) {
     const auto found = sources_.find(key_of(question));
     if (found == sources_.end()) {
       return Error{ErrorCode::not_found, "the trace has no such step"};
@@ -239,7 +143,7 @@ class TraceEvaluator final : public PointEvaluator {
     return ok_status();
   }
 
-  Result<driver::Prediction> predicted(const Source& source, const Question& question) {
+  Result<driver::Prediction> predicted(const Source& source, const TraceQuestion& question) {
     if (wants_range_) {
       return driver::predict(source.recording(), question.stack, question.options, &source.replay);
     }
@@ -283,6 +187,7 @@ class TraceEvaluator final : public PointEvaluator {
   }
 
   const Sweep& sweep_;
+  const Catalogue& catalogue_;
   const Sources& sources_;
   StackPath path_;
   bool wants_range_ = false;
@@ -298,12 +203,18 @@ class TraceEvaluation final : public Evaluation {
     Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
       auto question = read_question(document, sweep_.folder);
       if (!question.ok()) return std::move(question).error();
+      const Status added = add_source(*question, files);
+      if (!added.ok()) return added;
+      const driver::Recording& recording = *recordings_.at(question->traces);
+      if (Status complete = complete_stack(recording, *catalogue_, *question); !complete.ok()) {
+        return complete;
+      }
       for (const WhatIf& what_if : question->stack) {
         for (driver::NamedFile& file : driver::files_named_by(what_if)) {
           files.push_back(std::move(file.path));
         }
       }
-      return add_source(*question, files);
+      return ok_status();
     });
     if (!tried.ok()) return tried;
     add_combinations();
@@ -311,7 +222,7 @@ class TraceEvaluation final : public Evaluation {
   }
 
   [[nodiscard]] std::unique_ptr<PointEvaluator> evaluator() const override {
-    return std::make_unique<TraceEvaluator>(sweep_, sources_);
+    return std::make_unique<TraceEvaluator>(sweep_, *catalogue_, sources_);
   }
 
  private:
@@ -328,7 +239,7 @@ class TraceEvaluation final : public Evaluation {
     for (const auto& [traces, recording] : recordings_) {
       for (const driver::Engine engine : used) {
         for (const auto& [kind, number] : steps) {
-          Question question{.traces = traces};
+          TraceQuestion question{.traces = traces};
           question.options.engine = engine;
           question.options.step = {kind, number};
           static_cast<void>(add_source(question, no_files).ok());
@@ -338,7 +249,7 @@ class TraceEvaluation final : public Evaluation {
   }
 
   /// The files of traces that were not read yet are added.
-  Status add_source(const Question& question, std::vector<std::string>& files) {
+  Status add_source(const TraceQuestion& question, std::vector<std::string>& files) {
     SourceKey key = key_of(question);
     if (sources_.contains(key)) return ok_status();
     auto& recording = recordings_[question.traces];

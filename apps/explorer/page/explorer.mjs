@@ -29,7 +29,8 @@ export class Explorer {
       nameOf: (side, row, i) => nameOf(this.runs[side], row, i, this.facts.strings),
     });
     this.serial = 0;
-    this.pending = null;
+    this.frame = null; // a change was simulated in it
+    this.isBehind = false; // another one came since
   }
 
   /** A run with all that is shown of it; null if it is no longer asked for. */
@@ -72,24 +73,27 @@ export class Explorer {
     await this.update(true); // says it again: the first one has wiped it away
   }
 
-  /** What a switch or a slider says; only the newest change is simulated. */
+  /** What a switch or a slider says. It is simulated at once, of those that come within a frame the newest at its end. */
   change(change) {
-    if ('name' in change) this.switch(change.name, change.on);
-    if ('stack' in change) this.state.variant = this.ofStack();
-    if ('device' in change) this.state.factors.device = change.device;
-    if ('host' in change) this.state.factors.host = change.host;
-    if ('names' in change) this.state.factors.names = change.names;
-    if (this.pending !== null) return;
-    this.pending = requestAnimationFrame(() => {
-      this.pending = null;
-      this.update(true);
+    const { state, stack } = this;
+    if ('name' in change && stack?.known.has(change.name)) {
+      stack.toggle(change.name, change.on); // which comes back as a change of the stack
+      return;
+    }
+    // one what-if at a time in a file, which has no combinations; with an engine several together
+    if ('name' in change) state.variant = change.on ? change.name : null;
+    if ('stack' in change) state.variant = this.ofStack();
+    for (const name of ['device', 'host', 'names']) if (name in change) state.factors[name] = change[name];
+    if (this.frame !== null) {
+      this.isBehind = true;
+      return;
+    }
+    this.frame = requestAnimationFrame(() => {
+      this.frame = null;
+      if (this.isBehind) this.change({});
     });
-  }
-
-  /** One what-if at a time in a file, which has no combinations; with an engine several together. */
-  switch(name, on) {
-    if (this.stack && this.stack.known.has(name)) this.stack.toggle(name, on);
-    else this.state.variant = on ? name : null;
+    this.isBehind = false;
+    this.update(true);
   }
 
   /** The variant that the stack is: a carried one, or what the engine makes of it. */
@@ -110,7 +114,8 @@ export class Explorer {
     if (key === this.fetched) return true;
     document.body.classList.add('pending');
     try {
-      const answer = await this.server.point(asked);
+      this.question = this.server.point(asked);
+      const answer = await this.question;
       if (answer === null || serial !== this.serial) return false;
       if (!answer.is_shown) throw new Error(`it would take ${time(answer.variant.step_ns)}; its order is decided while it runs, which this page cannot show`);
       this.page.adopt(answer);
@@ -129,6 +134,15 @@ export class Explorer {
     }
   }
 
+  /** Resolves once no question is on its way, answered or refused. */
+  async questionsEnd() {
+    let last;
+    do {
+      last = this.question;
+      await last?.catch(() => {});
+    } while (last !== this.question);
+  }
+
   /** The server is gone, or back. What the page holds goes on. */
   troubled(error) {
     clearTimeout(this.again);
@@ -145,6 +159,7 @@ export class Explorer {
     try {
       // of the stack that is shown: what stands in the controls may be ahead of it
       const rest = await this.server.rest(JSON.parse(key), this.fetchedId);
+      await this.questionsEnd(); // what shows the range would drop an answer on its way, and ask for it again
       if (rest === null || key !== this.fetched || this.state.variant !== ofEngine) return;
       this.ranged = key;
       Object.assign(this.page.variant(ofEngine), { low_ns: rest.low_ns, high_ns: rest.high_ns, samples: rest.samples });

@@ -47,6 +47,7 @@ std::map<DeviceOfRank, ExchangedGradients> exchanged_gradients(
     ExchangedGradients& sum = of_passes[{device, static_cast<std::size_t>(after - list.begin())}];
     sum.numbers += numbers;
     sum.held += numbers / ranks_of(graph, work);
+    sum.typed = sum.typed && summed_precision(graph, transfer.task) != Precision::unknown;
   }
   std::map<DeviceOfRank, ExchangedGradients> most;
   for (const auto& [of, sum] : of_passes) {

@@ -2,6 +2,7 @@
 #include "models/editing/tensors/model_state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -78,19 +79,33 @@ struct Evidence {
   double recorded = 0;
   double read = 0;  // by a forward pass
 
+  /// Whether exchanges of untold type are as many numbers as shapes say if they are of 2 bytes, and
+  /// not if they are of 4.
+  [[nodiscard]] bool in_16_bit() const {
+    const auto fits = [this](double numbers) {
+      constexpr double agreement = 0.05;
+      const auto near = [numbers](double other) {
+        return std::abs(numbers - other) <= agreement * other;
+      };
+      return near(updated.numbers) || near(read);
+    };
+    return !exchanged.typed && !fits(exchanged.numbers) && fits(2 * exchanged.numbers);
+  }
+
   [[nodiscard]] ParameterCount count() const {
     const double other = std::max(recorded, read);
-    const bool in_exchange = exchanged.numbers > updated.numbers;
-    const double direct = std::max(exchanged.numbers, updated.numbers);
+    const double exchanges = exchanged.numbers * (in_16_bit() ? 2 : 1);
+    const bool in_exchange = exchanges > updated.numbers;
+    const double direct = std::max(exchanges, updated.numbers);
+    const double share = exchanged.numbers > 0 ? exchanged.held / exchanged.numbers : 1;
     const std::size_t tensors = updated.tensors;
     if (direct > 0 && 2 * direct >= other) {
       if (!in_exchange)
         return {direct, "by the shapes of what one update touches", direct, tensors};
-      return {direct, "by the gradients that ranks exchange for one update", exchanged.held,
+      return {direct, "by the gradients that ranks exchange for one update", share * direct,
               tensors};
     }
     if (recorded >= read) return {recorded, "by recorded weights", recorded, tensors};
-    const double share = exchanged.numbers > 0 ? exchanged.held / exchanged.numbers : 1;
     return {read, "by the shapes of the weights that a forward pass reads", share * read, tensors};
   }
 };

@@ -57,7 +57,9 @@ std::vector<double> BucketPlanner::gradient_ends(const TrainingPass& pass, doubl
   const auto agrees = [&](double size) { return std::abs(numbers * size / bytes - 1) < agreement; };
   std::vector<double> ends;
   // Where one ends and the next begins is not known of those that are spread.
-  if (gradients.places == GradientPlaces::spread || (!agrees(4) && !agrees(2))) return ends;
+  const bool known = gradients.places == GradientPlaces::accumulated ||
+                     gradients.places == GradientPlaces::weights;
+  if (!known || (!agrees(4) && !agrees(2))) return ends;
   double sum = 0;
   for (const Gradient& gradient : gradients.list) {
     sum += gradient.numbers;

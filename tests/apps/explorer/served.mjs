@@ -63,11 +63,12 @@ async function works(browser) {
 
 /** Range and reasons are asked for the stack that was answered, whatever moved meanwhile. */
 async function restIsOfItsPoint(browser) {
-  await browser.run(`window.asked = []; window.shown = null; window.plainFetch = window.fetch;
+  await browser.run(`window.asked = []; window.points = 0; window.shown = null; window.plainFetch = window.fetch;
     window.fetch = async (path, options) => {
       const { stack } = JSON.parse(options.body);
       if (path.endsWith('rest')) window.asked.push([window.shown, JSON.stringify(stack)]);
       if (!path.endsWith('point')) return window.plainFetch(path, options);
+      window.points += 1;
       await new Promise((done) => setTimeout(done, 400));
       const response = await window.plainFetch(path, options);
       if (response.ok) window.shown = JSON.stringify(stack);
@@ -81,7 +82,10 @@ async function restIsOfItsPoint(browser) {
     await pause(900);
   }
   const asked = (await browser.run('window.asked')).filter(([shown]) => shown !== null);
-  await browser.run('window.fetch = window.plainFetch; undefined');
+  check(await browser.run('window.points') === 6, `a range that comes asks for no stack again: ${await browser.run('window.points')} questions of 6`);
+  const calls = await browser.run(`(() => { let calls = 0; window.fetch = (...all) => { calls += 1; return window.plainFetch(...all); };
+    ${set('batch_size', 0, '7')}; window.fetch = window.plainFetch; return calls; })()`);
+  check(calls === 1, `a change is asked for at once, not a frame later: ${calls}`);
   check(asked.length >= 3, `ranges are asked for: ${asked.length}`);
   for (const [shown, stack] of asked) check(shown === stack, `shown is ${shown}, its range is asked of ${stack}`);
 }

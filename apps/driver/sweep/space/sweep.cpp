@@ -20,6 +20,26 @@ constexpr double most_samples = 1e12;
 constexpr double most_searched = 1e7;  // they are kept in memory
 constexpr double most_population = 4096;
 
+/// A scenario whose workload is a recording is about that recording.
+Subject subject_of(const ConfigValue& scenario) {
+  const ConfigValue* workload = scenario.find("workload");
+  const bool has_trace = workload != nullptr && workload->kind == ConfigValue::Kind::object &&
+                         workload->find("trace") != nullptr;
+  return has_trace ? Subject::trace : Subject::scenario;
+}
+
+/// The trace stands beside the scenario's file, whose place is known from the sweep's.
+void find_beside(const std::string& scenario, ConfigValue& document) {
+  for (std::size_t i = 0; i < document.keys.size(); ++i) {
+    ConfigValue& workload = document.items[i];
+    for (std::size_t k = 0; document.keys[i] == "workload" && k < workload.keys.size(); ++k) {
+      if (workload.keys[k] != "trace") continue;
+      std::string& trace = workload.items[k].text;
+      trace = beside(std::filesystem::path(scenario).parent_path().string(), trace);
+    }
+  }
+}
+
 /// The document: a recording and what-ifs, or a scenario (a file, or what would stand in it).
 void read_document(ConfigFields& fields, Sweep& sweep) {
   const bool has_trace = fields.has("trace");
@@ -43,6 +63,7 @@ void read_document(ConfigFields& fields, Sweep& sweep) {
   const ConfigValue& value = *fields.optional_value("scenario");
   if (value.kind == ConfigValue::Kind::object) {
     document = value;
+    sweep.subject = subject_of(document);
     return;
   }
   if (value.kind != ConfigValue::Kind::text) {
@@ -52,6 +73,8 @@ void read_document(ConfigFields& fields, Sweep& sweep) {
   auto read = read_config(beside(sweep.folder, value.text), "foretrace.scenario/1");
   if (!read.ok()) return fields.mistake("scenario", read.error().message);
   document = std::move(*read);
+  sweep.subject = subject_of(document);
+  if (sweep.subject == Subject::trace) find_beside(value.text, document);
 }
 
 void read_search(ConfigFields& method, Sweep& sweep) {

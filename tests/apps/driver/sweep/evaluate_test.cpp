@@ -3,10 +3,13 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/apps/support/program.h"
+#include "tests/configs.h"
 
 namespace foretrace::sweeping {
 namespace {
@@ -62,6 +65,62 @@ TEST_CASE("sweep digest: of a file it is what the file holds, whatever its name"
   const Status missing = digest.add_file(test::scratch_file("digest_missing"));
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.error().message.find("cannot read") == 0);
+}
+
+namespace {
+
+/// What each point of a sweep gives, and why not.
+std::vector<PointResult> points_of(const std::string& text) {
+  const auto sweep = parse_sweep(text, "spread.json", "");
+  REQUIRE_MESSAGE(sweep.ok(), (sweep.ok() ? "" : sweep.error().message));
+  const auto evaluation = prepare(*sweep, test::shipped());
+  REQUIRE_MESSAGE(evaluation.ok(), (evaluation.ok() ? "" : evaluation.error().message));
+  std::vector<PointResult> points(sweep->space.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].point = i;
+    points[i].where.resize(sweep->axes().size());
+    sweep->space.at(i, points[i].where);
+  }
+  (*evaluation)->evaluator()->evaluate(points);
+  return points;
+}
+
+}  // namespace
+
+TEST_CASE("sweep: a recorded run spread over a cluster is what simulate makes of the scenario") {
+  const std::string trace = FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz";
+  const auto scenario = [&trace](const std::string& groups) {
+    return R"({"schema": "foretrace.scenario/1", "workload": {"trace": ")" + trace +
+           R"("}, "cluster": "dgx_a100", "parallelism": {)" + groups + "}}";
+  };
+  const auto points = points_of(R"({"schema": "foretrace.sweep/1", "scenario": )" +
+                                scenario(R"("data": 1, "pipeline": 1)") + R"(, "axes": [
+      {"pointer": "/parallelism/data", "values": [1, 8]},
+      {"pointer": "/parallelism/pipeline", "values": [1, 2]}]})");
+  REQUIRE(points.size() == 4);
+  for (const PointResult& point : points) {
+    CAPTURE(point.point);
+    REQUIRE_MESSAGE(point.reason.empty(), point.reason);
+    const std::string path = test::scratch_file("spread.json");
+    std::ofstream(path) << scenario(fmt::format(
+        R"("data": {}, "pipeline": {})", point.where[0] == 0 ? 1 : 8, point.where[1] == 0 ? 1 : 2));
+    const test::Ran told = test::run_program("simulate --json " + path);
+    REQUIRE_MESSAGE(told.code == 0, told.err);
+    CHECK(told.out.find(fmt::format("\"step_ns\": {:.0f}", point.metrics.front())) !=
+          std::string::npos);
+  }
+  CHECK(points[0].metrics.front() != points[3].metrics.front());
+}
+
+TEST_CASE("sweep: a trace that is not there is a mistake in the file") {
+  const auto sweep = parse_sweep(R"({"schema": "foretrace.sweep/1", "scenario": {
+      "schema": "foretrace.scenario/1", "workload": {"trace": "no_such_trace.json"},
+      "cluster": "dgx_a100"}, "axes": [{"pointer": "/parallelism", "values": [{"data": 2}]}]})",
+                                 "spread.json", "");
+  REQUIRE(sweep.ok());
+  const auto evaluation = prepare(*sweep, test::shipped());
+  REQUIRE_FALSE(evaluation.ok());
+  CHECK(evaluation.error().message.find("no_such_trace.json") != std::string::npos);
 }
 
 }  // namespace foretrace::sweeping

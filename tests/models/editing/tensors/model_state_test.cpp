@@ -141,3 +141,34 @@ TEST_CASE("model_state: where ranks reduce-scatter, each keeps a share of what a
   CHECK(all.find("saves of 9.0 MB, 0.8 M on each rank of 3.0 M parameters") != std::string::npos);
   CHECK(notes_of(graph, optimizer_offload, {}).find("8 updates of 0.8 M parameters") == 0);
 }
+
+TEST_CASE("model_state: exchanges of untold type are of 2 bytes if that is what a pass reads") {
+  const auto model = [](std::int64_t bytes, const char* name) {
+    ToyRun run;
+    const auto own = run.stream();
+    const auto network = run.add_stream(9);
+    run.kernel({"ampere_sgemm_128x64_tn", 100'000, "aten::mm", "[[64, 1024], [1024, 1024]]"});
+    const auto made = run.kernel({.name = "bwd", .duration_ns = 200'000, .phase = Phase::backward});
+    run.use_stream(network);
+    const auto reduced = run.kernel({.name = name,
+                                     .duration_ns = 50'000,
+                                     .phase = Phase::communication,
+                                     .kind = foretrace::TaskKind::collective,
+                                     .collective = CollectiveKind::all_reduce,
+                                     .communicator = 0,
+                                     .bytes = bytes});
+    run.wait_for(reduced, made);
+    run.use_stream(own);
+    run.wait_for(run.kernel({.name = "update", .duration_ns = 20'000, .phase = Phase::update}),
+                 reduced);
+    run.builder().add_communicator({"world", 8, {0}});
+    const TaskGraph graph = run.build();
+    return parameter_count(KernelEditor({graph, nullptr, *shipped()})).numbers;
+  };
+  constexpr std::int64_t numbers = 1024 * 1024;
+  CHECK(model(2 * numbers, "ncclDevKernel_Generic") == numbers);
+  CHECK(model(4 * numbers, "ncclDevKernel_Generic") == numbers);
+  // One that tells its type is believed: another weight, of which no shape is known.
+  CHECK(model(12 * numbers, "ncclDevKernel_AllReduce_Sum_f32_RING_LL") == 3 * numbers);
+  CHECK(model(2 * numbers, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL") == numbers);
+}
