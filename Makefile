@@ -43,7 +43,7 @@ test: ## build with warnings as errors and run every test
 	@ctest --preset dev
 
 bench: ## measure the ratios of speed, into build/bench/ratios.json
-	@.ci/setup.sh build bench
+	@.ci/setup.sh build python bench
 	@.ci/build.sh bench
 	@cmake --build --preset bench --target bench_ratios
 

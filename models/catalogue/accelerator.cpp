@@ -111,14 +111,18 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
       static_cast<std::int64_t>(read_bounded(fields, "launch_latency", ParamType::time, longest));
   accelerator.kernel_gap_ns =
       static_cast<std::int64_t>(read_bounded(fields, "kernel_gap", ParamType::time, longest));
-  double shortest = 0;
-  fields.optional_quantity("shortest_kernel", ParamType::time, shortest);
-  if (!(shortest >= 0 && shortest <= longest)) {
-    fields.mistake("shortest_kernel",
-                   fmt::format("got {:g}, expected a value from 0 to {:g}", shortest, longest));
-    shortest = 0;
-  }
-  accelerator.shortest_kernel_ns = static_cast<std::int64_t>(shortest);
+  const auto optional = [&fields](std::string_view key, ParamType type, double most) {
+    double value = 0;
+    fields.optional_quantity(key, type, value);
+    if (value >= 0 && value <= most) return value;
+    fields.mistake(key, fmt::format("got {:g}, expected a value from 0 to {:g}", value, most));
+    return 0.0;
+  };
+  accelerator.shortest_kernel_ns =
+      static_cast<std::int64_t>(optional("shortest_kernel", ParamType::time, longest));
+  accelerator.shortest_product_ns =
+      static_cast<std::int64_t>(optional("shortest_product", ParamType::time, longest));
+  accelerator.product_bandwidth_share = optional("product_bandwidth_share", ParamType::number, 1);
   accelerator.queue_depth =
       static_cast<std::uint32_t>(read_bounded(fields, "queue_depth", ParamType::integer, 1e9));
   constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "trace_names",

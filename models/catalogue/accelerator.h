@@ -43,7 +43,11 @@ struct Accelerator {
   std::int64_t launch_latency_ns = 0;   ///< call end to kernel start on an idle stream
   std::int64_t kernel_gap_ns = 0;       ///< between back-to-back kernels of a stream
   std::int64_t shortest_kernel_ns = 0;  ///< of a kernel with next to nothing to do; 0: not measured
-  std::uint32_t queue_depth = 0;        ///< launch queue entries per stream; 0: no limit
+  /// Of products that wait for memory: what share of the bandwidth they reach, and their start and
+  /// end; 0: not measured.
+  double product_bandwidth_share = 0;
+  std::int64_t shortest_product_ns = 0;
+  std::uint32_t queue_depth = 0;  ///< launch queue entries per stream; 0: no limit
   std::vector<std::pair<std::string, std::string>> sources;  ///< key -> where the figure is from
   // Of a catalogue, from files of their own; empty for a file that stands alone.
   std::vector<OperatorFit> fits;  ///< fitted constants of configs/costs

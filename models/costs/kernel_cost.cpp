@@ -30,8 +30,8 @@ Parts parts_of(const KernelDescription& kernel, const Setting& setting) {
   }
   const int bytes = bytes_per_number(setting.precision);
   if (kernel.amount.numbers >= 0 && bytes > 0) {
-    parts.memory = kernel.amount.numbers * bytes /
-                   (setting.accelerator->memory_bandwidth * bandwidth_share(kernel_class) * 1e-9);
+    parts.memory =
+        kernel.amount.numbers * bytes / (memory_rate(*setting.accelerator, kernel_class) * 1e-9);
   }
   return parts;
 }

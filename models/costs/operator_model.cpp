@@ -57,7 +57,7 @@ OperatorModel usual_model(const Accelerator& accelerator, OperatorKind kind, Pre
   fit.kind = kind;
   fit.precision = precision;
   fit.rate_share = 1;  // of the sustained rate
-  fit.bandwidth_share = bandwidth_share(class_of(kind));
+  fit.bandwidth_share = bandwidth_share(accelerator, class_of(kind));
   fit.fixed_ns = shortest_kernel_ns(accelerator, class_of(kind));
   if (is_product(kind)) {
     // configs/costs/a100_fp16.json, rounded: 372 products of LLMCompass and Vidur.

@@ -22,6 +22,12 @@ double stated_rate(const Accelerator& accelerator, Precision precision) {
          clock_factor(accelerator, precision);
 }
 
+// Constants of products come from tables of products.
+bool is_product(KernelClass kernel_class) {
+  return kernel_class == KernelClass::gemm || kernel_class == KernelClass::convolution ||
+         kernel_class == KernelClass::attention;
+}
+
 }  // namespace
 
 bool uses_matrix_units(Precision precision) {
@@ -90,14 +96,19 @@ double shortest_kernel_ns(KernelClass kernel_class) {
   return 1800;
 }
 
+double bandwidth_share(const Accelerator& accelerator, KernelClass kernel_class) {
+  const bool measured = is_product(kernel_class) && accelerator.product_bandwidth_share > 0;
+  return measured ? accelerator.product_bandwidth_share : bandwidth_share(kernel_class);
+}
+
+double memory_rate(const Accelerator& accelerator, KernelClass kernel_class) {
+  return accelerator.memory_bandwidth * bandwidth_share(accelerator, kernel_class);
+}
+
 double shortest_kernel_ns(const Accelerator& accelerator, KernelClass kernel_class) {
-  const bool measured = accelerator.shortest_kernel_ns > 0;
-  // Those of products come from tables of products.
-  const bool product = kernel_class == KernelClass::gemm ||
-                       kernel_class == KernelClass::convolution ||
-                       kernel_class == KernelClass::attention;
-  return measured && !product ? static_cast<double>(accelerator.shortest_kernel_ns)
-                              : shortest_kernel_ns(kernel_class);
+  const std::int64_t measured =
+      is_product(kernel_class) ? accelerator.shortest_product_ns : accelerator.shortest_kernel_ns;
+  return measured > 0 ? static_cast<double>(measured) : shortest_kernel_ns(kernel_class);
 }
 
 Spread class_spread(KernelClass kernel_class) {

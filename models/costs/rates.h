@@ -17,6 +17,10 @@ namespace foretrace {
 
 /// Achieved share of the memory bandwidth.
 [[nodiscard]] double bandwidth_share(KernelClass kernel_class);
+/// The same on this accelerator, where it was measured.
+[[nodiscard]] double bandwidth_share(const Accelerator& accelerator, KernelClass kernel_class);
+/// B/s that kernels of this class reach which wait for memory.
+[[nodiscard]] double memory_rate(const Accelerator& accelerator, KernelClass kernel_class);
 
 /// Device time of a kernel of this class that has next to nothing to do, in ns.
 [[nodiscard]] double shortest_kernel_ns(KernelClass kernel_class);

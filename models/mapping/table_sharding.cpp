@@ -167,25 +167,4 @@ std::optional<ShardPlan> shard_tables(const ShardingProblem& problem, const Shar
   return best;
 }
 
-std::optional<ShardPlan> shard_by_trying_all(const ShardingProblem& problem) {
-  ShardPlan plan = whole_tables(problem);
-  std::optional<ShardPlan> best;
-  for (bool more = true; more;) {
-    const auto seconds = plan_seconds(problem, plan.parts, plan.device);
-    if (seconds && (!best || *seconds < best->seconds)) {
-      best = plan;
-      best->seconds = *seconds;
-    }
-    more = false;
-    for (std::size_t& device : plan.device) {
-      if (++device < problem.devices) {
-        more = true;
-        break;
-      }
-      device = 0;
-    }
-  }
-  return best;
-}
-
 }  // namespace foretrace::mapping

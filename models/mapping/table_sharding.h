@@ -50,7 +50,5 @@ struct ShardSearch {
 /// with the least so far, under caps of memory and of numbers per sample. Nothing if nothing fits.
 [[nodiscard]] std::optional<ShardPlan> shard_tables(const ShardingProblem& problem,
                                                     const ShardSearch& search = {});
-/// The best of all placements of whole tables. For few of them: devices ^ tables placements.
-[[nodiscard]] std::optional<ShardPlan> shard_by_trying_all(const ShardingProblem& problem);
 
 }  // namespace foretrace::mapping

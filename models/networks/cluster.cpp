@@ -131,11 +131,34 @@ Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root
   return cluster;
 }
 
+Generation generation_of(const Accelerator& accelerator) {
+  // AMD's drivers report versions of their own in the same place.
+  if (!accelerator.product.starts_with("NVIDIA ")) return Generation::other;
+  switch (accelerator.compute_major) {
+    case 7: return accelerator.compute_minor == 0 ? Generation::volta : Generation::other;
+    case 8: return Generation::ampere;
+    case 9: return Generation::hopper;
+    case 10: return Generation::blackwell;
+    default: return Generation::other;
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(NodeLinks links) { return link_names[static_cast<std::size_t>(links)]; }
 std::string_view to_string(Generation generation) {
   return generation_names[static_cast<std::size_t>(generation)];
+}
+
+Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
+                                                        std::string_view name) {
+  const auto accelerator = catalogue.accelerator(name);
+  if (!accelerator.ok()) return accelerator.error();
+  auto single = find_cluster(catalogue, "single");
+  if (!single.ok()) return std::move(single).error();
+  single->accelerator = **accelerator;
+  single->generation = generation_of(**accelerator);
+  return std::make_shared<const Cluster>(*std::move(single));
 }
 
 Result<Cluster> parse_cluster(const Catalogue& catalogue, std::string_view text,

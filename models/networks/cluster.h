@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,6 +95,9 @@ struct Cluster {
 
 /// A cluster of the catalogue, or the file if the name ends in .json and is not in there.
 [[nodiscard]] Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name);
+/// One accelerator of the catalogue alone: the cluster `single` with this chip.
+[[nodiscard]] Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
+                                                                      std::string_view name);
 /// Reads JSON text; `where` stands in messages and its stem is the name.
 [[nodiscard]] Result<Cluster> parse_cluster(const Catalogue& catalogue, std::string_view text,
                                             const std::string& where);

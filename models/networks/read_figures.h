@@ -12,6 +12,9 @@
 
 namespace foretrace {
 
+/// The longest time that a config file may ask for: 11 days.
+inline constexpr double longest_time_ns = 1e15;
+
 /// Position of the text among `words`; 0 (and a remembered mistake) if it is none of them.
 [[nodiscard]] std::size_t read_word(ConfigFields& fields, std::string_view key,
                                     std::span<const std::string_view> words);

@@ -34,7 +34,7 @@ struct ParallelPlan {
   std::uint32_t pipeline = 1;
   std::uint32_t context = 1;
   std::uint32_t expert = 1;         ///< divides data x context (and tensor if experts are whole)
-  std::uint32_t expert_tensor = 1;  ///< ranks that divide one expert
+  std::uint32_t expert_tensor = 1;  ///< ranks that divide one expert: 1 or `tensor`
   bool sequence = false;            ///< sequence parallelism in the tensor group
   Sharding sharding = Sharding::none;
   std::uint32_t shard_size = 0;  ///< ranks that share one copy (HSDP); 0: the whole data group

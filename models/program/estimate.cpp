@@ -46,15 +46,13 @@ struct StepEnd {
   [[nodiscard]] std::int64_t total() const { return gradients + parameters + update; }
 };
 
-// A stage may reduce its gradients as soon as its own last backward pass is over; all meet before
-// the update (norm of the gradients).
-StepEnd step_end(const StepParts& parts) {
+// A stage may reduce its gradients as soon as its own passes are over; all meet before the update
+// (norm of the gradients).
+StepEnd step_end(const StepParts& parts, const Executed& passes) {
   StepEnd end;
-  std::int64_t early = 0;
   for (std::size_t stage = 0; stage < parts.gradients.size(); ++stage) {
+    const std::int64_t early = passes.makespan_ns - passes.stage_end_ns[stage];
     end.gradients = std::max(end.gradients, parts.gradients[stage] - early);
-    early += parts.times.backward[stage];
-    if (stage < parts.times.send_backward.size()) early += parts.times.send_backward[stage];
     if (parts.update[stage] + parts.parameters[stage] > end.update + end.parameters) {
       end.update = parts.update[stage];
       end.parameters = parts.parameters[stage];
@@ -79,9 +77,10 @@ Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<Blo
   const StepParts parts = step_parts(job, blocks, times, scale);
   Estimate result;
   result.times = parts.times;
-  result.pipeline_ns = makespan_of(*job.schedule, parts.times);
+  const Executed passes = finished(*job.schedule, parts.times);
+  result.pipeline_ns = passes.makespan_ns;
   result.is_exact = is_exact(*job.schedule, parts.times);
-  const StepEnd end = step_end(parts);
+  const StepEnd end = step_end(parts, passes);
   result.step_ns = result.pipeline_ns + end.total();
 
   std::uint32_t longest = 0;

@@ -59,8 +59,6 @@ constexpr ScheduleInfo info = {
     .most_chunks = 1024,
     .check = check,
     .order = order,
-    .makespan = slowest_stage_makespan,
-    .is_exact = passes_are_equal,
     .in_flight = in_flight};
 
 }  // namespace

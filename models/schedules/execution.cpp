@@ -31,6 +31,26 @@ class Done {
   std::vector<char> done_;
 };
 
+// What the stages send one way, each of them one after the other.
+class Sends {
+ public:
+  Sends(const ScheduleInfo& schedule, const ScheduleShape& shape,
+        const std::vector<std::int64_t>& ns)
+      : schedule_(schedule), shape_(shape), ns_(ns), free_(shape.stages, 0) {}
+  // What a stage has at `ready_ns`, between positions q and q + 1.
+  [[nodiscard]] std::int64_t arrives(std::uint32_t stage, std::uint32_t q, std::int64_t ready_ns) {
+    const bool leaves = stage_of(schedule_, shape_, q) != stage_of(schedule_, shape_, q + 1);
+    if (!leaves || q >= ns_.size()) return ready_ns;
+    return free_[stage] = std::max(free_[stage], ready_ns) + ns_[q];
+  }
+
+ private:
+  const ScheduleInfo& schedule_;
+  const ScheduleShape& shape_;
+  const std::vector<std::int64_t>& ns_;
+  std::vector<std::int64_t> free_;
+};
+
 std::string named(std::uint32_t stage, const ScheduleStep& step) {
   return fmt::format("{} {} of chunk {} on stage {}", to_string(step.kind), step.micro_batch,
                      step.chunk, stage);
@@ -136,15 +156,16 @@ Result<std::vector<PlacedStep>> sequence_of(const ScheduleInfo& schedule,
   return deadlock(schedule, shape, orders, next, done);
 }
 
-Executed execute(const PipelineTimes& times, const std::vector<PlacedStep>& sequence) {
+Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
+                 const std::vector<PlacedStep>& sequence) {
   const ScheduleShape& shape = times.shape;
   const std::uint32_t last = shape.stages * shape.chunks - 1;
   const std::size_t m = shape.micro_batches;
+  Sends down(schedule, shape, times.send_forward);
+  Sends up(schedule, shape, times.send_backward);
+  // When the neighbour has it.
   std::vector<std::int64_t> forward(m * (last + 1), 0);
   std::vector<std::int64_t> backward(m * (last + 1), 0);
-  const auto lag = [](const std::vector<std::int64_t>& sends, std::size_t i) {
-    return i < sends.size() ? sends[i] : 0;
-  };
   Executed result;
   result.stage_end_ns.assign(shape.stages, 0);
   for (const PlacedStep& placed : sequence) {
@@ -153,12 +174,14 @@ Executed execute(const PipelineTimes& times, const std::vector<PlacedStep>& sequ
     std::int64_t& free = result.stage_end_ns[placed.stage];
     switch (placed.step.kind) {
       case StepKind::forward:
-        if (q > 0) free = std::max(free, forward[cell - m] + lag(times.send_forward, q - 1));
-        forward[cell] = free += times.forward[q];
+        if (q > 0) free = std::max(free, forward[cell - m]);
+        free += times.forward[q];
+        if (q < last) forward[cell] = down.arrives(placed.stage, q, free);
         break;
       case StepKind::backward:
-        if (q < last) free = std::max(free, backward[cell + m] + lag(times.send_backward, q));
-        backward[cell] = free += times.backward[q];
+        if (q < last) free = std::max(free, backward[cell + m]);
+        free += times.backward[q];
+        if (q > 0) backward[cell] = up.arrives(placed.stage, q - 1, free);
         break;
       case StepKind::weights: free += times.weights[q]; break;
     }
@@ -167,11 +190,11 @@ Executed execute(const PipelineTimes& times, const std::vector<PlacedStep>& sequ
   return result;
 }
 
-std::int64_t makespan_of(const ScheduleInfo& schedule, const PipelineTimes& times) {
-  if (schedule.makespan != nullptr) return schedule.makespan(times);
+Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times) {
+  if (schedule.formula != nullptr) return schedule.formula(times);
   const auto sequence = sequence_of(schedule, times.shape, orders_of(schedule, times.shape));
   FORETRACE_CHECK(sequence.ok());
-  return execute(times, *sequence).makespan_ns;
+  return execute(schedule, times, *sequence);
 }
 
 bool is_exact(const ScheduleInfo& schedule, const PipelineTimes& times) {

@@ -26,18 +26,15 @@ using StageOrders = std::vector<std::vector<ScheduleStep>>;
                                                           const ScheduleShape& shape,
                                                           const StageOrders& orders);
 
-/// When each stage is done, in ns from the beginning.
-struct Executed {
-  std::vector<std::int64_t> stage_end_ns;
-  std::int64_t makespan_ns = 0;
-};
-/// A step starts when its stage is free and what it needs has arrived.
-[[nodiscard]] Executed execute(const PipelineTimes& times, const std::vector<PlacedStep>& sequence);
+/// A step starts when its stage is free and what it needs has arrived. A stage sends one thing at a
+/// time each way; what the next position needs on the same stage is not sent.
+[[nodiscard]] Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
+                               const std::vector<PlacedStep>& sequence);
 
-/// Time of all micro-batches: by the formula of the schedule, or by running the steps where it has
-/// none. `times` fit the schedule.
-[[nodiscard]] std::int64_t makespan_of(const ScheduleInfo& schedule, const PipelineTimes& times);
-/// Whether makespan_of() is what running the steps gives.
+/// When all micro-batches are done: by the formula of the schedule, or by running the steps where
+/// it has none. `times` fit the schedule.
+[[nodiscard]] Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times);
+/// Whether finished() is what running the steps gives.
 [[nodiscard]] bool is_exact(const ScheduleInfo& schedule, const PipelineTimes& times);
 
 /// One line per stage: "F0 F1 B0 ...", chunks as letters.

@@ -9,7 +9,6 @@
 // calibrate: nothing
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "models/schedules/schedule.h"
 
@@ -27,19 +26,41 @@ std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t /*stag
   return steps;
 }
 
-std::int64_t sum(const std::vector<std::int64_t>& times) {
-  return std::accumulate(times.begin(), times.end(), std::int64_t{0});
-}
-std::int64_t longest(const std::vector<std::int64_t>& times) {
-  return *std::max_element(times.begin(), times.end());
-}
+// Equal jobs through machines in a row, of which the sends are some: the first job passes them all,
+// then one leaves per longest time.
+class Row {
+ public:
+  Row(std::int64_t jobs, std::int64_t begin_ns) : others_(jobs - 1), passed_ns_(begin_ns) {}
+  void pass(std::int64_t ns) {
+    passed_ns_ += ns;
+    longest_ns_ = std::max(longest_ns_, ns);
+  }
+  [[nodiscard]] std::int64_t end_ns() const { return passed_ns_ + others_ * longest_ns_; }
 
-// Equal jobs through machines in a row: the first passes them all, then one leaves per longest
-// time. Backward begins on the last stage when forward has ended there.
-std::int64_t makespan(const PipelineTimes& times) {
-  const std::int64_t others = times.shape.micro_batches - 1;
-  return sum(times.forward) + sum(times.send_forward) + others * longest(times.forward) +
-         sum(times.backward) + sum(times.send_backward) + others * longest(times.backward);
+ private:
+  std::int64_t others_;
+  std::int64_t passed_ns_;
+  std::int64_t longest_ns_ = 0;
+};
+
+// Backward begins on the last stage when forward has ended there.
+Executed formula(const PipelineTimes& times) {
+  const std::size_t stages = times.shape.stages;
+  Row down(times.shape.micro_batches, 0);
+  for (std::size_t i = 0; i < stages; ++i) {
+    down.pass(times.forward[i]);
+    if (i < times.send_forward.size()) down.pass(times.send_forward[i]);
+  }
+  Row up(times.shape.micro_batches, down.end_ns());
+  Executed executed;
+  executed.stage_end_ns.resize(stages);
+  for (std::size_t i = stages; i-- > 0;) {
+    if (i < times.send_backward.size()) up.pass(times.send_backward[i]);
+    up.pass(times.backward[i]);
+    executed.stage_end_ns[i] = up.end_ns();
+  }
+  executed.makespan_ns = up.end_ns();
+  return executed;
 }
 
 std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t /*stage*/) {
@@ -54,7 +75,7 @@ constexpr ScheduleInfo info = {.name = "gpipe",
                                .paper = "Huang et al., GPipe, NeurIPS 2019",
                                .assumptions = assumptions,
                                .order = order,
-                               .makespan = makespan,
+                               .formula = formula,
                                .in_flight = in_flight};
 
 }  // namespace

@@ -26,7 +26,7 @@ std::int64_t at(const std::vector<std::int64_t>& times, std::size_t i) {
 // The longest of the paths that come down to a stage, stay there for all micro-batches and go back
 // up. Below the stage the first micro-batch makes a round trip while the stage fills up with
 // forward passes, and the last one while it empties.
-std::int64_t makespan(const PipelineTimes& times) {
+Executed formula(const PipelineTimes& times) {
   const std::size_t stages = times.shape.stages;
   const std::int64_t m = times.shape.micro_batches;
   std::int64_t below = 0;
@@ -50,7 +50,7 @@ std::int64_t makespan(const PipelineTimes& times) {
     above += times.forward[i] + times.backward[i] + at(times.send_forward, i) +
              at(times.send_backward, i);
   }
-  return longest;
+  return done_upwards(times, longest);
 }
 
 // Equal stages, at least as many micro-batches as stages, and sending that takes no time of its
@@ -72,7 +72,7 @@ constexpr ScheduleInfo info = {
     .paper = "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021",
     .assumptions = assumptions,
     .order = order,
-    .makespan = makespan,
+    .formula = formula,
     .is_exact = is_exact,
     .in_flight = in_flight};
 

@@ -75,25 +75,16 @@ bool passes_are_equal(const PipelineTimes& times) {
          equal(times.send_backward, 0);
 }
 
-std::int64_t slowest_stage_makespan(const PipelineTimes& times) {
-  const std::size_t stages = times.shape.stages;
-  std::int64_t all = 0;
-  std::int64_t slowest = 0;
-  for (std::size_t stage = 0; stage < stages; ++stage) {
-    std::int64_t one = 0;
-    for (std::size_t q = stage; q < times.forward.size(); q += stages) {
-      one += times.forward[q] + times.backward[q];
-    }
-    all += one;
-    slowest = std::max(slowest, one);
+Executed done_upwards(const PipelineTimes& times, std::int64_t makespan_ns) {
+  Executed executed;
+  executed.makespan_ns = makespan_ns;
+  std::int64_t above = 0;
+  for (std::size_t stage = 0; stage < times.shape.stages; ++stage) {
+    executed.stage_end_ns.push_back(makespan_ns - above);
+    above += times.backward[stage];
+    if (stage < times.send_backward.size()) above += times.send_backward[stage];
   }
-  std::int64_t sends = 0;
-  for (std::size_t q = 0; q + 1 < stages; ++q) {
-    if (q < times.send_forward.size()) sends += times.send_forward[q];
-    if (q < times.send_backward.size()) sends += times.send_backward[q];
-  }
-  return times.shape.micro_batches * slowest +
-         (all - slowest) / static_cast<std::int64_t>(times.shape.chunks) + sends;
+  return executed;
 }
 
 std::uint32_t most_in_flight(std::span<const ScheduleStep> order) {

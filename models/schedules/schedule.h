@@ -43,6 +43,12 @@ struct PipelineTimes {
   std::vector<std::int64_t> send_backward;  ///< from position + 1 to position
 };
 
+/// When each stage is done with all micro-batches, in ns from the beginning.
+struct Executed {
+  std::vector<std::int64_t> stage_end_ns;
+  std::int64_t makespan_ns = 0;
+};
+
 /// One schedule: a file of this folder.
 struct ScheduleInfo {
   std::string_view name;
@@ -58,8 +64,8 @@ struct ScheduleInfo {
   Status (*check)(const ScheduleShape& shape) = nullptr;
   /// Steps of one stage in order; every forward and backward of every chunk and micro-batch.
   std::vector<ScheduleStep> (*order)(const ScheduleShape& shape, std::uint32_t stage) = nullptr;
-  /// Time of all micro-batches by a formula; null: by running the steps (makespan_of).
-  std::int64_t (*makespan)(const PipelineTimes& times) = nullptr;
+  /// When stages are done; null: only running the steps tells (finished).
+  Executed (*formula)(const PipelineTimes& times) = nullptr;
   /// Where the formula gives what running the steps does; null: everywhere.
   bool (*is_exact)(const PipelineTimes& times) = nullptr;
   /// most_in_flight() of the order of a stage, without making it; null: it is made.
@@ -84,9 +90,9 @@ namespace schedules {
 
 /// All passes alike, and sending takes no time of its own: where most formulas are exact.
 [[nodiscard]] bool passes_are_equal(const PipelineTimes& times);
-/// Chunks of a stage are `stages` positions apart. The slowest stage works without a pause; one
-/// chunk of every other stage comes before it and one after it, each way.
-[[nodiscard]] std::int64_t slowest_stage_makespan(const PipelineTimes& times);
+/// The last micro-batch goes back up: a stage is done before the first one by the backward passes
+/// and the sends above it.
+[[nodiscard]] Executed done_upwards(const PipelineTimes& times, std::int64_t makespan_ns);
 
 /// Most micro-batch chunks of a stage whose activations are held at once.
 [[nodiscard]] std::uint32_t most_in_flight(std::span<const ScheduleStep> order);

@@ -43,8 +43,7 @@ Placement tensor_group(const ServedModel& served) {
 }
 
 /// Every rank of the group sees all tokens and has a part of each expert, or some experts whole.
-Operator expert_part(const Operator& op, const ServedModel& served, double tokens) {
-  const ExpertSpec& experts = served.model->experts;
+Operator expert_part(const Operator& op, const ServedModel& served) {
   const double spread = served.experts;
   const double divided = served.tensor / spread;
   Operator part = op;
@@ -53,13 +52,10 @@ Operator expert_part(const Operator& op, const ServedModel& served, double token
     part.shape.m /= spread;
     return part;
   }
-  // An expert without a token is not read: with k of n experts per token, drawn evenly.
-  const double visited =
-      1 - std::pow(1 - experts.top_k / static_cast<double>(experts.count), tokens);
-  const double local = experts.count / spread;
-  const double active = std::max(1.0, local * visited);
-  part.shape.batch = active;
-  part.shape.m = tokens * experts.top_k / spread / active;
+  // The batch of the shape are experts that tokens reach; a rank reads one at least.
+  const double tokens = op.shape.batch * op.shape.m;
+  part.shape.batch = std::max(1.0, op.shape.batch / spread);
+  part.shape.m = tokens / spread / part.shape.batch;
   (op.split == Split::columns ? part.shape.n : part.shape.k) /= divided;
   return part;
 }
@@ -173,7 +169,7 @@ void StepCost::add(const Operator& op, double tokens, double count, StepTime& ti
     return;
   }
   add_exchange(op.forward, count, time);
-  const Operator part = op.is_expert ? expert_part(op, served_, tokens) : op;
+  const Operator part = op.is_expert ? expert_part(op, served_) : op;
   const double stored = stored_bytes(served_, op);
   const double usual = served_.precisions.layers_in_8_bit ? 1 : kernels_.number_bytes();
   const bool is_small = op.type == OperatorType::product && stored < usual;

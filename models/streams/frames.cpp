@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view schema = "foretrace.frame_scenarios/1";
 constexpr double most_frames = 1e7;
+constexpr double rounding = 1e-12;  // of a few operations, relative
 
 struct Frame {
   std::size_t model = 0;
@@ -67,6 +68,7 @@ class FrameRun {
  private:
   Status check() const;
   [[nodiscard]] double period_ms(const FrameModel& model) const;
+  [[nodiscard]] double frames(const FrameModel& model) const;
   [[nodiscard]] const FrameCost* cost(std::size_t engine, std::size_t model) const;
   [[nodiscard]] std::ptrdiff_t engine_for(std::size_t model) const;
   void push(double at_ms, std::ptrdiff_t engine, const Frame& frame) {
@@ -97,6 +99,13 @@ double FrameRun::period_ms(const FrameModel& model) const {
   return options_.whole_milliseconds ? std::max(1.0, std::floor(period)) : period;
 }
 
+// Counted from the rate where the period is not cut: 1000 ms over 1000 / 60 ms are not quite 60.
+double FrameRun::frames(const FrameModel& model) const {
+  const double per_second =
+      options_.whole_milliseconds ? 1000 / period_ms(model) : model.per_second;
+  return std::floor(options_.seconds * per_second * (1 + rounding));
+}
+
 const FrameCost* FrameRun::cost(std::size_t engine, std::size_t model) const {
   for (const FrameCost& one : engines_[engine].costs) {
     if (one.model == scenario_.models[model].name) return &one;
@@ -105,14 +114,14 @@ const FrameCost* FrameRun::cost(std::size_t engine, std::size_t model) const {
 }
 
 Status FrameRun::check() const {
-  double frames = 0;
+  double all = 0;
   for (const FrameModel& model : scenario_.models) {
-    frames += options_.seconds * 1000 / period_ms(model);
+    all += frames(model);
   }
-  if (frames > most_frames) {
+  if (all > most_frames) {
     return Error{ErrorCode::bad_config,
                  fmt::format("{}: got {:.0f} frames, expected at most {:.0f}: fewer seconds",
-                             scenario_.name, frames, most_frames)};
+                             scenario_.name, all, most_frames)};
   }
   for (std::size_t m = 0; m < scenario_.models.size(); ++m) {
     bool runs = false;
@@ -148,8 +157,8 @@ void FrameRun::add_arrivals() {
     const FrameModel& model = scenario_.models[m];
     if (!model.after.empty()) continue;
     const double period = period_ms(model);
-    const auto frames = static_cast<std::int64_t>(options_.seconds * 1000 / period);
-    for (std::int64_t i = 0; i < frames; ++i) {
+    const auto count = static_cast<std::int64_t>(frames(model));
+    for (std::int64_t i = 0; i < count; ++i) {
       const double usual = static_cast<double>(i + 1) * period;
       const double jitter =
           options_.jitter_ms > 0 ? (2 * unit_interval(random_()) - 1) * options_.jitter_ms : 0;

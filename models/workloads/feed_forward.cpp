@@ -1,7 +1,7 @@
 // The feed-forward part of a layer, dense or with experts.
 #include <algorithm>
-#include <cmath>
 
+#include "models/workloads/expert_load.h"
 #include "models/workloads/operator_list.h"
 
 namespace foretrace {
@@ -54,15 +54,13 @@ void add_dense(OperatorList& list, const TransformerSpec& spec, double ffn) {
   list.leave(spec.hidden);
 }
 
-// Tokens of all experts of a rank, each expert the same number. Few tokens do not reach all
-// experts: with k of E each, T tokens reach E (1 - (1 - k/E)^T) on average.
+// Tokens of all experts of a rank, each expert that they reach the same number.
 Operator expert_product(const OperatorList& list, const ExpertSpec& experts, std::string_view name,
                         double inputs, double outputs) {
   Operator op;
   op.type = OperatorType::product;
   op.name = name;
-  const double count = experts.count;
-  const double reached = count * (1 - std::pow(1 - experts.top_k / count, list.tokens()));
+  const double reached = reached_experts(experts, list.tokens(), list.trains());
   op.shape = {reached, list.tokens() * experts.top_k / reached, outputs, inputs};
   op.backward_kernels = 2;
   op.kept_bytes = list.tokens() * experts.top_k * inputs * list.number();

@@ -46,6 +46,9 @@ void read_experts(ConfigFields& fields, ExpertSpec& experts) {
   experts.first_dense = static_cast<std::uint32_t>(optional_size(inner, "first_dense", 0));
   experts.every = optional_count(inner, "every", most, 1);
   experts.node_limit = static_cast<std::uint32_t>(optional_size(inner, "node_limit", 0));
+  experts.load_exponent =
+      optional_within(inner, "load_exponent", ParamType::number, 10, experts.load_exponent);
+  if (experts.load_exponent == 1) experts.load_exponent += 1e-6;  // the limit, without a logarithm
   if (experts.top_k > experts.count) {
     inner.mistake("top_k", fmt::format("got {}, expected at most the {} experts", experts.top_k,
                                        experts.count));

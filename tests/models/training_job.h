@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/models/toy_run.h"
@@ -23,9 +24,18 @@ struct TrainingJob {
     std::int64_t bytes = 0;
     std::int64_t ns = 0;
     std::size_t after = 0;
+    CollectiveKind kind = CollectiveKind::all_reduce;
+    Precision precision = Precision::unknown;
   };
-  std::vector<Reduce> reduces;
+  std::vector<Reduce> reduces = {};
   bool met = true;  ///< false: each rank is recorded as if the others were not there
+  int passes = 1;   ///< of each step; the last one reduces gradients
+  std::string_view update_name = "adam";
+  /// After how many backward kernels of the last pass an update runs on a stream of its own.
+  std::vector<std::size_t> updates_within = {};
+  bool nodes_of_one = false;  ///< the device of every rank is number 0
+  /// Of a weight that each rank allocates at first; the last holds for the rest.
+  std::vector<std::int64_t> weight_bytes = {};
 };
 
 class TrainingJobBuilder {
@@ -40,6 +50,7 @@ class TrainingJobBuilder {
   }
 
   TaskGraph build() {
+    if (!job_.weight_bytes.empty()) allocate_weights();
     for (int s = 0; s < job_.steps; ++s) step();
     auto graph = std::move(builder_).build();
     REQUIRE_MESSAGE(graph.ok(), graph.error().message);
@@ -51,32 +62,53 @@ class TrainingJobBuilder {
     LaneId host{};
     LaneId compute{};
     LaneId network{};
+    LaneId updates{};
     TaskId last = none<TaskId>;  // kernel
   };
 
   void add_rank(std::int32_t r) {
     builder_.add_rank_class({.first_rank = r, .multiplicity = 1});
     Rank rank;
+    const std::int32_t device = job_.nodes_of_one ? 0 : r;
     rank.host =
         builder_.add_lane({.kind = LaneKind::host_thread, .rank = r, .number = 1, .name = {}});
     rank.compute = builder_.add_lane(
-        {.kind = LaneKind::stream, .rank = r, .device = r, .number = 7, .name = {}});
+        {.kind = LaneKind::stream, .rank = r, .device = device, .number = 7, .name = {}});
     rank.network = builder_.add_lane(
-        {.kind = LaneKind::stream, .rank = r, .device = r, .number = 20, .name = {}});
+        {.kind = LaneKind::stream, .rank = r, .device = device, .number = 20, .name = {}});
+    if (!job_.updates_within.empty()) {
+      rank.updates = builder_.add_lane(
+          {.kind = LaneKind::stream, .rank = r, .device = device, .number = 21, .name = {}});
+    }
     ranks_.push_back(rank);
   }
 
-  WorkId work(const std::string& name, TaskKind kind, TaskPart part = TaskPart::whole,
-              std::int64_t bytes = -1) {
+  WorkId work(std::string_view name, TaskKind kind) {
     Work row;
     row.name = builder_.add_name(name);
     row.kind = kind;
+    return builder_.add_work(row);
+  }
+  WorkId work(const TrainingJob::Reduce& what, TaskPart part) {
+    const bool scatters = what.kind == CollectiveKind::reduce_scatter;
+    Work row;
+    row.name =
+        builder_.add_name(scatters ? "ncclDevKernel_ReduceScatter" : "ncclDevKernel_AllReduce");
+    row.kind = TaskKind::collective;
     row.part = part;
-    if (kind == TaskKind::collective || kind == TaskKind::transfer) {
-      row.collective = CollectiveKind::all_reduce;
-      row.communicator = 0;
-      row.bytes = bytes;
-    }
+    row.collective = what.kind;
+    row.communicator = 0;
+    row.bytes = what.bytes;
+    row.precision = what.precision;
+    return builder_.add_work(row);
+  }
+  WorkId join(const TrainingJob::Reduce& what) {
+    Work row;
+    row.name = builder_.add_name("all_reduce");
+    row.kind = TaskKind::transfer;
+    row.collective = what.kind;
+    row.communicator = 0;
+    row.bytes = what.bytes;
     return builder_.add_work(row);
   }
 
@@ -97,7 +129,7 @@ class TrainingJobBuilder {
     return task;
   }
 
-  TaskId kernel(Rank& rank, const std::string& name, std::int64_t ns, Phase phase) {
+  TaskId kernel(Rank& rank, std::string_view name, std::int64_t ns, Phase phase) {
     const TaskId launch = call(rank, phase);
     rank.last = device(rank.compute, work(name, TaskKind::kernel),
                        {.kind = TaskKind::kernel, .duration_ns = ns, .phase = phase}, launch);
@@ -112,9 +144,7 @@ class TrainingJobBuilder {
     std::vector<TaskId> ends;
     for (const Rank& rank : ranks_) {
       const TaskId launch = call(rank, Phase::backward);
-      ends.push_back(device(rank.network,
-                            work("ncclDevKernel_AllReduce", TaskKind::collective,
-                                 job_.met ? TaskPart::begin : TaskPart::whole, what.bytes),
+      ends.push_back(device(rank.network, work(what, job_.met ? TaskPart::begin : TaskPart::whole),
                             {.kind = TaskKind::collective,
                              .duration_ns = job_.met ? 0 : what.ns,
                              .phase = Phase::communication},
@@ -122,31 +152,53 @@ class TrainingJobBuilder {
       depend(ends.back(), rank.last, DependencyKind::event_wait);
     }
     if (!job_.met) return ends;
-    const TaskId join = builder_.add_task(
-        {.lane = channel_,
-         .work = work("all_reduce", TaskKind::transfer, TaskPart::whole, what.bytes),
-         .kind = TaskKind::transfer});
-    for (const TaskId begin : ends) depend(join, begin, DependencyKind::rendezvous);
+    const TaskId meeting =
+        builder_.add_task({.lane = channel_, .work = join(what), .kind = TaskKind::transfer});
+    for (const TaskId begin : ends) depend(meeting, begin, DependencyKind::rendezvous);
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       ends[r] = builder_.add_task({.lane = ranks_[r].network,
-                                   .work = work("ncclDevKernel_AllReduce", TaskKind::collective,
-                                                TaskPart::finish, what.bytes),
+                                   .work = work(what, TaskPart::finish),
                                    .kind = TaskKind::collective,
                                    .duration_ns = what.ns,
                                    .phase = Phase::communication});
-      depend(ends[r], join, DependencyKind::rendezvous);
+      depend(ends[r], meeting, DependencyKind::rendezvous);
     }
     return ends;
   }
 
-  void step() {
+  /// Behind the newest gradient, while the backward pass goes on.
+  void update_within(Rank& rank) {
+    const TaskId launch = call(rank, Phase::update);
+    const TaskId update = device(
+        rank.updates, work(job_.update_name, TaskKind::kernel),
+        {.kind = TaskKind::kernel, .duration_ns = job_.update, .phase = Phase::update}, launch);
+    depend(update, rank.last, DependencyKind::event_wait);
+  }
+
+  void allocate_weights() {
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      const TaskId first = call(ranks_[r], Phase::unknown);
+      builder_.add_tensor({.bytes = job_.weight_bytes[std::min(r, job_.weight_bytes.size() - 1)],
+                           .device = job_.nodes_of_one ? 0 : static_cast<std::int32_t>(r),
+                           .category = TensorCategory::weight,
+                           .allocated_in = first});
+    }
+  }
+
+  /// Returns where each of its reductions ends, by rank.
+  std::vector<std::vector<TaskId>> pass(bool reduces) {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       kernel(ranks_[r], "fwd", job_.forward[std::min(r, job_.forward.size() - 1)], Phase::forward);
     }
     std::vector<std::vector<TaskId>> done;
     for (std::size_t b = 0; b <= job_.backward_kernels; ++b) {
       for (const TrainingJob::Reduce& what : job_.reduces) {
-        if (what.after == b) done.push_back(reduce(what));
+        if (reduces && what.after == b) done.push_back(reduce(what));
+      }
+      for (const std::size_t at : job_.updates_within) {
+        for (Rank& rank : ranks_) {
+          if (reduces && at == b) update_within(rank);
+        }
       }
       if (b == job_.backward_kernels) break;
       for (Rank& rank : ranks_) {
@@ -154,8 +206,15 @@ class TrainingJobBuilder {
                job_.backward / static_cast<std::int64_t>(job_.backward_kernels), Phase::backward);
       }
     }
+    return done;
+  }
+
+  void step() {
+    for (int p = 1; p < job_.passes; ++p) pass(false);
+    const auto done = pass(true);
+    if (!job_.updates_within.empty()) return;
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      const TaskId update = kernel(ranks_[r], "adam", job_.update, Phase::update);
+      const TaskId update = kernel(ranks_[r], job_.update_name, job_.update, Phase::update);
       for (const auto& ends : done) depend(update, ends[r], DependencyKind::event_wait);
     }
   }

@@ -45,6 +45,14 @@ std::vector<Figure> figures_of(const Accelerator& accelerator) {
     figures.push_back(
         {"start and end of a kernel", report::time_text(accelerator.shortest_kernel_ns)});
   }
+  if (accelerator.shortest_product_ns > 0) {
+    figures.push_back(
+        {"start and end of a product", report::time_text(accelerator.shortest_product_ns)});
+  }
+  if (accelerator.product_bandwidth_share > 0) {
+    figures.push_back({"bandwidth that products reach",
+                       fmt::format("{:.0f} %", 100 * accelerator.product_bandwidth_share)});
+  }
   const SustainedClock& clock = accelerator.sustained_clock;
   if (clock.low < clock.high) {
     figures.push_back({"sustained clock", fmt::format("{:.2f} ({:.2f} to {:.2f})", clock.typical,
@@ -95,6 +103,8 @@ Json accelerator_json(const Accelerator& accelerator) {
           {"launch_latency_ns", accelerator.launch_latency_ns},
           {"kernel_gap_ns", accelerator.kernel_gap_ns},
           {"shortest_kernel_ns", accelerator.shortest_kernel_ns},
+          {"shortest_product_ns", accelerator.shortest_product_ns},
+          {"product_bandwidth_share", accelerator.product_bandwidth_share},
           {"sustained_clock",
            {{"typical", accelerator.sustained_clock.typical},
             {"low", accelerator.sustained_clock.low},

@@ -1,5 +1,7 @@
 #include "apps/driver/plan/job_figures.h"
 
+#include <fmt/format.h>
+
 namespace foretrace::driver {
 namespace {
 
@@ -12,16 +14,8 @@ Workload whole_model(const Job& job) {
   return build_transformer(*job.model, batch, job.framework->kernels);
 }
 
-}  // namespace
-
-double peak_flops(const Job& job) {
-  const Precision precision =
-      job.precisions.layers_in_8_bit ? Precision::fp8 : job.precisions.activations;
-  return job.cluster->accelerator.flops(precision);
-}
-
-double model_flops(const Job& job) {
-  const Workload workload = whole_model(job);
+/// Forward, of one sequence.
+double flops_of(const Workload& workload) {
   double flops = 0;
   for (const BlockRun& run : workload.order) {
     for (const Operator& op : workload.blocks[run.block].operators) {
@@ -34,7 +28,55 @@ double model_flops(const Job& job) {
       }
     }
   }
-  return flops * job.global_batch * (job.trains() ? 3 : 1);
+  return flops;
+}
+
+/// What kernels that only move numbers move forward, of one sequence.
+double moved_bytes(const Workload& workload) {
+  double bytes = 0;
+  for (const BlockRun& run : workload.order) {
+    for (const Operator& op : workload.blocks[run.block].operators) {
+      if (op.type == OperatorType::product || op.type == OperatorType::batch_product) continue;
+      bytes += run.count * op.forward_bytes * op.shape.batch * op.shape.m * op.shape.n;
+    }
+  }
+  return bytes;
+}
+
+// The largest models have 1e13 parameters; a step of months is a mistake in the file.
+constexpr double most_parameters = 1e16;
+constexpr double most_seconds = 1e7;
+
+}  // namespace
+
+Status check_amounts(const Job& job) {
+  const Workload workload = whole_model(job);
+  const double parameters = weights_of(workload);
+  if (parameters > most_parameters) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("/workload/model: got {:.3g} parameters, expected at most {:g}",
+                             parameters, most_parameters)};
+  }
+  const double seconds = (flops_of(workload) / peak_flops(job) +
+                          moved_bytes(workload) / job.cluster->accelerator.memory_bandwidth) *
+                         job.global_batch / job.plan.ranks();
+  if (seconds > most_seconds) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("/batch/global: got a step of {:.3g} s at the peak rates of {} "
+                             "accelerators, expected at most {:g} s",
+                             seconds, job.plan.ranks(), most_seconds)};
+  }
+  return ok_status();
+}
+
+double peak_flops(const Job& job) {
+  const Precision precision =
+      job.precisions.layers_in_8_bit ? Precision::fp8 : job.precisions.activations;
+  return job.cluster->accelerator.flops(precision);
+}
+
+double model_flops(const Job& job) {
+  return flops_of(whole_model(job)) * job.global_batch * (job.trains() ? 3 : 1);
 }
 
 double model_parameters(const Job& job) { return weights_of(whole_model(job)); }

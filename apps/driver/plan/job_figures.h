@@ -8,6 +8,7 @@
 
 #include "models/program/estimate.h"
 #include "models/program/job.h"
+#include "sim/core/result.h"
 
 namespace foretrace::driver {
 
@@ -18,6 +19,10 @@ namespace foretrace::driver {
 [[nodiscard]] double peak_flops(const Job& job);
 /// Parameters of the model; tied tables count once.
 [[nodiscard]] double model_parameters(const Job& job);
+
+/// Error: more parameters than any memory holds, or a step of months at the device's peaks: beyond
+/// it times in ns and bytes are no whole numbers any more.
+[[nodiscard]] Status check_amounts(const Job& job);
 
 struct JobFigures {
   double flops_utilization = 0;  ///< MFU, against the peak of all ranks; 0: the peak is not known

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/plan/calculon_execution.h"
+#include "apps/driver/plan/job_figures.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/params.h"
 
@@ -17,6 +18,9 @@ namespace {
 
 constexpr double most_ranks = 1e6;
 constexpr double most_tokens = 1e8;
+// With more a rank a few deviations from the mean would take no time at all.
+constexpr double most_jitter = 0.2;
+constexpr double most_seed = 1e15;
 constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gradients",
                                                        "parameters"};
 constexpr std::array<std::string_view, 3> context_kinds = {"ring", "all_gather", "all_to_all"};
@@ -112,6 +116,19 @@ void read_batch(ConfigFields& fields, Job& job) {
   fields.take(inner.finish());
 }
 
+void read_jitter(ConfigFields& fields, std::optional<Jitter>& jitter) {
+  const ConfigValue* object = fields.optional_object("jitter");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("jitter"));
+  Jitter read;
+  read.ranks = optional_within(inner, "ranks", ParamType::number, most_jitter, read.ranks);
+  read.passes = optional_within(inner, "passes", ParamType::number, most_jitter, read.passes);
+  read.seed =
+      static_cast<std::uint64_t>(optional_within(inner, "seed", ParamType::integer, most_seed, 1));
+  fields.take(inner.finish());
+  jitter = read;
+}
+
 // A file of Calculon instead of parallelism, schedule, batch, precision and recomputation.
 void read_execution(ConfigFields& fields, const Names& names, Job& job) {
   std::string file;
@@ -156,8 +173,15 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
     scenario.job.recompute =
         static_cast<Recompute>(optional_word(fields, "recompute", recomputes, 0));
   }
+  read_jitter(fields, scenario.jitter);
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return scenario;
+}
+
+Status check_ranks_alike(const Scenario& scenario) {
+  if (!scenario.jitter) return ok_status();
+  return Error{ErrorCode::bad_config,
+               "/jitter: got ranks that differ, expected none: only simulate takes them"};
 }
 
 Result<Precisions> precisions_of(std::string_view name) {
@@ -193,6 +217,7 @@ Result<Scenario> complete_scenario(Scenario scenario) {
   job.cluster = scenario.cluster.get();
   job.framework = scenario.framework.get();
   if (Status status = check_job(job); !status.ok()) return std::move(status).error();
+  if (Status status = check_amounts(job); !status.ok()) return std::move(status).error();
   return scenario;
 }
 
@@ -206,6 +231,15 @@ Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view tex
 }
 
 Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path) {
+  auto scenario = read_simulated_scenario(catalogue, path);
+  if (!scenario.ok()) return scenario;
+  if (const Status alike = check_ranks_alike(*scenario); !alike) {
+    return Error(alike.error()).with_context(path);
+  }
+  return scenario;
+}
+
+Result<Scenario> read_simulated_scenario(const Catalogue& catalogue, const std::string& path) {
   auto root = read_config(path, scenario_schema);
   if (!root) return std::move(root).error();
   return scenario_from(catalogue, *root, path);

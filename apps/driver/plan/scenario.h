@@ -3,12 +3,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "models/networks/cluster.h"
 #include "models/program/framework.h"
+#include "models/program/graphs/unfolded_graph.h"
 #include "models/program/job.h"
 #include "models/workloads/model_spec.h"
 #include "sim/core/config.h"
@@ -24,6 +26,9 @@ struct Scenario {
   std::shared_ptr<const Cluster> cluster;
   std::shared_ptr<const Framework> framework;
   Job job;
+  /// Every rank is simulated for itself, with times that scatter; without it ranks that do the same
+  /// are simulated once.
+  std::optional<Jitter> jitter;
 };
 
 inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
@@ -31,8 +36,14 @@ inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
 /// True if the file begins like a scenario; it is not parsed.
 [[nodiscard]] bool is_scenario_file(const std::string& path);
 
-/// Errors read "<file>: /pointer: what, got X, expected Y" with the nearest valid name.
+/// Errors read "<file>: /pointer: what, got X, expected Y" with the nearest valid name. Jitter is
+/// one: who asks for more than the simulated step asks for ranks that are alike.
 [[nodiscard]] Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path);
+/// The same with jitter, for answer_scenario().
+[[nodiscard]] Result<Scenario> read_simulated_scenario(const Catalogue& catalogue,
+                                                       const std::string& path);
+/// Error: the scenario has jitter.
+[[nodiscard]] Status check_ranks_alike(const Scenario& scenario);
 [[nodiscard]] Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view text,
                                               const std::string& where);
 

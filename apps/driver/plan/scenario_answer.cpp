@@ -1,16 +1,19 @@
 #include "apps/driver/plan/scenario_answer.h"
 
-#include "models/program/pipeline_graph.h"
+#include <algorithm>
+#include <cmath>
+
+#include "models/program/graphs/pipeline_graph.h"
+#include "models/program/graphs/unfolded_graph.h"
 #include "sim/engine/event/event_driven.h"
+#include "sim/engine/pull/pull.h"
 
 namespace foretrace::driver {
 
-Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
-  const Job& job = scenario.job;
-  ScenarioAnswer answer;
-  const JobBlocks blocks = build_blocks(job);
-  answer.analytic = estimate(job, blocks);
-  answer.range = ranged_step(job, blocks);
+namespace {
+
+/// Stages of ranks that are alike.
+Status simulate_stages(const Job& job, const JobBlocks& blocks, ScenarioAnswer& answer) {
   const StepParts parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
   const auto topology =
       pipeline_topology(*job.schedule, parts.times.shape, !job.framework->sends_block,
@@ -18,7 +21,43 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   if (!topology.ok()) return topology.error();
   answer.graph = pipeline_graph(*topology, parts);
   simulate_event_driven(answer.graph.topology(), answer.graph.weights(), answer.timeline);
+  answer.step_ns = answer.alike_ns = answer.timeline.span_ns;
+  return ok_status();
+}
+
+/// Every rank for itself instead. The range was one of ranks that are alike: it grows with the
+/// step.
+Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jitter,
+                      ScenarioAnswer& answer) {
+  auto graph = unfolded_graph(job, blocks, jitter);
+  if (!graph.ok()) return std::move(graph).error();
+  answer.graph = *std::move(graph);
+  answer.timeline = simulate(answer.graph);
   answer.step_ns = answer.timeline.span_ns;
+  const double longer = static_cast<double>(answer.step_ns) /
+                        static_cast<double>(std::max<std::int64_t>(1, answer.alike_ns));
+  for (std::int64_t* end : {&answer.range.low_ns, &answer.range.high_ns}) {
+    *end = std::llround(static_cast<double>(*end) * longer);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
+  const Job& job = scenario.job;
+  ScenarioAnswer answer;
+  const JobBlocks blocks = build_blocks(job);
+  answer.analytic = estimate(job, blocks);
+  answer.range = ranged_step(job, blocks);
+  if (Status status = simulate_stages(job, blocks, answer); !status.ok()) {
+    return std::move(status).error();
+  }
+  if (scenario.jitter) {
+    if (Status status = simulate_ranks(job, blocks, *scenario.jitter, answer); !status.ok()) {
+      return std::move(status).error().with_context(scenario.path + ": /jitter");
+    }
+  }
 
   answer.parameters = model_parameters(job);
   answer.model_flops = model_flops(job);

@@ -18,7 +18,8 @@ namespace foretrace::driver {
 struct ScenarioAnswer {
   Estimate analytic;
   RangedStep range;
-  std::int64_t step_ns = 0;  ///< of the event-driven simulation
+  std::int64_t step_ns = 0;   ///< simulated
+  std::int64_t alike_ns = 0;  ///< the same without jitter
   TaskGraph graph;
   Timeline timeline;
   double parameters = 0;   ///< of the model

@@ -18,7 +18,6 @@
 namespace foretrace::driver {
 namespace {
 
-constexpr double longest_ns = 1e15;
 constexpr double most_ranks = 1e5;
 constexpr double most_tokens = 1e8;
 constexpr double most_requests = 1e6;
@@ -134,7 +133,7 @@ void Reader::read_copies() {
   ConfigFields inner = inside("transfer", *object);
   options.transfer_bytes_per_s = read_positive(inner, "bandwidth", ParamType::bandwidth, 1e16);
   options.transfer_latency_ns =
-      std::llround(optional_within(inner, "latency", ParamType::time, longest_ns, 0));
+      std::llround(optional_within(inner, "latency", ParamType::time, longest_time_ns, 0));
   fields_.take(inner.finish());
 }
 
@@ -150,7 +149,7 @@ void Reader::read_limits() {
   if (object == nullptr) return;
   ConfigFields inner = inside("limits", *object);
   const auto limit = [&inner](std::string_view key) {
-    return std::llround(optional_within(inner, key, ParamType::time, longest_ns, 0));
+    return std::llround(optional_within(inner, key, ParamType::time, longest_time_ns, 0));
   };
   serving_.limits = {limit("first_token"), limit("token")};
   fields_.take(inner.finish());
@@ -286,16 +285,6 @@ Result<Serving> Reader::read() {
 }
 
 }  // namespace
-
-Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
-                                                        std::string_view name) {
-  const auto accelerator = catalogue.accelerator(name);
-  if (!accelerator.ok()) return accelerator.error();
-  auto single = find_cluster(catalogue, "single");
-  if (!single.ok()) return std::move(single).error();
-  single->accelerator = **accelerator;
-  return std::make_shared<const Cluster>(*std::move(single));
-}
 
 void adopt_engine(Serving& serving, ServingEngine engine,
                   std::shared_ptr<const Framework> framework) {

@@ -53,9 +53,6 @@ struct Serving {
 /// True if the file names this schema at its beginning.
 [[nodiscard]] bool is_serving_file(const std::string& path);
 
-/// One accelerator alone, without a network.
-[[nodiscard]] Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
-                                                                      std::string_view name);
 /// What the engine decides where nothing else is said: the rules of its steps on this cluster's
 /// accelerator, and its share of the memory.
 void adopt_engine(Serving& serving, ServingEngine engine,

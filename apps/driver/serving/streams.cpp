@@ -17,7 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 4> dispatches = {"latency", "energy", "product", "balanced"};
 constexpr std::array<std::string_view, 4> load_kinds = {"single_stream", "multi_stream", "server",
                                                         "offline"};
-constexpr double longest_cost_ns = 1e15;
 constexpr double most_queries = 1e7;
 constexpr std::int64_t longest_batch_ns = 100'000'000'000;  // so many queries end before time does
 
@@ -34,7 +33,7 @@ class StreamsReader {
   void read_batches();
   void read_load(const ConfigValue& value, std::size_t i);
   std::int64_t time(ConfigFields& fields, std::string_view key) {
-    return std::llround(read_positive(fields, key, ParamType::time, longest_cost_ns));
+    return std::llround(read_positive(fields, key, ParamType::time, longest_time_ns));
   }
 
   const Catalogue& catalogue_;
@@ -94,9 +93,8 @@ void StreamsReader::read_frames() {
   frames.dispatch =
       static_cast<streams::Dispatch>(optional_word(fields_, "dispatch", dispatches, 0));
   frames.seconds = optional_within(fields_, "seconds", ParamType::number, 3600, 1);
-  double jitter = 0;
-  fields_.optional_quantity("jitter", ParamType::time, jitter);
-  frames.jitter_ms = std::clamp(jitter, 0.0, 1e12) * 1e-6;
+  if (!(frames.seconds > 0)) fields_.mistake("seconds", "got 0, expected more, up to 3600");
+  frames.jitter_ms = optional_within(fields_, "jitter", ParamType::time, 1e12, 0) * 1e-6;
   fields_.optional_boolean("whole_milliseconds", frames.whole_milliseconds);
   frames.seed =
       static_cast<std::uint64_t>(optional_within(fields_, "seed", ParamType::integer, 1e15, 0));

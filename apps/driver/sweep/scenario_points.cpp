@@ -100,7 +100,12 @@ bool takes_away(const Axis& axis) {
 Result<driver::Scenario> read_point(const Sweep& sweep, const Catalogue& catalogue,
                                     ConfigValue document, driver::ScenarioParts& known) {
   resolve_files(sweep.folder, document);
-  return driver::scenario_of(catalogue, document, "scenario", known);
+  auto scenario = driver::scenario_of(catalogue, document, "scenario", known);
+  if (!scenario.ok()) return scenario;
+  if (const Status alike = driver::check_ranks_alike(*scenario); !alike) {
+    return Error(alike.error()).with_context("scenario");
+  }
+  return scenario;
 }
 
 std::unique_ptr<const AxisEffects> AxisEffects::of(const Sweep& sweep, const Catalogue& catalogue,

@@ -33,7 +33,7 @@ TaskId KernelEditor::own_call(TaskId kernel) const {
 Result<Cost> KernelEditor::moving_cost(double bytes, KernelClass kernel_class) const {
   double rate = 0;  // bytes per ns
   if (accelerator_ != nullptr) {
-    rate = accelerator_->memory_bandwidth * bandwidth_share(kernel_class) * 1e-9;
+    rate = memory_rate(*accelerator_, kernel_class) * 1e-9;
   } else {
     // The fastest that a kernel of known size was seen to move; short ones are all ramp-up.
     for (const TaskId kernel : kernels_) {

@@ -1,65 +1,34 @@
-// Gradients are searched where the trace is surest: in kernels that accumulate them, then in the
-// weights of forward operators, then in what the optimizer updates.
+// How many there are is what parameter_counts() says. Where they are ready is searched where the
+// trace is surest: in kernels that accumulate them, then in the weights of forward operators.
 #include "models/editing/tensors/gradients.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <set>
 #include <utility>
 
-#include "sim/core/text.h"
+#include "models/editing/tensors/weight_uses.h"
 
 namespace foretrace::editing {
 namespace {
 
 /// Tensors of a model whose sizes are not known one by one.
 constexpr std::size_t unknown_tensors = 64;
-/// Kernels that accumulate are believed if they add up to what forward operators read, or to what
-/// the optimizer updates, within this share.
+/// Kernels that accumulate are believed if they add up to the parameters within this share, and
+/// weights that the forward pass reads are all there are if no more than this share is missing.
 constexpr double agreement = 0.02;
 
-bool is_norm(std::string_view op) { return contains(op, "norm") || contains(op, "Norm"); }
-
-/// The first two one-dimensional inputs of equal size: scale and bias.
-std::vector<double> norm_parameters(const OperatorInputs& inputs) {
-  std::vector<double> sizes;
-  for (std::size_t i = 1; i < inputs.tensors.size() && sizes.size() < 2; ++i) {
-    const Dims* shape = inputs.shape(i);
-    if (shape == nullptr || shape->size() != 1) continue;
-    if (!sizes.empty() && sizes.front() != element_count(*shape)) break;
-    sizes.push_back(element_count(*shape));
-  }
-  return sizes;
-}
-
-std::vector<double> convolution_parameters(const OperatorInputs& inputs) {
-  const Dims* weight = inputs.shape(1);
-  if (weight == nullptr || weight->size() < 3) return {};
-  std::vector<double> sizes = {element_count(*weight)};
-  const Dims* bias = inputs.shape(2);
-  if (bias != nullptr && bias->size() == 1) sizes.push_back(element_count(*bias));
-  return sizes;
-}
-
-/// addmm(bias, input, weight), linear(input, weight, bias), mm(input, weight).
-std::vector<double> product_parameters(std::string_view op, const OperatorInputs& inputs) {
-  const bool bias_first = contains(op, "addmm");
-  const Dims* weight = inputs.shape(bias_first ? 2 : 1);
-  const Dims* bias = bias_first ? inputs.shape(0) : inputs.shape(2);
-  if (weight == nullptr || weight->size() != 2) return {};
-  std::vector<double> sizes = {element_count(*weight)};
-  if (bias != nullptr && bias->size() == 1) sizes.push_back(element_count(*bias));
-  return sizes;
-}
-
-/// A second kernel of the same call of an operator. Products in a row are calls of their own.
-bool is_again(const KernelEditor& editor, TaskId kernel, TaskId before) {
-  if (editor.class_of(kernel) == KernelClass::gemm) return false;
-  const TaskGraph& graph = editor.graph();
-  const Work& one = graph.work(kernel);
-  const Work& other = graph.work(before);
-  return one.operator_name == other.operator_name && one.shapes == other.shapes &&
-         graph.names()[one.shapes].size() > 2;
+/// The table whose rows an operator picks: index_select(table, dim, rows), as newer versions do it
+/// gather(table, dim, rows repeated over the columns). Null for others.
+const Dims* picked_from(std::string_view op, const OperatorInputs& inputs) {
+  const bool gathers = op == "aten::gather";
+  if (!gathers && op != "aten::index_select") return nullptr;
+  const Dims* table = inputs.shape(0);
+  const Dims* rows = inputs.shape(2);
+  if (table == nullptr || table->size() != 2 || rows == nullptr) return nullptr;
+  const bool whole =
+      gathers ? rows->size() == 2 && rows->back() == table->back() : rows->size() == 1;
+  return whole ? table : nullptr;
 }
 
 class Finder {
@@ -74,7 +43,7 @@ class Finder {
   }
 
   [[nodiscard]] Gradients accumulated() const {
-    Gradients found{{}, GradientEvidence::accumulated};
+    Gradients found{{}, GradientPlaces::accumulated, {}};
     for (const TaskId kernel : pass_.backward) {
       if (editor_.operator_of(kernel) != "aten::add_") continue;
       const OperatorInputs inputs = editor_.inputs_of(kernel);
@@ -87,13 +56,14 @@ class Finder {
     return found;
   }
 
-  [[nodiscard]] Gradients weights() const {
-    Gradients found{{}, GradientEvidence::weights};
+  /// Of weights that the forward pass reads, where the model has this many numbers.
+  [[nodiscard]] Gradients weights(double numbers) const {
+    Gradients found{{}, GradientPlaces::weights, {}};
     double forward_ns = 0;
     for (const TaskId kernel : pass_.forward) {
       forward_ns += static_cast<double>(graph_.duration_ns(kernel));
     }
-    const std::vector<WeightUse> uses = weight_uses(editor_, pass_.forward);
+    const std::vector<WeightUse> uses = with_tables(numbers);
     auto use = uses.begin();
     double before = 0;
     for (std::size_t i = 0; i < pass_.forward.size() && use != uses.end(); ++i) {
@@ -111,17 +81,50 @@ class Finder {
     return found;
   }
 
-  [[nodiscard]] Gradients spread(double numbers, std::size_t tensors,
-                                 GradientEvidence evidence) const {
-    Gradients found{{}, evidence};
+  /// The same, so that they add up to the count: what is missing is spread over the pass.
+  [[nodiscard]] Gradients fitted(Gradients found, const ParameterCount& count) const {
+    found.counted = count.evidence;
+    const double missing = count.numbers - found.numbers();
+    if (missing <= agreement * count.numbers) {
+      const double factor = count.numbers / found.numbers();
+      for (Gradient& gradient : found.list) gradient.numbers *= factor;
+      return found;
+    }
+    found.places = found.list.empty() ? GradientPlaces::spread : GradientPlaces::partly;
+    const std::size_t all = count.tensors > 0 ? count.tensors : unknown_tensors;
+    const std::size_t tensors = all > found.list.size() ? all - found.list.size() : 1;
     for (std::size_t i = 1; i <= tensors; ++i) {
       const double share = static_cast<double>(i) / static_cast<double>(tensors);
-      found.list.push_back({numbers / static_cast<double>(tensors), kernel_at(share)});
+      found.list.push_back({missing / static_cast<double>(tensors), kernel_at(share)});
     }
+    std::stable_sort(found.list.begin(), found.list.end(),
+                     [](const Gradient& a, const Gradient& b) { return a.ready < b.ready; });
     return found;
   }
 
  private:
+  /// Weights that operators read, and tables whose rows they pick, once each. Rows of activations
+  /// are picked, too: a table is a weight where the model has room for it beside the others.
+  [[nodiscard]] std::vector<WeightUse> with_tables(double numbers) const {
+    std::vector<WeightUse> uses = weight_uses(editor_, pass_.forward);
+    double room = numbers;
+    for (const WeightUse& use : uses) {
+      for (const double size : use.sizes) room -= size;
+    }
+    std::set<Dims> known;
+    for (std::size_t i = 0; i < pass_.forward.size(); ++i) {
+      const OperatorInputs inputs = editor_.inputs_of(pass_.forward[i]);
+      const Dims* table = picked_from(editor_.operator_of(pass_.forward[i]), inputs);
+      if (table == nullptr) continue;
+      const double size = element_count(*table);
+      if (size > room + agreement * numbers || !known.insert(*table).second) continue;
+      room -= size;
+      uses.push_back({i, {size}});
+    }
+    std::stable_sort(uses.begin(), uses.end(),
+                     [](const WeightUse& a, const WeightUse& b) { return a.kernel < b.kernel; });
+    return uses;
+  }
   /// The kernel itself, or the next of the backward pass that has a call of its own.
   [[nodiscard]] TaskId with_call(TaskId kernel) const {
     auto at = std::lower_bound(pass_.backward.begin(), pass_.backward.end(), kernel);
@@ -148,17 +151,16 @@ class Finder {
   double backward_ns_ = 0;
 };
 
-bool agree(double a, double b) { return b > 0 && std::abs(a / b - 1) < agreement; }
-
 }  // namespace
 
-std::string_view to_string(GradientEvidence evidence) {
-  switch (evidence) {
-    case GradientEvidence::accumulated: return "kernels that accumulate them";
-    case GradientEvidence::weights: return "shapes of the weights that the forward pass reads";
-    case GradientEvidence::update:
-      return "what the optimizer updates, spread over the backward pass";
-    case GradientEvidence::given: return "the number given, spread over the backward pass";
+std::string_view to_string(GradientPlaces places) {
+  switch (places) {
+    case GradientPlaces::accumulated: return "ready at the kernels that accumulate them";
+    case GradientPlaces::weights: return "ready in the order of the forward pass's weights";
+    case GradientPlaces::partly:
+      return "ready in the order of the forward pass's weights, the rest spread over the backward "
+             "pass";
+    case GradientPlaces::spread: return "spread over the backward pass";
   }
   return "";
 }
@@ -169,70 +171,18 @@ double Gradients::numbers() const {
   return sum;
 }
 
-std::vector<double> parameter_sizes(std::string_view operator_name, const OperatorInputs& inputs) {
-  if (contains(operator_name, "conv")) return convolution_parameters(inputs);
-  if (is_norm(operator_name)) return norm_parameters(inputs);
-  if (contains(operator_name, "embedding")) {
-    const Dims* table = inputs.shape(0);
-    if (table == nullptr || table->size() != 2) return {};
-    return {element_count(*table)};
-  }
-  const bool product = operator_name == "aten::addmm" || operator_name == "aten::mm" ||
-                       operator_name == "aten::linear" || operator_name == "aten::matmul";
-  return product ? product_parameters(operator_name, inputs) : std::vector<double>{};
-}
-
-std::vector<WeightUse> weight_uses(const KernelEditor& editor, std::span<const TaskId> forward) {
-  std::vector<WeightUse> uses;
-  std::size_t newest = 0;  // last kernel of the newest use: a call may launch several
-  for (std::size_t i = 0; i < forward.size(); ++i) {
-    const bool follows = !uses.empty() && newest + 1 == i;
-    if (follows && is_again(editor, forward[i], forward[newest])) {
-      newest = i;
-      continue;
-    }
-    std::vector<double> sizes =
-        parameter_sizes(editor.operator_of(forward[i]), editor.inputs_of(forward[i]));
-    if (sizes.empty()) continue;
-    uses.push_back({i, std::move(sizes)});
-    newest = i;
-  }
-  return uses;
-}
-
 GradientFinder::GradientFinder(const KernelEditor& editor)
-    : editor_(editor),
-      updates_(find_updates(editor.graph(), describe_works(editor.graph(), editor.accelerator()))) {
-}
-
-// What the largest update on the device of the pass touches; 0 parameters: not known.
-Update GradientFinder::update_of(const TrainingPass& pass) const {
-  const Lane& lane = editor_.graph().lane(pass.backward.back());
-  const Update* best = nullptr;
-  for (const Update& update : updates_) {
-    const Lane& stream = editor_.graph().context().lanes[index(update.stream)];
-    if (stream.rank != lane.rank || stream.device != lane.device) continue;
-    if (best == nullptr || update.parameters > best->parameters) best = &update;
-  }
-  return best == nullptr ? Update{} : *best;
-}
+    : editor_(editor), counts_(parameter_counts(editor)) {}
 
 Gradients GradientFinder::of(const TrainingPass& pass, double parameters) const {
   const Finder finder(editor_, pass);
-  if (parameters > 0) {
-    return finder.spread(parameters, unknown_tensors, GradientEvidence::given);
-  }
-  Gradients by_weights = finder.weights();
+  if (parameters > 0) return finder.fitted({}, {parameters, "as given", parameters});
+  const auto counted = counts_.find(device_of(editor_.graph(), pass.backward.front()));
+  if (counted == counts_.end()) return {};
   Gradients accumulated = finder.accumulated();
-  const Update update = update_of(pass);
-  if (agree(accumulated.numbers(), by_weights.numbers()) ||
-      agree(accumulated.numbers(), update.parameters)) {
-    return accumulated;
-  }
-  if (!by_weights.list.empty()) return by_weights;
-  if (update.parameters <= 0) return {};
-  return finder.spread(update.parameters, std::max<std::size_t>(update.tensors, 1),
-                       GradientEvidence::update);
+  const bool agrees = std::abs(accumulated.numbers() / counted->second.numbers - 1) < agreement;
+  return finder.fitted(agrees ? std::move(accumulated) : finder.weights(counted->second.numbers),
+                       counted->second);
 }
 
 }  // namespace foretrace::editing

@@ -1,14 +1,13 @@
 // Gradients of a training pass: how large they are, and the kernel after which each is ready.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
+#include <map>
 #include <string_view>
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/kernels/update_phase.h"
+#include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/training_pass.h"
 
 namespace foretrace::editing {
@@ -19,34 +18,24 @@ struct Gradient {
   TaskId ready{};  ///< the backward kernel after which it is complete; has a call of its own
 };
 
-/// How the sizes were found.
-enum class GradientEvidence : std::uint8_t {
+/// How it was found where they are ready.
+enum class GradientPlaces : std::uint8_t {
   accumulated,  ///< kernels that add each gradient to its tensor, with recorded shapes
-  weights,      ///< shapes of the weights that forward kernels read
-  update,       ///< numbers that the optimizer updates, spread over the backward pass
-  given         ///< a count that the user gives, spread over the backward pass
+  weights,      ///< the backward pass undoes the forward kernels that read weights in turn
+  partly,       ///< the same, but other gradients are spread over the backward pass
+  spread        ///< all are spread over the backward pass
 };
-[[nodiscard]] std::string_view to_string(GradientEvidence evidence);
+[[nodiscard]] std::string_view to_string(GradientPlaces places);
 
 struct Gradients {
   std::vector<Gradient> list;  ///< in the order in which they are ready
-  GradientEvidence evidence = GradientEvidence::weights;
+  GradientPlaces places = GradientPlaces::weights;
+  std::string_view counted = {};  ///< "by the shapes of what one update touches"
   [[nodiscard]] double numbers() const;
 };
 
-/// Parameter tensors that a forward operator reads: sizes in numbers. Empty for operators without.
-[[nodiscard]] std::vector<double> parameter_sizes(std::string_view operator_name,
-                                                  const OperatorInputs& inputs);
-
-/// The parameter tensors that one of some forward kernels reads.
-struct WeightUse {
-  std::size_t kernel = 0;  ///< index among the kernels
-  std::vector<double> sizes;
-};
-[[nodiscard]] std::vector<WeightUse> weight_uses(const KernelEditor& editor,
-                                                 std::span<const TaskId> forward);
-
-/// Finds the gradients of passes of one graph.
+/// Finds the gradients of passes of one graph. They are as many as parameter_counts() says of the
+/// device.
 class GradientFinder {
  public:
   explicit GradientFinder(const KernelEditor& editor);
@@ -54,15 +43,8 @@ class GradientFinder {
   [[nodiscard]] Gradients of(const TrainingPass& pass, double parameters = 0) const;
 
  private:
-  [[nodiscard]] Update update_of(const TrainingPass& pass) const;
-
   const KernelEditor& editor_;
-  std::vector<Update> updates_;
+  std::map<DeviceOfRank, ParameterCount> counts_;
 };
-
-/// Parameters of the model on one device, in numbers: from the update's operators, else the
-/// larger of recorded weights, of 4 bytes each, and weights that forward passes read, since either
-/// may show a part only. 0: nothing tells.
-[[nodiscard]] double count_parameters(const KernelEditor& editor);
 
 }  // namespace foretrace::editing

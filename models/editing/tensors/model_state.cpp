@@ -2,17 +2,17 @@
 #include "models/editing/tensors/model_state.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
+#include <cmath>
 #include <numeric>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "models/editing/kernels/update_phase.h"
-#include "models/editing/tensors/gradients.h"
-#include "models/editing/tensors/training_pass.h"
+#include "models/editing/tensors/exchanged_gradients.h"
+#include "models/editing/tensors/update_of_pass.h"
+#include "models/editing/tensors/weight_uses.h"
 #include "sim/core/text.h"
+#include "sim/graph/links.h"
 
 namespace foretrace::editing {
 namespace {
@@ -22,36 +22,45 @@ constexpr OptimizerStates adam = {8, "Adam, by the operators of its update"};
 constexpr OptimizerStates momentum = {4, "one state, by the operators of the update"};
 constexpr OptimizerStates plain = {0, "no states, by the operators of the update"};
 
-using Device = std::pair<std::int32_t, std::int32_t>;  // rank, number
+struct Updated {
+  double numbers = 0;
+  std::size_t tensors = 0;
+};
 
-/// Of every update between one backward pass of a device and its next: all runs of its kernels.
-double largest_update(const KernelEditor& editor, const std::vector<TrainingPass>& passes) {
+/// By device: the largest update of a pass, all runs of its kernels together.
+std::map<DeviceOfRank, Updated> largest_updates(const KernelEditor& editor,
+                                                const std::vector<TrainingPass>& passes) {
   const TaskGraph& graph = editor.graph();
-  std::map<std::tuple<Device, std::ptrdiff_t>, double> numbers;
-  for (const Update& update : find_updates(graph, describe_works(graph, editor.accelerator()))) {
-    const Lane& stream = graph.context().lanes[index(update.stream)];
-    const auto pass = std::count_if(passes.begin(), passes.end(), [&](const TrainingPass& one) {
-      const Lane& lane = graph.lane(one.backward.front());
-      return lane.rank == stream.rank && lane.device == stream.device &&
-             one.backward.front() < update.calls.front();
-    });
-    numbers[{Device{stream.rank, stream.device}, pass}] += update.parameters;
+  const std::vector<UpdateOfPass> updates = updates_of_passes(editor, passes);
+  std::map<TaskId, std::size_t> pass_of;  // of kernels; others belong to a pass before the window
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    for (const TaskId kernel : updates[i].kernels) pass_of[kernel] = i;
   }
-  double most = 0;
-  for (const auto& [of, sum] : numbers) most = std::max(most, sum);
+  std::map<std::pair<DeviceOfRank, std::size_t>, Updated> of_passes;
+  for (const Update& run : find_updates(graph, describe_works(graph, editor.accelerator()))) {
+    const TaskId kernel = launched_by(graph, run.calls.front()).front();
+    const auto pass = pass_of.find(kernel);
+    const std::size_t at = pass == pass_of.end() ? passes.size() : pass->second;
+    Updated& sum = of_passes[{device_of(graph, kernel), at}];
+    sum.numbers += run.parameters;
+    sum.tensors += run.parameters > 0 ? run.tensors : 0;
+  }
+  std::map<DeviceOfRank, Updated> most;
+  for (const auto& [of, sum] : of_passes) {
+    if (sum.numbers > most[of.first].numbers) most[of.first] = sum;
+  }
   return most;
 }
 
-double recorded_weights(const TaskGraph& graph) {
-  std::map<Device, double> weights;
+std::map<DeviceOfRank, double> recorded_weights(const TaskGraph& graph) {
+  std::map<DeviceOfRank, double> weights;
   for (const Tensor& tensor : graph.context().tensors) {
     // Casts of weights go again; weights stay.
     if (tensor.category != TensorCategory::weight || tensor.freed_in != none<TaskId>) continue;
-    weights[{tensor.rank, tensor.device}] += static_cast<double>(tensor.bytes) / fp32_bytes;
+    weights[{graph.rank_of(tensor), tensor.device}] +=
+        static_cast<double>(tensor.bytes) / fp32_bytes;
   }
-  double most = 0;
-  for (const auto& [device, numbers] : weights) most = std::max(most, numbers);
-  return most;
+  return weights;
 }
 
 /// A weight that two layers share counts twice.
@@ -62,6 +71,44 @@ double forward_weights(const KernelEditor& editor, const TrainingPass& pass) {
   }
   return numbers;
 }
+
+/// What tells the parameters of one device.
+struct Evidence {
+  Updated updated;
+  ExchangedGradients exchanged;
+  double recorded = 0;
+  double read = 0;  // by a forward pass
+
+  /// Whether exchanges of untold type are as many numbers as shapes say if they are of 2 bytes, and
+  /// not if they are of 4.
+  [[nodiscard]] bool in_16_bit() const {
+    const auto fits = [this](double numbers) {
+      constexpr double agreement = 0.05;
+      const auto near = [numbers](double other) {
+        return std::abs(numbers - other) <= agreement * other;
+      };
+      return near(updated.numbers) || near(read);
+    };
+    return !exchanged.typed && !fits(exchanged.numbers) && fits(2 * exchanged.numbers);
+  }
+
+  [[nodiscard]] ParameterCount count() const {
+    const double other = std::max(recorded, read);
+    const double exchanges = exchanged.numbers * (in_16_bit() ? 2 : 1);
+    const bool in_exchange = exchanges > updated.numbers;
+    const double direct = std::max(exchanges, updated.numbers);
+    const double share = exchanged.numbers > 0 ? exchanged.held / exchanged.numbers : 1;
+    const std::size_t tensors = updated.tensors;
+    if (direct > 0 && 2 * direct >= other) {
+      if (!in_exchange)
+        return {direct, "by the shapes of what one update touches", direct, tensors};
+      return {direct, "by the gradients that ranks exchange for one update", share * direct,
+              tensors};
+    }
+    if (recorded >= read) return {recorded, "by recorded weights", recorded, tensors};
+    return {read, "by the shapes of the weights that a forward pass reads", share * read, tensors};
+  }
+};
 
 /// What the operators of the update tell; bytes below 0: nothing.
 OptimizerStates states_by_operators(const KernelEditor& editor) {
@@ -97,20 +144,36 @@ OptimizerStates states_by_name(const TaskGraph& graph) {
 
 }  // namespace
 
-ParameterCount parameter_count(const KernelEditor& editor) {
+std::map<DeviceOfRank, ParameterCount> parameter_counts(const KernelEditor& editor) {
+  const TaskGraph& graph = editor.graph();
   const std::vector<TrainingPass> passes = find_passes(editor);
-  const ParameterCount updated = {largest_update(editor, passes),
-                                  "by the shapes of what one update touches"};
-  const ParameterCount recorded = {recorded_weights(editor.graph()), "by recorded weights"};
-  ParameterCount read = {0, "by the shapes of the weights that a forward pass reads"};
-  for (const TrainingPass& pass : passes) {
-    read.numbers = std::max(read.numbers, forward_weights(editor, pass));
+  std::map<DeviceOfRank, Evidence> found;
+  for (const auto& [device, updated] : largest_updates(editor, passes)) {
+    found[device].updated = updated;
   }
-  const ParameterCount& other = recorded.numbers >= read.numbers ? recorded : read;
-  return updated.numbers > 0 && 2 * updated.numbers >= other.numbers ? updated : other;
+  for (const auto& [device, numbers] : recorded_weights(graph)) found[device].recorded = numbers;
+  for (const auto& [device, given] : exchanged_gradients(graph, passes)) {
+    found[device].exchanged = given;
+  }
+  for (const TrainingPass& pass : passes) {
+    double& read = found[device_of(graph, pass.backward.front())].read;
+    read = std::max(read, forward_weights(editor, pass));
+  }
+  std::map<DeviceOfRank, ParameterCount> counts;
+  for (const auto& [device, evidence] : found) {
+    const ParameterCount count = evidence.count();
+    if (count.numbers > 0) counts.emplace(device, count);
+  }
+  return counts;
 }
 
-double count_parameters(const KernelEditor& editor) { return parameter_count(editor).numbers; }
+ParameterCount parameter_count(const KernelEditor& editor) {
+  ParameterCount most;
+  for (const auto& [device, count] : parameter_counts(editor)) {
+    if (count.numbers > most.numbers) most = count;
+  }
+  return most;
+}
 
 OptimizerStates optimizer_states(const KernelEditor& editor) {
   if (const OptimizerStates found = states_by_operators(editor); found.bytes >= 0) return found;

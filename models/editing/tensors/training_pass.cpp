@@ -65,15 +65,14 @@ Children find_blocks(const TaskGraph& graph, const std::vector<TaskId>& kernels)
 
 std::vector<TrainingPass> find_passes(const KernelEditor& editor) {
   const TaskGraph& graph = editor.graph();
-  std::map<std::pair<std::int32_t, std::int32_t>, TrainingPass> open;
+  std::map<DeviceOfRank, TrainingPass> open;
   std::vector<TrainingPass> passes;
   const auto close = [&](TrainingPass& pass) {
     if (!pass.forward.empty() && !pass.backward.empty()) passes.push_back(std::move(pass));
     pass = {};
   };
   for (const TaskId kernel : editor.kernels()) {
-    const Lane& lane = graph.lane(kernel);
-    TrainingPass& pass = open[{lane.rank, lane.device}];
+    TrainingPass& pass = open[device_of(graph, kernel)];
     if (graph.phase(kernel) == Phase::forward) {
       if (!pass.backward.empty()) close(pass);
       pass.forward.push_back(kernel);

@@ -4,11 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
 
 namespace foretrace::editing {
+
+/// A device of a job: rank and number.
+using DeviceOfRank = std::pair<std::int32_t, std::int32_t>;
+[[nodiscard]] inline DeviceOfRank device_of(const TaskGraph& graph, TaskId task) {
+  const Lane& lane = graph.lane(task);
+  return {lane.rank, lane.device};
+}
 
 /// Kernels of one forward pass and of the backward pass after it, in program order, on one device.
 struct TrainingPass {

@@ -1,33 +1,52 @@
+// One sweep in program order: each device has at most one pass whose update is under way.
 #include "models/editing/tensors/update_of_pass.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <cstddef>
 #include <map>
-#include <utility>
+#include <set>
 
 namespace foretrace::editing {
 
+std::vector<UpdateOfPass> updates_of_passes(const KernelEditor& editor,
+                                            const std::vector<TrainingPass>& passes) {
+  const TaskGraph& graph = editor.graph();
+  std::set<TaskId> begins;                  // first forward kernels of passes
+  std::map<TaskId, std::size_t> gradients;  // first backward kernels
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    begins.insert(passes[i].forward.front());
+    gradients.emplace(passes[i].backward.front(), i);
+  }
+  std::vector<UpdateOfPass> updates(passes.size());
+  std::map<DeviceOfRank, std::size_t> open;  // passes that had their first gradient
+  for (const TaskId kernel : editor.kernels()) {
+    const Phase phase = graph.phase(kernel);
+    const bool counts =
+        phase == Phase::forward || phase == Phase::backward || phase == Phase::update;
+    if (!counts) continue;
+    const DeviceOfRank device = device_of(graph, kernel);
+    const auto of = open.find(device);
+    if (phase == Phase::update) {
+      if (of != open.end()) updates[of->second].kernels.push_back(kernel);
+    } else if (phase == Phase::backward) {
+      const auto pass = gradients.find(kernel);
+      if (pass != gradients.end()) open[device] = pass->second;
+    } else if (of != open.end() && begins.contains(kernel)) {
+      updates[of->second].next = kernel;
+    }
+  }
+  return updates;
+}
+
 std::vector<bool> followed_by_update(const KernelEditor& editor,
                                      const std::vector<TrainingPass>& passes) {
-  using Device = std::pair<std::int32_t, std::int32_t>;  // rank, number
-  const TaskGraph& graph = editor.graph();
-  const auto device = [&](TaskId task) {
-    return Device(graph.lane(task).rank, graph.lane(task).device);
-  };
-  std::map<Device, std::vector<TaskId>> updates;
-  for (const TaskId kernel : editor.kernels()) {
-    if (graph.phase(kernel) == Phase::update) updates[device(kernel)].push_back(kernel);
-  }
-  std::vector<bool> followed(passes.size(), true);
-  for (std::size_t i = 0; i < passes.size() && !updates.empty(); ++i) {
-    const Device of_pass = device(passes[i].backward.back());
-    const auto next = std::find_if(
-        passes.begin() + static_cast<std::ptrdiff_t>(i) + 1, passes.end(),
-        [&](const TrainingPass& other) { return device(other.forward.front()) == of_pass; });
-    if (next == passes.end()) continue;
-    const std::vector<TaskId>& own = updates[of_pass];
-    const auto update = std::upper_bound(own.begin(), own.end(), passes[i].backward.back());
-    followed[i] = update != own.end() && *update < next->forward.front();
+  const std::vector<UpdateOfPass> updates = updates_of_passes(editor, passes);
+  const bool recorded =
+      std::any_of(editor.kernels().begin(), editor.kernels().end(),
+                  [&](TaskId kernel) { return editor.graph().phase(kernel) == Phase::update; });
+  std::vector<bool> followed;
+  for (const UpdateOfPass& update : updates) {
+    followed.push_back(!recorded || update.next == none<TaskId> || !update.kernels.empty());
   }
   return followed;
 }

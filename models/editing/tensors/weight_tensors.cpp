@@ -9,9 +9,9 @@ namespace {
 // Weights are rounded to blocks, products are not.
 constexpr double rounding = 1.001;
 
-bool is_weight_of(const Tensor& tensor, std::int32_t rank, std::int32_t device) {
+bool is_weight_of(const TaskGraph& graph, const Tensor& tensor, const DeviceOfRank& device) {
   return tensor.category == TensorCategory::weight && tensor.allocated_in == none<TaskId> &&
-         tensor.bytes > 0 && tensor.device == device && (tensor.rank < 0 || tensor.rank == rank);
+         tensor.bytes > 0 && DeviceOfRank(graph.rank_of(tensor), tensor.device) == device;
 }
 
 }  // namespace
@@ -23,8 +23,8 @@ void WeightTensors::add(TaskId kernel, double before, double after) {
   step.after += after;
 }
 
-std::map<WeightTensors::Device, WeightTensors::Bytes> WeightTensors::largest_step() const {
-  std::map<Device, Bytes> largest;
+std::map<DeviceOfRank, WeightTensors::Bytes> WeightTensors::largest_step() const {
+  std::map<DeviceOfRank, Bytes> largest;
   for (const auto& [key, bytes] : by_step_) {
     const auto [rank, device, step] = key;
     Bytes& most = largest[{rank, device}];
@@ -36,11 +36,11 @@ std::map<WeightTensors::Device, WeightTensors::Bytes> WeightTensors::largest_ste
 std::string WeightTensors::edit(TensorEditor& tensors) const {
   const std::vector<Tensor>& all = editor_.graph().context().tensors;
   std::string note;
-  for (const auto& [key, bytes] : largest_step()) {
-    const auto [rank, device] = key;
+  for (const auto& [device, bytes] : largest_step()) {
     double recorded = 0;
     for (const Tensor& tensor : all) {
-      if (is_weight_of(tensor, rank, device)) recorded += static_cast<double>(tensor.bytes);
+      if (is_weight_of(editor_.graph(), tensor, device))
+        recorded += static_cast<double>(tensor.bytes);
     }
     if (recorded == 0) continue;
     if (bytes.before > recorded * rounding) {
@@ -49,7 +49,7 @@ std::string WeightTensors::edit(TensorEditor& tensors) const {
     }
     const double share = std::max(0.0, 1 - (bytes.before - bytes.after) / recorded);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!is_weight_of(all[i], rank, device)) continue;
+      if (!is_weight_of(editor_.graph(), all[i], device)) continue;
       tensors.resize(i, static_cast<double>(all[i].bytes) * share);
     }
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/tensors/training_pass.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::editing {
@@ -28,8 +28,7 @@ class WeightTensors {
     double before = 0;
     double after = 0;
   };
-  using Device = std::tuple<std::int32_t, std::int32_t>;  // rank, number
-  [[nodiscard]] std::map<Device, Bytes> largest_step() const;
+  [[nodiscard]] std::map<DeviceOfRank, Bytes> largest_step() const;
 
   const KernelEditor& editor_;
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, Bytes> by_step_;

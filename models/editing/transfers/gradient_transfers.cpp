@@ -34,25 +34,36 @@ bool reduces(CollectiveKind kind) {
 std::vector<Transfer> find_gradient_transfers(const TaskGraph& graph) {
   const std::vector<Transfer> all = all_transfers(graph);
   const std::set<std::uint32_t> splitting = layer_splitting(graph, all);
-  std::map<TaskId, Transfer> by_task;
-  for (const Transfer& transfer : all) by_task.emplace(transfer.task, transfer);
-  std::vector<Transfer> gradients;
+  std::set<TaskId> sums;
+  for (const Transfer& transfer : all) {
+    const Work& work = graph.work(transfer.task);
+    if (reduces(work.collective) && !splitting.contains(work.communicator)) {
+      sums.insert(transfer.task);
+    }
+  }
+  std::set<TaskId> gradients;
+  std::set<std::uint32_t> groups;               // that exchange gradients
   std::map<std::int32_t, Phase> phase_of_rank;  // of the kernel before
-  for (std::size_t t = 0; t < graph.size(); ++t) {
+  for (std::size_t t = 0; t < graph.size() && !sums.empty(); ++t) {
     const auto task = make_id<TaskId>(t);
     const std::int32_t rank = graph.lane(task).rank;
     if (graph.kind(task) == TaskKind::kernel) phase_of_rank[rank] = graph.phase(task);
-    const auto found = by_task.find(task);
-    if (found == by_task.end()) continue;
+    if (!sums.contains(task)) continue;
     const Work& work = graph.work(task);
     const bool large = work.bytes < 0 ? graph.duration_ns(task) >= least_unknown_ns
                                       : work.bytes >= least_gradient_bytes;
-    if (reduces(work.collective) && large && !splitting.contains(work.communicator) &&
-        phase_of_rank[rank] == Phase::backward) {
-      gradients.push_back(found->second);
-    }
+    if (!large || phase_of_rank[rank] != Phase::backward) continue;
+    gradients.insert(task);
+    groups.insert(work.communicator);
   }
-  return gradients;
+  std::vector<Transfer> found;
+  for (const Transfer& transfer : all) {
+    const Work& work = graph.work(transfer.task);
+    const bool scatters =
+        work.collective == CollectiveKind::reduce_scatter && groups.contains(work.communicator);
+    if (scatters || gradients.contains(transfer.task)) found.push_back(transfer);
+  }
+  return found;
 }
 
 std::vector<Transfer> find_activation_transfers(const TaskGraph& graph) {
@@ -65,11 +76,14 @@ std::vector<Transfer> find_activation_transfers(const TaskGraph& graph) {
   return all;
 }
 
-bool moves_fp32(const TaskGraph& graph, TaskId transfer) {
+Precision summed_precision(const TaskGraph& graph, TaskId transfer) {
   const Precision precision = graph.work(transfer).precision;
-  if (precision != Precision::unknown) return precision == Precision::fp32;
+  if (precision != Precision::unknown) return precision;
   const std::string_view name = graph.name(transfer);
-  return contains_any(name, {"_f32", "_float", "float32", "<float>"});
+  if (contains_any(name, {"bf16", "bfloat16", "BFloat16"})) return Precision::bf16;
+  if (contains_any(name, {"f16", "float16", "half", "Half"})) return Precision::fp16;
+  const bool fp32 = contains_any(name, {"_f32", "_float", "float32", "<float>"});
+  return fp32 ? Precision::fp32 : Precision::unknown;
 }
 
 ShrunkTransfers shrink(Editor& editor, const std::vector<Transfer>& transfers, double share) {

@@ -11,13 +11,15 @@
 namespace foretrace::editing {
 
 /// All-reduces and reduce-scatters of a training run's gradients: those of 64 KiB and more that
-/// start after a kernel of the backward pass, in groups that do not split layers.
+/// start after a kernel of the backward pass, in groups that do not split layers; of these groups
+/// all reduce-scatters. In program order.
 [[nodiscard]] std::vector<Transfer> find_gradient_transfers(const TaskGraph& graph);
 /// Those that carry activations and their gradients, in groups that split layers.
 [[nodiscard]] std::vector<Transfer> find_activation_transfers(const TaskGraph& graph);
 
-/// True if the collective's name or precision tells that it adds fp32 numbers.
-[[nodiscard]] bool moves_fp32(const TaskGraph& graph, TaskId transfer);
+/// Of the numbers that a collective adds up, by its precision or its name; unknown if neither
+/// tells.
+[[nodiscard]] Precision summed_precision(const TaskGraph& graph, TaskId transfer);
 
 struct ShrunkTransfers {
   std::size_t count = 0;

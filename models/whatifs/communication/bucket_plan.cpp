@@ -56,7 +56,10 @@ std::vector<double> BucketPlanner::gradient_ends(const TrainingPass& pass, doubl
   const double numbers = gradients.numbers();
   const auto agrees = [&](double size) { return std::abs(numbers * size / bytes - 1) < agreement; };
   std::vector<double> ends;
-  if (!agrees(4) && !agrees(2)) return ends;
+  // Where one ends and the next begins is not known of those that are spread.
+  const bool known = gradients.places == GradientPlaces::accumulated ||
+                     gradients.places == GradientPlaces::weights;
+  if (!known || (!agrees(4) && !agrees(2))) return ends;
   double sum = 0;
   for (const Gradient& gradient : gradients.list) {
     sum += gradient.numbers;
@@ -98,6 +101,7 @@ BucketPlanner::Curve BucketPlanner::ready(const BucketGroup& group, std::size_t 
   const Gradients gradients = finder_.of(pass);
   double sum = 0;
   for (const Gradient& gradient : gradients.list) {
+    if (gradients.places == GradientPlaces::spread) break;
     sum += gradient.numbers;
     const auto behind = make_id<TaskId>(index(gradient.ready) + 1);
     curve.emplace_back(sum / gradients.numbers(), backward_share(editor_, pass, behind));

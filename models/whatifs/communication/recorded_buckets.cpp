@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -24,7 +23,7 @@ class Finder {
   }
 
   std::vector<BucketGroup> run() {
-    const std::vector<Transfer> transfers = gradient_transfers();
+    const std::vector<Transfer> transfers = find_gradient_transfers(graph_);
     const MovingTimes moving(graph_, transfers);
     std::map<TaskId, RecordedBucket> buckets;  // by where ranks meet, or by the task itself
     for (const Transfer& transfer : transfers) {
@@ -44,26 +43,6 @@ class Finder {
 
  private:
   using Key = std::tuple<std::uint32_t, CollectiveKind, std::vector<std::int32_t>, std::size_t>;
-
-  [[nodiscard]] std::vector<Transfer> gradient_transfers() const {
-    std::vector<Transfer> found = find_gradient_transfers(graph_);
-    std::set<TaskId> known;
-    std::set<std::uint32_t> communicators;
-    for (const Transfer& transfer : found) {
-      known.insert(transfer.task);
-      communicators.insert(graph_.work(transfer.task).communicator);
-    }
-    const auto all = find_transfers(graph_, "kind=collective");
-    if (!all) return found;
-    for (const Transfer& transfer : *all) {
-      const Work& work = graph_.work(transfer.task);
-      if (work.collective == CollectiveKind::reduce_scatter &&
-          communicators.contains(work.communicator) && !known.contains(transfer.task)) {
-        found.push_back(transfer);
-      }
-    }
-    return found;
-  }
 
   [[nodiscard]] TaskId join_of(const Transfer& transfer) const {
     if (!transfer.met) return none<TaskId>;

@@ -49,7 +49,7 @@ struct BucketTimes {
 [[nodiscard]] BucketTimes times_of(const TaskGraph& graph, const BucketGroup& group,
                                    std::size_t member, std::int64_t latency_ns);
 
-/// All-reduces that carry gradients and reduce-scatters of any size, in groups.
+/// What find_gradient_transfers() finds, in groups.
 [[nodiscard]] std::vector<BucketGroup> find_bucket_groups(const KernelEditor& editor);
 
 /// Share of the device time of a backward pass that lies before a task in launch order.

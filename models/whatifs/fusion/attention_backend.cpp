@@ -114,6 +114,11 @@ class Switch {
     if (other_type_ > 0) {
       note += fmt::format("; {} have a type without rates of it and stay", other_type_);
     }
+    if (measured_fp32_ > 0) {
+      note += fmt::format(
+          "; left in fp32, as measured (mixed_precision beside it changes them): {} attentions",
+          measured_fp32_);
+    }
     TensorEditor tensors(editor_.edit());
     fused_.drop_scores(editor_, tensors);
     return editor_.finish(note + tensors.note());

@@ -97,8 +97,7 @@ bool fuse_levels(editing::KernelEditor& editor, const std::vector<TaskId>& kerne
     }
     if (l > 0 && editor.accelerator() != nullptr) {
       const double bytes = settings.weights > 0 ? settings.weights : weight_bytes(editor, level);
-      ns -= bytes / (editor.accelerator()->memory_bandwidth * bandwidth_share(KernelClass::gemm)) *
-            1e9;
+      ns -= bytes / memory_rate(*editor.accelerator(), KernelClass::gemm) * 1e9;
     }
     const std::int64_t total = std::llround(std::max(0.0, ns) + longest_ramp_up) + settings.sync_ns;
     editor.replace(level, {"level of the recursion", {total, Provenance::scaled, 0.75F, 1.33F}, 0});

@@ -24,6 +24,7 @@
 #include "models/editing/kernels/update_phase.h"
 #include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/training_pass.h"
+#include "models/editing/tensors/update_of_pass.h"
 #include "models/whatifs/optimization.h"
 #include "sim/edit/tensors.h"
 
@@ -35,8 +36,8 @@ constexpr ParamInfo parameters_param = {
     .unit = "1",
     .default_text = "0",
     .doc =
-        "Number of parameters; 0: from the shapes of the update, recorded weights, or the weights "
-        "that the forward pass reads.",
+        "Number of parameters that a rank updates; 0: from the shapes of the update, exchanged "
+        "gradients, recorded weights, or the weights that the forward pass reads.",
     .minimum = 0,
     .maximum = 1e13};
 constexpr ParamInfo bytes_param = {
@@ -90,24 +91,24 @@ class Offload {
     std::string_view counted = "as given";
     if (settings_.parameters == 0) {
       const editing::ParameterCount count = editing::parameter_count(editor_);
-      settings_.parameters = count.numbers;
+      settings_.parameters = count.held;
       counted = count.evidence;
     }
     const editing::OptimizerStates states = editing::optimizer_states(editor_);
     settings_.update_bytes += plain_bytes + 2 * states.bytes;
+    const auto updates = editing::updates_of_passes(editor_, passes);
     for (std::size_t i = 0; i < passes.size(); ++i) {
-      const TaskId last = passes[i].backward.back();
-      const TaskId next = i + 1 < passes.size() ? passes[i + 1].forward.front() : none<TaskId>;
-      const std::vector<TaskId> update = update_after(last, next);
-      if (update.empty()) continue;
+      const std::vector<TaskId> update = replaced(updates[i]);
+      // The host updates once all gradients are there, in the place of what runs behind them.
+      if (update.empty() || update.back() < passes[i].backward.back()) continue;
       if (settings_.parameters == 0) {
         return missing_cost("the update on the host (parameters=COUNT)");
       }
-      offload(passes[i], update, next);
+      offload(passes[i], update, updates[i].next);
     }
     if (offloaded_ == 0) {
       return Error{ErrorCode::no_match,
-                   "no update kernels after a backward pass, expected training steps with an "
+                   "no update kernels behind a backward pass, expected training steps with an "
                    "Optimizer.step range"};
     }
     TensorEditor tensors(editor_.edit());
@@ -130,27 +131,30 @@ class Offload {
   // and those in fp32 leave, too.
   void move_tensors(TensorEditor& tensors) const {
     const std::vector<Tensor>& all = editor_.graph().context().tensors;
-    std::map<std::pair<std::int32_t, std::int32_t>, double> weights;
+    const auto device_of = [this](const Tensor& tensor) {
+      return editing::DeviceOfRank(editor_.graph().rank_of(tensor), tensor.device);
+    };
+    std::map<editing::DeviceOfRank, double> weights;
     for (const Tensor& tensor : all) {
       if (tensor.category == TensorCategory::weight) {
-        weights[{tensor.rank, tensor.device}] += static_cast<double>(tensor.bytes);
+        weights[device_of(tensor)] += static_cast<double>(tensor.bytes);
       }
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].category == TensorCategory::optimizer_state) tensors.drop(i);
       if (all[i].category != TensorCategory::weight || settings_.bytes >= fp32_bytes) continue;
-      if (weights[{all[i].rank, all[i].device}] < fp32_weights * settings_.parameters) continue;
+      if (weights[device_of(all[i])] < fp32_weights * settings_.parameters) continue;
       tensors.resize(i, static_cast<double>(all[i].bytes) * settings_.bytes / fp32_bytes);
     }
   }
 
-  [[nodiscard]] std::vector<TaskId> update_after(TaskId last, TaskId next) const {
+  /// What the host does instead, before the next pass.
+  [[nodiscard]] std::vector<TaskId> replaced(const editing::UpdateOfPass& update) const {
     std::vector<TaskId> kernels;
-    for (const TaskId kernel : editor_.kernels()) {
-      if (kernel < last || kernel > next) continue;  // next is none, the largest id, at the end
+    for (const TaskId kernel : update.kernels) {
+      if (kernel > update.next) break;  // next is none, the largest id, at the end
       const KernelClass kernel_class = editor_.class_of(kernel);
-      if (editor_.graph().phase(kernel) == Phase::update &&
-          editor_.own_call(kernel) != none<TaskId> &&
+      if (editor_.own_call(kernel) != none<TaskId> &&
           (kernel_class == KernelClass::optimizer || kernel_class == KernelClass::elementwise)) {
         kernels.push_back(kernel);
       }
@@ -161,6 +165,7 @@ class Offload {
   void offload(const editing::TrainingPass& pass, const std::vector<TaskId>& update, TaskId next) {
     const double chunk_bytes =
         settings_.parameters * settings_.bytes / static_cast<double>(settings_.chunks);
+    const TaskId first = *std::upper_bound(update.begin(), update.end(), pass.backward.back());
     TaskId last_out = none<TaskId>;
     const auto count = static_cast<std::int64_t>(pass.backward.size());
     for (std::int64_t c = 1; c <= settings_.chunks; ++c) {
@@ -172,14 +177,13 @@ class Offload {
       const TaskId out =
           engine_.copy({.direction = CopyEngine::Direction::to_host,
                         .bytes = chunk_bytes,
-                        .anchor = anchor != none<TaskId> ? anchor : update.front(),
+                        .anchor = anchor != none<TaskId> ? anchor : first,
                         .place = anchor != none<TaskId> ? Place::after : Place::before,
                         .after = made});
       if (out != none<TaskId>) last_out = out;
     }
-    editing::forget_later_work(editor_.edit(), editor_.own_call(update.front()),
-                               pass.backward.back());
-    update_on_host(update.front(), last_out, next);
+    editing::forget_later_work(editor_.edit(), editor_.own_call(first), pass.backward.back());
+    update_on_host(first, last_out, next);
     for (const TaskId kernel : update) editor_.remove(kernel, SegmentOf::take);
     ++offloaded_;
   }
@@ -205,7 +209,8 @@ class Offload {
            .bytes = settings_.parameters * settings_.bytes / static_cast<double>(settings_.chunks),
            .anchor = call,
            .place = Place::before,
-           .after = chunk});
+           .after = chunk,
+           .like = first});
     }
     if (next != none<TaskId> && last_in != none<TaskId>) engine_.wait(next, last_in);
   }
@@ -236,7 +241,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "The update begins when all gradients are there; updated parameters return chunk by chunk.",
     "The next forward pass begins when all parameters are back."};
 constexpr std::array<std::string_view, 3> ignores = {
-    "gradients that are sharded over several devices of one host",
+    "that the ranks of one host share its memory bandwidth",
     "the delayed update that hides all of it behind the next step",
     "casts on the device between 16-bit and 32-bit gradients"};
 constexpr std::array params = {parameters_param, bytes_param, editing::host_link_param,

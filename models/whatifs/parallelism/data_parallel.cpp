@@ -79,7 +79,8 @@ class Spreader {
                    "or parameters=N"};
     }
     numbers_ = gradients.numbers() * options_.shrink;
-    evidence_ = gradients.evidence;
+    counted_ = gradients.counted;
+    places_ = gradients.places;
     std::vector<Bucket> buckets;
     Bucket open;
     double limit = std::min(first_bucket_bytes, options_.bucket_bytes);
@@ -160,9 +161,9 @@ class Spreader {
     const std::size_t exchanged = passes - deferred_;
     const double steps = static_cast<double>(std::max<std::size_t>(exchanged, 1));
     std::string text = fmt::format(
-        "{} data-parallel ranks: {:.1f} M gradients (from {}) in {} buckets, {:.2f} ms of "
+        "{} data-parallel ranks: {:.1f} M gradients ({}, {}) in {} buckets, {:.2f} ms of "
         "transfers per pass on {}",
-        options_.ranks, numbers_ * 1e-6, to_string(evidence_), buckets_,
+        options_.ranks, numbers_ * 1e-6, counted_, to_string(places_), buckets_,
         static_cast<double>(network_.transferred_ns()) * 1e-6 / steps, cluster_.machine);
     if (deferred_ > 0) {
       text += fmt::format("; {} passes leave their gradients to the exchange of a later one",
@@ -178,7 +179,8 @@ class Spreader {
   const DataParallel& options_;
   NetworkCalls network_;
   double numbers_ = 0;
-  GradientEvidence evidence_ = GradientEvidence::weights;
+  std::string_view counted_;
+  GradientPlaces places_ = GradientPlaces::weights;
   std::size_t buckets_ = 0;
   std::size_t deferred_ = 0;  // passes without an update of their own
 };

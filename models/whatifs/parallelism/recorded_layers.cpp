@@ -10,7 +10,7 @@
 
 #include "models/editing/chains/repeats.h"
 #include "models/editing/kernels/attention_core.h"
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/tensors/weight_uses.h"
 
 namespace foretrace::editing {
 namespace {

@@ -64,9 +64,9 @@ class Sharder {
     done.buffer_bytes =
         (units_of_parameters + units_of_gradients) * largest_ * options_.gradient_bytes;
     done.note = fmt::format(
-        "{} data-parallel ranks share {:.1f} M parameters in {} units (from {}), {:.2f} ms of "
+        "{} data-parallel ranks share {:.1f} M parameters ({}) in {} units (from {}), {:.2f} ms of "
         "transfers per pass on {}",
-        options_.ranks, numbers_ * 1e-6, units_, to_string(evidence_),
+        options_.ranks, numbers_ * 1e-6, counted_, units_, to_string(evidence_),
         static_cast<double>(network_.transferred_ns()) * 1e-6 / steps, cluster_.machine);
     return done;
   }
@@ -89,11 +89,10 @@ class Sharder {
   Result<std::vector<Unit>> units_of(const TrainingPass& pass, const PassLayers& layers) {
     double recorded = 0;
     for (const PassLayer& layer : layers.list) recorded += layer.parameters;
-    double wanted = options_.parameters;
-    if (!(wanted > 0) && !(recorded > 0)) {
-      wanted = GradientFinder(editor_).of(pass).numbers();
-    }
-    if (!(wanted > 0) && !(recorded > 0)) {
+    const Gradients gradients = finder_.of(pass, options_.parameters);
+    const double wanted = gradients.numbers();
+    counted_ = gradients.counted;
+    if (!(wanted > 0)) {
       return Error{ErrorCode::missing_cost,
                    "the trace does not say how large the parameters are, expected recorded shapes "
                    "or parameters=N"};
@@ -111,7 +110,7 @@ class Sharder {
       }
       Unit unit;
       unit.numbers = recorded > 0 ? layer.parameters : share * wanted;
-      if (recorded > 0 && wanted > 0) unit.numbers *= wanted / recorded;
+      if (recorded > 0) unit.numbers *= wanted / recorded;
       unit.forward = first_called(layer.forward);
       unit.backward = first_called(layer.backward);
       unit.last = last_called(layer.backward);
@@ -207,6 +206,8 @@ class Sharder {
   const Cluster& cluster_;
   const DataParallel& options_;
   NetworkCalls network_;
+  GradientFinder finder_{editor_};
+  std::string_view counted_;
   LayerEvidence evidence_ = LayerEvidence::modules;
   std::size_t units_ = 0;
   double numbers_ = 0;

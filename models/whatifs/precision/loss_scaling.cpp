@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/host_wait.h"
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/tensors/model_state.h"
 
 namespace foretrace::editing {
 namespace {
@@ -53,7 +53,9 @@ void insert_one(KernelEditor& editor, TaskId first, const Cost& cost,
 Result<std::string> insert_loss_scaling(KernelEditor& editor, const PrecisionChoice& choice) {
   const std::vector<TaskId> updates = first_of_updates(editor);
   if (updates.empty()) return std::string("loss scaling: no update after a backward pass");
-  const double parameters = choice.parameters > 0 ? choice.parameters : count_parameters(editor);
+  // A rank checks the gradients that it updates with.
+  const double parameters =
+      choice.parameters > 0 ? choice.parameters : parameter_count(editor).held;
   if (!(parameters > 0)) {
     if (choice.needs_scaling) {
       return missing_cost("the pass over the gradients (parameters=COUNT)");

@@ -109,7 +109,9 @@ class PrecisionEditor {
     if (choice_.tf32 || choice_.daydream) return {};
     const TaskGraph& graph = editor_.graph();
     const auto halve = [&](std::vector<Transfer> transfers, std::string_view of) {
-      std::erase_if(transfers, [&](const Transfer& one) { return !moves_fp32(graph, one.task); });
+      std::erase_if(transfers, [&](const Transfer& one) {
+        return summed_precision(graph, one.task) != Precision::fp32;
+      });
       return shrink(editor_.edit(), transfers, share_of_fp32).note(of);
     };
     std::string note = halve(find_activation_transfers(graph), "activations");

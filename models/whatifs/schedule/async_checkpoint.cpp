@@ -26,7 +26,7 @@
 #include "models/editing/copies/host_link.h"
 #include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/training_pass.h"
-#include "models/editing/transfers/exchanged_gradients.h"
+#include "models/editing/tensors/update_of_pass.h"
 #include "models/whatifs/optimization.h"
 
 namespace foretrace::async_checkpoint_parts {
@@ -67,7 +67,7 @@ constexpr ParamInfo parameters_param = {
     .name = "parameters",
     .unit = "1",
     .default_text = "0",
-    .doc = "Number of parameters of a rank; 0: from the update, recorded weights, or shapes.",
+    .doc = "Saved by a rank; 0: from the update, exchanged gradients, recorded weights, or shapes.",
     .minimum = 0,
     .maximum = 1e13};
 constexpr ParamInfo bytes_param = {
@@ -81,7 +81,9 @@ constexpr ParamInfo ranks_param = {
     .name = "ranks",
     .type = ParamType::text,
     .default_text = "first",
-    .doc = "first: one rank saves for all; all: each saves what it holds.",
+    .doc =
+        "first: one rank saves for all; all: each saves what it holds, a share where ranks "
+        "reduce-scatter their gradients.",
     .choices = "first|all"};
 
 constexpr double weight_bytes = 4;
@@ -107,10 +109,11 @@ class Saver {
 
   std::size_t run() {
     const auto passes = editing::find_passes(editor_);
+    const auto updates = editing::updates_of_passes(editor_, passes);
     for (std::size_t i = 0; i < passes.size(); ++i) {
       const std::int32_t rank = rank_of(passes[i]);
       if (!settings_.all_ranks && rank != rank_of(passes.front())) continue;
-      const std::vector<TaskId> update = update_of(passes, i);
+      const std::vector<TaskId> update = launched(updates[i]);
       if (!update.empty())
         ranks_[rank].steps.push_back({&passes[i], update.front(), update.back()});
     }
@@ -159,24 +162,12 @@ class Saver {
     return editor_.graph().lane(pass.backward.front()).rank;
   }
 
-  /// Update kernels with calls of their own between this pass and the next of its device.
-  [[nodiscard]] std::vector<TaskId> update_of(const std::vector<editing::TrainingPass>& passes,
-                                              std::size_t at) const {
-    const TaskGraph& graph = editor_.graph();
-    const Lane& lane = graph.lane(passes[at].backward.front());
-    const auto same_device = [&](TaskId task) {
-      return graph.lane(task).rank == lane.rank && graph.lane(task).device == lane.device;
-    };
-    TaskId next = none<TaskId>;
-    for (std::size_t i = at + 1; i < passes.size() && next == none<TaskId>; ++i) {
-      if (same_device(passes[i].forward.front())) next = passes[i].forward.front();
-    }
+  /// Update kernels with calls of their own before the next pass.
+  [[nodiscard]] std::vector<TaskId> launched(const editing::UpdateOfPass& update) const {
     std::vector<TaskId> kernels;
-    for (const TaskId kernel : editor_.kernels()) {
-      if (kernel > passes[at].backward.back() && kernel < next && same_device(kernel) &&
-          graph.phase(kernel) == Phase::update && editor_.own_call(kernel) != none<TaskId>) {
-        kernels.push_back(kernel);
-      }
+    for (const TaskId kernel : update.kernels) {
+      const bool before = kernel < update.next;  // none is the largest id
+      if (before && editor_.own_call(kernel) != none<TaskId>) kernels.push_back(kernel);
     }
     return kernels;
   }
@@ -279,19 +270,17 @@ class Saver {
 /// Sets the bytes of one save and how they were counted.
 void count_bytes(const editing::KernelEditor& editor, const ParamValues& params,
                  Settings& settings) {
-  editing::ParameterCount count = {params.number(parameters_param), "as given"};
-  if (!(count.numbers > 0)) {
-    count = editing::parameter_count(editor);
-    const double exchanged = editing::exchanged_gradients(editor);
-    if (exchanged > count.numbers) {
-      count = {exchanged, "by the gradients that ranks exchange in a step"};
-    }
-  }
+  const double given = params.number(parameters_param);
+  editing::ParameterCount count = {given, "as given", given};
+  if (!(given > 0)) count = editing::parameter_count(editor);
   editing::OptimizerStates states = {params.number(bytes_param) - weight_bytes, "as given"};
   if (!(params.number(bytes_param) > 0)) states = editing::optimizer_states(editor);
   const double each = weight_bytes + states.bytes;
-  settings.bytes = count.numbers * each;
-  settings.counted = fmt::format("{:.1f} M parameters ({}) of {:g} bytes ({})",
+  const double saved = settings.all_ranks ? count.held : count.numbers;
+  const std::string part =
+      saved < count.numbers ? fmt::format("{:.1f} M on each rank of ", saved * 1e-6) : "";
+  settings.bytes = saved * each;
+  settings.counted = fmt::format("{}{:.1f} M parameters ({}) of {:g} bytes ({})", part,
                                  count.numbers * 1e-6, count.evidence, each, states.evidence);
 }
 

@@ -119,64 +119,110 @@ Status expect_only_gradients(const editing::KernelEditor& editor,
                   number, passes.size(), fmt::join(kinds, ", "))};
 }
 
+/// Passes of whose kernels all launches are recorded; in the middle of the others the recording
+/// began. Errors: none such, or kernels that are launched with others.
+Result<std::vector<editing::TrainingPass>> whole_passes(const editing::KernelEditor& editor) {
+  std::vector<editing::TrainingPass> whole;
+  std::size_t cut = 0;
+  for (editing::TrainingPass& pass : editing::find_passes(editor)) {
+    std::size_t unlaunched = 0;
+    std::size_t captured = 0;
+    for (const auto* kernels : {&pass.forward, &pass.backward}) {
+      for (const TaskId kernel : *kernels) {
+        if (editor.own_call(kernel) != none<TaskId>) continue;
+        const bool launched = launch_of(editor.graph(), kernel) != none<TaskId>;
+        ++(launched ? captured : unlaunched);
+      }
+    }
+    if (captured > 0) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("{} of the {} kernels of a pass are launched with others, as by a "
+                               "CUDA graph: no kernel of a pass may be left out of its copy; "
+                               "expected launches of their own",
+                               captured, pass.forward.size() + pass.backward.size())};
+    }
+    if (unlaunched == 0) {
+      whole.push_back(std::move(pass));
+    } else {
+      ++cut;
+    }
+  }
+  if (!whole.empty()) return whole;
+  return Error{
+      ErrorCode::no_match,
+      fmt::format("all {} passes have kernels without a recorded launch, as of a recording "
+                  "that began in the middle of a pass; expected a whole pass",
+                  cut)};
+}
+
+class Accumulation {
+ public:
+  Accumulation(editing::KernelEditor& editor, const std::vector<editing::TrainingPass>& passes,
+               std::int64_t steps)
+      : editor_(editor), passes_(passes), steps_(steps), copier_(editor, passes) {}
+
+  void run(bool load) {
+    const auto loading = editing::loading_times(editor_.graph());
+    for (std::size_t i = 0; i < passes_.size(); ++i) {
+      const TaskId anchor = editor_.own_call(passes_[i].forward.front());
+      const auto found = loading.find(editor_.graph().step(anchor));
+      repeat(i, anchor, load && found != loading.end() ? found->second : 0);
+    }
+  }
+
+  [[nodiscard]] std::string note(std::size_t cut) const {
+    std::string text = fmt::format(
+        "{} kernels of {} passes run {} times: {:.2f} ms of device time, {:.2f} ms of loading and "
+        "{:.2f} ms of {} other calls are added; a step now does {} times the samples, so compare "
+        "step time / {}",
+        editor_.sums().added, passes_.size(), steps_, editing::to_ms(editor_.sums().after_ns),
+        editing::to_ms(loaded_ns_), editing::to_ms(copier_.calls_ns()), copier_.calls(), steps_,
+        steps_);
+    if (cut > 0) {
+      text += fmt::format("; left out: {} passes whose launches are not all recorded", cut);
+    }
+    return text;
+  }
+
+ private:
+  /// Copies a pass before its first call. `wait`: what loading its data takes.
+  void repeat(std::size_t pass, TaskId anchor, std::int64_t wait) {
+    for (std::int64_t copy = 1; copy < steps_; ++copy) {
+      const TaskId first = copier_.put(pass, anchor);
+      // The recorded loading serves the first copy; later ones and the pass itself load anew.
+      if (copy > 1 && first != none<TaskId>)
+        editor_.edit().spec_of(editor_.call_of_new(first)).segment_ns += wait;
+      loaded_ns_ += wait;
+    }
+    if (wait > 0) {
+      editor_.edit().set_segment(anchor, editor_.graph().segment_ns(anchor) + wait);
+    }
+  }
+
+  editing::KernelEditor& editor_;
+  const std::vector<editing::TrainingPass>& passes_;
+  std::int64_t steps_ = 1;
+  editing::PassCopier copier_;
+  std::int64_t loaded_ns_ = 0;
+};
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const std::int64_t steps = params.integer(steps_param);
-  const auto passes = editing::find_passes(editor);
-  if (passes.empty()) {
+  const std::size_t recorded = editing::find_passes(editor).size();
+  if (recorded == 0) {
     return Error{ErrorCode::no_match,
                  "no forward kernels with a backward pass after them, expected a training step"};
   }
-  for (const editing::TrainingPass& pass : passes) {
-    for (const auto* kernels : {&pass.forward, &pass.backward}) {
-      const auto captured = std::count_if(
-          kernels->begin(), kernels->end(),
-          [&editor](TaskId kernel) { return editor.own_call(kernel) == none<TaskId>; });
-      if (steps > 1 && captured > 0) {
-        return Error{ErrorCode::no_match,
-                     fmt::format("{} of the {} kernels of a pass are launched with others, as by a "
-                                 "CUDA graph: no kernel of a pass may be left out of its copy; "
-                                 "expected launches of their own",
-                                 captured, kernels->size())};
-      }
-    }
+  if (steps == 1) return editor.finish("one pass per update, as recorded");
+  auto passes = whole_passes(editor);
+  if (!passes) return std::move(passes).error();
+  if (Status status = expect_only_gradients(editor, *passes); !status) {
+    return std::move(status).error();
   }
-  if (steps > 1) {
-    if (Status status = expect_only_gradients(editor, passes); !status) {
-      return std::move(status).error();
-    }
-  }
-  const bool load = params.boolean(load_param);
-  const auto loading = editing::loading_times(scenario.graph);
-  std::int64_t loaded_ns = 0;
-  editing::PassCopier copier(editor, passes);
-  for (std::size_t i = 0; i < passes.size(); ++i) {
-    const editing::TrainingPass& pass = passes[i];
-    TaskId anchor = none<TaskId>;
-    for (const TaskId kernel : pass.forward) {
-      if (anchor == none<TaskId>) anchor = editor.own_call(kernel);
-    }
-    if (anchor == none<TaskId>) continue;
-    const auto found = loading.find(scenario.graph.step(anchor));
-    const std::int64_t wait = load && found != loading.end() ? found->second : 0;
-    for (std::int64_t copy = 1; copy < steps; ++copy) {
-      const TaskId first = copier.put(i, anchor);
-      // The recorded loading serves the first copy; later ones and the pass itself load anew.
-      if (copy > 1 && first != none<TaskId>)
-        editor.edit().spec_of(editor.call_of_new(first)).segment_ns += wait;
-      loaded_ns += wait;
-    }
-    if (steps > 1 && wait > 0) {
-      editor.edit().set_segment(anchor, scenario.graph.segment_ns(anchor) + wait);
-    }
-  }
-  Change change = editor.finish(fmt::format(
-      "{} kernels of {} passes run {} times: {:.2f} ms of device time, {:.2f} ms of loading and "
-      "{:.2f} ms of {} other calls are added; a step now does {} times the samples, so compare "
-      "step "
-      "time / {}",
-      editor.sums().added, passes.size(), steps, editing::to_ms(editor.sums().after_ns),
-      editing::to_ms(loaded_ns), editing::to_ms(copier.calls_ns()), copier.calls(), steps, steps));
+  Accumulation accumulation(editor, *passes, steps);
+  accumulation.run(params.boolean(load_param));
+  Change change = editor.finish(accumulation.note(recorded - passes->size()));
   change.samples = static_cast<double>(steps);
   return change;
 }

@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/editing/transfers/gradient_transfers.h"
@@ -81,7 +81,7 @@ class Factored {
 
   // Gradients in collectives, and what the update goes over, shrink as all parameters together do.
   std::string shrink_gradients() {
-    const double parameters = editing::count_parameters(editor_);
+    const double parameters = editing::parameter_count(editor_).numbers;
     double saved = 0;
     for (const editing::TrainingPass& pass : editing::find_passes(editor_)) {
       double in_pass = 0;

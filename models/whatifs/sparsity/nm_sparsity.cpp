@@ -68,7 +68,7 @@ double stored_bytes(Precision precision, const GemmShape& shape, const Pattern& 
 double sparse_ns(const Accelerator& on, Precision precision, const GemmShape& shape,
                  const Pattern& pattern, double efficiency) {
   const double density = pattern.kept / pattern.of;
-  const double fixed = shortest_kernel_ns(KernelClass::gemm);
+  const double fixed = shortest_kernel_ns(on, KernelClass::gemm);
   GemmShape kept = shape;
   kept.k = std::max(1.0, shape.k * density);
   const double dense = gemm_ns(on, precision, kept);
@@ -76,7 +76,7 @@ double sparse_ns(const Accelerator& on, Precision precision, const GemmShape& sh
   const double bytes_each = bytes_per_number(precision);
   const double bytes = stored_bytes(precision, shape, pattern) +
                        (shape.m * shape.k + shape.m * shape.n) * bytes_each;
-  const double memory = bytes / (on.memory_bandwidth * bandwidth_share(KernelClass::gemm)) * 1e9;
+  const double memory = bytes / memory_rate(on, KernelClass::gemm) * 1e9;
   return fixed + std::max((dense - fixed) / efficiency, memory);
 }
 

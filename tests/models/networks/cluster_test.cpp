@@ -72,3 +72,17 @@ TEST_CASE("clusters: an unknown name is told with the nearest") {
   REQUIRE_FALSE(cluster.ok());
   CHECK(cluster.error().message.find("did you mean 'selene'?") != std::string::npos);
 }
+
+TEST_CASE("clusters: a lone accelerator brings its own generation") {
+  const auto generation = [](const char* name) {
+    const auto found = foretrace::lone_accelerator(*foretrace::test::shipped(), name);
+    REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message));
+    CHECK((*found)->accelerators() == 1);
+    return (*found)->generation;
+  };
+  CHECK(generation("h100_sxm") == foretrace::Generation::hopper);
+  CHECK(generation("a100_sxm_80gb") == foretrace::Generation::ampere);
+  CHECK(generation("v100_pcie_32gb") == foretrace::Generation::volta);
+  CHECK(generation("b200_sxm") == foretrace::Generation::blackwell);
+  CHECK(generation("mi210") == foretrace::Generation::other);
+}

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "models/parallelism/plan.h"
@@ -106,6 +108,80 @@ TEST_CASE("expert: ranks that divide every expert share its work and add their p
     }
     CHECK(exchanges == 2);
   }
+}
+
+TEST_CASE("expert: divided experts on different ranks gather what came and add up what goes") {
+  // Two groups of four: each rank has 512 of 2048 tokens, 4 copies of 1024 numbers of 2 bytes each.
+  ParallelPlan plan;
+  plan.data = plan.expert = 2;
+  plan.tensor = plan.expert_tensor = 4;
+  plan.sequence = true;
+  const double own = 512. * 4 * 1024 * 2;
+  struct Expected {
+    CollectiveKind forward;
+    CollectiveKind backward;
+    foretrace::Axis axis;
+    double bytes;
+  };
+  const std::vector<Expected> expected = {
+      {CollectiveKind::all_to_all, CollectiveKind::all_to_all, foretrace::Axis::expert, own},
+      {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, foretrace::Axis::tensor,
+       4 * own},
+      {CollectiveKind::reduce_scatter, CollectiveKind::all_gather, foretrace::Axis::tensor,
+       4 * own},
+      {CollectiveKind::all_to_all, CollectiveKind::all_to_all, foretrace::Axis::expert, own}};
+  const Workload divided = built(plan);
+  std::vector<Operator> exchanges;
+  std::vector<Operator> experts;
+  for (const Operator& op : divided.blocks[1].operators) {
+    if (op.is_expert) experts.push_back(op);
+    const bool goes = op.type == OperatorType::dispatch || op.type == OperatorType::combine;
+    if (!goes) continue;
+    exchanges.push_back(op);
+    // Two before the experts, two behind.
+    CHECK(experts.size() == (exchanges.size() <= 2 ? 0 : 3));
+  }
+  REQUIRE(exchanges.size() == expected.size());
+  for (std::size_t i = 0; i < exchanges.size(); ++i) {
+    CAPTURE(i);
+    CHECK(exchanges[i].forward.kind == expected[i].forward);
+    CHECK(exchanges[i].backward.kind == expected[i].backward);
+    CHECK(exchanges[i].forward.axis == expected[i].axis);
+    CHECK(exchanges[i].forward.bytes == expected[i].bytes);
+    CHECK(exchanges[i].backward.bytes == expected[i].bytes);
+  }
+  // 32 of 64 experts, each with the copies of 4096 tokens x 4 / 64, a quarter of its 512 numbers.
+  CHECK(experts[0].shape.batch == 32);
+  CHECK(experts[0].shape.m == 256);
+  CHECK(experts[0].shape.n == 128);
+  CHECK(experts[2].shape.k == 128);
+  plan.sequence = false;
+  std::size_t added_up = 0;
+  for (const Operator& op : built(plan).blocks[1].operators) {
+    for (const auto* exchange : {&op.forward, &op.backward}) {
+      if (exchange->kind != CollectiveKind::all_reduce || exchange->bytes != 4 * own) continue;
+      if (op.type == OperatorType::dispatch || op.type == OperatorType::combine) ++added_up;
+    }
+  }
+  CHECK(added_up == 2);
+}
+
+TEST_CASE("expert: experts are whole or divided by the tensor group") {
+  ParallelPlan plan;
+  plan.data = 4;
+  plan.expert_tensor = 4;
+  const auto alone = check_plan(plan, mixture());
+  REQUIRE_FALSE(alone.ok());
+  CHECK(alone.error().message == "expert_tensor: got 4, expected 1");
+  plan.tensor = 8;
+  CHECK(check_plan(plan, mixture()).error().message ==
+        "expert_tensor: got 4, expected 1 or 8 as tensor");
+  plan.tensor = 4;
+  CHECK(check_plan(plan, mixture()).ok());
+  TransformerSpec dense = mixture();
+  dense.experts.count = 0;
+  CHECK(check_plan(plan, dense).error().message ==
+        "expert_tensor: got 4, expected 1: the model has no experts");
 }
 
 TEST_CASE("expert: a few tokens reach few experts") {

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "models/catalogue/accelerator.h"
-#include "models/program/pipeline_graph.h"
+#include "models/program/graphs/pipeline_graph.h"
 #include "sim/engine/event/event_driven.h"
 #include "tests/configs.h"
 #include "tests/models/program/selene_job.h"

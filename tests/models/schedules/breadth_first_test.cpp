@@ -5,7 +5,7 @@
 using foretrace::drawn;
 using foretrace::execute;
 using foretrace::find_schedule;
-using foretrace::makespan_of;
+using foretrace::finished;
 using foretrace::most_in_flight;
 using foretrace::orders_of;
 using foretrace::PipelineTimes;
@@ -44,7 +44,7 @@ TEST_CASE("breadth_first: the bubble is (p - 1) / v forward and backward passes 
     times.backward.assign(positions, one.backward);
     const auto sequence = sequence_of(**schedule, one.shape, orders_of(**schedule, one.shape));
     REQUIRE(sequence.ok());
-    CHECK(execute(times, *sequence).makespan_ns == one.makespan);
-    CHECK(makespan_of(**schedule, times) == one.makespan);
+    CHECK(execute(**schedule, times, *sequence).makespan_ns == one.makespan);
+    CHECK(finished(**schedule, times).makespan_ns == one.makespan);
   }
 }

@@ -37,7 +37,7 @@ inline PipelineTimes equal_passes(const ScheduleShape& shape, const Passes& pass
 inline Executed run(const ScheduleInfo& one, const PipelineTimes& times) {
   const auto sequence = sequence_of(one, times.shape, orders_of(one, times.shape));
   REQUIRE_MESSAGE(sequence.ok(), (sequence.ok() ? "" : sequence.error().message));
-  return execute(times, *sequence);
+  return execute(one, times, *sequence);
 }
 
 /// Of a stage, with equal passes.

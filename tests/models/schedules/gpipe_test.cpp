@@ -4,7 +4,7 @@
 
 using foretrace::execute;
 using foretrace::find_schedule;
-using foretrace::makespan_of;
+using foretrace::finished;
 using foretrace::orders_of;
 using foretrace::PipelineTimes;
 using foretrace::sequence_of;
@@ -21,8 +21,8 @@ TEST_CASE(
   const auto sequence = sequence_of(**schedule, times.shape, orders_of(**schedule, times.shape));
   REQUIRE(sequence.ok());
   // forward 5 + 1 + 9 + 1 + 2 + 3 x 9, backward 7 + 1 + 4 + 1 + 10 + 3 x 10
-  CHECK(execute(times, *sequence).makespan_ns == 45 + 53);
-  CHECK(makespan_of(**schedule, times) == 98);
+  CHECK(execute(**schedule, times, *sequence).makespan_ns == 45 + 53);
+  CHECK(finished(**schedule, times).makespan_ns == 98);
 }
 
 TEST_CASE("gpipe: several chunks per stage are refused") {

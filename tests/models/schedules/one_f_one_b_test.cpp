@@ -4,7 +4,7 @@
 
 using foretrace::execute;
 using foretrace::find_schedule;
-using foretrace::makespan_of;
+using foretrace::finished;
 using foretrace::orders_of;
 using foretrace::PipelineTimes;
 using foretrace::sequence_of;
@@ -20,8 +20,8 @@ TEST_CASE("1f1b: a slow last stage makes the pace, the others add one pass each 
   const auto sequence = sequence_of(**schedule, times.shape, orders_of(**schedule, times.shape));
   REQUIRE(sequence.ok());
   // 5 x (6 + 9) + (2 + 4) + (2 + 4)
-  CHECK(execute(times, *sequence).makespan_ns == 87);
-  CHECK(makespan_of(**schedule, times) == 87);
+  CHECK(execute(**schedule, times, *sequence).makespan_ns == 87);
+  CHECK(finished(**schedule, times).makespan_ns == 87);
 }
 
 TEST_CASE("1f1b: chunks are refused") {

@@ -33,7 +33,7 @@ TEST_CASE("zero_bubble_h1: the bubble is (p - 1)(f + b - w) in the memory of 1F1
       const PipelineTimes times = equal_passes(shape, p);
       const std::int64_t bubble = (shape.stages - 1) * (p.forward + p.inputs - p.weights);
       CHECK(run(one, times).makespan_ns == work(times) + bubble);
-      CHECK(makespan_of(one, times) == work(times) + bubble);
+      CHECK(finished(one, times).makespan_ns == work(times) + bubble);
     }
     for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
       CHECK(most_in_flight(one, shape, stage) == shape.stages);

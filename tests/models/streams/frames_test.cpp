@@ -68,7 +68,13 @@ TEST_CASE("frames: periods are whole milliseconds where the published code has t
   // 60 per second: 16 ms, 62 frames in a second; else 16.67 ms and 60 of them.
   const std::vector<FrameEngine> engine = {{"e", {{"a", 1, 0}}}};
   CHECK(run_frames(one_model(60), engine, {})->models[0].frames == 62);
-  CHECK(run_frames(one_model(60), engine, {.whole_milliseconds = false})->models[0].frames >= 59);
+  for (const double rate : {15.0, 30.0, 60.0, 120.0, 240.0, 7.0}) {
+    for (const double seconds : {1.0, 3.0}) {
+      const auto score =
+          run_frames(one_model(rate), engine, {.seconds = seconds, .whole_milliseconds = false});
+      CHECK(score->models[0].frames == static_cast<std::int64_t>(rate * seconds));
+    }
+  }
 }
 
 TEST_CASE("frames: dispatch takes the fastest, the thriftiest, the best product, the least used") {

@@ -127,6 +127,9 @@ TEST_CASE("layers: wrong files are one line with the place") {
   CHECK(error_with("\"map\"", "\"mop\"").find("/blocks/0/operators/2") != std::string::npos);
   CHECK(error_with("\"count\": 3", "\"count\": 0").find("/blocks/1/count: got 0") !=
         std::string::npos);
+  CHECK(error_with("\"inputs\": 32, \"outputs\": 32", "\"inputs\": 1e12, \"outputs\": 1e12") ==
+        "two.json: /blocks/1/operators/0/product: got 4e+24 bytes per sample in 4-byte numbers, "
+        "expected at most 1e+15");
   CHECK(error_with("\"layers\"", "\"layer\"") ==
         "two.json: /family: got 'layer' (did you mean 'layers'?), expected transformer or layers");
 }

@@ -14,34 +14,25 @@ namespace {
 struct Device {
   std::string_view called;
   std::string_view accelerator;
-  Generation generation;
 };
-constexpr std::array devices = {
-    Device{"NVIDIA_A100-PCIE-40GB", "a100_pcie_40gb", Generation::ampere},
-    Device{"NVIDIA_A100-SXM4-40GB", "a100_sxm_40gb", Generation::ampere},
-    Device{"NVIDIA_A100_80GB_PCIe", "a100_pcie_80gb", Generation::ampere},
-    Device{"NVIDIA_H100_80GB_HBM3", "h100_sxm", Generation::hopper},
-    Device{"NVIDIA_L4", "l4", Generation::other},
-    Device{"Tesla_V100-PCIE-32GB", "v100_pcie_32gb", Generation::volta},
-    Device{"Tesla_P100-PCIE-16GB", "p100_pcie_16gb", Generation::other},
-    Device{"Tesla_P4", "p4", Generation::other},
-    Device{"Tesla_T4", "t4", Generation::other},
-    Device{"AMD_Instinct_MI100", "mi100", Generation::other},
-    Device{"AMD_Instinct_MI210", "mi210", Generation::other},
-    Device{"AMD_Instinct_MI250", "mi250x", Generation::other}};
+constexpr std::array devices = {Device{"NVIDIA_A100-PCIE-40GB", "a100_pcie_40gb"},
+                                Device{"NVIDIA_A100-SXM4-40GB", "a100_sxm_40gb"},
+                                Device{"NVIDIA_A100_80GB_PCIe", "a100_pcie_80gb"},
+                                Device{"NVIDIA_H100_80GB_HBM3", "h100_sxm"},
+                                Device{"NVIDIA_L4", "l4"},
+                                Device{"Tesla_V100-PCIE-32GB", "v100_pcie_32gb"},
+                                Device{"Tesla_P100-PCIE-16GB", "p100_pcie_16gb"},
+                                Device{"Tesla_P4", "p4"},
+                                Device{"Tesla_T4", "t4"},
+                                Device{"AMD_Instinct_MI100", "mi100"},
+                                Device{"AMD_Instinct_MI210", "mi210"},
+                                Device{"AMD_Instinct_MI250", "mi250x"}};
 
 /// One device of the row, alone.
 Result<std::shared_ptr<const Cluster>> device_of(const std::string& called, TableInputs& inputs) {
   for (const Device& device : devices) {
     if (device.called != called) continue;
-    const auto accelerator = inputs.catalogue().accelerator(device.accelerator);
-    if (!accelerator.ok()) return accelerator.error();
-    const auto single = inputs.cluster("single");
-    if (!single.ok()) return single.error();
-    Cluster cluster = **single;
-    cluster.accelerator = **accelerator;
-    cluster.generation = device.generation;
-    return std::make_shared<const Cluster>(std::move(cluster));
+    return lone_accelerator(inputs.catalogue(), device.accelerator);
   }
   return Error{ErrorCode::not_found, fmt::format("no accelerator file for {}", called)};
 }

@@ -64,9 +64,30 @@ std::string range_sources(const ScenarioAnswer& answer) {
   return text;
 }
 
+std::string formula_text(const ScenarioPart& part) {
+  const ScenarioAnswer& answer = part.answer;
+  const std::string time = time_text(answer.analytic.step_ns, answer.step_ns);
+  const bool has_formula = part.scenario.job.schedule->formula != nullptr;
+  return fmt::format("{}: {}{}{}",
+                     has_formula ? "of the schedule" : "none of the schedule, by its order", time,
+                     answer.analytic.is_exact ? ", exactly the simulated step" : "",
+                     answer.analytic.is_exact && part.scenario.jitter ? " without jitter" : "");
+}
+
+std::string jitter_text(const ScenarioPart& part) {
+  const Jitter& jitter = *part.scenario.jitter;
+  return fmt::format(
+      "{} ranks one by one, {} tasks: ranks scatter by {}, passes by {} (seed {}); "
+      "{} if all were alike",
+      part.scenario.job.plan.ranks(), count_text(part.answer.graph.size()),
+      percent_text(jitter.ranks), percent_text(jitter.passes), jitter.seed,
+      time_text(part.answer.alike_ns, part.answer.step_ns));
+}
+
 Section scenario_breakdown(const ScenarioAnswer& answer) {
   const StepBreakdown& parts = answer.analytic.breakdown;
-  const std::int64_t step = answer.analytic.step_ns;
+  const std::int64_t slower = answer.step_ns - answer.alike_ns;
+  const std::int64_t step = answer.analytic.step_ns + slower;
   Table table{.columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
   const auto row = [&](const std::string& name, double ns) {
     if (ns < 0.5) return;
@@ -82,6 +103,7 @@ Section scenario_breakdown(const ScenarioAnswer& answer) {
   row("optimizer", parts.optimizer);
   row("waiting for the host", parts.host);
   row("pipeline bubble", parts.bubble);
+  row("waiting for slower ranks", static_cast<double>(slower));
   Section section{.key = "breakdown",
                   .title = "where the step goes, on the slowest stage",
                   .tables = {std::move(table)},
@@ -244,10 +266,8 @@ Sections scenario_step(const ScenarioPart& part) {
   section.line("on", fmt::format("{}; {}", part.scenario.cluster->machine,
                                  part.scenario.framework->product));
   section.line("range from", range_sources(answer));
-  section.line(
-      "formula",
-      fmt::format("of the schedule: {}{}", time_text(answer.analytic.step_ns, answer.step_ns),
-                  answer.analytic.is_exact ? ", exactly the simulated step" : ""));
+  section.line("formula", formula_text(part));
+  if (part.scenario.jitter) section.line("jitter", jitter_text(part));
   if (answer.figures.cost_per_million_tokens > 0) {
     section.line("cost", fmt::format("{:.2f} dollars per million {}",
                                      answer.figures.cost_per_million_tokens, counted_in(job)));
@@ -281,7 +301,15 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("schedule", Value::words(job.schedule->name));
   section.datum("ranks", Value::plain(job.plan.ranks()));
   section.datum("analytic_step_ns", Value::time(answer.analytic.step_ns));
-  section.datum("analytic_is_exact", Value::flag(answer.analytic.is_exact));
+  section.datum("analytic_is_exact",
+                Value::flag(answer.analytic.is_exact && !part.scenario.jitter));
+  if (part.scenario.jitter) {
+    section.datum("jitter", Value::object({{"ranks", Value::plain(part.scenario.jitter->ranks)},
+                                           {"passes", Value::plain(part.scenario.jitter->passes)},
+                                           {"seed", Value::plain(static_cast<std::int64_t>(
+                                                        part.scenario.jitter->seed))},
+                                           {"step_alike_ns", Value::time(answer.alike_ns)}}));
+  }
   section.datum(fmt::format("{}_per_s", counted_in(job)),
                 Value::plain(answer.figures.tokens_per_s));
   section.datum("model_flops", Value::plain(answer.model_flops));

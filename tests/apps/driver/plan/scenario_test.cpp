@@ -1,9 +1,12 @@
 #include "apps/driver/plan/scenario.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/report/pages.h"
@@ -107,6 +110,31 @@ TEST_CASE("scenario: samples of a model of layers have no tokens") {
   CHECK(page.find("token") == std::string::npos);
 }
 
+TEST_CASE("scenario: amounts that no whole number of ns or bytes holds are refused") {
+  // Each size is one that a file may state.
+  const auto error_of = [](const std::string& sizes, const std::string& batch) {
+    const std::string model =
+        (std::filesystem::temp_directory_path() / "foretrace_huge_model.json").string();
+    std::ofstream(model) << R"({"schema": "foretrace.model/1", "product": "Huge", "source": "x",
+        "family": "transformer", "heads": 1, "vocabulary": 1000, )" +
+                                sizes + "}";
+    const auto scenario = parse_scenario(*foretrace::test::shipped(),
+                                         R"({
+        "schema": "foretrace.scenario/1", "workload": {"model": ")" +
+                                             model + R"("},
+        "cluster": "dgx_h100", "framework": "megatron_core", "batch": )" +
+                                             batch + "}",
+                                         "s.json");
+    return scenario.ok() ? std::string() : scenario.error().message;
+  };
+  CHECK(error_of(R"("layers": 100000, "hidden": 1e7, "ffn": 1e7)", R"({"global": 8})")
+            .find("s.json: /workload/model: got 6e+19 parameters, expected at most 1e+16") == 0);
+  CHECK(error_of(R"("layers": 100, "hidden": 1e6, "ffn": 1e6)",
+                 R"({"global": 16384000, "micro": 1000})")
+            .find("s.json: /batch/global: got a step of ") == 0);
+  CHECK(error_of(R"("layers": 100, "hidden": 1e4, "ffn": 1e4)", R"({"global": 8})").empty());
+}
+
 TEST_CASE("scenario: the shipped ones read and are answered") {
   std::size_t found = 0;
   for (const auto& file :
@@ -130,6 +158,35 @@ TEST_CASE("scenario: the shipped ones read and are answered") {
   CHECK(found >= 1);
 }
 
+TEST_CASE("scenario: every schedule takes as long as simulated, where it says so") {
+  // Sends beside computation, copies that add up their gradients when a stage is done.
+  for (const auto* schedule : foretrace::schedules::all()) {
+    for (const bool wide : {false, true}) {
+      const std::uint32_t chunks = std::min(2U, schedule->most_chunks);
+      const auto scenario = parse_scenario(
+          *foretrace::test::shipped(),
+          fmt::format(R"({{"schema": "foretrace.scenario/1",
+              "workload": {{"model": "gpt_22b", "sequence": 2048}}, "cluster": "selene",
+              "framework": "megatron_core", "precision": "bf16",
+              "parallelism": {{"data": {}, "tensor": {}, "pipeline": 4, "sequence": true}},
+              "schedule": {{"kind": "{}", "chunks": {}}}, "batch": {{"global": {}, "micro": 1}}}})",
+                      wide ? 4 : 2, wide ? 4 : 8, schedule->name, chunks, wide ? 64 : 32),
+          "s.json");
+      CAPTURE(schedule->name);
+      REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+      const auto answer = answer_scenario(*scenario);
+      REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+      CHECK(answer->analytic.is_exact == (schedule->is_exact == nullptr));
+      if (answer->analytic.is_exact) {
+        CHECK(answer->analytic.step_ns == answer->step_ns);
+      } else {
+        CHECK(static_cast<double>(answer->analytic.step_ns) ==
+              doctest::Approx(static_cast<double>(answer->step_ns)).epsilon(0.05));
+      }
+    }
+  }
+}
+
 TEST_CASE(
     "scenario: GPT-3 175B on 64 GPUs of Selene is within its range of the published 13.75 s") {
   // Korthikanti et al., MLSys 2023, Table 5: sequence parallelism and selective recomputation
@@ -142,6 +199,55 @@ TEST_CASE(
   CHECK(answer->range.low_ns <= 13'750'000'000);
   CHECK(answer->range.high_ns >= 13'750'000'000);
   CHECK(answer->fits);
+}
+
+TEST_CASE("scenario: with jitter every rank is simulated, and groups wait for their slowest") {
+  const auto answered = [](const std::string& jitter) {
+    std::string text = gpt;
+    text.replace(text.find("\"recompute\""), 0, jitter);
+    const auto scenario = parse_scenario(*foretrace::test::shipped(), text, "s.json");
+    REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+    auto answer = answer_scenario(*scenario);
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    return *std::move(answer);
+  };
+  const auto alike = answered("");
+  const auto none = answered(R"("jitter": {}, )");
+  CHECK(none.step_ns == alike.step_ns);
+  CHECK(none.alike_ns == alike.step_ns);
+  CHECK(none.graph.size() > 8 * alike.graph.size());
+  CHECK(none.range.low_ns == alike.range.low_ns);
+  const auto some = answered(R"("jitter": {"ranks": 0.01, "passes": 0.02, "seed": 1}, )");
+  CHECK(some.alike_ns == alike.step_ns);
+  CHECK(some.step_ns > alike.step_ns * 101 / 100);
+  CHECK(some.step_ns < alike.step_ns * 110 / 100);
+  CHECK(some.range.high_ns > alike.range.high_ns);
+  CHECK(some.figures.tokens_per_s < alike.figures.tokens_per_s);
+  CHECK(answered(R"("jitter": {"ranks": 0.01, "passes": 0.02}, )").step_ns == some.step_ns);
+  CHECK(answered(R"("jitter": {"ranks": 0.01, "passes": 0.02, "seed": 2}, )").step_ns !=
+        some.step_ns);
+}
+
+TEST_CASE("scenario: mistakes of jitter have their place, and other commands refuse it") {
+  const auto mistake = [](const std::string& jitter) {
+    return error_with("\"recompute\"", "\"jitter\": " + jitter + ", \"recompute\"");
+  };
+  CHECK(mistake(R"({"ranks": 0.5})").find("s.json: /jitter/ranks: got 0.5, expected") == 0);
+  CHECK(mistake(R"({"passes": -0.1})").find("s.json: /jitter/passes: got -0.1, expected") == 0);
+  CHECK(mistake(R"({"seed": 1.5})").find("s.json: /jitter/seed: ") == 0);
+  CHECK(mistake(R"({"rank": 0.1})").find("unknown key (did you mean 'ranks'?)") !=
+        std::string::npos);
+  CHECK(mistake("0.1").find("s.json: /jitter: ") == 0);
+  const std::string path =
+      (std::filesystem::temp_directory_path() / "foretrace_jitter_scenario.json").string();
+  std::string text = gpt;
+  text.replace(text.find("\"recompute\""), 0, R"("jitter": {"ranks": 0.01}, )");
+  std::ofstream(path) << text;
+  CHECK(foretrace::driver::read_simulated_scenario(*foretrace::test::shipped(), path).ok());
+  const auto strict = read_scenario(*foretrace::test::shipped(), path);
+  REQUIRE_FALSE(strict.ok());
+  CHECK(strict.error().message ==
+        path + ": /jitter: got ranks that differ, expected none: only simulate takes them");
 }
 
 TEST_CASE("scenario: what does not fit is an answer that names the stage") {

@@ -36,8 +36,9 @@ TEST_CASE("serving: one clear line for every mistake") {
         std::string::npos);
   CHECK(error_of(h100 + R"("weight_bits": 0, )" + few).find("/weight_bits") != std::string::npos);
   CHECK(error_of(h100 + R"("prompt_replicas": 1, )" + few).find("/transfer") != std::string::npos);
-  CHECK(error_of(h100 + R"("requests": {"columns": ["input_tokens"], "rows": [[5]]})")
-            .find("output_tokens") != std::string::npos);
+  CHECK(
+      error_of(h100 + R"("requests": {"in_flight": 1, "columns": ["input_tokens"], "rows": [[5]]})")
+          .find("output_tokens") != std::string::npos);
   CHECK(error_of(h100 + R"("requests": {"generate": {"requests": 3, "input_tokens": 5,
                             "output_tokens": 5}})")
             .find("per_second") != std::string::npos);
@@ -52,6 +53,24 @@ TEST_CASE("serving: one clear line for every mistake") {
       std::string::npos);
   CHECK(error_of(h100 + R"("steps": {"chunked_prompts": false, "batched_tokens": 64}, )" + few)
             .find("/steps/batched_tokens") != std::string::npos);
+  CHECK(error_of(h100 + R"("limits": {"token": "-1 ms"}, )" + few).find("/limits/token") !=
+        std::string::npos);
+}
+
+TEST_CASE("serving: rows of requests have the columns that they are meant to have") {
+  const auto rows = [](const std::string& requests) {
+    return error_of(R"("accelerator": "h100_sxm", "requests": {)" + requests + "}");
+  };
+  CHECK(rows(R"("columns": ["arival_s", "input_tokens", "output_tokens"], "rows": [[0, 9, 5]])")
+            .find("did you mean 'arrival_s'") != std::string::npos);
+  CHECK(rows(R"("columns": ["input_tokens", "output_tokens"], "rows": [[9, 5]])")
+            .find("requests with in_flight") != std::string::npos);
+  CHECK(rows(R"("in_flight": 1, "columns": ["input_tokens", "output_tokens"], "rows": [[9, 5]])")
+            .empty());
+  // A column of the user's own is nobody's mistake.
+  CHECK(rows(R"("columns": ["arrival_s", "input_tokens", "output_tokens", "customer"],
+                "rows": [[0, 9, 5, "x"]])")
+            .empty());
 }
 
 TEST_CASE("serving: a model of layers writes no tokens") {

@@ -51,6 +51,10 @@ TEST_CASE("streams: one clear line for every mistake") {
           .find("share") != std::string::npos);
   CHECK(error_of(R"("scenarios": "xrbench", "only": ["vr_gamin"], "engines": [])")
             .find("vr_gaming") != std::string::npos);
+  const std::string frames = R"("scenarios": "xrbench", "engines": [], )";
+  CHECK(error_of(frames + R"("seconds": 0)").find("/seconds: got 0") != std::string::npos);
+  CHECK(error_of(frames + R"("jitter": "-1 ms")").find("/jitter") != std::string::npos);
+  CHECK(error_of(frames + R"("seed": -1)").find("/seed") != std::string::npos);
 }
 
 TEST_CASE("streams: a load is answered by its kind") {

@@ -116,4 +116,17 @@ TEST_CASE("sweep: what a constraint cuts is exactly what it does not want, point
   }
 }
 
+TEST_CASE("sweep: an execution file stands beside the sweep that names it") {
+  const auto sweep = parse_sweep(R"({"schema": "foretrace.sweep/1", "scenario": {
+      "schema": "foretrace.scenario/1", "workload": {"model": "small_gpt.json"},
+      "cluster": "selene", "framework": "megatron_2022", "execution": "execution.json"},
+      "axes": [{"pointer": "/framework", "values": ["megatron_2022"]}]})",
+                                 "test.json", "tests/fixtures/calculon");
+  REQUIRE_MESSAGE(sweep.ok(), (sweep.ok() ? "" : sweep.error().message));
+  driver::ScenarioParts known;
+  auto read =
+      read_point(*sweep, *test::shipped(), sweep->document_at(std::vector<double>{0.0}), known);
+  CHECK_MESSAGE(read.ok(), (read.ok() ? "" : read.error().message));
+}
+
 }  // namespace foretrace::sweeping

@@ -2,36 +2,74 @@
 
 #include <doctest/doctest.h>
 
-#include "models/editing/kernels/kernel_editor.h"
 #include "tests/models/toy_run.h"
 
+using foretrace::Phase;
 using foretrace::TaskGraph;
-using foretrace::TaskId;
+using foretrace::editing::find_passes;
+using foretrace::editing::GradientFinder;
 using foretrace::editing::KernelEditor;
-using foretrace::editing::weight_uses;
 using foretrace::test::shipped;
 using foretrace::test::ToyRun;
 
-TEST_CASE("gradients: a call reads its weight once, however many kernels it launches") {
+namespace {
+
+constexpr double table = 5000 * 512;
+constexpr double product = 512 * 512;
+
+// Rows of a table are looked up twice, then a product, with activations picked between them on
+// another stream; the update goes over the tensors of these shapes.
+TaskGraph lookup(const std::vector<const char*>& updated) {
   ToyRun run;
-  const auto convolution = [&run](const char* kernel, const char* shapes) {
-    run.kernel({.name = kernel,
-                .duration_ns = 1000,
-                .operator_name = "aten::miopen_convolution",
-                .shapes = shapes});
-  };
-  // Transposed, convolved, transposed back, and padding made whole; then a layer of another size.
-  for (const char* kernel : {"transpose_a", "transpose_b", "igemm_fwd_gtcx", "transpose_c", "cast"})
-    convolution(kernel, "[[8, 64, 56, 56], [128, 64, 3, 3]]");
+  const auto own = run.stream();
   const auto side = run.add_stream(9);
+  run.kernel({.name = "indexSelectLargeIndex",
+              .duration_ns = 1'000,
+              .operator_name = "aten::index_select",
+              .shapes = "[[5000, 512], [], [64]]"});
+  run.kernel({.name = "vectorized_gather_kernel<16, long>",
+              .duration_ns = 1'000,
+              .operator_name = "aten::gather",
+              .shapes = "[[5000, 512], [], [64, 512], []]"});
   run.use_stream(side);
-  for (const char* kernel : {"transpose_a", "igemm_fwd_gtcx", "transpose_c"})
-    convolution(kernel, "[[8, 128, 28, 28], [256, 128, 3, 3]]");
-  const TaskGraph graph = run.build();
+  run.kernel({.name = "indexSelectLargeIndex",
+              .duration_ns = 1'000,
+              .operator_name = "aten::index_select",
+              .shapes = "[[4096, 512], [], [64]]"});
+  run.use_stream(own);
+  run.kernel(
+      {"ampere_sgemm_128x64_tn", 97'000, "aten::mm", "[[64, 512], [512, 512]]", Phase::forward});
+  for (int i = 0; i < 4; ++i) {
+    run.kernel({.name = "bwd", .duration_ns = 50'000, .phase = Phase::backward});
+  }
+  for (const char* shapes : updated) {
+    for (const char* op : {"aten::mul_", "aten::addcdiv_"}) {
+      run.kernel(
+          {.duration_ns = 2'000, .operator_name = op, .shapes = shapes, .phase = Phase::update});
+    }
+  }
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("gradients: a table that rows are picked from is ready last, where the model has it") {
+  const TaskGraph graph = lookup({"[[5000, 512], []]", "[[512, 512], []]"});
   const KernelEditor editor({graph, nullptr, *shipped()});
-  const auto uses = weight_uses(editor, editor.kernels());
-  REQUIRE(uses.size() == 2);
-  CHECK(uses[0].sizes == std::vector<double>{128.0 * 64 * 9});
-  CHECK(uses[1].sizes == std::vector<double>{256.0 * 128 * 9});
-  CHECK(uses[1].kernel == 5);
+  const auto passes = find_passes(editor);
+  REQUIRE(passes.size() == 1);
+  const auto found = GradientFinder(editor).of(passes[0]);
+  CHECK(found.places == foretrace::editing::GradientPlaces::weights);
+  REQUIRE(found.list.size() == 2);
+  CHECK(found.list[0].numbers == product);
+  CHECK(found.list[1].numbers == table);
+  CHECK(found.list[1].ready == passes[0].backward.back());
+}
+
+TEST_CASE("gradients: rows picked from what the model has no room for are activations") {
+  const TaskGraph graph = lookup({"[[256, 512], []]", "[[256, 512], []]"});
+  const KernelEditor editor({graph, nullptr, *shipped()});
+  const auto found = GradientFinder(editor).of(find_passes(editor)[0]);
+  REQUIRE(found.list.size() == 1);
+  CHECK(found.list[0].numbers == product);
 }

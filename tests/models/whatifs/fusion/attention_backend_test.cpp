@@ -149,3 +149,20 @@ TEST_CASE("attention_backend: 16 bit alone is no answer where the time was measu
   CHECK(alone.error().code == ErrorCode::no_match);
   CHECK(alone.error().message.find("mixed_precision beside it") != std::string::npos);
 }
+
+TEST_CASE("attention_backend: what stays since it was measured in fp32 is told beside what goes") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  run.kernel({.name = "fmha_cutlassF_f32_aligned_64x64_rf_sm80", .duration_ns = 100'000});
+  const auto half = run.kernel({.name = "fmha_cutlassF_bf16_aligned_64x64_rf_sm80",
+                                .duration_ns = 100'000,
+                                .operator_name = "aten::_scaled_dot_product_efficient_attention",
+                                .shapes = "[[8, 16, 2048, 128], [8, 16, 2048, 128], "
+                                          "[8, 16, 2048, 128]]"});
+  run.bystander(side, half, 10'000);
+  const auto told =
+      apply_to(run.build(), attention_backend, {{"backend", "flash2"}, {"type", "half"}}, &a100);
+  REQUIRE_MESSAGE(told.ok(), told.error().message);
+  CHECK(told->notes[0].find("changes them): 1 attention") != std::string::npos);
+}

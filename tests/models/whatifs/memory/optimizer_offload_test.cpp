@@ -1,5 +1,5 @@
 #include "tests/models/text_run.h"
-#include "tests/models/toy_run.h"
+#include "tests/models/training_job.h"
 
 namespace foretrace::optimizations {
 extern const OptimizationInfo optimizer_offload;
@@ -102,4 +102,63 @@ TEST_CASE(
   REQUIRE(half->tensors.size() == 2);
   CHECK(half->tensors[0].bytes == 2 * mib);
   CHECK(half->tensors[1].bytes == 0);
+}
+
+TEST_CASE("optimizer_offload: every rank of a job updates on its own host") {
+  const auto graph =
+      foretrace::test::training_job({.steps = 2,
+                                     .reduces = {{.bytes = 4'000'000, .ns = 1'000'000, .after = 6}},
+                                     .update_name = "multi_tensor_apply_kernel"});
+  const auto offloaded = after(graph, optimizer_offload, {{"chunks", "2"}});
+  CHECK(count_of(offloaded, "multi_tensor_apply_kernel") == 0);
+  CHECK(count_of(offloaded, "optimizer update on the CPU") == 2 * 2 * 2);
+  std::map<std::pair<std::string_view, std::int32_t>, int> copies;  // by direction and device
+  for (std::size_t i = 0; i < offloaded.size(); ++i) {
+    const auto task = foretrace::make_id<foretrace::TaskId>(i);
+    if (offloaded.kind(task) != foretrace::TaskKind::copy) continue;
+    CHECK(offloaded.lane(task).rank == offloaded.lane(task).device);
+    ++copies[{offloaded.name(task), offloaded.lane(task).device}];
+  }
+  REQUIRE(copies.size() == 4);
+  for (const auto& [where, number] : copies) CHECK(number == 2 * 2);
+  // The second forward pass of a rank waits for its parameters.
+  const auto timeline = foretrace::simulate(offloaded);
+  std::map<std::int32_t, std::int64_t> back;  // of the first step
+  std::map<std::int32_t, int> seen;
+  for (std::size_t i = 0; i < offloaded.size(); ++i) {
+    const auto task = foretrace::make_id<foretrace::TaskId>(i);
+    const std::int32_t rank = offloaded.lane(task).rank;
+    if (offloaded.name(task) == "prefetch to device" && seen[rank] == 1) {
+      back[rank] = timeline.end_ns(task);
+    }
+    if (offloaded.name(task) == "fwd" && ++seen[rank] == 2) {
+      CHECK(timeline.start_ns(task) >= back.at(rank));
+    }
+  }
+}
+
+TEST_CASE("optimizer_offload: an update that ends inside the backward pass stays there") {
+  const auto within = foretrace::test::training_job(
+      {.update_name = "multi_tensor_apply_kernel", .updates_within = {2, 5}});
+  const auto declined = apply_to(within, optimizer_offload, {{"parameters", "1000000"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+  // One that ends behind it goes as a whole.
+  const auto behind = foretrace::test::training_job(
+      {.update_name = "multi_tensor_apply_kernel", .updates_within = {2, 6}});
+  const auto offloaded = after(behind, optimizer_offload, {{"parameters", "1000000"}});
+  CHECK(count_of(offloaded, "multi_tensor_apply_kernel") == 0);
+  CHECK(span_ns(offloaded) > 0);
+}
+
+TEST_CASE("optimizer_offload: weights shrink on the ranks that keep them in fp32") {
+  // Two nodes with a device 0 each; rank 1 has 16-bit weights already.
+  const auto graph = foretrace::test::training_job({.update_name = "multi_tensor_apply_kernel",
+                                                    .nodes_of_one = true,
+                                                    .weight_bytes = {4 << 20, 2 << 20}});
+  const auto half = apply_to(graph, optimizer_offload, {{"bytes", "2"}});
+  REQUIRE_MESSAGE(half.ok(), half.error().message);
+  CHECK(half->notes.front().find("2 updates of 1.0 M parameters (by recorded weights; ") == 0);
+  REQUIRE(half->tensors.size() == 1);
+  CHECK(half->tensors[0].bytes == 2 << 20);
 }

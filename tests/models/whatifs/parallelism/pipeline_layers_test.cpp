@@ -111,7 +111,7 @@ TEST_CASE("pipeline: the run takes as long as the schedule with these stages and
   const auto schedule = find_schedule("1f1b");
   const auto sequence = sequence_of(**schedule, times.shape, orders_of(**schedule, times.shape));
   REQUIRE(sequence.ok());
-  const std::int64_t expected = execute(times, *sequence).makespan_ns;
+  const std::int64_t expected = execute(**schedule, times, *sequence).makespan_ns;
   // Calls take 1 us each ahead of their kernels.
   CHECK(static_cast<double>(ranks.at(0).end_ns) ==
         doctest::Approx(static_cast<double>(expected)).epsilon(0.01));

@@ -206,3 +206,67 @@ TEST_CASE("gradient_accumulation: ranks that meet in all-reduces of gradients re
   CHECK(count_of(three, "all_reduce") == 2);
   CHECK(span_ns(three) == 12'000'000 + 2 * 10'000'000);
 }
+
+TEST_CASE("gradient_accumulation: a pass that the recording begins in stays, whole ones repeat") {
+  const auto recording = [](int whole) {
+    ToyRun run;
+    const auto side = run.add_stream(9);
+    auto& builder = run.builder();
+    foretrace::Work early;
+    early.name = builder.add_name("forward");
+    early.kind = foretrace::TaskKind::kernel;
+    // Launched before the recording began.
+    const auto begun = builder.add_task({.lane = run.stream(),
+                                         .work = builder.add_work(early),
+                                         .kind = foretrace::TaskKind::kernel,
+                                         .duration_ns = 10,
+                                         .phase = Phase::forward});
+    run.bystander(side, begun, 5);
+    for (int pass = 0; pass <= whole; ++pass) {
+      if (pass > 0) run.kernel({.name = "forward", .duration_ns = 10, .launch_ns = 2});
+      const auto back = run.kernel(
+          {.name = "backward", .duration_ns = 20, .phase = Phase::backward, .launch_ns = 2});
+      run.wait_for(run.bystander(side, back, 5), back);
+      run.kernel({.name = "update", .duration_ns = 5, .phase = Phase::update, .launch_ns = 2});
+    }
+    return run.build();
+  };
+  const auto three = after(recording(2), gradient_accumulation, {{"steps", "3"}});
+  CHECK(count_of(three, "backward") == 1 + 2 * 3);
+  CHECK(count_of(three, "update") == 3);
+  const auto told = apply_to(recording(2), gradient_accumulation, {{"steps", "3"}});
+  REQUIRE(told.ok());
+  CHECK(told->notes[0].find("left out: 1 pass whose launches are not all recorded") !=
+        std::string::npos);
+  const auto declined = apply_to(recording(0), gradient_accumulation, {{"steps", "3"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().message.find("CUDA graph") == std::string::npos);
+  CHECK(declined.error().message.find("without a recorded launch") != std::string::npos);
+}
+
+TEST_CASE("gradient_accumulation: passes that one call launches are declined") {
+  ToyRun run;
+  auto& builder = run.builder();
+  foretrace::Work work;
+  work.name = builder.add_name("captured");
+  work.kind = foretrace::TaskKind::kernel;
+  const auto id = builder.add_work(work);
+  const auto call = run.host_task("cudaGraphLaunch", foretrace::TaskKind::launch, 2, 0);
+  for (const Phase phase : {Phase::forward, Phase::forward, Phase::backward}) {
+    const auto kernel = builder.add_task({.lane = run.stream(),
+                                          .work = id,
+                                          .kind = foretrace::TaskKind::kernel,
+                                          .duration_ns = 10,
+                                          .phase = phase});
+    builder.add_dependency({.source = foretrace::end_of(call),
+                            .task = kernel,
+                            .kind = foretrace::DependencyKind::launch});
+  }
+  run.kernel({.name = "update", .duration_ns = 5, .phase = Phase::update});
+  const auto graph = run.build();
+  const auto declined = apply_to(graph, gradient_accumulation, {{"steps", "2"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().message.find("3 of the 3 kernels of a pass are launched with others") ==
+        0);
+  CHECK(span_ns(after(graph, gradient_accumulation, {{"steps", "1"}})) == span_ns(graph));
+}

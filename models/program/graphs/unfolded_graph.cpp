@@ -1,4 +1,4 @@
-#include "models/program/unfolded_graph.h"
+#include "models/program/graphs/unfolded_graph.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/program/step_tasks.h"
+#include "models/program/graphs/step_tasks.h"
 #include "models/schedules/execution.h"
 #include "sim/core/random.h"
 

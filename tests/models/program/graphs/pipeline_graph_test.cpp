@@ -1,4 +1,4 @@
-#include "models/program/pipeline_graph.h"
+#include "models/program/graphs/pipeline_graph.h"
 
 #include <algorithm>
 #include <random>
@@ -48,8 +48,8 @@ StepParts random_parts(const ScheduleInfo& schedule, const ScheduleShape& shape,
   fill(parts.times.forward, positions, 1000);
   fill(parts.times.backward, positions, 2000);
   if (schedule.splits_backward) fill(parts.times.weights, positions, 1000);
-  fill(parts.times.send_forward, positions - 1, sends ? 300 : 0);
-  fill(parts.times.send_backward, positions - 1, sends ? 300 : 0);
+  fill(parts.times.send_forward, positions - 1, sends ? 1500 : 0);
+  fill(parts.times.send_backward, positions - 1, sends ? 1500 : 0);
   fill(parts.gradients, shape.stages, 500);
   fill(parts.update, shape.stages, 500);
   fill(parts.parameters, shape.stages, 500);
@@ -80,14 +80,16 @@ TEST_CASE("pipeline graph: 10,000 random programs take as long as their schedule
         draw(schedule.least_chunks, std::min(schedule.most_chunks, schedule.least_chunks + 2)));
     const ScheduleShape shape{stages, stages * static_cast<std::uint32_t>(draw(1, 4)), chunks};
     if (!check_shape(schedule, shape).ok()) continue;
-    const auto topology = pipeline_topology(schedule, shape, false);
+    const bool sends = draw(0, 1) == 1;
+    const auto topology = pipeline_topology(schedule, shape, sends);
     REQUIRE_MESSAGE(topology.ok(), topology.error().message);
     REQUIRE(foretrace::validate(topology->graph).ok());
     const auto sequence = sequence_of(schedule, shape, orders_of(schedule, shape));
     for (int i = 0; i < 50; ++i) {
-      const StepParts parts = random_parts(schedule, shape, i % 2 == 0, false, draw);
+      const StepParts parts = random_parts(schedule, shape, i % 2 == 0, sends, draw);
       const auto graph = pipeline_graph(*topology, parts);
-      const std::int64_t expected = step_of(parts, execute(parts.times, *sequence).stage_end_ns);
+      const auto executed = execute(schedule, parts.times, *sequence);
+      const std::int64_t expected = step_of(parts, executed.stage_end_ns);
       CAPTURE(schedule.name);
       CAPTURE(stages);
       CAPTURE(shape.micro_batches);

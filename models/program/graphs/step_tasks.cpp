@@ -1,4 +1,4 @@
-#include "models/program/step_tasks.h"
+#include "models/program/graphs/step_tasks.h"
 
 namespace foretrace {
 

@@ -1,4 +1,4 @@
-#include "models/program/pipeline_graph.h"
+#include "models/program/graphs/pipeline_graph.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "models/program/step_tasks.h"
+#include "models/program/graphs/step_tasks.h"
 
 namespace foretrace {
 namespace {

@@ -1,11 +1,11 @@
-#include "models/program/unfolded_graph.h"
+#include "models/program/graphs/unfolded_graph.h"
 
 #include <algorithm>
 
 #include <doctest/doctest.h>
 
 #include "models/catalogue/accelerator.h"
-#include "models/program/pipeline_graph.h"
+#include "models/program/graphs/pipeline_graph.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/validate.h"
 #include "tests/models/program/selene_job.h"

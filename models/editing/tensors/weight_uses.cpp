@@ -1,0 +1,90 @@
+// Weights are told from other inputs by the place that an operator's signature gives them.
+#include "models/editing/tensors/weight_uses.h"
+
+#include <utility>
+
+#include "sim/core/text.h"
+
+namespace foretrace::editing {
+namespace {
+
+bool is_norm(std::string_view op) { return contains(op, "norm") || contains(op, "Norm"); }
+
+/// The first two one-dimensional inputs of equal size: scale and bias.
+std::vector<double> norm_parameters(const OperatorInputs& inputs) {
+  std::vector<double> sizes;
+  for (std::size_t i = 1; i < inputs.tensors.size() && sizes.size() < 2; ++i) {
+    const Dims* shape = inputs.shape(i);
+    if (shape == nullptr || shape->size() != 1) continue;
+    if (!sizes.empty() && sizes.front() != element_count(*shape)) break;
+    sizes.push_back(element_count(*shape));
+  }
+  return sizes;
+}
+
+std::vector<double> convolution_parameters(const OperatorInputs& inputs) {
+  const Dims* weight = inputs.shape(1);
+  if (weight == nullptr || weight->size() < 3) return {};
+  std::vector<double> sizes = {element_count(*weight)};
+  const Dims* bias = inputs.shape(2);
+  if (bias != nullptr && bias->size() == 1) sizes.push_back(element_count(*bias));
+  return sizes;
+}
+
+/// addmm(bias, input, weight), linear(input, weight, bias), mm(input, weight).
+std::vector<double> product_parameters(std::string_view op, const OperatorInputs& inputs) {
+  const bool bias_first = contains(op, "addmm");
+  const Dims* weight = inputs.shape(bias_first ? 2 : 1);
+  const Dims* bias = bias_first ? inputs.shape(0) : inputs.shape(2);
+  if (weight == nullptr || weight->size() != 2) return {};
+  std::vector<double> sizes = {element_count(*weight)};
+  if (bias != nullptr && bias->size() == 1) sizes.push_back(element_count(*bias));
+  return sizes;
+}
+
+/// A second kernel of the same call of an operator. Products in a row are calls of their own, but
+/// for those inside a convolution (between Fourier transforms, after its indices).
+bool is_again(const KernelEditor& editor, TaskId kernel, TaskId before) {
+  const bool convolves = contains(editor.operator_of(kernel), "conv");
+  if (!convolves && editor.class_of(kernel) == KernelClass::gemm) return false;
+  const TaskGraph& graph = editor.graph();
+  const Work& one = graph.work(kernel);
+  const Work& other = graph.work(before);
+  return one.operator_name == other.operator_name && one.shapes == other.shapes &&
+         graph.names()[one.shapes].size() > 2;
+}
+
+}  // namespace
+
+std::vector<double> parameter_sizes(std::string_view operator_name, const OperatorInputs& inputs) {
+  if (contains(operator_name, "conv")) return convolution_parameters(inputs);
+  if (is_norm(operator_name)) return norm_parameters(inputs);
+  if (contains(operator_name, "embedding")) {
+    const Dims* table = inputs.shape(0);
+    if (table == nullptr || table->size() != 2) return {};
+    return {element_count(*table)};
+  }
+  const bool product = operator_name == "aten::addmm" || operator_name == "aten::mm" ||
+                       operator_name == "aten::linear" || operator_name == "aten::matmul";
+  return product ? product_parameters(operator_name, inputs) : std::vector<double>{};
+}
+
+std::vector<WeightUse> weight_uses(const KernelEditor& editor, std::span<const TaskId> forward) {
+  std::vector<WeightUse> uses;
+  std::size_t newest = 0;  // last kernel of the newest use: a call may launch several
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    const bool follows = !uses.empty() && newest + 1 == i;
+    if (follows && is_again(editor, forward[i], forward[newest])) {
+      newest = i;
+      continue;
+    }
+    std::vector<double> sizes =
+        parameter_sizes(editor.operator_of(forward[i]), editor.inputs_of(forward[i]));
+    if (sizes.empty()) continue;
+    uses.push_back({i, std::move(sizes)});
+    newest = i;
+  }
+  return uses;
+}
+
+}  // namespace foretrace::editing

@@ -1,0 +1,25 @@
+// Parameter tensors that forward operators read, by recorded shapes.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/editing/kernels/kernel_editor.h"
+
+namespace foretrace::editing {
+
+/// Parameter tensors that a forward operator reads: sizes in numbers. Empty for operators without.
+[[nodiscard]] std::vector<double> parameter_sizes(std::string_view operator_name,
+                                                  const OperatorInputs& inputs);
+
+/// The parameter tensors that one of some forward kernels reads.
+struct WeightUse {
+  std::size_t kernel = 0;  ///< index among the kernels
+  std::vector<double> sizes;
+};
+[[nodiscard]] std::vector<WeightUse> weight_uses(const KernelEditor& editor,
+                                                 std::span<const TaskId> forward);
+
+}  // namespace foretrace::editing
