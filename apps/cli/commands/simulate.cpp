@@ -88,8 +88,6 @@ Status check_scenario_options(const Options& options) {
 /// A recorded run as the workload: the what-if that spreads it, answered as `whatif` does.
 int run_trace_scenario(const Options& options, const Catalogue& catalogue,
                        const driver::TraceScenario& scenario) {
-  const auto cluster = find_cluster(catalogue, scenario.cluster);
-  if (!cluster.ok()) return app::failure(cluster.error());
   app::TraceOptions trace;
   trace.paths = {scenario.trace};
   if (const Status status = app::check_outputs(outputs_of(options), trace.paths); !status.ok()) {
@@ -106,8 +104,7 @@ int run_trace_scenario(const Options& options, const Catalogue& catalogue,
   auto baseline = driver::analyse(recording->graph(), replay->run, *run_options);
   if (!baseline.ok()) return app::failure(baseline.error());
   driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *baseline);
-  const auto stack =
-      driver::spread_stack(*recording, scenario.settings, *cluster, scenario.cluster);
+  const auto stack = driver::spread_stack(*recording, catalogue, scenario);
   if (!stack.ok()) return app::failure(stack.error());
   auto prediction = driver::predict(*recording, *stack, *run_options, &*replay);
   if (!prediction.ok()) return app::failure(prediction.error());

@@ -132,4 +132,11 @@ Result<std::vector<WhatIf>> spread_stack(const Recording& recording, const std::
   return check_stack(specs);
 }
 
+Result<std::vector<WhatIf>> spread_stack(const Recording& recording, const Catalogue& catalogue,
+                                         const TraceScenario& scenario) {
+  const auto cluster = find_cluster(catalogue, scenario.cluster);
+  if (!cluster.ok()) return cluster.error();
+  return spread_stack(recording, scenario.settings, *cluster, scenario.cluster);
+}
+
 }  // namespace foretrace::driver

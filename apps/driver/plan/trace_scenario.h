@@ -33,5 +33,9 @@ struct TraceScenario {
                                                        const std::string& settings,
                                                        const Cluster& cluster,
                                                        const std::string& cluster_name);
+/// The same as the scenario has it. Error: no such cluster.
+[[nodiscard]] Result<std::vector<WhatIf>> spread_stack(const Recording& recording,
+                                                       const Catalogue& catalogue,
+                                                       const TraceScenario& scenario);
 
 }  // namespace foretrace::driver

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "apps/driver/sweep/space/sweep.h"
-#include "models/networks/cluster.h"
 
 namespace foretrace::sweeping {
 namespace {
@@ -133,10 +132,7 @@ Result<TraceQuestion> read_question(const ConfigValue& document, const std::stri
 Status complete_stack(const driver::Recording& recording, const Catalogue& catalogue,
                       TraceQuestion& question) {
   if (!question.scenario.has_value()) return ok_status();
-  const driver::TraceScenario& scenario = *question.scenario;
-  const auto cluster = find_cluster(catalogue, scenario.cluster);
-  if (!cluster.ok()) return cluster.error();
-  const auto stack = driver::spread_stack(recording, scenario.settings, *cluster, scenario.cluster);
+  const auto stack = driver::spread_stack(recording, catalogue, *question.scenario);
   if (!stack.ok()) return stack.error();
   set_stack(*stack, question);
   return ok_status();

@@ -105,6 +105,12 @@ Value table_value(const TableResult& result) {
   return Value::object(std::move(members));
 }
 
+/// Some predictions are single figures: of schedulers, of pairs on one device.
+bool has_range(const TableResult& result) {
+  return std::any_of(result.points.begin(), result.points.end(),
+                     [](const TablePoint& point) { return point.low < point.high; });
+}
+
 Table errors_table(const TablesReport& report) {
   Table table{.name = "tables",
               .columns = {{"table", "table"},
@@ -123,7 +129,7 @@ Table errors_table(const TablesReport& report) {
                       bias_value(errors.bias, is_share),
                       Value::plain(errors.rank_correlation)
                           .as(fmt::format("{:.3f}", errors.rank_correlation)),
-                      Value::share(errors.covered)}};
+                      has_range(result) ? Value::share(errors.covered) : Value::none("-")}};
     if (const Groups groups = groups_of(result); groups.size() > 1) {
       row.below.push_back(
           {.cells = {Value::words(fmt::format("by group ({})", groups.size())), Value{},
