@@ -97,7 +97,7 @@ set(table
   "apps/driver/predictor         | sim/core sim/graph sim/result sim/engine/release sim/engine/pull models/catalogue models/program apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/plan"
   "apps/driver/sweep/space       | sim/core sim/graph trace/inputs models/catalogue models/program apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/plan"
   "apps/driver/sweep/methods     | sim/core sim/graph trace/inputs models/catalogue models/program apps/driver apps/driver/plan apps/driver/sweep/space"
-  "apps/driver/sweep             | sim/core sim/graph trace/inputs models/catalogue models/networks models/program apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/plan apps/driver/sweep/space apps/driver/sweep/methods"
+  "apps/driver/sweep             | sim/core sim/graph trace/inputs models/catalogue models/program apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/plan apps/driver/sweep/space apps/driver/sweep/methods"
   "apps/driver/scheduler/model   | sim/core"
   "apps/driver/scheduler/solver  | sim/core"
   "apps/driver/scheduler/placements | sim/core apps/driver/scheduler/model"
