@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #define FORETRACE_ALWAYS_INLINE inline __attribute__((always_inline))
+#define FORETRACE_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace foretrace::engine {
 
@@ -18,6 +20,16 @@ inline constexpr std::size_t variants_per_pass = 8;
 struct alignas(64) VariantRow {
   std::array<std::int64_t, variants_per_pass> variant;
 };
+
+/// step(0), ..., step(N - 1), unrolled whatever the optimization level: registers in an array stay
+/// registers only where every index is a constant.
+template <std::size_t N, typename Step>
+FORETRACE_ALWAYS_INLINE void unrolled(const Step& step) {
+  if constexpr (N > 0) {
+    unrolled<N - 1>(step);
+    step(std::integral_constant<std::size_t, N - 1>{});
+  }
+}
 
 /// N numbers in one register; N is what the instruction set holds.
 template <std::size_t N>
@@ -47,39 +59,41 @@ struct VariantValues {
   Signed part[parts];  // NOLINT(modernize-avoid-c-arrays): std::array drops vector attributes
 
   FORETRACE_ALWAYS_INLINE void load(const VariantRow& row) {
-    std::memcpy(&part[0], &row, sizeof row);
+    unrolled<parts>([&](auto i) FORETRACE_INLINE_LAMBDA {
+      std::memcpy(&part[i], &row.variant[i * N], sizeof part[i]);
+    });
   }
   FORETRACE_ALWAYS_INLINE void store(VariantRow& row) const {
-    std::memcpy(&row, &part[0], sizeof row);
+    unrolled<parts>([&](auto i) FORETRACE_INLINE_LAMBDA {
+      std::memcpy(&row.variant[i * N], &part[i], sizeof part[i]);
+    });
   }
   /// Adds wrap like add_ns.
   FORETRACE_ALWAYS_INLINE void add(const VariantValues& other) {
-    for (std::size_t i = 0; i < parts; ++i) {
+    unrolled<parts>([&](auto i) FORETRACE_INLINE_LAMBDA {
       part[i] = reinterpret_cast<Signed>(reinterpret_cast<Unsigned>(part[i]) +
                                          reinterpret_cast<Unsigned>(other.part[i]));
-    }
+    });
   }
   FORETRACE_ALWAYS_INLINE void add(std::int64_t same) {
-    for (auto& p : part) {
-      p = reinterpret_cast<Signed>(reinterpret_cast<Unsigned>(p) +
-                                   static_cast<std::uint64_t>(same));
-    }
+    unrolled<parts>([&](auto i) FORETRACE_INLINE_LAMBDA {
+      part[i] = reinterpret_cast<Signed>(reinterpret_cast<Unsigned>(part[i]) +
+                                         static_cast<std::uint64_t>(same));
+    });
   }
   FORETRACE_ALWAYS_INLINE void raise_to(const VariantValues& other) {
-    for (std::size_t i = 0; i < parts; ++i) {
+    unrolled<parts>([&](auto i) FORETRACE_INLINE_LAMBDA {
       part[i] = part[i] > other.part[i] ? part[i] : other.part[i];
-    }
+    });
   }
   /// Rows of two packed 32-bit numbers: the first (low) and the second of each, sign-extended.
   FORETRACE_ALWAYS_INLINE void keep_low() {
-    for (auto& p : part) {
-      p = reinterpret_cast<Signed>(reinterpret_cast<Unsigned>(p) << 32) >> 32;
-    }
+    unrolled<parts>([&](auto i) FORETRACE_INLINE_LAMBDA {
+      part[i] = reinterpret_cast<Signed>(reinterpret_cast<Unsigned>(part[i]) << 32) >> 32;
+    });
   }
   FORETRACE_ALWAYS_INLINE void keep_high() {
-    for (auto& p : part) {
-      p = p >> 32;
-    }
+    unrolled<parts>([&](auto i) FORETRACE_INLINE_LAMBDA { part[i] = part[i] >> 32; });
   }
 };
 static_assert(std::endian::native == std::endian::little, "packed lags put the first in low bits");
@@ -98,11 +112,11 @@ FORETRACE_ALWAYS_INLINE void exchange(typename Register<N>::Signed& a,
 template <std::size_t N, std::size_t S>
 FORETRACE_ALWAYS_INLINE void exchange_all(typename Register<N>::Signed* rows) {
   if constexpr (S < N) {
-    for (std::size_t i = 0; i < N; ++i) {
-      if ((i & S) == 0) {
+    unrolled<N>([&](auto i) FORETRACE_INLINE_LAMBDA {
+      if constexpr ((i & S) == 0) {
         exchange<N, S>(rows[i], rows[i + S], std::make_index_sequence<N>{});
       }
-    }
+    });
     exchange_all<N, 2 * S>(rows);
   }
 }
@@ -112,13 +126,11 @@ template <std::size_t N>
 FORETRACE_ALWAYS_INLINE void transpose_tile(const std::array<const void*, N>& in,
                                             const std::array<void*, N>& out) {
   typename Register<N>::Signed rows[N];  // NOLINT(modernize-avoid-c-arrays)
-  for (std::size_t i = 0; i < N; ++i) {
-    std::memcpy(&rows[i], in[i], sizeof rows[i]);
-  }
+  unrolled<N>([&](auto i)
+                  FORETRACE_INLINE_LAMBDA { std::memcpy(&rows[i], in[i], sizeof rows[i]); });
   exchange_all<N, 1>(&rows[0]);
-  for (std::size_t i = 0; i < N; ++i) {
-    std::memcpy(out[i], &rows[i], sizeof rows[i]);
-  }
+  unrolled<N>([&](auto i)
+                  FORETRACE_INLINE_LAMBDA { std::memcpy(out[i], &rows[i], sizeof rows[i]); });
 }
 
 /// rows[i].variant[v] = columns[v][i] for i < count; numbers of 8 bytes.
@@ -128,15 +140,15 @@ FORETRACE_ALWAYS_INLINE void interleave(const std::array<const T*, variants_per_
   static_assert(sizeof(T) == sizeof(std::int64_t));
   std::size_t i = 0;
   for (; i + N <= count; i += N) {
-    for (std::size_t v = 0; v < variants_per_pass; v += N) {
+    unrolled<variants_per_pass / N>([&](auto part) FORETRACE_INLINE_LAMBDA {
       std::array<const void*, N> in;
       std::array<void*, N> out;
-      for (std::size_t k = 0; k < N; ++k) {
-        in[k] = columns[v + k] + first + i;
-        out[k] = &rows[i + k].variant[v];
-      }
+      unrolled<N>([&](auto k) FORETRACE_INLINE_LAMBDA {
+        in[k] = columns[part * N + k] + first + i;
+        out[k] = &rows[i + k].variant[part * N];
+      });
       transpose_tile<N>(in, out);
-    }
+    });
   }
   for (; i < count; ++i) {
     for (std::size_t v = 0; v < variants_per_pass; ++v) {
@@ -152,15 +164,15 @@ FORETRACE_ALWAYS_INLINE void separate(const VariantRow* rows, std::size_t count,
                                       std::size_t first) {
   std::size_t i = 0;
   for (; i + N <= count; i += N) {
-    for (std::size_t v = 0; v < variants_per_pass; v += N) {
+    unrolled<variants_per_pass / N>([&](auto part) FORETRACE_INLINE_LAMBDA {
       std::array<const void*, N> in;
       std::array<void*, N> out;
-      for (std::size_t k = 0; k < N; ++k) {
-        in[k] = &rows[i + k].variant[v];
-        out[k] = columns[v + k] + first + i;
-      }
+      unrolled<N>([&](auto k) FORETRACE_INLINE_LAMBDA {
+        in[k] = &rows[i + k].variant[part * N];
+        out[k] = columns[part * N + k] + first + i;
+      });
       transpose_tile<N>(in, out);
-    }
+    });
   }
   for (; i < count; ++i) {
     for (std::size_t v = 0; v < variants_per_pass; ++v) {
