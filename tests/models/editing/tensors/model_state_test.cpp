@@ -139,7 +139,8 @@ TEST_CASE("model_state: where ranks reduce-scatter, each keeps a share of what a
   const auto all =
       notes_of(graph, async_checkpoint, {{"storage", "1 GB/s"}, {"bytes", "12"}, {"ranks", "all"}});
   CHECK(all.find("saves of 9.0 MB, 0.8 M on each rank of 3.0 M parameters") != std::string::npos);
-  CHECK(notes_of(graph, optimizer_offload, {}).find("8 updates of 0.8 M parameters") == 0);
+  CHECK(notes_of(graph, optimizer_offload, {}).find("8 updates of 0.8 M on each rank of 3.0 M ") ==
+        0);
 }
 
 TEST_CASE("model_state: exchanges of untold type are of 2 bytes if that is what a pass reads") {
