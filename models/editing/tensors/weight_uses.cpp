@@ -42,9 +42,15 @@ std::vector<double> product_parameters(std::string_view op, const OperatorInputs
   return sizes;
 }
 
+bool looks_up(std::string_view op) {
+  return op == "aten::embedding" || op == "aten::embedding_bag" || op == "aten::_embedding_bag";
+}
+
 /// A second kernel of the same call of an operator. Products in a row are calls of their own, but
-/// for those inside a convolution (between Fourier transforms, after its indices).
+/// for those inside a convolution (between Fourier transforms, after its indices). So are lookups,
+/// of one kernel each.
 bool is_again(const KernelEditor& editor, TaskId kernel, TaskId before) {
+  if (looks_up(editor.operator_of(kernel))) return false;
   const bool convolves = contains(editor.operator_of(kernel), "conv");
   if (!convolves && editor.class_of(kernel) == KernelClass::gemm) return false;
   const TaskGraph& graph = editor.graph();
