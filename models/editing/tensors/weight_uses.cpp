@@ -93,4 +93,29 @@ std::vector<WeightUse> weight_uses(const KernelEditor& editor, std::span<const T
   return uses;
 }
 
+FusedTables fused_tables(const KernelEditor& editor, std::span<const TaskId> forward) {
+  constexpr double fp32_bytes = 4;
+  FusedTables tables;
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    const std::string_view op = editor.operator_of(forward[i]);
+    if (!contains(op, "split_embedding_codegen_lookup")) continue;
+    if (i > 0 && is_again(editor, forward[i], forward[i - 1])) continue;
+    // Weights on the device, and in managed memory: each one long row of numbers.
+    const OperatorInputs inputs = editor.inputs_of(forward[i]);
+    double numbers = 0;
+    for (const std::size_t input : {0U, 1U}) {
+      const Dims* shape = inputs.shape(input);
+      if (shape != nullptr && shape->size() == 1) numbers += element_count(*shape);
+    }
+    // By rows Adagrad keeps a number for each of them: next to nothing.
+    const double states = contains(op, "rowwise")   ? 0
+                          : contains(op, "adagrad") ? 1
+                          : contains(op, "adam")    ? 2
+                                                    : 0;
+    tables.numbers += numbers;
+    tables.state_bytes += states * fp32_bytes * numbers;
+  }
+  return tables;
+}
+
 }  // namespace foretrace::editing

@@ -78,9 +78,8 @@ Sections shared_device(const SharedDevice& answer) {
       "alone gets done. Time slices: who wants the device while the other has it waits. MPS: "
       "kernels run beside each other as far as the device has room for the blocks of both. MIG "
       "halves: each runs as --apply mig_slice has it, on the largest profile of which two fit (3 "
-      "of 7 slices where "
-      "the product's multiprocessors are not known). "
-      "Hosts are taken to have cores of their own");
+      "of 7 slices where the product's multiprocessors are not known). Hosts are taken to have "
+      "cores of their own");
   if (!answer.without_mig.empty()) section.note(answer.without_mig);
   section.note(fmt::format(
       "No range is given. On the pairs of training jobs that Gavel measured under MPS the same "
