@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "apps/driver/plan/calculon_execution.h"
-#include "apps/driver/plan/job_figures.h"
+#include "apps/driver/plan/complete_scenario.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/params.h"
 
@@ -195,29 +194,11 @@ Result<Precisions> precisions_of(std::string_view name) {
                            did_you_mean(name, precision_names), fmt::join(precision_names, ", "))};
 }
 
-std::shared_ptr<const ModelSpec> padded_model(const std::shared_ptr<const ModelSpec>& model,
-                                              const Framework& framework, std::uint32_t tensor) {
-  const double multiple = framework.vocabulary_multiple * tensor;
-  const double vocabulary = model->transformer.vocabulary;
-  if (!(framework.vocabulary_multiple > 1) || std::fmod(vocabulary, multiple) == 0) return model;
-  ModelSpec padded = *model;
-  padded.transformer.vocabulary = std::ceil(vocabulary / multiple) * multiple;
-  return std::make_shared<const ModelSpec>(std::move(padded));
-}
-
 Result<Scenario> complete_scenario(Scenario scenario) {
-  if (scenario.job.schedule == nullptr) {
-    const auto standard = find_schedule("1f1b");
-    if (!standard.ok()) return standard.error();
-    scenario.job.schedule = *standard;
+  ScenarioCompletion completion;
+  if (Status status = completion.complete(scenario); !status.ok()) {
+    return std::move(status).error();
   }
-  Job& job = scenario.job;
-  scenario.model = padded_model(scenario.model, *scenario.framework, job.plan.tensor);
-  job.model = &scenario.model->transformer;
-  job.cluster = scenario.cluster.get();
-  job.framework = scenario.framework.get();
-  if (Status status = check_job(job); !status.ok()) return std::move(status).error();
-  if (Status status = check_amounts(job); !status.ok()) return std::move(status).error();
   return scenario;
 }
 

@@ -60,13 +60,8 @@ struct ScenarioParts {
 [[nodiscard]] Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& document,
                                            const std::string& where, ScenarioParts& parts);
 
-/// The model with a vocabulary that every tensor rank has whole tiles of, where the framework pads
-/// it; the same model where nothing is to be padded.
-[[nodiscard]] std::shared_ptr<const ModelSpec> padded_model(
-    const std::shared_ptr<const ModelSpec>& model, const Framework& framework,
-    std::uint32_t tensor);
-
-/// Vocabulary padded and pointers set: what a table reader calls after it filled in the parts.
+/// Vocabulary padded, pointers set, plan and amounts checked: what a table reader calls after it
+/// filled in the parts. For many scenarios in a row: ScenarioCompletion.
 [[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);
 
 /// "fp16", "bf16", "fp32", "tf32", "fp8".

@@ -173,23 +173,8 @@ Result<const driver::Scenario*> ScenarioPoints::at(std::span<const double> where
     }
     named_model_ = now_.model;
   }
-  if (Status status = complete(); !status.ok()) return std::move(status).error();
+  if (Status status = completion_.complete(now_); !status.ok()) return std::move(status).error();
   return &now_;
-}
-
-/// As complete_scenario(), with models that were padded before.
-Status ScenarioPoints::complete() {
-  Job& job = now_.job;
-  const Padding padding{now_.model.get(), now_.framework->vocabulary_multiple * job.plan.tensor};
-  auto& padded = padded_[padding];
-  if (padded == nullptr) {
-    padded = driver::padded_model(now_.model, *now_.framework, job.plan.tensor);
-  }
-  now_.model = padded;
-  job.model = &now_.model->transformer;
-  job.cluster = now_.cluster.get();
-  job.framework = now_.framework.get();
-  return check_job(job);
 }
 
 }  // namespace foretrace::sweeping

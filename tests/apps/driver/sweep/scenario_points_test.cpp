@@ -90,6 +90,19 @@ TEST_CASE(
                true);
 }
 
+TEST_CASE("sweep: a step of months is a reason of its point, as it is a mistake of its scenario") {
+  const CataloguePtr catalogue = test::shipped();
+  const Sweep sweep = plans(R"({"pointer": "/batch/global", "values": [64, 16384, 163840000]},
+                               {"pointer": "/batch/micro", "values": [1, 5000]},
+                               {"pointer": "/recompute", "values": ["none", "full"]})");
+  check_points(sweep, true);
+  ScenarioPoints points(sweep, *catalogue);
+  const auto months = points.at(std::vector<double>{2, 1, 0});
+  REQUIRE_FALSE(months.ok());
+  CHECK(months.error().message.find("/batch/global: got a step of ") == 0);
+  CHECK(points.at(std::vector<double>{0, 0, 0}).ok());
+}
+
 TEST_CASE("sweep: what a constraint cuts is exactly what it does not want, point by point") {
   const Sweep sweep =
       plans(std::string(grid_axes) + R"(,
