@@ -228,6 +228,41 @@ TEST_CASE("scenario: with jitter every rank is simulated, and groups wait for th
         some.step_ns);
 }
 
+TEST_CASE("scenario: with jitter parts sum to the step, and one rank waits for no other") {
+  // Seeds that make the only rank faster, and slower, than it is without.
+  bool was_faster = false;
+  bool was_slower = false;
+  for (const int seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    CAPTURE(seed);
+    const auto scenario = parse_scenario(*foretrace::test::shipped(),
+                                         fmt::format(R"({{"schema": "foretrace.scenario/1",
+            "workload": {{"model": "gpt2_small", "sequence": 1024}}, "cluster": "dgx_a100",
+            "framework": "megatron_2022", "batch": {{"global": 1}},
+            "jitter": {{"ranks": 0.1, "passes": 0, "seed": {}}}}})",
+                                                     seed),
+                                         "s.json");
+    REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+    const auto answer = answer_scenario(*scenario);
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    was_faster = was_faster || answer->step_ns < answer->alike_ns;
+    was_slower = was_slower || answer->step_ns > answer->alike_ns;
+    const auto page = foretrace::report::scenario_page({*scenario, *answer, ""});
+    CHECK(foretrace::report::text_of(page).find("waiting for slower ranks") == std::string::npos);
+    const auto json = foretrace::parse_config_document(foretrace::report::json_of(page), "answer",
+                                                       "foretrace.result/1");
+    REQUIRE_MESSAGE(json.ok(), json.error().message);
+    const auto* parts = json->find("predicted")->find("breakdown");
+    double sum = 0;
+    for (const auto& part : parts->items) {
+      CHECK(std::stod(part.text) >= 0);
+      sum += std::stod(part.text);
+    }
+    CHECK(sum == static_cast<double>(answer->step_ns));
+  }
+  CHECK(was_faster);
+  CHECK(was_slower);
+}
+
 TEST_CASE("scenario: mistakes of jitter have their place, and other commands refuse it") {
   const auto mistake = [](const std::string& jitter) {
     return error_with("\"recompute\"", "\"jitter\": " + jitter + ", \"recompute\"");
