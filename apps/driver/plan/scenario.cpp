@@ -9,6 +9,7 @@
 
 #include "apps/driver/plan/calculon_execution.h"
 #include "apps/driver/plan/complete_scenario.h"
+#include "apps/driver/plan/scenario_files.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/params.h"
 
@@ -139,8 +140,9 @@ void read_execution(ConfigFields& fields, const Names& names, Job& job) {
   }
 }
 
-Result<Scenario> scenario_from(const Catalogue& catalogue, const ConfigValue& root,
+Result<Scenario> scenario_from(const Catalogue& catalogue, ConfigValue root,
                                const std::string& path) {
+  place_files_of(path, root);
   ScenarioParts parts;
   auto scenario = scenario_of(catalogue, root, path, parts);
   if (!scenario.ok()) return scenario;
@@ -208,7 +210,7 @@ Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view tex
                                 const std::string& where) {
   auto root = parse_config_document(text, where, scenario_schema);
   if (!root) return std::move(root).error();
-  return scenario_from(catalogue, *root, where);
+  return scenario_from(catalogue, *std::move(root), where);
 }
 
 Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path) {
@@ -223,7 +225,7 @@ Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& pa
 Result<Scenario> read_simulated_scenario(const Catalogue& catalogue, const std::string& path) {
   auto root = read_config(path, scenario_schema);
   if (!root) return std::move(root).error();
-  return scenario_from(catalogue, *root, path);
+  return scenario_from(catalogue, *std::move(root), path);
 }
 
 }  // namespace foretrace::driver
