@@ -20,7 +20,6 @@ constexpr double most_ranks = 1e6;
 constexpr double most_tokens = 1e8;
 // With more a rank a few deviations from the mean would take no time at all.
 constexpr double most_jitter = 0.2;
-constexpr double most_seed = 1e15;
 constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gradients",
                                                        "parameters"};
 constexpr std::array<std::string_view, 3> context_kinds = {"ring", "all_gather", "all_to_all"};
@@ -123,8 +122,8 @@ void read_jitter(ConfigFields& fields, std::optional<Jitter>& jitter) {
   Jitter read;
   read.ranks = optional_within(inner, "ranks", ParamType::number, most_jitter, read.ranks);
   read.passes = optional_within(inner, "passes", ParamType::number, most_jitter, read.passes);
-  read.seed =
-      static_cast<std::uint64_t>(optional_within(inner, "seed", ParamType::integer, most_seed, 1));
+  read.seed = static_cast<std::uint64_t>(
+      optional_within(inner, "seed", ParamType::integer, largest_seed, 1));
   fields.take(inner.finish());
   jitter = read;
 }
@@ -213,8 +212,8 @@ Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view tex
   return scenario_from(catalogue, *std::move(root), where);
 }
 
-Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path) {
-  auto scenario = read_simulated_scenario(catalogue, path);
+Result<Scenario> read_scenario_of_alike_ranks(const Catalogue& catalogue, const std::string& path) {
+  auto scenario = read_scenario(catalogue, path);
   if (!scenario.ok()) return scenario;
   if (const Status alike = check_ranks_alike(*scenario); !alike) {
     return Error(alike.error()).with_context(path);
@@ -222,7 +221,7 @@ Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& pa
   return scenario;
 }
 
-Result<Scenario> read_simulated_scenario(const Catalogue& catalogue, const std::string& path) {
+Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path) {
   auto root = read_config(path, scenario_schema);
   if (!root) return std::move(root).error();
   return scenario_from(catalogue, *std::move(root), path);

@@ -17,7 +17,7 @@
 using foretrace::driver::answer_scenario;
 using foretrace::driver::is_scenario_file;
 using foretrace::driver::parse_scenario;
-using foretrace::driver::read_scenario;
+using foretrace::driver::read_scenario_of_alike_ranks;
 
 namespace {
 
@@ -141,7 +141,8 @@ TEST_CASE("scenario: the shipped ones read and are answered") {
        std::filesystem::directory_iterator(FORETRACE_SOURCE_DIR "/configs/scenarios")) {
     CAPTURE(file.path().string());
     REQUIRE(is_scenario_file(file.path().string()));
-    const auto scenario = read_scenario(*foretrace::test::shipped(), file.path().string());
+    const auto scenario =
+        read_scenario_of_alike_ranks(*foretrace::test::shipped(), file.path().string());
     REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
     const auto answer = answer_scenario(*scenario);
     REQUIRE_MESSAGE(answer.ok(), answer.error().message);
@@ -278,8 +279,8 @@ TEST_CASE("scenario: mistakes of jitter have their place, and other commands ref
   std::string text = gpt;
   text.replace(text.find("\"recompute\""), 0, R"("jitter": {"ranks": 0.01}, )");
   std::ofstream(path) << text;
-  CHECK(foretrace::driver::read_simulated_scenario(*foretrace::test::shipped(), path).ok());
-  const auto strict = read_scenario(*foretrace::test::shipped(), path);
+  CHECK(foretrace::driver::read_scenario(*foretrace::test::shipped(), path).ok());
+  const auto strict = read_scenario_of_alike_ranks(*foretrace::test::shipped(), path);
   REQUIRE_FALSE(strict.ok());
   CHECK(strict.error().message ==
         path + ": /jitter: got ranks that differ, expected none: only simulate takes them");
