@@ -202,6 +202,7 @@ TEST_CASE("expert: tokens of the whole group reach the experts of a rank") {
   TransformerSpec spec = mixture();
   spec.experts.count = 256;
   spec.experts.top_k = 8;
+  spec.experts.load_exponent = 0;
   ParallelPlan plan;
   plan.data = plan.expert = 64;
   BatchShape batch;
