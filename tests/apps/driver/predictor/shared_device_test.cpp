@@ -172,7 +172,7 @@ TEST_CASE(
     REQUIRE_MESSAGE(told.code == 0, told.err);
     const std::string page = told.out.substr(0, told.out.find("No range is given"));
     CHECK(page.find("MPS") == std::string::npos);
-    CHECK(page.find("Side by side: kernels run") != std::string::npos);
+    CHECK(page.find("Side by side: kernels") != std::string::npos);
     const test::Ran document = test::run_program("corun --json " + paths);
     CHECK(document.out.find("\"sharing\": \"MPS\"") != std::string::npos);
   }
