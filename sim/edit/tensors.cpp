@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -79,8 +80,13 @@ void TensorEditor::add(Tensor part, double bytes, std::string_view operator_name
 
 std::string TensorEditor::note() const {
   if (edited_ == 0) return {};
-  return fmt::format("; {} recorded tensor{} {:.1f} MiB -> {:.1f} MiB, all steps together", edited_,
-                     edited_ == 1 ? "" : "s", before_ / 0x1p20, after_ / 0x1p20);
+  const std::vector<Tensor>& all = editor_.graph().context().tensors;
+  const bool recorded = std::any_of(all.begin(), all.end(), [](const Tensor& tensor) {
+    return tensor.provenance == Provenance::measured;
+  });
+  return fmt::format("; {} {}tensor{} {:.1f} MiB -> {:.1f} MiB, all steps together", edited_,
+                     recorded ? "recorded " : "", edited_ == 1 ? "" : "s", before_ / 0x1p20,
+                     after_ / 0x1p20);
 }
 
 }  // namespace foretrace

@@ -16,6 +16,19 @@ std::string_view to_string(Sharing sharing) {
   return "?";
 }
 
+namespace {
+
+/// Of products known by name only, too; false where nothing is known.
+bool is_of_nvidia(const std::string& name, const CataloguePtr& catalogue) {
+  const std::string_view maker = "NVIDIA ";
+  if (name.starts_with(maker)) return true;
+  if (catalogue == nullptr || name.empty()) return false;
+  const auto found = catalogue->accelerator(name);
+  return found.ok() && (*found)->product.starts_with(maker);
+}
+
+}  // namespace
+
 Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
                                    const std::string& accelerator,
                                    const PredictorOptions& options) {
@@ -39,6 +52,7 @@ Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
                       .accelerator = accelerator.empty() ? recorded[0] : accelerator,
                       .ways = {},
                       .doubts = {first->doubts(), second->doubts()}};
+  answer.has_mps = is_of_nvidia(answer.accelerator, options.catalogue);
   for (std::size_t i = 0; i < 2; ++i) {
     auto alone = (i == 0 ? *first : *second).predict(placement);
     if (!alone.ok()) return std::move(alone).error();

@@ -30,6 +30,7 @@ struct SharedDevice {
   std::vector<SharedWay> ways;                       ///< most work first of those that fit
   std::array<std::vector<std::string>, 2> doubts{};  ///< of the recordings, a sentence each
   std::string without_mig{};                         ///< why no way is by MIG; empty: one is
+  bool has_mps = false;  ///< NVIDIA's service that runs kernels of several processes side by side
   [[nodiscard]] bool fits() const { return !ways.empty() && ways.front().runs.fits; }
 };
 

@@ -39,6 +39,7 @@ std::string_view fate_name(PrecisionFate fate, const PrecisionChoice& choice) {
       return choice.tf32 ? "already TF32 or 16 bit" : "already 16 bit";
     case PrecisionFate::not_float: return "not floating point";
     case PrecisionFate::keeps_fp32: return "kept in fp32 by autocast";
+    case PrecisionFate::explicit_fp32: return "cast to fp32 by the program";
     case PrecisionFate::no_product: return "no products";
     case PrecisionFate::update: return "optimizer updates";
     case PrecisionFate::fp64: return "fp64";

@@ -38,12 +38,13 @@ enum class PrecisionFate : std::uint8_t {
   already_low,
   not_float,
   keeps_fp32,
+  explicit_fp32,  ///< by its inputs, where the recording is in 16 bit already
   no_product,
   update,
   fp64,
   other
 };
-inline constexpr std::size_t precision_fate_count = 8;
+inline constexpr std::size_t precision_fate_count = 9;
 /// In words, as shares of the device time; `already_low` names the type that is already there.
 [[nodiscard]] std::string_view fate_name(PrecisionFate fate, const PrecisionChoice& choice);
 

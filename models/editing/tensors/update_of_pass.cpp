@@ -38,12 +38,15 @@ std::vector<UpdateOfPass> updates_of_passes(const KernelEditor& editor,
   return updates;
 }
 
+bool records_update(const KernelEditor& editor) {
+  return std::any_of(editor.kernels().begin(), editor.kernels().end(),
+                     [&](TaskId kernel) { return editor.graph().phase(kernel) == Phase::update; });
+}
+
 std::vector<bool> followed_by_update(const KernelEditor& editor,
                                      const std::vector<TrainingPass>& passes) {
   const std::vector<UpdateOfPass> updates = updates_of_passes(editor, passes);
-  const bool recorded =
-      std::any_of(editor.kernels().begin(), editor.kernels().end(),
-                  [&](TaskId kernel) { return editor.graph().phase(kernel) == Phase::update; });
+  const bool recorded = records_update(editor);
   std::vector<bool> followed;
   for (const UpdateOfPass& update : updates) {
     followed.push_back(!recorded || update.next == none<TaskId> || !update.kernels.empty());

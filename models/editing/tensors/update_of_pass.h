@@ -19,6 +19,9 @@ struct UpdateOfPass {
 [[nodiscard]] std::vector<UpdateOfPass> updates_of_passes(const KernelEditor& editor,
                                                           const std::vector<TrainingPass>& passes);
 
+/// True if any update kernel is recorded.
+[[nodiscard]] bool records_update(const KernelEditor& editor);
+
 /// Per pass: whether it has an update. Gradients of a pass without one are added up with the next
 /// pass's (gradient accumulation). True of the last pass of a device, and of all where no update is
 /// recorded.

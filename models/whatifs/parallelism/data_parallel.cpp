@@ -25,6 +25,9 @@ namespace {
 /// The first bucket is small, so that communication begins early (reducer.hpp,
 /// kDefaultFirstBucketBytes).
 constexpr double first_bucket_bytes = 1U << 20U;
+/// Fewer are told as 0.0 M: without an update they are parameters of a layer under test.
+constexpr double least_gradients = 50'000;
+
 struct Bucket {
   std::vector<double> numbers;  // of its gradients
   double bytes = 0;
@@ -38,7 +41,8 @@ class Spreader {
         graph_(editor.graph()),
         cluster_(cluster),
         options_(options),
-        network_(editor, cluster) {}
+        network_(editor, cluster),
+        updates_(records_update(editor)) {}
 
   Result<SpreadData> run() {
     const std::vector<TrainingPass> passes = find_passes(editor_);
@@ -77,6 +81,13 @@ class Spreader {
       return Error{ErrorCode::missing_cost,
                    "the trace does not say how large the gradients are, expected recorded shapes "
                    "or parameters=N"};
+    }
+    if (!updates_ && options_.parameters == 0 && gradients.numbers() < least_gradients) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("no gradients to exchange: no update was recorded, and a backward "
+                               "pass has {:.0f} gradients, expected a training step or "
+                               "parameters=N",
+                               gradients.numbers())};
     }
     numbers_ = gradients.numbers() * options_.shrink;
     counted_ = gradients.counted;
@@ -178,6 +189,7 @@ class Spreader {
   const Cluster& cluster_;
   const DataParallel& options_;
   NetworkCalls network_;
+  bool updates_ = false;
   double numbers_ = 0;
   std::string_view counted_;
   GradientPlaces places_ = GradientPlaces::weights;

@@ -38,10 +38,11 @@ std::string resize_rank_memory(Editor& editor, const RankMemory& memory) {
     tensors.resize(i, static_cast<double>(all[i].bytes) * share);
   }
   if (!(memory.buffer_bytes > 0) || buffers.empty()) return tensors.note();
+  const std::string resized = tensors.note();  // without the buffers, which are told apart
   for (const auto& [device, buffer] : buffers) {
     tensors.add(buffer, memory.buffer_bytes, "buffers of collectives");
   }
-  return tensors.note() + fmt::format("; buffers take {:.1f} MiB", memory.buffer_bytes / 0x1p20);
+  return resized + fmt::format("; buffers take {:.1f} MiB", memory.buffer_bytes / 0x1p20);
 }
 
 std::size_t scale_updates(KernelEditor& editor, double share) {

@@ -14,6 +14,7 @@
 #include "models/whatifs/precision/autocast_types.h"
 #include "models/whatifs/precision/loss_scaling.h"
 #include "models/whatifs/precision/precision_memory.h"
+#include "models/whatifs/precision/recorded_types.h"
 #include "sim/core/text.h"
 
 namespace foretrace::editing {
@@ -133,6 +134,10 @@ class PrecisionEditor {
     if (auto status = insert_casts(task, step); !status) return status;
     for (const TaskId writer : step.replaced) memory_.shrink_results(writer, 1);
     if (fate == PrecisionFate::changed && step.half == false) fate = PrecisionFate::keeps_fp32;
+    const bool would_cast = !choice_.autocast || recorded_types_.would_cast(task);
+    if (fate == PrecisionFate::changed && !to_fp8 && !would_cast) {
+      fate = PrecisionFate::explicit_fp32;
+    }
     time_by_fate_[static_cast<std::size_t>(fate)] += measured;
     if (fate != PrecisionFate::changed) return ok_status();
     const Precision to = to_fp8 ? Precision::fp8 : choice_.tf32 ? Precision::tf32 : choice_.half;
@@ -273,6 +278,7 @@ class PrecisionEditor {
   std::size_t casts_ = 0;
   bool follows_types_ = false;
   AutocastTypes types_;
+  RecordedTypes recorded_types_{editor_};
   std::size_t flow_casts_ = 0;
   std::int64_t flow_cast_ns_ = 0;
 };

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace foretrace::editing {
 namespace {
@@ -38,6 +40,60 @@ const Dims* shape_at(const OperatorInputs& inputs, int i) {
   return i < 0 ? nullptr : inputs.shape(static_cast<std::size_t>(i));
 }
 
+// "aten::baddbmm": leads with samples x heads.
+bool is_batched_product(std::string_view op) { return op.find("bmm") != std::string_view::npos; }
+
+// The index that looks up most rows of a table; aten::embedding hands its own to index_select as a
+// flat list.
+Dims largest_index(const KernelEditor& editor) {
+  Dims largest;
+  for (const TaskId kernel : editor.kernels()) {
+    const std::string_view op = editor.operator_of(kernel);
+    const bool is_select = op == "aten::index_select";
+    if (!in_forward(editor.graph(), kernel) || (!is_select && op != "aten::embedding")) continue;
+    const OperatorInputs inputs = editor.inputs_of(kernel);
+    const Dims* table = inputs.shape(0);
+    const Dims* index = inputs.shape(is_select ? 2 : 1);
+    if (table == nullptr || table->size() != 2 || index == nullptr || index->empty()) continue;
+    if (largest.empty() || count(*index) > count(largest)) largest = *index;
+  }
+  return largest;
+}
+
+struct Samples {
+  std::int64_t number = 0;  // 0: no activation has samples and positions apart
+  bool has_attention = false;
+};
+
+// Activations [samples, positions, ...] or [positions, samples, ...] of so many tokens. Scores of
+// attention, [..., positions, positions], tell which of the two it is.
+Samples samples_of(const KernelEditor& editor, std::int64_t tokens) {
+  Samples found;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> time;
+  std::set<std::int64_t> positions;
+  for (const TaskId kernel : editor.kernels()) {
+    found.has_attention = found.has_attention ||
+                          editor.class_of(kernel) == KernelClass::attention ||
+                          editor.operator_of(kernel).find("attention") != std::string_view::npos;
+    if (!in_forward(editor.graph(), kernel)) continue;
+    const bool is_batched = is_batched_product(editor.operator_of(kernel));
+    for (const auto& tensors : editor.inputs_of(kernel).tensors) {
+      for (const Dims& dims : tensors) {
+        if (dims.size() < 3 || dims[1] < 2) continue;  // [tokens, one head, ...]
+        if (dims.back() == dims[dims.size() - 2]) positions.insert(dims.back());
+        if (is_batched || count({dims[0], dims[1]}) != static_cast<double>(tokens)) continue;
+        time[{dims[0], dims[1]}] += editor.graph().duration_ns(kernel);
+      }
+    }
+  }
+  const auto best = std::max_element(
+      time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (best == time.end()) return found;
+  const auto [first, second] = best->first;
+  found.number = positions.contains(first) && !positions.contains(second) ? second : first;
+  return found;
+}
+
 }  // namespace
 
 BatchResizer::BatchResizer(const KernelEditor& editor, std::int64_t batch)
@@ -46,14 +102,32 @@ BatchResizer::BatchResizer(const KernelEditor& editor, std::int64_t batch)
   if (batch_ > 0) learn_shapes();
 }
 
-// Tensors of three and more dimensions are activations; two may be weights.
+// What an embedding looks up is samples x positions, or a flat list of tokens where attention tells
+// the samples apart by other means. Tables of positions have an index that all samples share.
 void BatchResizer::find_batch() {
+  const Dims index = largest_index(editor_);
+  if (index.size() == 2) {
+    batch_ = index.front();
+    return;
+  }
+  find_leading_dimension();
+  if (index.size() != 1) return;
+  const auto [samples, has_attention] = samples_of(editor_, index.front());
+  if (samples > 0) {
+    batch_ = samples;
+  } else if (has_attention && index.front() == batch_) {
+    tokens_ = batch_;
+  }
+}
+
+// Tensors of three and more dimensions are activations; two may be weights.
+void BatchResizer::find_leading_dimension() {
   std::map<std::int64_t, std::int64_t> time;
   std::map<std::int64_t, std::int64_t> flat_time;
   for (const TaskId kernel : editor_.kernels()) {
     if (!in_forward(editor_.graph(), kernel)) continue;
     const std::string_view op = editor_.operator_of(kernel);
-    if (op.find("bmm") != std::string_view::npos) continue;  // leads with batch x heads
+    if (is_batched_product(op)) continue;
     const Operands at = operands_of(op);
     const OperatorInputs inputs = editor_.inputs_of(kernel);
     const Dims* dims = at.activation < 0 ? inputs.shape(0) : shape_at(inputs, at.activation);

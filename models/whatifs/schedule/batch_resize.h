@@ -17,11 +17,15 @@ enum class Growth : std::uint8_t {
 
 class BatchResizer {
  public:
-  /// `batch` is the recorded batch size; 0: the leading dimension that most forward time has.
+  /// `batch` is the recorded batch size; 0: what an embedding's index leads
+  /// with, else the leading dimension that most forward time has.
   BatchResizer(const KernelEditor& editor, std::int64_t batch);
 
   /// 0 if no shape shows it.
-  [[nodiscard]] std::int64_t batch() const { return batch_; }
+  [[nodiscard]] std::int64_t batch() const { return tokens_ > 0 ? 0 : batch_; }
+  /// Leading dimension of activations that is a flat list of tokens, of samples of any length; 0:
+  /// it is none.
+  [[nodiscard]] std::int64_t tokens() const { return tokens_; }
 
   struct Resized {
     Growth growth = Growth::assumed;
@@ -33,13 +37,15 @@ class BatchResizer {
 
  private:
   void find_batch();
+  void find_leading_dimension();
   void learn_shapes();
   [[nodiscard]] bool holds_batch(const Dims& dims) const;
   [[nodiscard]] GemmShape resized_gemm(const GemmShape& shape, double factor, bool& grows) const;
   [[nodiscard]] double growing_share(TaskId kernel) const;
 
   const KernelEditor& editor_;
-  std::int64_t batch_ = 0;
+  std::int64_t batch_ = 0;  // what leads activations: samples, or tokens
+  std::int64_t tokens_ = 0;
   std::set<double> rows_;   // batch x positions, as products have it
   std::set<Dims> weights_;  // shapes of parameters, and of their gradients
 };

@@ -36,7 +36,9 @@ constexpr ParamInfo batch_param = {
     .type = ParamType::integer,
     .unit = "1",
     .default_text = "0",
-    .doc = "Recorded batch size; 0: the leading dimension with most forward time.",
+    .doc =
+        "Recorded batch size; 0: rows of an embedding's index, else the leading dimension with "
+        "most forward time.",
     .minimum = 0,
     .maximum = 1e9};
 
@@ -79,10 +81,14 @@ std::string note(const editing::KernelEditor& editor, const editing::BatchResize
   const std::int64_t all = time[0] + time[1] + time[2];
   const auto before = static_cast<double>(editor.sums().before_ns);
   const auto after = static_cast<double>(editor.sums().after_ns);
-  std::string text = resizer.batch() > 0
-                         ? fmt::format("batch {} -> {:g}: ", resizer.batch(),
-                                       static_cast<double>(resizer.batch()) * factor)
-                         : std::string("batch size not known from shapes: ");
+  std::string text = "batch size not known from shapes: ";
+  if (resizer.batch() > 0) {
+    text = fmt::format("batch {} -> {:g}: ", resizer.batch(),
+                       static_cast<double>(resizer.batch()) * factor);
+  } else if (resizer.tokens() > 0) {
+    text = fmt::format("batch size not known from shapes, which have {} tokens in one dimension: ",
+                       resizer.tokens());
+  }
   text += fmt::format(
       "{}; growth known from shapes for {:.0f} % of their time, taken as "
       "proportional for {:.0f} %, none for {:.0f} %",
@@ -129,8 +135,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {
-    "The batch is the leading dimension of activations, alone or times positions; it is the most "
-    "common one of the forward pass unless batch says otherwise.",
+    "The batch is the leading dimension of activations, alone or times positions; it is that of "
+    "the tokens that an embedding looks up, else the most common one of the forward pass, unless "
+    "batch says otherwise.",
     "Kernels without recorded shapes grow in proportion, but for their ramp-up.",
     "Host calls take what they took, but for labelled loading in the process, which makes as many "
     "samples as the batch has: a run bound by other host work gets more samples for the same time.",

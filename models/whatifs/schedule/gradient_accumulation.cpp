@@ -26,6 +26,7 @@
 #include "models/editing/kernels/loading_time.h"
 #include "models/editing/tensors/pass_copy.h"
 #include "models/editing/tensors/training_pass.h"
+#include "models/editing/tensors/update_of_pass.h"
 #include "models/editing/transfers/transfers.h"
 #include "models/whatifs/optimization.h"
 
@@ -222,7 +223,11 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   Accumulation accumulation(editor, *passes, steps);
   accumulation.run(params.boolean(load_param));
-  Change change = editor.finish(accumulation.note(recorded - passes->size()));
+  std::string note = accumulation.note(recorded - passes->size());
+  if (!editing::records_update(editor)) {
+    note += "; no update was recorded behind any pass: is this training?";
+  }
+  Change change = editor.finish(note);
   change.samples = static_cast<double>(steps);
   return change;
 }

@@ -53,9 +53,14 @@ std::string best_set_headline(const ResultAnswer& asked) {
                        names_of(answer, *answer.nearest));
   }
   if (!answer.best) {
-    return fmt::format("no set of what-ifs saves {} here: {} {} as it is",
-                       answer.by == RankBy::memory ? "memory" : "time",
-                       step_word(asked.replay.run.answer), time_text(before));
+    const double scatter = asked.replay.scatter;
+    const bool is_scatter = answer.by == RankBy::time && scatter > 0 && answer.tolerance == scatter;
+    return fmt::format(
+        "no set of what-ifs saves {} here{}: {} {} as it is",
+        answer.by == RankBy::memory ? "memory" : "time",
+        is_scatter ? fmt::format(" beyond the {} by which steps scatter", percent_text(scatter))
+                   : "",
+        step_word(asked.replay.run.answer), time_text(before));
   }
   const ChosenSet& best = *answer.best;
   std::string text = fmt::format(

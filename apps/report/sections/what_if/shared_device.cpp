@@ -13,6 +13,12 @@ namespace {
 using driver::SharedDevice;
 using driver::SharedWay;
 
+// Documents name the ways alike on all devices; on pages MPS is what NVIDIA's have.
+std::string_view way_name(const SharedDevice& answer, Sharing sharing) {
+  if (sharing == Sharing::mps && !answer.has_mps) return "side by side";
+  return driver::to_string(sharing);
+}
+
 std::string shared_headline(const SharedDevice& answer) {
   if (!answer.fits()) {
     return fmt::format("does not fit: the two need {} and {} of {}",
@@ -20,13 +26,15 @@ std::string shared_headline(const SharedDevice& answer) {
                        bytes_text(answer.alone[1].memory_bytes), answer.accelerator);
   }
   const SharedWay& best = answer.ways.front();
-  return fmt::format(
-      "by {} the two do {:.2f} times the work of one: {} -> {} ({}) and {} -> {} ({})",
-      driver::to_string(best.sharing), best.together(), time_text(answer.alone[0].step_ns),
-      time_text(best.runs.first.step_ns, answer.alone[0].step_ns),
-      percent_text(best.runs.first_share), time_text(answer.alone[1].step_ns),
-      time_text(best.runs.second.step_ns, answer.alone[1].step_ns),
-      percent_text(best.runs.second_share));
+  return fmt::format("{} the two do {:.2f} times the work of one: {} -> {} ({}) and {} -> {} ({})",
+                     best.sharing == Sharing::mps && !answer.has_mps
+                         ? std::string("side by side")
+                         : fmt::format("by {}", way_name(answer, best.sharing)),
+                     best.together(), time_text(answer.alone[0].step_ns),
+                     time_text(best.runs.first.step_ns, answer.alone[0].step_ns),
+                     percent_text(best.runs.first_share), time_text(answer.alone[1].step_ns),
+                     time_text(best.runs.second.step_ns, answer.alone[1].step_ns),
+                     percent_text(best.runs.second_share));
 }
 
 Value run_value(const SharedDevice& answer, std::size_t i) {
@@ -66,20 +74,25 @@ Sections shared_device(const SharedDevice& answer) {
                           {"together", "together"},
                           {"fits", "fits"}}};
   for (const SharedWay& way : answer.ways) {
-    table.add({Value::words(driver::to_string(way.sharing)), Value::time(way.runs.first.step_ns),
-               Value::share(way.runs.first_share), Value::time(way.runs.second.step_ns),
-               Value::share(way.runs.second_share), Value::factor(way.together()),
+    table.add({Value::words(driver::to_string(way.sharing))
+                   .as(std::string(way_name(answer, way.sharing))),
+               Value::time(way.runs.first.step_ns), Value::share(way.runs.first_share),
+               Value::time(way.runs.second.step_ns), Value::share(way.runs.second_share),
+               Value::factor(way.together()),
                way.runs.knows_memory || !way.runs.fits ? Value::flag(way.runs.fits)
                                                        : Value::none("not known")});
   }
   section.tables = {std::move(table)};
-  section.note(
+  section.note(fmt::format(
       "speed: step alone / step beside the other; together: the sum of both, 1 is what one of them "
-      "alone gets done. Time slices: who wants the device while the other has it waits. MPS: "
-      "kernels run beside each other as far as the device has room for the blocks of both. MIG "
-      "halves: each runs as --apply mig_slice has it, on the largest profile of which two fit (3 "
-      "of 7 slices where the product's multiprocessors are not known). Hosts are taken to have "
-      "cores of their own");
+      "alone gets done. Time slices: who wants the device while the other has it waits. {}: "
+      "kernels run beside each other as far as the device has room for the blocks of both. {}"
+      "Hosts are taken to have cores of their own",
+      answer.has_mps ? "MPS" : "Side by side",
+      answer.has_mps ? "MIG halves: each runs as --apply mig_slice has it, on the largest profile "
+                       "of which two fit (3 of 7 slices where the product's multiprocessors are "
+                       "not known). "
+                     : ""));
   if (!answer.without_mig.empty()) section.note(answer.without_mig);
   section.note(fmt::format(
       "No range is given. On the pairs of training jobs that Gavel measured under MPS the same "

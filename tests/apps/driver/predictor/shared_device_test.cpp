@@ -154,6 +154,30 @@ TEST_CASE("shared device: no halves where the device has no MIG, and it says so"
   CHECK(way_of(hopper, Sharing::mig) != nullptr);
 }
 
+TEST_CASE(
+    "shared device: MPS is NVIDIA's; elsewhere kernels run side by side, documents the same") {
+  const std::string idle = stepless("makers.json", a100, 10, 1000);
+  for (const char* const move : {"", " --accelerator rtx_4090"}) {
+    CAPTURE(move);
+    const test::Ran told = test::run_program("corun " + idle + " " + idle + move);
+    REQUIRE_MESSAGE(told.code == 0, told.err);
+    CHECK(told.out.find("MPS: kernels run") != std::string::npos);
+    CHECK(told.out.find("ide by side") == std::string::npos);
+  }
+  const std::string other = stepless("amd.json", "AMD Instinct MI300X", 10, 1000);
+  for (const std::string& paths :
+       {idle + " " + idle + " --accelerator mi210", other + " " + other}) {
+    CAPTURE(paths);
+    const test::Ran told = test::run_program("corun " + paths);
+    REQUIRE_MESSAGE(told.code == 0, told.err);
+    const std::string page = told.out.substr(0, told.out.find("No range is given"));
+    CHECK(page.find("MPS") == std::string::npos);
+    CHECK(page.find("Side by side: kernels") != std::string::npos);
+    const test::Ran document = test::run_program("corun --json " + paths);
+    CHECK(document.out.find("\"sharing\": \"MPS\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("shared device: the page says how far it may be off, and what is doubtful") {
   const std::string whole = stepless("whole.json", a100, 1000, 1000);
   const test::Ran fine = test::run_program("corun " + whole + " " + whole);

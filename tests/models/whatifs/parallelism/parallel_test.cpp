@@ -276,3 +276,64 @@ TEST_CASE("parallel: refuses what a machine does not have and what a trace does 
       graph, parallel, {{"data", "8"}, {"cluster", "dgx_a100"}, {"parameters", "1e6"}}, &a100);
   CHECK_FALSE(named(given, "all-reduce of gradients").empty());
 }
+
+namespace {
+
+/// A product of this weight, its gradient, and an update if asked for.
+TaskGraph small_pass(const std::string& forward, bool update) {
+  ToyRun run;
+  run.kernel({"ampere_sgemm_128x64_tn", 1000 * us, "aten::addmm", forward, Phase::forward});
+  run.kernel(
+      {"ampere_sgemm_128x64_tn", 2000 * us, "aten::mm", "[[64,64],[64,64]]", Phase::backward});
+  if (update) {
+    run.kernel({.name = "multi_tensor_apply_kernel<Adam>",
+                .duration_ns = 500 * us,
+                .phase = Phase::update});
+  }
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE("parallel: a layer under test, which nothing updates, has no gradients to exchange") {
+  const Accelerator a100 = toy_accelerator();
+  const Given eight = {{"data", "8"}, {"cluster", "dgx_a100"}};
+  const std::string small = "[[64],[64,64],[64,64],[],[]]";
+  const auto refused = apply_to(small_pass(small, false), parallel, eight, &a100);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::no_match);
+  CHECK(refused.error().message.starts_with("no gradients to exchange: no update was recorded"));
+  CHECK(apply_to(small_pass(small, true), parallel, eight, &a100).ok());
+  CHECK(apply_to(small_pass("[[1024],[64,1024],[1024,1024],[],[]]", false), parallel, eight, &a100)
+            .ok());
+}
+
+TEST_CASE("parallel: tensors are told without the buffers, and recorded ones only by that name") {
+  const Accelerator a100 = toy_accelerator();
+  for (const bool recorded : {true, false}) {
+    CAPTURE(recorded);
+    ToyRun run;
+    run.kernel({"ampere_sgemm_128x64_tn", 1000 * us, "aten::addmm",
+                "[[1024],[64,1024],[1024,1024],[],[]]", Phase::forward});
+    run.kernel({"ampere_sgemm_128x64_tn", 2000 * us, "aten::mm", "[[64,1024],[1024,1024]]",
+                Phase::backward});
+    const TaskId update = run.kernel({.name = "multi_tensor_apply_kernel<Adam>",
+                                      .duration_ns = 500 * us,
+                                      .phase = Phase::update});
+    Tensor state;
+    state.bytes = 8 << 20;
+    state.category = TensorCategory::optimizer_state;
+    state.allocated_in = make_id<TaskId>(index(update) - 1);
+    state.provenance = recorded ? Provenance::measured : Provenance::assumed;
+    run.builder().add_tensor(state);
+    const auto change = apply_to(run.build(), parallel,
+                                 {{"data", "8"}, {"zero", "1"}, {"cluster", "dgx_a100"}}, &a100);
+    REQUIRE(change.ok());
+    std::string notes;
+    for (const std::string& note : change->notes) notes += note;
+    CAPTURE(notes);
+    CHECK((notes.find("; 1 tensor 8.0 MiB -> 1.0 MiB") != std::string::npos) == !recorded);
+    CHECK((notes.find("1 recorded tensor 8.0 MiB -> 1.0 MiB") != std::string::npos) == recorded);
+    CHECK(notes.find("buffers take") != std::string::npos);
+  }
+}

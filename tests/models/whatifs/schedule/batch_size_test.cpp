@@ -166,3 +166,91 @@ TEST_CASE("batch_size: transfers of activations grow, those of gradients stay") 
   for (std::size_t i = 0; i < 3; ++i) CHECK(twice.duration_ns(transfers[i]) == 1'020'000);
   CHECK(twice.duration_ns(transfers[3]) == 520'000);
 }
+
+namespace {
+
+/// A product of heads, which leads with samples x heads, and what follows it.
+void attention_of(ToyRun& run, const char* hidden) {
+  run.kernel({.name = "ampere_fp16_s16816gemm_fp16_128x64_tn",
+              .duration_ns = 90000,
+              .operator_name = "aten::bmm",
+              .shapes = "[[32, 512, 64], [32, 64, 512]]"});
+  run.kernel({.name = "scaled_upper_triang_masked_softmax_warp_forward",
+              .duration_ns = 400000,
+              .operator_name = "ScaledUpperTriangMaskedSoftmax",
+              .shapes = "[[32, 512, 512]]"});
+  run.kernel({.name = "vectorized_elementwise_kernel<4, float>",
+              .duration_ns = 30000,
+              .operator_name = "aten::gelu",
+              .shapes = hidden});
+}
+
+constexpr ToyKernel lookup = {.name = "indexSelectLargeIndex<float, long>",
+                              .duration_ns = 5000,
+                              .operator_name = "aten::embedding"};
+
+std::string first_note(const foretrace::TaskGraph& graph) {
+  const auto change = apply_to(graph, batch_size, {{"factor", "2"}});
+  REQUIRE(change.ok());
+  REQUIRE_FALSE(change->notes.empty());
+  return change->notes[0];
+}
+
+}  // namespace
+
+TEST_CASE("batch_size: the samples are those that an embedding looks up, not samples x heads") {
+  ToyRun run;
+  ToyKernel tokens = lookup;
+  tokens.shapes = "[[50000, 1024], [4, 512]]";
+  ToyKernel positions = lookup;
+  positions.shapes = "[[512, 1024], [1, 512]]";
+  run.kernel(positions);
+  run.kernel(tokens);
+  attention_of(run, "[[512, 4, 1024]]");  // positions lead
+  const std::string note = first_note(run.build());
+  CHECK(note.starts_with("batch 4 -> 8: "));
+}
+
+TEST_CASE("batch_size: flat rows of a table are told apart by activations and attention's scores") {
+  // [positions, samples, ...] and [samples, positions, ...] of 2,048 tokens.
+  for (const char* const hidden : {"[[512, 4, 1024]]", "[[4, 512, 1024]]"}) {
+    CAPTURE(hidden);
+    ToyRun run;
+    ToyKernel tokens = lookup;
+    tokens.operator_name = "aten::index_select";
+    tokens.shapes = "[[50000, 1024], [], [2048]]";
+    run.kernel(tokens);
+    attention_of(run, hidden);
+    CHECK(first_note(run.build()).starts_with("batch 4 -> 8: "));
+  }
+}
+
+TEST_CASE("batch_size: a flat list of tokens is no batch, but grows as it does") {
+  ToyRun run;
+  ToyKernel tokens = lookup;
+  tokens.shapes = "[[50000, 1024], [888]]";
+  run.kernel(tokens);
+  run.kernel({.name = "fmha_forward_kernel",
+              .duration_ns = 50000,
+              .operator_name = "vllm::unified_attention_with_output",
+              .shapes = "[[888, 8, 64], [888, 1, 64], [888, 1, 64]]"});
+  run.kernel({.name = "vectorized_elementwise_kernel<4, float>",
+              .duration_ns = 30000,
+              .operator_name = "aten::gelu",
+              .shapes = "[[888, 1024]]"});
+  const std::string note = first_note(run.build());
+  CHECK(note.starts_with("batch size not known from shapes, which have 888 tokens"));
+  CHECK(note.find("device time =") == std::string::npos);
+}
+
+TEST_CASE("batch_size: rows that a table of categories looks up are samples") {
+  ToyRun run;
+  ToyKernel users = lookup;
+  users.shapes = "[[50000, 64], [256]]";
+  run.kernel(users);
+  run.kernel({.name = "vectorized_elementwise_kernel<4, float>",
+              .duration_ns = 30000,
+              .operator_name = "aten::relu",
+              .shapes = "[[256, 64]]"});
+  CHECK(first_note(run.build()).starts_with("batch 256 -> 512: "));
+}

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -269,4 +270,20 @@ TEST_CASE("gradient_accumulation: passes that one call launches are declined") {
   CHECK(declined.error().message.find("3 of the 3 kernels of a pass are launched with others") ==
         0);
   CHECK(span_ns(after(graph, gradient_accumulation, {{"steps", "1"}})) == span_ns(graph));
+}
+
+TEST_CASE("gradient_accumulation: a recording without an update is asked whether it trains") {
+  const std::string question = "is this training?";
+  const auto asks = [&](const foretrace::TaskGraph& graph) {
+    const auto change = apply_to(graph, gradient_accumulation, {{"steps", "2"}});
+    REQUIRE(change.ok());
+    return std::any_of(change->notes.begin(), change->notes.end(), [&](const std::string& note) {
+      return note.find(question) != std::string::npos;
+    });
+  };
+  CHECK_FALSE(asks(one_step()));
+  ToyRun run;
+  run.kernel({.name = "forward", .duration_ns = 10, .launch_ns = 2});
+  run.kernel({.name = "backward", .duration_ns = 20, .phase = Phase::backward, .launch_ns = 2});
+  CHECK(asks(run.build()));
 }

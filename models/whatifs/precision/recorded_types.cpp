@@ -1,0 +1,101 @@
+#include "models/whatifs/precision/recorded_types.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "models/editing/kernels/precision_choice.h"
+
+namespace foretrace::editing {
+namespace {
+
+constexpr double most_numbers = 1e15;
+
+std::int64_t whole_number(double numbers) { return std::llround(std::min(numbers, most_numbers)); }
+
+std::vector<std::int64_t> input_sizes(const OperatorInputs& inputs) {
+  std::vector<std::int64_t> sizes;
+  for (const std::vector<Dims>& tensors : inputs.tensors) {
+    for (const Dims& dims : tensors) {
+      if (!dims.empty()) sizes.push_back(whole_number(element_count(dims)));
+    }
+  }
+  return sizes;
+}
+
+bool is_fp32(Precision precision) {
+  return precision == Precision::fp32 || precision == Precision::tf32;
+}
+
+/// The first quoted word from `at` on, which moves behind it.
+std::string_view next_quoted(std::string_view text, std::size_t& at) {
+  const std::size_t begin = text.find('"', at);
+  const std::size_t end = begin == std::string_view::npos ? begin : text.find('"', begin + 1);
+  if (end == std::string_view::npos) return {};
+  at = end + 1;
+  return text.substr(begin + 1, end - begin - 1);
+}
+
+}  // namespace
+
+RecordedTypes::RecordedTypes(const KernelEditor& editor) : editor_(editor) {
+  std::int64_t half = 0;
+  std::int64_t full = 0;
+  for (const TaskId kernel : editor.kernels()) {
+    const KernelTraits& traits = editor.about(kernel).traits;
+    if (!is_product(traits.kernel_class)) continue;
+    const std::int64_t ns = editor.graph().duration_ns(kernel);
+    if (is_half(traits.precision)) half += ns;
+    if (is_fp32(traits.precision)) full += ns;
+  }
+  in_half_ = half > full;
+}
+
+// aten::copy_ has the types of the tensor that it writes and of the one that it reads.
+bool RecordedTypes::is_upcast(TaskId task) const {
+  if (editor_.operator_of(task) != "aten::copy_") return false;
+  const std::string_view types = editor_.graph().names()[editor_.graph().work(task).types];
+  std::size_t at = 0;
+  const std::string_view to = next_quoted(types, at);
+  const std::string_view from = next_quoted(types, at);
+  return to == "float" && !from.empty() && from != to;
+}
+
+bool RecordedTypes::product_is_cast(TaskId task, const OperatorInputs& inputs) {
+  const std::int32_t rank = editor_.graph().lane(task).rank;
+  for (const std::int64_t size : input_sizes(inputs)) {
+    const auto found = last_.find({rank, size});
+    if (found != last_.end() && found->second == Origin::upcast) return false;
+  }
+  return true;
+}
+
+bool RecordedTypes::would_cast(TaskId task) {
+  if (!in_half_) return true;
+  const KernelDescription& kernel = editor_.about(task);
+  const std::int32_t rank = editor_.graph().lane(task).rank;
+  const OperatorInputs inputs = editor_.inputs_of(task);
+  if (is_product(kernel.traits.kernel_class)) {
+    const bool casts = is_fp32(kernel.traits.precision) && product_is_cast(task, inputs);
+    if (kernel.amount.gemm) {
+      const GemmShape& shape = *kernel.amount.gemm;
+      last_[{rank, whole_number(shape.batch * shape.m * shape.n)}] =
+          casts ? Origin::lowered : Origin::recorded;
+    }
+    return casts;
+  }
+  const std::vector<std::int64_t> sizes = input_sizes(inputs);
+  if (sizes.empty()) return false;  // most of the recording is 16 bit, and nothing tells
+  const Key key{rank, *std::max_element(sizes.begin(), sizes.end())};
+  if (is_upcast(task)) {
+    last_[key] = Origin::upcast;
+    return false;
+  }
+  const auto found = last_.find(key);
+  if (found == last_.end()) return false;
+  const bool follows = is_fp32(kernel.traits.precision) && !kernel.traits.keeps_fp32;
+  if (!follows) found->second = Origin::recorded;
+  return found->second == Origin::lowered;
+}
+
+}  // namespace foretrace::editing
