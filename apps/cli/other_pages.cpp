@@ -21,7 +21,7 @@ Result<explorer::Page> scenario_page(const std::string& path, const std::string&
                                      const CommonOptions& common) {
   const Result<CataloguePtr> known = catalogue();
   if (!known.ok()) return known.error();
-  const Result<driver::Scenario> scenario = driver::read_scenario(**known, path);
+  const Result<driver::Scenario> scenario = driver::read_scenario_of_alike_ranks(**known, path);
   if (!scenario.ok()) return scenario.error();
   const Result<driver::ScenarioAnswer> answer =
       while_busy(common, "simulating the step", [&] { return driver::answer_scenario(*scenario); });

@@ -155,7 +155,7 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
 bool is_scenario(const std::string& path) { return driver::is_scenario_file(path); }
 
 Result<std::string> simulate_scenario(const std::string& path, const CataloguePtr& catalogue) {
-  const auto scenario = driver::read_simulated_scenario(*catalogue, path);
+  const auto scenario = driver::read_scenario(*catalogue, path);
   if (!scenario.ok()) return scenario.error();
   const auto answer = driver::answer_scenario(*scenario);
   if (!answer.ok()) return answer.error();

@@ -53,6 +53,8 @@ struct Accelerator {
   std::vector<OperatorFit> fits;  ///< fitted constants of configs/costs
   MemoryProfile memory;           ///< what libraries and drivers take, of configs/memories
 
+  /// AMD's drivers report versions of their own as compute capability.
+  [[nodiscard]] bool has_cuda_capability() const { return product.starts_with("NVIDIA "); }
   [[nodiscard]] double flops(Precision precision) const {
     return peak_flops[static_cast<std::size_t>(precision)];
   }

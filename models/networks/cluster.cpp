@@ -132,8 +132,7 @@ Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root
 }
 
 Generation generation_of(const Accelerator& accelerator) {
-  // AMD's drivers report versions of their own in the same place.
-  if (!accelerator.product.starts_with("NVIDIA ")) return Generation::other;
+  if (!accelerator.has_cuda_capability()) return Generation::other;
   switch (accelerator.compute_major) {
     case 7: return accelerator.compute_minor == 0 ? Generation::volta : Generation::other;
     case 8: return Generation::ampere;

@@ -14,6 +14,8 @@ namespace foretrace {
 
 /// The longest time that a config file may ask for: 11 days.
 inline constexpr double longest_time_ns = 1e15;
+/// The largest seed: every whole number up to it is one that a double holds.
+inline constexpr double largest_seed = 1e15;
 
 /// Position of the text among `words`; 0 (and a remembered mistake) if it is none of them.
 [[nodiscard]] std::size_t read_word(ConfigFields& fields, std::string_view key,

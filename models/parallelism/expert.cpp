@@ -5,7 +5,8 @@
 //   all-to-all
 //
 // paper: Lepikhin et al., GShard, ICLR 2021; Hwang et al., Tutel, MLSys 2023
-// assumes: the router sends every expert the same number of tokens
+// assumes: every rank of the group gets as many copies of tokens as it sends, and each of its
+// experts that is reached the same number; how many are reached: models/workloads/expert_load.h
 // ignores: padding to a capacity
 // calibrate: nothing; collectives come from the cluster
 #include <algorithm>
@@ -95,8 +96,10 @@ void divide_expert(Operator& op, const ParallelPlan& plan, double tokens) {
   op.kept_bytes *= 1 / tokens;
   op.weights /= ep * etp;
   if (op.type == OperatorType::product) {
-    op.shape.batch /= ep;
-    op.shape.m *= ep * etp / (tokens * same);
+    // The batch are experts that tokens reach; who has fewer than one on average reads one.
+    const double experts = std::max(1.0, op.shape.batch / ep);
+    op.shape.m *= op.shape.batch / experts * etp / (tokens * same);
+    op.shape.batch = experts;
     (op.split == Split::columns ? op.shape.n : op.shape.k) /= etp;
   } else {
     op.shape.m *= etp / (tokens * same);
@@ -121,8 +124,9 @@ void divide(Block& block, const ParallelPlan& plan) {
   block.operators = std::move(rank);
 }
 
-constexpr std::array<std::string_view, 1> assumptions = {
-    "the router sends every expert the same number of tokens"};
+constexpr std::array<std::string_view, 2> assumptions = {
+    "every rank gets as many tokens as it sends, and each of its experts that is reached as many",
+    "tokens of all ranks of the group decide how many experts are reached; in training all are"};
 
 constexpr ParallelismInfo info = {
     "expert",

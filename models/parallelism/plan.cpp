@@ -29,6 +29,13 @@ GridAxis axis_of(const ParallelPlan& plan, Axis axis) {
   return {};
 }
 
+double expert_batches(const ParallelPlan& plan) {
+  const double ranks = static_cast<double>(plan.expert) * plan.expert_tensor;
+  // Without sequence parallelism the ranks of a tensor group have the same tokens.
+  const double groups = plan.sequence ? ranks / plan.tensor : std::max(1.0, ranks / plan.tensor);
+  return groups / plan.context;
+}
+
 GridAxis expert_copies(const ParallelPlan& plan) {
   const std::uint32_t ranks = plan.copies() * plan.tensor;
   const std::uint32_t one = std::max(1U, plan.expert * plan.expert_tensor);

@@ -54,6 +54,9 @@ struct ParallelPlan {
 /// Neighbours of a rank along an axis: tensor ranks are next to each other, then context, data and
 /// pipeline. Gradients are reduced over data x context; an expert's copies lie `expert` apart.
 [[nodiscard]] GridAxis axis_of(const ParallelPlan& plan, Axis axis);
+/// Micro-batches whose tokens meet at the experts of one group of ranks. Less than one where a rank
+/// of the group has a part of its micro-batch.
+[[nodiscard]] double expert_batches(const ParallelPlan& plan);
 /// The copies of an expert.
 [[nodiscard]] GridAxis expert_copies(const ParallelPlan& plan);
 

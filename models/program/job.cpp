@@ -196,6 +196,8 @@ JobBlocks lower_blocks(const Job& job) {
   batch.keys = job.pass == Pass::decode ? job.keys : job.length;
   batch.pass = job.pass;
   batch.number_bytes = kernels.number_bytes();
+  // A micro-batch in training is long enough to reach all of them.
+  if (!job.trains()) batch.expert_batches = expert_batches(job.plan);
   Workload workload = build_transformer(*job.model, batch, job.framework->kernels);
   ParallelPlan plan = job.plan;
   plan.async_tensor_backward = plan.async_tensor_backward && job.framework->overlaps_tensor;

@@ -8,11 +8,12 @@ namespace foretrace {
 namespace {
 
 // Loads are drawn from p(x) ~ x^-a between two bounds, as NVIDIA's aiconfigurator generates them
-// (docs/power_law_moe.md, 2025); here every expert takes a quantile of its own.
-std::vector<double> loads_of(const ExpertSpec& experts, double tokens) {
-  const bool is_sparse = tokens * experts.top_k <= experts.count;
-  const double low = is_sparse ? 0.01 : 1;
-  const double high = is_sparse ? 2 : std::max(1.0, 0.8 * tokens);
+// for few tokens (power law in MoE workload simulation, 2025); here every expert takes a quantile
+// of its own, and the bounds are the same for many tokens: how popular an expert is does not depend
+// on them, and a step is never much slower for one token more.
+std::vector<double> loads_of(const ExpertSpec& experts) {
+  constexpr double low = 0.01;
+  constexpr double high = 2;
   const double power = 1 - experts.load_exponent;
   const double from = std::pow(low, power);
   const double to = std::pow(high, power);
@@ -32,7 +33,7 @@ double reached_experts(const ExpertSpec& experts, double tokens, bool is_balance
   if (is_balanced || !(experts.load_exponent > 0)) {
     return count * (1 - std::pow(1 - each, tokens));
   }
-  const std::vector<double> loads = loads_of(experts, tokens);
+  const std::vector<double> loads = loads_of(experts);
   double sum = 0;
   for (const double load : loads) sum += load;
   double reached = 0;

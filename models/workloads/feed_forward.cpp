@@ -54,13 +54,15 @@ void add_dense(OperatorList& list, const TransformerSpec& spec, double ffn) {
   list.leave(spec.hidden);
 }
 
-// Tokens of all experts of a rank, each expert that they reach the same number.
+// Copies of this batch's tokens, the same number for each expert that is reached, by this batch or
+// by another of those that share the experts.
 Operator expert_product(const OperatorList& list, const ExpertSpec& experts, std::string_view name,
                         double inputs, double outputs) {
   Operator op;
   op.type = OperatorType::product;
   op.name = name;
-  const double reached = reached_experts(experts, list.tokens(), list.trains());
+  const double reached =
+      reached_experts(experts, list.tokens() * list.batch().expert_batches, list.trains());
   op.shape = {reached, list.tokens() * experts.top_k / reached, outputs, inputs};
   op.backward_kernels = 2;
   op.kept_bytes = list.tokens() * experts.top_k * inputs * list.number();

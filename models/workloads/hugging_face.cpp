@@ -197,6 +197,7 @@ Result<ModelSpec> model_from_hugging_face(const ConfigValue& root, const std::st
   spec.has_pooler = type == "bert" || type == "roberta";
   if (flag(root, "use_sliding_window", true)) spec.window = first_of(root, {"sliding_window"}, 0);
   read_experts(root, spec.experts, spec.ffn);
+  if (type.starts_with("deepseek")) spec.experts.load_exponent = 1.01;
   read_latent(root, spec);
   return model;
 }

@@ -39,8 +39,8 @@ struct ExpertSpec {
   std::uint32_t every = 1;        ///< every n-th layer has experts
   std::uint32_t node_limit = 0;   ///< nodes in which a token's experts lie at most; 0: any
   /// Of the power law that loads of experts follow in inference; 0: all equal. NVIDIA's
-  /// aiconfigurator (docs/power_law_moe.md, 2025) takes 1.2 (from latencies of Qwen3-235B), and
-  /// 1.01 for DeepSeek's models (DeepSeek-R1).
+  /// aiconfigurator (power law in MoE workload simulation, 2025) takes 1.2 (from latencies of
+  /// Qwen3-235B), and 1.01 for DeepSeek's models (DeepSeek-R1).
   double load_exponent = 1.2;
 };
 

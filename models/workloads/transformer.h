@@ -17,6 +17,8 @@ struct BatchShape {
   double keys = 2048;    ///< positions that they attend to; training and prefill: length
   Pass pass = Pass::training;
   double number_bytes = 2;  ///< of activations
+  /// Batches whose tokens reach the same experts: those of all ranks that hold one copy of them.
+  double expert_batches = 1;
   [[nodiscard]] double tokens() const { return sequences * length; }
 };
 

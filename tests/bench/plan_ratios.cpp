@@ -117,7 +117,7 @@ void event_driven(const driver::Scenario& scenario, Ratios& out) {
 /// Llama 3 405B on 16,384 devices from its file to the answer, with range and timeline.
 void large_step(const CataloguePtr& known, Ratios& out) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto scenario = driver::read_scenario(
+  const auto scenario = driver::read_scenario_of_alike_ranks(
       *known, std::string(source_dir) + "/configs/scenarios/llama3_405b_16384.json");
   if (!scenario.ok() || !driver::answer_scenario(*scenario).ok()) return;
   out.emplace_back("step_16384_folded_s",
@@ -133,7 +133,7 @@ double peak_gib() {
 /// The same job with every rank for itself and times of its own: built and simulated.
 void unfolded_step(const CataloguePtr& known, Ratios& out) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto scenario = driver::read_scenario(
+  const auto scenario = driver::read_scenario_of_alike_ranks(
       *known, std::string(source_dir) + "/configs/scenarios/llama3_405b_16384.json");
   if (!scenario.ok()) return;
   const JobBlocks blocks = build_blocks(scenario->job);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ struct TrainingJob {
   std::int64_t backward = 6'000'000;                ///< of all backward kernels together
   std::size_t backward_kernels = 6;
   std::int64_t update = 1'000'000;
+  enum class Among : std::uint8_t { all, shards, copies };
   /// Bytes and duration of the all-reduces of a step, and after how many backward kernels each is
   /// launched.
   struct Reduce {
@@ -26,8 +28,11 @@ struct TrainingJob {
     std::size_t after = 0;
     CollectiveKind kind = CollectiveKind::all_reduce;
     Precision precision = Precision::unknown;
+    Among among = Among::all;
   };
   std::vector<Reduce> reduces = {};
+  /// Above 0: ranks in a row that make a shard group; ranks at one place of these are copies.
+  std::int32_t shard_ranks = 0;
   bool met = true;  ///< false: each rank is recorded as if the others were not there
   int passes = 1;   ///< of each step; the last one reduces gradients
   std::string_view update_name = "adam";
@@ -44,8 +49,9 @@ class TrainingJobBuilder {
     std::vector<std::int32_t> members;
     for (std::int32_t r = 0; r < job.ranks; ++r) members.push_back(r);
     builder_.add_communicator({"world", static_cast<std::uint32_t>(job.ranks), members});
-    channel_ =
-        builder_.add_lane({.kind = LaneKind::channel, .rank = -1, .number = 0, .name = "world"});
+    channels_.push_back(
+        builder_.add_lane({.kind = LaneKind::channel, .rank = -1, .number = 0, .name = "world"}));
+    if (job.shard_ranks > 0) add_shard_groups();
     for (std::int32_t r = 0; r < job.ranks; ++r) add_rank(r);
   }
 
@@ -65,6 +71,32 @@ class TrainingJobBuilder {
     LaneId updates{};
     TaskId last = none<TaskId>;  // kernel
   };
+
+  /// Communicators of the shard groups, then those of the copies.
+  void add_shard_groups() {
+    const std::int32_t shard_groups = job_.ranks / job_.shard_ranks;
+    std::vector<std::vector<std::int32_t>> groups(
+        static_cast<std::size_t>(shard_groups + job_.shard_ranks));
+    for (std::int32_t r = 0; r < job_.ranks; ++r) {
+      groups[static_cast<std::size_t>(r / job_.shard_ranks)].push_back(r);
+      groups[static_cast<std::size_t>(shard_groups + r % job_.shard_ranks)].push_back(r);
+    }
+    for (const std::vector<std::int32_t>& group : groups) {
+      const std::string name = "group " + std::to_string(channels_.size());
+      builder_.add_communicator({name, static_cast<std::uint32_t>(group.size()), group});
+      channels_.push_back(builder_.add_lane({.kind = LaneKind::channel,
+                                             .rank = -1,
+                                             .number = static_cast<int>(channels_.size()),
+                                             .name = name}));
+    }
+  }
+  [[nodiscard]] std::uint32_t communicator(TrainingJob::Among among, std::size_t rank) const {
+    if (among == TrainingJob::Among::all) return 0;
+    const auto ranks = static_cast<std::size_t>(job_.shard_ranks);
+    const std::size_t shard_groups = ranks_.size() / ranks;
+    const bool shards = among == TrainingJob::Among::shards;
+    return static_cast<std::uint32_t>(1 + (shards ? rank / ranks : shard_groups + rank % ranks));
+  }
 
   void add_rank(std::int32_t r) {
     builder_.add_rank_class({.first_rank = r, .multiplicity = 1});
@@ -89,7 +121,7 @@ class TrainingJobBuilder {
     row.kind = kind;
     return builder_.add_work(row);
   }
-  WorkId work(const TrainingJob::Reduce& what, TaskPart part) {
+  WorkId work(const TrainingJob::Reduce& what, TaskPart part, std::uint32_t communicator) {
     const bool scatters = what.kind == CollectiveKind::reduce_scatter;
     Work row;
     row.name =
@@ -97,17 +129,17 @@ class TrainingJobBuilder {
     row.kind = TaskKind::collective;
     row.part = part;
     row.collective = what.kind;
-    row.communicator = 0;
+    row.communicator = communicator;
     row.bytes = what.bytes;
     row.precision = what.precision;
     return builder_.add_work(row);
   }
-  WorkId join(const TrainingJob::Reduce& what) {
+  WorkId join(const TrainingJob::Reduce& what, std::uint32_t communicator) {
     Work row;
     row.name = builder_.add_name("all_reduce");
     row.kind = TaskKind::transfer;
     row.collective = what.kind;
-    row.communicator = 0;
+    row.communicator = communicator;
     row.bytes = what.bytes;
     return builder_.add_work(row);
   }
@@ -142,26 +174,33 @@ class TrainingJobBuilder {
 
   std::vector<TaskId> reduce(const TrainingJob::Reduce& what) {
     std::vector<TaskId> ends;
-    for (const Rank& rank : ranks_) {
+    std::map<std::uint32_t, std::vector<std::size_t>> members;  // by communicator
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      const Rank& rank = ranks_[r];
+      const std::uint32_t group = communicator(what.among, r);
       const TaskId launch = call(rank, Phase::backward);
-      ends.push_back(device(rank.network, work(what, job_.met ? TaskPart::begin : TaskPart::whole),
+      ends.push_back(device(rank.network,
+                            work(what, job_.met ? TaskPart::begin : TaskPart::whole, group),
                             {.kind = TaskKind::collective,
                              .duration_ns = job_.met ? 0 : what.ns,
                              .phase = Phase::communication},
                             launch));
       depend(ends.back(), rank.last, DependencyKind::event_wait);
+      members[group].push_back(r);
     }
     if (!job_.met) return ends;
-    const TaskId meeting =
-        builder_.add_task({.lane = channel_, .work = join(what), .kind = TaskKind::transfer});
-    for (const TaskId begin : ends) depend(meeting, begin, DependencyKind::rendezvous);
-    for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      ends[r] = builder_.add_task({.lane = ranks_[r].network,
-                                   .work = work(what, TaskPart::finish),
-                                   .kind = TaskKind::collective,
-                                   .duration_ns = what.ns,
-                                   .phase = Phase::communication});
-      depend(ends[r], meeting, DependencyKind::rendezvous);
+    for (const auto& [group, ranks] : members) {
+      const TaskId meeting = builder_.add_task(
+          {.lane = channels_[group], .work = join(what, group), .kind = TaskKind::transfer});
+      for (const std::size_t r : ranks) depend(meeting, ends[r], DependencyKind::rendezvous);
+      for (const std::size_t r : ranks) {
+        ends[r] = builder_.add_task({.lane = ranks_[r].network,
+                                     .work = work(what, TaskPart::finish, group),
+                                     .kind = TaskKind::collective,
+                                     .duration_ns = what.ns,
+                                     .phase = Phase::communication});
+        depend(ends[r], meeting, DependencyKind::rendezvous);
+      }
     }
     return ends;
   }
@@ -221,7 +260,7 @@ class TrainingJobBuilder {
 
   TrainingJob job_;
   GraphBuilder builder_;
-  LaneId channel_{};
+  std::vector<LaneId> channels_;  // by communicator
   std::vector<Rank> ranks_;
 };
 

@@ -109,7 +109,7 @@ Result<driver::ChakraExport> export_to(const Options& options) {
                              "written by foretrace convert",
                              options.scenario)};
   }
-  const auto scenario = driver::read_scenario(**known, options.scenario);
+  const auto scenario = driver::read_scenario_of_alike_ranks(**known, options.scenario);
   if (!scenario.ok()) return scenario.error();
   ExportFolder folder(options.chakra);
   if (Status open = folder.open(); !open.ok()) return std::move(open).error();

@@ -140,7 +140,7 @@ int run_scenario(const Options& options, const std::string& path) {
   const auto recorded = driver::read_trace_scenario(path);
   if (!recorded.ok()) return app::failure(recorded.error());
   if (recorded->has_value()) return run_trace_scenario(options, **known, **recorded);
-  const Result<driver::Scenario> scenario = driver::read_simulated_scenario(**known, path);
+  const Result<driver::Scenario> scenario = driver::read_scenario(**known, path);
   if (!scenario.ok()) {
     return app::failure(scenario.error());
   }

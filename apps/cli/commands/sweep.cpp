@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/dask_sweep.h"
@@ -190,6 +191,7 @@ int run(const Options& options) {
   const auto done = sweeping::run_sweep(*sweep, options.folder, settings);
   if (bar) app::clear_progress();
   if (!done.ok()) return app::failure(done.error());
+  for (const std::string& doubt : done->doubts) spdlog::warn("{}", doubt);
   return show(options, options.folder, &*done);
 }
 

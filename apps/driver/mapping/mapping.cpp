@@ -95,8 +95,8 @@ void MappingReader::read_tasks() {
   if (const ConfigValue* object = fields_.optional_object("search"); object != nullptr) {
     ConfigFields inner(*object, where_, "/search");
     mapping_.search.evaluations = optional_count(inner, "evaluations", 1e7, 1000);
-    mapping_.search.seed =
-        static_cast<std::uint64_t>(optional_within(inner, "seed", ParamType::integer, 1e15, 0));
+    mapping_.search.seed = static_cast<std::uint64_t>(
+        optional_within(inner, "seed", ParamType::integer, largest_seed, 0));
     fields_.take(inner.finish());
   }
 }

@@ -49,16 +49,19 @@ constexpr double most_seconds = 1e7;
 
 }  // namespace
 
-Status check_amounts(const Job& job) {
+ModelAmounts amounts_of(const Job& job) {
   const Workload workload = whole_model(job);
-  const double parameters = weights_of(workload);
-  if (parameters > most_parameters) {
+  return {weights_of(workload), flops_of(workload), moved_bytes(workload)};
+}
+
+Status check_amounts(const Job& job, const ModelAmounts& amounts) {
+  if (amounts.parameters > most_parameters) {
     return Error{ErrorCode::bad_config,
                  fmt::format("/workload/model: got {:.3g} parameters, expected at most {:g}",
-                             parameters, most_parameters)};
+                             amounts.parameters, most_parameters)};
   }
-  const double seconds = (flops_of(workload) / peak_flops(job) +
-                          moved_bytes(workload) / job.cluster->accelerator.memory_bandwidth) *
+  const double seconds = (amounts.flops / peak_flops(job) +
+                          amounts.moved_bytes / job.cluster->accelerator.memory_bandwidth) *
                          job.global_batch / job.plan.ranks();
   if (seconds > most_seconds) {
     return Error{ErrorCode::bad_config,

@@ -20,9 +20,18 @@ namespace foretrace::driver {
 /// Parameters of the model; tied tables count once.
 [[nodiscard]] double model_parameters(const Job& job);
 
+/// What one forward pass of one sequence amounts to. Jobs share it that have the model, the kernels
+/// of the framework, pass, length and keys in common.
+struct ModelAmounts {
+  double parameters = 0;
+  double flops = 0;
+  double moved_bytes = 0;  ///< by kernels that only move numbers
+};
+[[nodiscard]] ModelAmounts amounts_of(const Job& job);
+
 /// Error: more parameters than any memory holds, or a step of months at the device's peaks: beyond
 /// it times in ns and bytes are no whole numbers any more.
-[[nodiscard]] Status check_amounts(const Job& job);
+[[nodiscard]] Status check_amounts(const Job& job, const ModelAmounts& amounts);
 
 struct JobFigures {
   double flops_utilization = 0;  ///< MFU, against the peak of all ranks; 0: the peak is not known

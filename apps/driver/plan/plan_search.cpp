@@ -106,6 +106,7 @@ class Search {
     answer_.models.push_back(complete->model);
     Job base = complete->job;
     base.global_batch = question_.global_batch;
+    if (Status fits = check_amounts(base, amounts_of(base)); !fits.ok()) return note(fits.error());
     for (std::uint32_t pipeline = 1; pipeline <= base.model->layers; ++pipeline) {
       if (question_.gpus % (tensor * pipeline) != 0) continue;
       base.plan.pipeline = pipeline;

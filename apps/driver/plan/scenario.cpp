@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "apps/driver/plan/calculon_execution.h"
-#include "apps/driver/plan/job_figures.h"
+#include "apps/driver/plan/complete_scenario.h"
+#include "apps/driver/plan/scenario_files.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/params.h"
 
@@ -20,7 +20,6 @@ constexpr double most_ranks = 1e6;
 constexpr double most_tokens = 1e8;
 // With more a rank a few deviations from the mean would take no time at all.
 constexpr double most_jitter = 0.2;
-constexpr double most_seed = 1e15;
 constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gradients",
                                                        "parameters"};
 constexpr std::array<std::string_view, 3> context_kinds = {"ring", "all_gather", "all_to_all"};
@@ -123,8 +122,8 @@ void read_jitter(ConfigFields& fields, std::optional<Jitter>& jitter) {
   Jitter read;
   read.ranks = optional_within(inner, "ranks", ParamType::number, most_jitter, read.ranks);
   read.passes = optional_within(inner, "passes", ParamType::number, most_jitter, read.passes);
-  read.seed =
-      static_cast<std::uint64_t>(optional_within(inner, "seed", ParamType::integer, most_seed, 1));
+  read.seed = static_cast<std::uint64_t>(
+      optional_within(inner, "seed", ParamType::integer, largest_seed, 1));
   fields.take(inner.finish());
   jitter = read;
 }
@@ -140,8 +139,9 @@ void read_execution(ConfigFields& fields, const Names& names, Job& job) {
   }
 }
 
-Result<Scenario> scenario_from(const Catalogue& catalogue, const ConfigValue& root,
+Result<Scenario> scenario_from(const Catalogue& catalogue, ConfigValue root,
                                const std::string& path) {
+  place_files_of(path, root);
   ScenarioParts parts;
   auto scenario = scenario_of(catalogue, root, path, parts);
   if (!scenario.ok()) return scenario;
@@ -195,29 +195,11 @@ Result<Precisions> precisions_of(std::string_view name) {
                            did_you_mean(name, precision_names), fmt::join(precision_names, ", "))};
 }
 
-std::shared_ptr<const ModelSpec> padded_model(const std::shared_ptr<const ModelSpec>& model,
-                                              const Framework& framework, std::uint32_t tensor) {
-  const double multiple = framework.vocabulary_multiple * tensor;
-  const double vocabulary = model->transformer.vocabulary;
-  if (!(framework.vocabulary_multiple > 1) || std::fmod(vocabulary, multiple) == 0) return model;
-  ModelSpec padded = *model;
-  padded.transformer.vocabulary = std::ceil(vocabulary / multiple) * multiple;
-  return std::make_shared<const ModelSpec>(std::move(padded));
-}
-
 Result<Scenario> complete_scenario(Scenario scenario) {
-  if (scenario.job.schedule == nullptr) {
-    const auto standard = find_schedule("1f1b");
-    if (!standard.ok()) return standard.error();
-    scenario.job.schedule = *standard;
+  ScenarioCompletion completion;
+  if (Status status = completion.complete(scenario); !status.ok()) {
+    return std::move(status).error();
   }
-  Job& job = scenario.job;
-  scenario.model = padded_model(scenario.model, *scenario.framework, job.plan.tensor);
-  job.model = &scenario.model->transformer;
-  job.cluster = scenario.cluster.get();
-  job.framework = scenario.framework.get();
-  if (Status status = check_job(job); !status.ok()) return std::move(status).error();
-  if (Status status = check_amounts(job); !status.ok()) return std::move(status).error();
   return scenario;
 }
 
@@ -227,11 +209,11 @@ Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view tex
                                 const std::string& where) {
   auto root = parse_config_document(text, where, scenario_schema);
   if (!root) return std::move(root).error();
-  return scenario_from(catalogue, *root, where);
+  return scenario_from(catalogue, *std::move(root), where);
 }
 
-Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path) {
-  auto scenario = read_simulated_scenario(catalogue, path);
+Result<Scenario> read_scenario_of_alike_ranks(const Catalogue& catalogue, const std::string& path) {
+  auto scenario = read_scenario(catalogue, path);
   if (!scenario.ok()) return scenario;
   if (const Status alike = check_ranks_alike(*scenario); !alike) {
     return Error(alike.error()).with_context(path);
@@ -239,10 +221,10 @@ Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& pa
   return scenario;
 }
 
-Result<Scenario> read_simulated_scenario(const Catalogue& catalogue, const std::string& path) {
+Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path) {
   auto root = read_config(path, scenario_schema);
   if (!root) return std::move(root).error();
-  return scenario_from(catalogue, *root, path);
+  return scenario_from(catalogue, *std::move(root), path);
 }
 
 }  // namespace foretrace::driver

@@ -36,13 +36,13 @@ inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
 /// True if the file begins like a scenario; it is not parsed.
 [[nodiscard]] bool is_scenario_file(const std::string& path);
 
-/// Errors read "<file>: /pointer: what, got X, expected Y" with the nearest valid name. Jitter is
-/// one: who asks for more than the simulated step asks for ranks that are alike.
+/// Errors read "<file>: /pointer: what, got X, expected Y" with the nearest valid name.
 [[nodiscard]] Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path);
-/// The same with jitter, for answer_scenario().
-[[nodiscard]] Result<Scenario> read_simulated_scenario(const Catalogue& catalogue,
-                                                       const std::string& path);
-/// Error: the scenario has jitter.
+/// The same for commands that compute one rank for all that do the same. Error:
+/// check_ranks_alike().
+[[nodiscard]] Result<Scenario> read_scenario_of_alike_ranks(const Catalogue& catalogue,
+                                                            const std::string& path);
+/// Error: the scenario has jitter, which makes each rank take its own time.
 [[nodiscard]] Status check_ranks_alike(const Scenario& scenario);
 [[nodiscard]] Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view text,
                                               const std::string& where);
@@ -60,13 +60,8 @@ struct ScenarioParts {
 [[nodiscard]] Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& document,
                                            const std::string& where, ScenarioParts& parts);
 
-/// The model with a vocabulary that every tensor rank has whole tiles of, where the framework pads
-/// it; the same model where nothing is to be padded.
-[[nodiscard]] std::shared_ptr<const ModelSpec> padded_model(
-    const std::shared_ptr<const ModelSpec>& model, const Framework& framework,
-    std::uint32_t tensor);
-
-/// Vocabulary padded and pointers set: what a table reader calls after it filled in the parts.
+/// Vocabulary padded, pointers set, plan and amounts checked: what a table reader calls after it
+/// filled in the parts. For many scenarios in a row: ScenarioCompletion.
 [[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);
 
 /// "fp16", "bf16", "fp32", "tf32", "fp8".

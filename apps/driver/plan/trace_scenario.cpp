@@ -1,12 +1,11 @@
 #include "apps/driver/plan/trace_scenario.h"
 
 #include <array>
-#include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "apps/driver/plan/scenario.h"
+#include "apps/driver/plan/scenario_files.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
 
@@ -62,22 +61,12 @@ void read_micro_batches(ConfigFields& fields, Settings& settings) {
   fields.take(inner.finish());
 }
 
-/// The trace as it is named, or beside the scenario.
-std::string found_trace(const std::string& named, const std::string& scenario) {
-  std::error_code failed;
-  if (named.empty() || std::filesystem::exists(named, failed)) return named;
-  const auto beside = std::filesystem::path(scenario).parent_path() / named;
-  return std::filesystem::exists(beside, failed) ? beside.string() : named;
-}
-
 }  // namespace
 
 Result<std::optional<TraceScenario>> trace_scenario_of(const ConfigValue& root,
                                                        const std::string& where) {
+  if (!has_trace(root)) return std::optional<TraceScenario>{};
   const ConfigValue* workload = root.find("workload");
-  const bool has_trace = workload != nullptr && workload->kind == ConfigValue::Kind::object &&
-                         workload->find("trace") != nullptr;
-  if (!has_trace) return std::optional<TraceScenario>{};
   TraceScenario scenario;
   Settings settings;
   ConfigFields fields(root, where);
@@ -99,7 +88,6 @@ Result<std::optional<TraceScenario>> trace_scenario_of(const ConfigValue& root,
   read_micro_batches(fields, settings);
   settings.add("layers", layers, 0);
   if (auto status = fields.finish(); !status) return std::move(status).error();
-  scenario.trace = found_trace(scenario.trace, where);
   scenario.settings = settings.text();
   return std::optional(std::move(scenario));
 }
@@ -108,12 +96,14 @@ Result<std::optional<TraceScenario>> parse_trace_scenario(const std::string& tex
                                                           const std::string& where) {
   auto root = parse_config_document(text, where, scenario_schema);
   if (!root) return std::move(root).error();
+  place_files_of(where, *root);
   return trace_scenario_of(*root, where);
 }
 
 Result<std::optional<TraceScenario>> read_trace_scenario(const std::string& path) {
   auto root = read_config(path, scenario_schema);
   if (!root) return std::move(root).error();
+  place_files_of(path, *root);
   return trace_scenario_of(*root, path);
 }
 

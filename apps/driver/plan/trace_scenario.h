@@ -20,10 +20,11 @@ struct TraceScenario {
 };
 
 /// Nothing if the workload of the file is a model. Errors read "<file>: /pointer: what, got X,
-/// expected Y". A trace that is not found as it is named lies beside the file.
+/// expected Y". Files are named as in place_files_of().
 [[nodiscard]] Result<std::optional<TraceScenario>> read_trace_scenario(const std::string& path);
 [[nodiscard]] Result<std::optional<TraceScenario>> parse_trace_scenario(const std::string& text,
                                                                         const std::string& where);
+/// The same of a document that is parsed already; names of files stay as they are.
 [[nodiscard]] Result<std::optional<TraceScenario>> trace_scenario_of(const ConfigValue& root,
                                                                      const std::string& where);
 

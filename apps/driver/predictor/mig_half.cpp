@@ -26,8 +26,7 @@ constexpr std::array profiles = {Profile{8, 108, 42},   // A100, 3g
 // GB200). Profile 3g has 3 of 7 slices of the multiprocessors and 4 of 8 of the memory; A30 has
 // 4 slices of both and its 2g has two of them. RTX boards of 12.0 differ among each other.
 std::optional<MigHalf> mig_half(const Accelerator& accelerator) {
-  // AMD's drivers report versions of their own in the same place.
-  if (!accelerator.product.starts_with("NVIDIA ")) return std::nullopt;
+  if (!accelerator.has_cuda_capability()) return std::nullopt;
   const int major = accelerator.compute_major;
   const bool has_mig =
       (accelerator.compute_minor == 0 && (major == 8 || major == 9)) || major == 10;

@@ -114,7 +114,7 @@ Result<std::shared_ptr<const Predictor::Source>> scenario_job(const std::string&
                                                               const PredictorOptions& options) {
   const CataloguePtr known =
       options.catalogue ? options.catalogue : std::make_shared<const Catalogue>();
-  auto scenario = driver::read_scenario(*known, path);
+  auto scenario = driver::read_scenario_of_alike_ranks(*known, path);
   if (!scenario.ok()) return std::move(scenario).error();
   auto job = std::make_shared<ScenarioJob>(std::move(*scenario), known);
   if (Status started = job->start(); !started.ok()) return std::move(started).error();

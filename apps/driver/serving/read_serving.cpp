@@ -217,7 +217,7 @@ void Reader::read_generated(const ConfigValue& object) {
   serving_.options.in_flight = optional_count(inner, "in_flight", most_requests, 0);
   const std::uint32_t groups = optional_count(inner, "prefix_groups", most_requests, 0);
   const std::uint32_t common = optional_count(inner, "prefix_tokens", most_tokens, 0);
-  const double seed = optional_within(inner, "seed", ParamType::integer, 1e15, 0);
+  const double seed = optional_within(inner, "seed", ParamType::integer, largest_seed, 0);
   if ((rate > 0) == (serving_.options.in_flight > 0)) {
     inner.mistake("per_second", "expected either per_second above 0 or in_flight");
   }

@@ -96,8 +96,8 @@ void StreamsReader::read_frames() {
   if (!(frames.seconds > 0)) fields_.mistake("seconds", "got 0, expected more, up to 3600");
   frames.jitter_ms = optional_within(fields_, "jitter", ParamType::time, 1e12, 0) * 1e-6;
   fields_.optional_boolean("whole_milliseconds", frames.whole_milliseconds);
-  frames.seed =
-      static_cast<std::uint64_t>(optional_within(fields_, "seed", ParamType::integer, 1e15, 0));
+  frames.seed = static_cast<std::uint64_t>(
+      optional_within(fields_, "seed", ParamType::integer, largest_seed, 0));
 }
 
 void StreamsReader::read_batches() {
@@ -144,8 +144,8 @@ void StreamsReader::read_load(const ConfigValue& value, std::size_t i) {
   }
   if (is_server) {
     load.bound_ns = time(one, "bound");
-    load.seed =
-        static_cast<std::uint64_t>(optional_within(one, "seed", ParamType::integer, 1e15, 0));
+    load.seed = static_cast<std::uint64_t>(
+        optional_within(one, "seed", ParamType::integer, largest_seed, 0));
   }
   if (is_server || load.kind == "offline") {
     load.largest_batch = optional_count(one, "largest_batch", most_queries, 1);

@@ -42,6 +42,8 @@ class Evaluation {
   Evaluation& operator=(const Evaluation&) = delete;
   virtual ~Evaluation() = default;
   [[nodiscard]] virtual std::unique_ptr<PointEvaluator> evaluator() const = 0;
+  /// "FILE: why", for recordings on which no answer can be relied.
+  [[nodiscard]] virtual std::vector<std::string> doubts() const { return {}; }
   /// Changes when files that points are computed from do: those that the points name, and every
   /// config that one of them may use.
   [[nodiscard]] const std::string& inputs() const { return inputs_; }

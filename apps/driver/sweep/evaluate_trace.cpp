@@ -225,6 +225,17 @@ class TraceEvaluation final : public Evaluation {
     return std::make_unique<TraceEvaluator>(sweep_, *catalogue_, sources_);
   }
 
+  [[nodiscard]] std::vector<std::string> doubts() const override {
+    std::set<std::string> doubts;  // steps and engines of one recording share them
+    for (const auto& [key, source] : sources_) {
+      const std::vector<std::string>& traces = std::get<0>(key);
+      for (const driver::Doubt& doubt : source.replay.doubts) {
+        doubts.insert(fmt::format("{}: doubtful: {}", traces.front(), doubt.text));
+      }
+    }
+    return {doubts.begin(), doubts.end()};
+  }
+
  private:
   /// One axis may name the trace, another the engine, a third the step. A step that a trace does
   /// not have is a reason of its points.

@@ -223,6 +223,7 @@ Result<SweepRun> run_sweep(const Sweep& sweep, const std::string& folder,
   if (!run.ok()) return run;
   run->old_rows = reuse->old_rows;
   run->reused = reuse->reused;
+  run->doubts = (*evaluation)->doubts();
   return run;
 }
 

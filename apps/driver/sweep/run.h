@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/driver/sweep/evaluate.h"
 #include "apps/driver/sweep/space/sweep.h"
@@ -36,8 +37,9 @@ struct SweepRun {
   std::uint64_t old_rows = 0;  ///< of a sweep file that has changed since
   std::uint64_t reused = 0;    ///< of those
   std::uint64_t computed = 0;
-  std::uint64_t unwanted = 0;  ///< constraints over axes exclude them
-  double seconds = 0;          ///< of computing
+  std::uint64_t unwanted = 0;         ///< constraints over axes exclude them
+  double seconds = 0;                 ///< of computing
+  std::vector<std::string> doubts{};  ///< "FILE: why": points of it cannot be relied on
 };
 
 /// Results are in `folder` afterwards. Rows are there before they are counted, so a run that is cut

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "apps/driver/plan/scenario_files.h"
 #include "apps/driver/sweep/space/document.h"
 
 namespace foretrace::sweeping {
@@ -72,23 +73,6 @@ constexpr std::array scenario_parts = {named_part<&Scenario::model>(),
                                        plan_part<&ParallelPlan::tensor_pieces>(),
                                        plan_part<&ParallelPlan::async_tensor_backward>()};
 
-/// Files that a scenario names stand beside the sweep file.
-void resolve_files(const std::string& folder, ConfigValue& document) {
-  const auto resolve = [&](ConfigValue& object, std::string_view key) {
-    for (std::size_t i = 0; i < object.keys.size(); ++i) {
-      ConfigValue& value = object.items[i];
-      if (object.keys[i] != key || value.kind != ConfigValue::Kind::text) continue;
-      if (value.text.ends_with(".json")) value.text = beside(folder, value.text);
-    }
-  };
-  resolve(document, "cluster");
-  resolve(document, "framework");
-  resolve(document, "execution");
-  for (std::size_t i = 0; i < document.keys.size(); ++i) {
-    if (document.keys[i] == "workload") resolve(document.items[i], "model");
-  }
-}
-
 bool takes_away(const Axis& axis) {
   return std::any_of(axis.values.begin(), axis.values.end(), [](const ConfigValue& value) {
     return value.kind == ConfigValue::Kind::null;
@@ -99,7 +83,8 @@ bool takes_away(const Axis& axis) {
 
 Result<driver::Scenario> read_point(const Sweep& sweep, const Catalogue& catalogue,
                                     ConfigValue document, driver::ScenarioParts& known) {
-  resolve_files(sweep.folder, document);
+  driver::place_files(document,
+                      [&](const std::string& name) { return beside(sweep.folder, name); });
   auto scenario = driver::scenario_of(catalogue, document, "scenario", known);
   if (!scenario.ok()) return scenario;
   if (const Status alike = driver::check_ranks_alike(*scenario); !alike) {
@@ -173,23 +158,8 @@ Result<const driver::Scenario*> ScenarioPoints::at(std::span<const double> where
     }
     named_model_ = now_.model;
   }
-  if (Status status = complete(); !status.ok()) return std::move(status).error();
+  if (Status status = completion_.complete(now_); !status.ok()) return std::move(status).error();
   return &now_;
-}
-
-/// As complete_scenario(), with models that were padded before.
-Status ScenarioPoints::complete() {
-  Job& job = now_.job;
-  const Padding padding{now_.model.get(), now_.framework->vocabulary_multiple * job.plan.tensor};
-  auto& padded = padded_[padding];
-  if (padded == nullptr) {
-    padded = driver::padded_model(now_.model, *now_.framework, job.plan.tensor);
-  }
-  now_.model = padded;
-  job.model = &now_.model->transformer;
-  job.cluster = now_.cluster.get();
-  job.framework = now_.framework.get();
-  return check_job(job);
 }
 
 }  // namespace foretrace::sweeping

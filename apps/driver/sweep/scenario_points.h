@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "apps/driver/plan/complete_scenario.h"
 #include "apps/driver/plan/scenario.h"
 #include "apps/driver/sweep/space/sweep.h"
 
@@ -51,8 +50,6 @@ class ScenarioPoints {
   [[nodiscard]] const ModelSpec* named_model() const { return named_model_.get(); }
 
  private:
-  [[nodiscard]] Status complete();
-
   const Sweep& sweep_;
   const Catalogue& catalogue_;
   driver::ScenarioParts parts_;
@@ -60,8 +57,7 @@ class ScenarioPoints {
   std::vector<double> stands_;  ///< where the axes of `now_` stand
   driver::Scenario now_;
   std::shared_ptr<const ModelSpec> named_model_;
-  using Padding = std::pair<const ModelSpec*, double>;
-  std::map<Padding, std::shared_ptr<const ModelSpec>> padded_;
+  driver::ScenarioCompletion completion_;
 };
 
 }  // namespace foretrace::sweeping

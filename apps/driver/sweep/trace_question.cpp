@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/plan/scenario_files.h"
 #include "apps/driver/sweep/space/sweep.h"
 
 namespace foretrace::sweeping {
@@ -117,15 +118,15 @@ Result<TraceQuestion> read_question_of_trace(const ConfigValue& document,
 }  // namespace
 
 Result<TraceQuestion> read_question(const ConfigValue& document, const std::string& folder) {
-  auto scenario = driver::trace_scenario_of(document, "point");
+  ConfigValue placed = document;
+  driver::place_files(placed, [&](const std::string& name) { return beside(folder, name); });
+  auto scenario = driver::trace_scenario_of(placed, "point");
   if (!scenario.ok()) return std::move(scenario).error();
   if (!scenario->has_value()) return read_question_of_trace(document, folder);
   TraceQuestion question;
   question.options.keeps_neutral = true;
   question.scenario = **std::move(scenario);
-  question.traces = {beside(folder, question.scenario->trace)};
-  std::string& cluster = question.scenario->cluster;
-  if (cluster.ends_with(".json")) cluster = beside(folder, cluster);
+  question.traces = {question.scenario->trace};
   return question;
 }
 

@@ -9,9 +9,11 @@
 namespace foretrace::editing {
 
 struct ExchangedGradients {
-  double numbers = 0;  ///< that a rank gives to all-reduces and reduce-scatters
-  double held = 0;     ///< that it has afterwards: of a reduce-scatter its own share
-  bool typed = true;   ///< false: some collectives do not tell their type, and are taken for fp32
+  /// That a rank gives to all-reduces and reduce-scatters. Once, where an all-reduce of another
+  /// group adds up the share that a reduce-scatter left (HSDP).
+  double numbers = 0;
+  double held = 0;    ///< that it has afterwards: of a reduce-scatter its own share
+  bool typed = true;  ///< false: some collectives do not tell their type, and are taken for fp32
 };
 
 /// By device, by recorded sizes: of the pass that exchanges most. Passes that leave their gradients

@@ -103,23 +103,60 @@ class Finder {
   }
 
  private:
-  /// Weights that operators read, and tables whose rows they pick, once each. Rows of activations
-  /// are picked, too: a table is a weight where the model has room for it beside the others.
+  struct Lookup {
+    std::size_t kernel = 0;  // of the forward pass
+    double size = 0;         // of the table
+    bool again = false;      // one of this shape was looked up before
+  };
+  struct Tables {
+    std::vector<Lookup> list;
+    double room = 0;  // that they leave
+  };
+  /// Largest tables first. Each lookup is one kernel.
+  [[nodiscard]] std::vector<Lookup> lookups() const {
+    std::vector<Lookup> found;
+    std::set<Dims> known;
+    for (std::size_t i = 0; i < pass_.forward.size(); ++i) {
+      const OperatorInputs inputs = editor_.inputs_of(pass_.forward[i]);
+      const Dims* table = picked_from(editor_.operator_of(pass_.forward[i]), inputs);
+      if (table == nullptr) continue;
+      found.push_back({i, element_count(*table), !known.insert(*table).second});
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Lookup& a, const Lookup& b) { return a.size > b.size; });
+    return found;
+  }
+
+  /// In this order, each for which there is room beside those before it.
+  [[nodiscard]] static Tables fitting(const std::vector<Lookup>& lookups, double room,
+                                      double slack) {
+    Tables found{{}, room};
+    for (const Lookup& lookup : lookups) {
+      const double extra = lookup.again ? agreement * lookup.size : slack;
+      if (lookup.size > found.room + extra) continue;
+      found.room -= lookup.size;
+      found.list.push_back(lookup);
+    }
+    return found;
+  }
+
+  /// Weights that operators read, and tables whose rows they pick. Rows of activations are picked,
+  /// too: a table is a weight where the model has room for it beside the others. A trace names no
+  /// operands: lookups of one shape are of one table (two inputs share it) or of several (source
+  /// and target words), whichever leaves less room; of one where both leave as much.
   [[nodiscard]] std::vector<WeightUse> with_tables(double numbers) const {
     std::vector<WeightUse> uses = weight_uses(editor_, pass_.forward);
     double room = numbers;
     for (const WeightUse& use : uses) {
       for (const double size : use.sizes) room -= size;
     }
-    std::set<Dims> known;
-    for (std::size_t i = 0; i < pass_.forward.size(); ++i) {
-      const OperatorInputs inputs = editor_.inputs_of(pass_.forward[i]);
-      const Dims* table = picked_from(editor_.operator_of(pass_.forward[i]), inputs);
-      if (table == nullptr) continue;
-      const double size = element_count(*table);
-      if (size > room + agreement * numbers || !known.insert(*table).second) continue;
-      room -= size;
-      uses.push_back({i, {size}});
+    std::vector<Lookup> order = lookups();
+    const Tables several = fitting(order, room, agreement * numbers);
+    std::stable_partition(order.begin(), order.end(), [](const Lookup& l) { return !l.again; });
+    const Tables one = fitting(order, room, agreement * numbers);
+    const bool shared = std::abs(one.room) <= std::abs(several.room);
+    for (const Lookup& table : (shared ? one : several).list) {
+      uses.push_back({table.kernel, {table.size}});
     }
     std::stable_sort(uses.begin(), uses.end(),
                      [](const WeightUse& a, const WeightUse& b) { return a.kernel < b.kernel; });

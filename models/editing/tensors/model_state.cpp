@@ -142,6 +142,18 @@ OptimizerStates states_by_name(const TaskGraph& graph) {
   return found;
 }
 
+/// Adagrad or RMSprop, and no Adam beside it.
+bool keeps_sums_of_squares(const TaskGraph& graph) {
+  bool keeps = false;
+  for (const SegmentPart& part : graph.context().segment_parts) {
+    const std::string_view label = graph.names()[part.label];
+    if (!contains(label, "Optimizer.step")) continue;
+    if (contains_any(label, {"Adam", "LAMB", "Lamb"})) return false;
+    keeps = keeps || contains_any(label, {"RMSprop", "Adagrad"});
+  }
+  return keeps;
+}
+
 }  // namespace
 
 std::map<DeviceOfRank, ParameterCount> parameter_counts(const KernelEditor& editor) {
@@ -176,6 +188,8 @@ ParameterCount parameter_count(const KernelEditor& editor) {
 }
 
 OptimizerStates optimizer_states(const KernelEditor& editor) {
+  // Square roots of sums are in Adam's update, and in that of optimizers that keep one state.
+  if (keeps_sums_of_squares(editor.graph())) return {4, "Adagrad or RMSprop, by its name"};
   if (const OptimizerStates found = states_by_operators(editor); found.bytes >= 0) return found;
   if (const OptimizerStates found = states_by_name(editor.graph()); found.bytes >= 0) return found;
   return {adam.bytes, "Adam assumed, nothing tells"};

@@ -42,9 +42,15 @@ std::vector<double> product_parameters(std::string_view op, const OperatorInputs
   return sizes;
 }
 
+bool looks_up(std::string_view op) {
+  return op == "aten::embedding" || op == "aten::embedding_bag" || op == "aten::_embedding_bag";
+}
+
 /// A second kernel of the same call of an operator. Products in a row are calls of their own, but
-/// for those inside a convolution (between Fourier transforms, after its indices).
+/// for those inside a convolution (between Fourier transforms, after its indices). So are lookups,
+/// of one kernel each.
 bool is_again(const KernelEditor& editor, TaskId kernel, TaskId before) {
+  if (looks_up(editor.operator_of(kernel))) return false;
   const bool convolves = contains(editor.operator_of(kernel), "conv");
   if (!convolves && editor.class_of(kernel) == KernelClass::gemm) return false;
   const TaskGraph& graph = editor.graph();
@@ -85,6 +91,31 @@ std::vector<WeightUse> weight_uses(const KernelEditor& editor, std::span<const T
     newest = i;
   }
   return uses;
+}
+
+FusedTables fused_tables(const KernelEditor& editor, std::span<const TaskId> forward) {
+  constexpr double fp32_bytes = 4;
+  FusedTables tables;
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    const std::string_view op = editor.operator_of(forward[i]);
+    if (!contains(op, "split_embedding_codegen_lookup")) continue;
+    if (i > 0 && is_again(editor, forward[i], forward[i - 1])) continue;
+    // Weights on the device, and in managed memory: each one long row of numbers.
+    const OperatorInputs inputs = editor.inputs_of(forward[i]);
+    double numbers = 0;
+    for (const std::size_t input : {0U, 1U}) {
+      const Dims* shape = inputs.shape(input);
+      if (shape != nullptr && shape->size() == 1) numbers += element_count(*shape);
+    }
+    // By rows Adagrad keeps a number for each of them: next to nothing.
+    const double states = contains(op, "rowwise")   ? 0
+                          : contains(op, "adagrad") ? 1
+                          : contains(op, "adam")    ? 2
+                                                    : 0;
+    tables.numbers += numbers;
+    tables.state_bytes += states * fp32_bytes * numbers;
+  }
+  return tables;
 }
 
 }  // namespace foretrace::editing

@@ -22,4 +22,12 @@ struct WeightUse {
 [[nodiscard]] std::vector<WeightUse> weight_uses(const KernelEditor& editor,
                                                  std::span<const TaskId> forward);
 
+/// Embedding tables that are looked up, and updated in the backward pass, by fused kernels of
+/// FBGEMM: their optimizer is none of the model's.
+struct FusedTables {
+  double numbers = 0;
+  double state_bytes = 0;  ///< of all: a state per number (Adagrad), two (Adam), else none
+};
+[[nodiscard]] FusedTables fused_tables(const KernelEditor& editor, std::span<const TaskId> forward);
+
 }  // namespace foretrace::editing

@@ -8,8 +8,9 @@
 
 namespace foretrace {
 
-class StepTasks {
- public:
+struct StepTasks {
+  GraphBuilder builder;
+
   [[nodiscard]] LaneId lane(LaneKind kind, std::int64_t number, std::int32_t rank,
                             std::string_view name);
   [[nodiscard]] WorkId work(std::string_view name, TaskKind kind, CollectiveKind collective);
@@ -17,8 +18,6 @@ class StepTasks {
   [[nodiscard]] TaskId add(LaneId lane, WorkId work, Phase phase, std::int64_t ns);
   /// Waits for the end of `source`; for nothing if that is none.
   void after(TaskId task, TaskId source, DependencyKind kind);
-
-  GraphBuilder builder;
 };
 
 }  // namespace foretrace

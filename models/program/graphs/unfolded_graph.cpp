@@ -14,8 +14,8 @@
 namespace foretrace {
 namespace {
 
-// Ids of points are 32 bits.
-constexpr std::uint64_t most_tasks = 1ULL << 30U;
+// About 150 bytes each while they are built and simulated: 20 GB.
+constexpr std::uint64_t most_tasks = 1ULL << 27U;
 
 // Nearly normal with mean 0 and deviation 1: four numbers of 16 bits, whose sum has a variance of
 // 4 / 12. The same on every machine.
@@ -260,7 +260,9 @@ Result<TaskGraph> Unfolding::build() {
   if (const std::uint64_t tasks = task_count(sequence->size()); tasks > most_tasks) {
     return Error{
         ErrorCode::unsupported,
-        fmt::format("unfolded step: got about {} tasks, expected at most {}", tasks, most_tasks)};
+        fmt::format("every rank for itself takes about {} tasks, expected at most {}: fewer ranks "
+                    "or micro-batches, or a step without jitter",
+                    tasks, most_tasks)};
   }
   lanes();
   for (const PlacedStep& placed : *sequence) step(placed);

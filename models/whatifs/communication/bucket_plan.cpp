@@ -99,15 +99,15 @@ BucketPlanner::Curve BucketPlanner::ready(const BucketGroup& group, std::size_t 
   estimated_ = true;
   curve.clear();
   const Gradients gradients = finder_.of(pass);
+  // Nothing known: bytes are ready evenly.
+  if (gradients.list.empty() || gradients.places == GradientPlaces::spread) return {{1, 1}};
+  const double numbers = gradients.numbers();
   double sum = 0;
   for (const Gradient& gradient : gradients.list) {
-    if (gradients.places == GradientPlaces::spread) break;
     sum += gradient.numbers;
     const auto behind = make_id<TaskId>(index(gradient.ready) + 1);
-    curve.emplace_back(sum / gradients.numbers(), backward_share(editor_, pass, behind));
+    curve.emplace_back(sum / numbers, backward_share(editor_, pass, behind));
   }
-  // Nothing known: bytes are ready evenly.
-  if (curve.empty()) curve.emplace_back(1, 1);
   return curve;
 }
 

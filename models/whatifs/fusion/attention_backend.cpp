@@ -80,7 +80,10 @@ Result<AttentionTable> find_table(const Scenario& scenario, const ParamValues& p
     auto document = scenario.catalogue.document({"table of attention", "attention"}, name);
     if (!document) return std::move(document).error();
     auto table = AttentionTable::from(**document, name);
-    if (!table || table->compute() == scenario.accelerator->compute_major) return table;
+    if (!table || (scenario.accelerator->has_cuda_capability() &&
+                   table->compute() == scenario.accelerator->compute_major)) {
+      return table;
+    }
   }
   return Error{ErrorCode::no_match,
                fmt::format("no table of attention for {} (compute capability {}.{}), expected "

@@ -27,7 +27,7 @@ constexpr ParamInfo compute_param = {.name = "compute",
                                      .unit = "1",
                                      .doc =
                                          "Share of the multiprocessors: 0.39 for 3g of an A100 (42 "
-                                         "of 108), 0.45 of an H100 SXM (60 of 132).",
+                                         "of 108), 0.455 of an H100 SXM (60 of 132).",
                                      .minimum = 0.01,
                                      .maximum = 1};
 constexpr ParamInfo memory_param = {
@@ -80,8 +80,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   slice.vector_fp32_flops *= compute;
   slice.memory_bandwidth *= memory;
   slice.memory_bytes = std::llround(static_cast<double>(slice.memory_bytes) * memory);
+  // The nearest: shares are written with few digits, so that 0.39 of 108 means 42.
   slice.multiprocessors = std::max<std::int32_t>(
-      1, static_cast<std::int32_t>(std::floor((*from)->multiprocessors * compute + 1e-6)));
+      1, static_cast<std::int32_t>(std::lround((*from)->multiprocessors * compute)));
   to.blocks_that_fit = slice.multiprocessors;
   const std::int64_t live = most_live_bytes(scenario.graph);
   const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -70,9 +71,10 @@ using editing::CopyEngine;
 struct Settings {
   double bandwidth = 0;
   double host_bandwidth = 0;
-  double bytes = 0;  // of one parameter or gradient on the link
-  double parameters = 0;
-  double update_bytes = 0;  // of host memory per parameter; the 16-bit copy at first
+  double bytes = 0;           // of one parameter or gradient on the link
+  double parameters = 0;      // that a rank updates
+  double all_parameters = 0;  // of the model, of which these may be a share
+  double update_bytes = 0;    // of host memory per parameter; the 16-bit copy at first
   std::int64_t chunks = 1;
 };
 
@@ -80,6 +82,7 @@ struct Settings {
 constexpr double plain_bytes = 12;
 constexpr double fp32_bytes = 4;      // of a number
 constexpr double fp32_weights = 3.5;  // bytes per parameter from which weights are not 16 bit
+constexpr double all_weights = 1.75;  // bytes per parameter below which some are on other ranks
 
 class Offload {
  public:
@@ -89,11 +92,13 @@ class Offload {
   Result<Change> run() {
     const auto passes = editing::find_passes(editor_);
     std::string_view counted = "as given";
+    const editing::ParameterCount count = editing::parameter_count(editor_);
     if (settings_.parameters == 0) {
-      const editing::ParameterCount count = editing::parameter_count(editor_);
       settings_.parameters = count.held;
       counted = count.evidence;
     }
+    settings_.all_parameters =
+        settings_.parameters * (count.held > 0 ? count.numbers / count.held : 1);
     const editing::OptimizerStates states = editing::optimizer_states(editor_);
     settings_.update_bytes += plain_bytes + 2 * states.bytes;
     const auto updates = editing::updates_of_passes(editor_, passes);
@@ -114,14 +119,28 @@ class Offload {
     TensorEditor tensors(editor_.edit());
     move_tensors(tensors);
     return editor_.finish(fmt::format(
-        "{} updates of {:.1f} M parameters ({}; {}) on the host: {:.2f} ms of CPU time and {:.2f} "
-        "ms of copies each way per step; {} update kernels go{}",
-        offloaded_, settings_.parameters * 1e-6, counted, states.evidence, editing::to_ms(cpu_ns()),
+        "{} updates of {} ({}; {}) on the host: {:.2f} ms of CPU time and {:.2f} ms of copies each "
+        "way per step; {} update kernels go{}",
+        offloaded_, updated(), counted, states.evidence, editing::to_ms(cpu_ns()),
         editing::to_ms(engine_.copy_ns(settings_.parameters * settings_.bytes)),
         editor_.sums().removed, tensors.note()));
   }
 
  private:
+  /// "12.5 M on each rank of 100.0 M parameters", or "100.0 M parameters" where a rank updates all.
+  [[nodiscard]] std::string updated() const {
+    const std::string all = fmt::format("{:.1f} M parameters", settings_.all_parameters * 1e-6);
+    if (settings_.parameters >= settings_.all_parameters) return all;
+    return fmt::format("{:.1f} M on each rank of {}", settings_.parameters * 1e-6, all);
+  }
+
+  /// Whether weights of so many bytes on a device are not 16 bit: of the whole model, or, where
+  /// they are too few for that, of what the rank updates.
+  [[nodiscard]] bool are_fp32(double bytes) const {
+    const bool whole = bytes >= all_weights * settings_.all_parameters;
+    return bytes >= fp32_weights * (whole ? settings_.all_parameters : settings_.parameters);
+  }
+
   [[nodiscard]] std::int64_t cpu_ns() const {
     return std::llround(settings_.parameters * settings_.update_bytes / settings_.host_bandwidth *
                         1e9);
@@ -143,7 +162,7 @@ class Offload {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].category == TensorCategory::optimizer_state) tensors.drop(i);
       if (all[i].category != TensorCategory::weight || settings_.bytes >= fp32_bytes) continue;
-      if (weights[device_of(all[i])] < fp32_weights * settings_.parameters) continue;
+      if (!are_fp32(weights[device_of(all[i])])) continue;
       tensors.resize(i, static_cast<double>(all[i].bytes) * settings_.bytes / fp32_bytes);
     }
   }

@@ -27,6 +27,7 @@
 #include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/update_of_pass.h"
+#include "models/editing/tensors/weight_uses.h"
 #include "models/whatifs/optimization.h"
 
 namespace foretrace::async_checkpoint_parts {
@@ -267,6 +268,16 @@ class Saver {
   std::size_t saves_ = 0;
 };
 
+/// Of the rank with most: lookups are not divided like the rest of a model.
+editing::FusedTables largest_tables(const editing::KernelEditor& editor) {
+  editing::FusedTables most;
+  for (const editing::TrainingPass& pass : editing::find_passes(editor)) {
+    const editing::FusedTables tables = editing::fused_tables(editor, pass.forward);
+    if (tables.numbers > most.numbers) most = tables;
+  }
+  return most;
+}
+
 /// Sets the bytes of one save and how they were counted.
 void count_bytes(const editing::KernelEditor& editor, const ParamValues& params,
                  Settings& settings) {
@@ -282,6 +293,15 @@ void count_bytes(const editing::KernelEditor& editor, const ParamValues& params,
   settings.bytes = saved * each;
   settings.counted = fmt::format("{}{:.1f} M parameters ({}) of {:g} bytes ({})", part,
                                  count.numbers * 1e-6, count.evidence, each, states.evidence);
+  if (given > 0) return;
+  const editing::FusedTables tables = largest_tables(editor);
+  if (!(tables.numbers > 0)) return;
+  const double bytes = weight_bytes * tables.numbers + tables.state_bytes;
+  settings.bytes += bytes;
+  settings.counted += fmt::format(
+      ", and {:.1f} M numbers in tables of fused lookups, {:.1f} MB "
+      "with their states",
+      tables.numbers * 1e-6, bytes * 1e-6);
 }
 
 std::string note_of(const Settings& settings, std::size_t saves) {

@@ -196,3 +196,59 @@ TEST_CASE("expert: a few tokens reach few experts") {
     CHECK(op.weights == 64. * 1024 * 512);
   }
 }
+
+TEST_CASE("expert: tokens of the whole group reach the experts of a rank") {
+  // 64 ranks, each with one token and 4 of 256 experts: a token goes to 8.
+  TransformerSpec spec = mixture();
+  spec.experts.count = 256;
+  spec.experts.top_k = 8;
+  spec.experts.load_exponent = 0;
+  ParallelPlan plan;
+  plan.data = plan.expert = 64;
+  BatchShape batch;
+  batch.pass = foretrace::Pass::decode;
+  batch.length = 1;
+  batch.expert_batches = foretrace::expert_batches(plan);
+  CHECK(batch.expert_batches == 64);
+  const auto experts_of = [&] {
+    Workload workload = build_transformer(spec, batch, KernelSet{});
+    divide(workload, plan);
+    for (const Operator& op : workload.blocks[1].operators) {
+      if (op.name == "experts up") return op;
+    }
+    return Operator{};
+  };
+  // 256 x (1 - (248/256)^64) = 222.4 of them, 3.47 a rank; 64 x 8 copies are 8 a rank.
+  const auto equal = experts_of().shape;
+  CHECK(equal.batch == doctest::Approx(3.47).epsilon(0.002));
+  CHECK(equal.batch * equal.m == doctest::Approx(8));
+  // Loads that differ: fewer, and as much work.
+  spec.experts.load_exponent = 1.01;
+  const auto unequal = experts_of().shape;
+  CHECK(unequal.batch > 1);
+  CHECK(unequal.batch < equal.batch);
+  CHECK(unequal.batch * unequal.m == doctest::Approx(8));
+  // One token alone reaches 8 of the 256, less than one a rank: that reads one.
+  spec.experts.load_exponent = 0;
+  batch.expert_batches = 1;
+  const auto alone = experts_of().shape;
+  CHECK(alone.batch == 1);
+  CHECK(alone.m == doctest::Approx(8));
+}
+
+TEST_CASE("expert: ranks that divide a micro-batch bring their part of it") {
+  ParallelPlan plan;
+  CHECK(foretrace::expert_batches(plan) == 1);
+  plan.tensor = 8;
+  CHECK(foretrace::expert_batches(plan) == 1);  // each rank has all tokens
+  plan.expert = 4;
+  CHECK(foretrace::expert_batches(plan) == 1);
+  plan.sequence = true;
+  CHECK(foretrace::expert_batches(plan) == 0.5);  // 4 of the 8 parts
+  plan.expert = 32;
+  CHECK(foretrace::expert_batches(plan) == 4);
+  plan.context = 2;
+  CHECK(foretrace::expert_batches(plan) == 2);
+  plan.expert_tensor = 8;
+  CHECK(foretrace::expert_batches(plan) == 16);
+}

@@ -36,7 +36,7 @@ TEST_CASE("expert load: unequal loads reach fewer experts") {
       const double equal = reached_experts(spec_of(128, 4, 0), tokens, false);
       const double unequal = reached_experts(spec_of(128, 4, exponent), tokens, false);
       CHECK(unequal < 0.99 * equal);
-      CHECK(unequal > 0.5 * equal);
+      CHECK(unequal > 0.4 * equal);
     }
   }
 }
@@ -47,12 +47,14 @@ TEST_CASE("expert load: more tokens reach more experts, one token reaches its ow
     CAPTURE(spec.count);
     CHECK(reached_experts(spec, 1, false) == doctest::Approx(spec.top_k));
     double last = 0;
-    for (double tokens = 1; tokens < 20'000; tokens = std::ceil(tokens * 1.2)) {
+    for (double tokens = 1; tokens < 300; ++tokens) {
       CAPTURE(tokens);
       const double reached = reached_experts(spec, tokens, false);
       CHECK(reached >= last - 1e-9);
+      CHECK(reached <= last + spec.top_k + 1e-9);
       CHECK(reached <= spec.count);
       last = reached;
     }
+    CHECK(reached_experts(spec, 1e6, false) == doctest::Approx(spec.count).epsilon(0.01));
   }
 }

@@ -144,7 +144,11 @@ Status CellFields::finish() const {
 Status check_columns(const Cells& cells, std::span<const std::string_view> known) {
   std::vector<std::string_view> missing;
   for (const std::string_view name : known) {
-    if (!cells.has(name)) missing.push_back(name);
+    const auto count = std::count(cells.columns.begin(), cells.columns.end(), name);
+    if (count == 0) missing.push_back(name);
+    if (count > 1) {
+      return wrong(cells.where, fmt::format("column {} stands {} times", in_quotes(name), count));
+    }
   }
   for (const std::string& column : cells.columns) {
     if (std::find(known.begin(), known.end(), column) != known.end()) continue;

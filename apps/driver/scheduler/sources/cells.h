@@ -55,7 +55,8 @@ using ColumnNames = std::map<std::string, std::string>;
 [[nodiscard]] Result<Cells> parse_csv(std::string_view text, const std::string& where);
 /// From an object with "columns" and "rows".
 [[nodiscard]] Result<Cells> cells_of(const ConfigValue& table, const std::string& where);
-/// Errors: a column that is none of those known, but may have been meant for one that is not there.
+/// Errors: a known column that stands twice; one that is none of those known, but may have been
+/// meant for one that is not there.
 /// Tables of users have others, which nobody reads.
 [[nodiscard]] Status check_columns(const Cells& cells, std::span<const std::string_view> known);
 /// Gives columns the names that we know. Errors: a name that the table does not have.

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include "apps/driver/plan/scenario_files.h"
 #include "apps/driver/sweep/space/document.h"
 #include "apps/driver/sweep/space/read_axes.h"
 #include "sim/core/params.h"
@@ -22,22 +24,21 @@ constexpr double most_population = 4096;
 
 /// A scenario whose workload is a recording is about that recording.
 Subject subject_of(const ConfigValue& scenario) {
-  const ConfigValue* workload = scenario.find("workload");
-  const bool has_trace = workload != nullptr && workload->kind == ConfigValue::Kind::object &&
-                         workload->find("trace") != nullptr;
-  return has_trace ? Subject::trace : Subject::scenario;
+  return driver::has_trace(scenario) ? Subject::trace : Subject::scenario;
 }
 
-/// The trace stands beside the scenario's file, whose place is known from the sweep's.
-void find_beside(const std::string& scenario, ConfigValue& document) {
-  for (std::size_t i = 0; i < document.keys.size(); ++i) {
-    ConfigValue& workload = document.items[i];
-    for (std::size_t k = 0; document.keys[i] == "workload" && k < workload.keys.size(); ++k) {
-      if (workload.keys[k] != "trace") continue;
-      std::string& trace = workload.items[k].text;
-      trace = beside(std::filesystem::path(scenario).parent_path().string(), trace);
-    }
-  }
+/// Names in a scenario's file are relative to that file; those in a sweep to the sweep's. What is
+/// found from the working folder alone gets its whole path.
+void place_beside(const std::string& scenario, const std::string& folder, ConfigValue& document) {
+  const std::string place = std::filesystem::path(scenario).parent_path().string();
+  driver::place_files(document, [&](const std::string& name) {
+    std::error_code failed;
+    const std::string there = beside(place, name);
+    const bool is_there = std::filesystem::exists(beside(folder, there), failed);
+    if (is_there || !std::filesystem::exists(name, failed)) return there;
+    const auto whole = std::filesystem::absolute(name, failed);
+    return failed ? there : whole.string();
+  });
 }
 
 /// The document: a recording and what-ifs, or a scenario (a file, or what would stand in it).
@@ -74,7 +75,7 @@ void read_document(ConfigFields& fields, Sweep& sweep) {
   if (!read.ok()) return fields.mistake("scenario", read.error().message);
   document = std::move(*read);
   sweep.subject = subject_of(document);
-  if (sweep.subject == Subject::trace) find_beside(value.text, document);
+  place_beside(value.text, sweep.folder, document);
 }
 
 void read_search(ConfigFields& method, Sweep& sweep) {

@@ -6,6 +6,7 @@
 
 #include "apps/driver/plan/plan_search.h"
 #include "apps/report/pages.h"
+#include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 
@@ -84,38 +85,6 @@ std::string jitter_text(const ScenarioPart& part) {
       time_text(part.answer.alike_ns, part.answer.step_ns));
 }
 
-Section scenario_breakdown(const ScenarioAnswer& answer) {
-  const StepBreakdown& parts = answer.analytic.breakdown;
-  const std::int64_t slower = answer.step_ns - answer.alike_ns;
-  const std::int64_t step = answer.analytic.step_ns + slower;
-  Table table{.columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
-  const auto row = [&](const std::string& name, double ns) {
-    if (ns < 0.5) return;
-    table.add({Value::words(name), Value::time(std::llround(ns)),
-               Value::share(ns / static_cast<double>(step))});
-  };
-  row("matrix products", parts.computed[static_cast<std::size_t>(CostSource::product)]);
-  row("attention", parts.computed[static_cast<std::size_t>(CostSource::attention)]);
-  row("kernels bound by memory", parts.computed[static_cast<std::size_t>(CostSource::memory)]);
-  for (std::size_t i = 0; i < axis_count; ++i) {
-    row(fmt::format("exposed {} communication", to_string(static_cast<Axis>(i))), parts.exposed[i]);
-  }
-  row("optimizer", parts.optimizer);
-  row("waiting for the host", parts.host);
-  row("pipeline bubble", parts.bubble);
-  row("waiting for slower ranks", static_cast<double>(slower));
-  Section section{.key = "breakdown",
-                  .title = "where the step goes, on the slowest stage",
-                  .tables = {std::move(table)},
-                  .scale_ns = step};
-  if (answer.analytic.again_ns > 0) {
-    section.note(fmt::format("of it recomputation {}; {} of communication run beside kernels",
-                             time_text(std::llround(answer.analytic.again_ns), step),
-                             time_text(std::llround(answer.analytic.overlapped_ns), step)));
-  }
-  return section;
-}
-
 Section stage_memory(const ScenarioPart& part) {
   const ScenarioAnswer& answer = part.answer;
   const auto& stages = answer.analytic.memory;
@@ -155,22 +124,6 @@ double sum_of(const auto& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum;
-}
-
-/// Parts in whole ns that sum to the step: what rounding leaves goes to idle.
-Section predicted_breakdown(const ScenarioAnswer& answer) {
-  const StepBreakdown& parts = answer.analytic.breakdown;
-  const std::int64_t compute_ns = std::llround(parts.optimizer + sum_of(parts.computed));
-  const std::int64_t exposed_ns = std::llround(sum_of(parts.exposed));
-  const std::int64_t host_ns = std::llround(parts.host);
-  Section section{.key = "predicted_breakdown", .path = "predicted/breakdown", .show = Show::never};
-  section.datum("host_bound_ns", Value::time(host_ns));
-  section.datum("compute_ns", Value::time(compute_ns));
-  section.datum("memory_copy_ns", Value::time(0));
-  section.datum("communication_exposed_ns", Value::time(exposed_ns));
-  section.datum("communication_waiting_ns", Value::time(0));
-  section.datum("idle_ns", Value::time(answer.step_ns - compute_ns - exposed_ns - host_ns));
-  return section;
 }
 
 Value memory_of_stages(const ScenarioAnswer& answer, std::uint32_t ranks_per_stage) {
@@ -222,7 +175,7 @@ Section predicted_rest(const ScenarioPart& part) {
   const double all = sum_of(answer.analytic.by_provenance);
   Section section{.key = "predicted_rest", .path = "predicted", .show = Show::never};
   section.datum("communication_overlapped_ns",
-                Value::time(std::llround(answer.analytic.overlapped_ns)));
+                Value::time(std::llround(answer.analytic.overlapped_ns * parts_of(part).scale)));
   section.datum("free", Value::object({{"communication_transfer_ns", Value::none()},
                                        {"communication_waiting_ns", Value::none()}}));
   section.datum("provenance", by_name<Provenance>(answer.analytic.by_provenance, [all](double ns) {
@@ -274,10 +227,6 @@ Sections scenario_step(const ScenarioPart& part) {
   }
   section.line("timeline", part.timeline);
   return {std::move(section), predicted_step(part)};
-}
-
-Sections scenario_breakdowns(const ScenarioPart& part) {
-  return {scenario_breakdown(part.answer), predicted_breakdown(part.answer)};
 }
 
 Sections scenario_memory(const ScenarioPart& part) {

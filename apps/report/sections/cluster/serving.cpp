@@ -104,14 +104,16 @@ void add_remarks_of(const ServedAnswer& served, Section& section) {
                answer.preemptions > 0 ? Show::always : Show::never);
   section.fact("refused", "do not fit in the cache", Value::count(answer.refused),
                answer.refused > 0 ? Show::always : Show::never);
-  const double positions = serving.model->transformer.positions;
+  // Others extend their positions; files of theirs state a usual length.
+  const TransformerSpec& spec = serving.model->transformer;
   const auto beyond = static_cast<std::uint64_t>(std::count_if(
-      serving.requests.begin(), serving.requests.end(), [positions](const ServingRequest& one) {
-        return static_cast<double>(one.input_tokens + one.output_tokens) > positions;
+      serving.requests.begin(), serving.requests.end(), [&spec](const ServingRequest& one) {
+        return spec.position == PositionKind::learned &&
+               static_cast<double>(one.input_tokens + one.output_tokens) > spec.positions;
       }));
   section.fact("beyond_positions", "longer than the model's positions",
                Value::count(beyond).as(
-                   fmt::format("{}, made for {:.0f} tokens", plural(beyond, "request"), positions)),
+                   fmt::format("{}, it learned {:.0f}", plural(beyond, "request"), spec.positions)),
                beyond > 0 ? Show::always : Show::never);
   const double share = static_cast<double>(answer.cached_tokens) /
                        static_cast<double>(std::max<std::int64_t>(1, answer.prompt_tokens));

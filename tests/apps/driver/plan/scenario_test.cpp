@@ -17,7 +17,7 @@
 using foretrace::driver::answer_scenario;
 using foretrace::driver::is_scenario_file;
 using foretrace::driver::parse_scenario;
-using foretrace::driver::read_scenario;
+using foretrace::driver::read_scenario_of_alike_ranks;
 
 namespace {
 
@@ -141,7 +141,8 @@ TEST_CASE("scenario: the shipped ones read and are answered") {
        std::filesystem::directory_iterator(FORETRACE_SOURCE_DIR "/configs/scenarios")) {
     CAPTURE(file.path().string());
     REQUIRE(is_scenario_file(file.path().string()));
-    const auto scenario = read_scenario(*foretrace::test::shipped(), file.path().string());
+    const auto scenario =
+        read_scenario_of_alike_ranks(*foretrace::test::shipped(), file.path().string());
     REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
     const auto answer = answer_scenario(*scenario);
     REQUIRE_MESSAGE(answer.ok(), answer.error().message);
@@ -228,6 +229,41 @@ TEST_CASE("scenario: with jitter every rank is simulated, and groups wait for th
         some.step_ns);
 }
 
+TEST_CASE("scenario: with jitter parts sum to the step, and one rank waits for no other") {
+  // Seeds that make the only rank faster, and slower, than it is without.
+  bool was_faster = false;
+  bool was_slower = false;
+  for (const int seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    CAPTURE(seed);
+    const auto scenario = parse_scenario(*foretrace::test::shipped(),
+                                         fmt::format(R"({{"schema": "foretrace.scenario/1",
+            "workload": {{"model": "gpt2_small", "sequence": 1024}}, "cluster": "dgx_a100",
+            "framework": "megatron_2022", "batch": {{"global": 1}},
+            "jitter": {{"ranks": 0.1, "passes": 0, "seed": {}}}}})",
+                                                     seed),
+                                         "s.json");
+    REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+    const auto answer = answer_scenario(*scenario);
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    was_faster = was_faster || answer->step_ns < answer->alike_ns;
+    was_slower = was_slower || answer->step_ns > answer->alike_ns;
+    const auto page = foretrace::report::scenario_page({*scenario, *answer, ""});
+    CHECK(foretrace::report::text_of(page).find("waiting for slower ranks") == std::string::npos);
+    const auto json = foretrace::parse_config_document(foretrace::report::json_of(page), "answer",
+                                                       "foretrace.result/1");
+    REQUIRE_MESSAGE(json.ok(), json.error().message);
+    const auto* parts = json->find("predicted")->find("breakdown");
+    double sum = 0;
+    for (const auto& part : parts->items) {
+      CHECK(std::stod(part.text) >= 0);
+      sum += std::stod(part.text);
+    }
+    CHECK(sum == static_cast<double>(answer->step_ns));
+  }
+  CHECK(was_faster);
+  CHECK(was_slower);
+}
+
 TEST_CASE("scenario: mistakes of jitter have their place, and other commands refuse it") {
   const auto mistake = [](const std::string& jitter) {
     return error_with("\"recompute\"", "\"jitter\": " + jitter + ", \"recompute\"");
@@ -243,8 +279,8 @@ TEST_CASE("scenario: mistakes of jitter have their place, and other commands ref
   std::string text = gpt;
   text.replace(text.find("\"recompute\""), 0, R"("jitter": {"ranks": 0.01}, )");
   std::ofstream(path) << text;
-  CHECK(foretrace::driver::read_simulated_scenario(*foretrace::test::shipped(), path).ok());
-  const auto strict = read_scenario(*foretrace::test::shipped(), path);
+  CHECK(foretrace::driver::read_scenario(*foretrace::test::shipped(), path).ok());
+  const auto strict = read_scenario_of_alike_ranks(*foretrace::test::shipped(), path);
   REQUIRE_FALSE(strict.ok());
   CHECK(strict.error().message ==
         path + ": /jitter: got ranks that differ, expected none: only simulate takes them");

@@ -123,4 +123,21 @@ TEST_CASE("sweep: a trace that is not there is a mistake in the file") {
   CHECK(evaluation.error().message.find("no_such_trace.json") != std::string::npos);
 }
 
+TEST_CASE("sweep: a trace that ends early is doubted") {
+  const std::string cut = test::scratch_file("cut.json.gz");
+  std::ifstream whole(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz",
+                      std::ios::binary);
+  std::string bytes(20'000, '\0');
+  whole.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(cut, std::ios::binary) << bytes;
+  const auto sweep = parse_sweep(R"({"schema": "foretrace.sweep/1", "trace": ")" + cut +
+                                     R"(", "axes": [{"pointer": "/apply", "values": [null]}]})",
+                                 "cut.json", "");
+  REQUIRE_MESSAGE(sweep.ok(), (sweep.ok() ? "" : sweep.error().message));
+  const auto evaluation = prepare(*sweep, test::shipped());
+  REQUIRE_MESSAGE(evaluation.ok(), (evaluation.ok() ? "" : evaluation.error().message));
+  REQUIRE((*evaluation)->doubts().size() >= 1);
+  CHECK((*evaluation)->doubts().front().find("doubtful") != std::string::npos);
+}
+
 }  // namespace foretrace::sweeping

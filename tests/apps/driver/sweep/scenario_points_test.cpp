@@ -1,5 +1,7 @@
 #include "apps/driver/sweep/scenario_points.h"
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,6 +92,19 @@ TEST_CASE(
                true);
 }
 
+TEST_CASE("sweep: a step of months is a reason of its point, as it is a mistake of its scenario") {
+  const CataloguePtr catalogue = test::shipped();
+  const Sweep sweep = plans(R"({"pointer": "/batch/global", "values": [64, 16384, 163840000]},
+                               {"pointer": "/batch/micro", "values": [1, 5000]},
+                               {"pointer": "/recompute", "values": ["none", "full"]})");
+  check_points(sweep, true);
+  ScenarioPoints points(sweep, *catalogue);
+  const auto months = points.at(std::vector<double>{2, 1, 0});
+  REQUIRE_FALSE(months.ok());
+  CHECK(months.error().message.find("/batch/global: got a step of ") == 0);
+  CHECK(points.at(std::vector<double>{0, 0, 0}).ok());
+}
+
 TEST_CASE("sweep: what a constraint cuts is exactly what it does not want, point by point") {
   const Sweep sweep =
       plans(std::string(grid_axes) + R"(,
@@ -127,6 +142,44 @@ TEST_CASE("sweep: an execution file stands beside the sweep that names it") {
   auto read =
       read_point(*sweep, *test::shipped(), sweep->document_at(std::vector<double>{0.0}), known);
   CHECK_MESSAGE(read.ok(), (read.ok() ? "" : read.error().message));
+}
+
+TEST_CASE("sweep: a scenario's file names files beside itself, an axis beside the sweep") {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / "foretrace_sweep_names";
+  fs::remove_all(folder);
+  fs::create_directories(folder / "sub");
+  const CataloguePtr catalogue = test::shipped();
+  const auto clusters = fs::path(catalogue->directory()) / "clusters";
+  fs::copy_file(clusters / "dgx_a100.json", folder / "sub" / "own.json");
+  fs::copy_file(clusters / "dgx_h100.json", folder / "other.json");
+  const std::string scenario = (folder / "sub" / "scenario.json").string();
+  std::ofstream(scenario) << R"({"schema": "foretrace.scenario/1",
+      "workload": {"model": "gpt2_small"}, "cluster": "own.json", "framework": "megatron_core",
+      "batch": {"global": 1}})";
+  const auto sweep = parse_sweep(R"({"schema": "foretrace.sweep/1",
+      "scenario": "sub/scenario.json",
+      "axes": [{"pointer": "/batch/global", "values": [1]},
+               {"pointer": "/batch/micro", "values": [1]}]})",
+                                 "test.json", folder.string());
+  REQUIRE_MESSAGE(sweep.ok(), (sweep.ok() ? "" : sweep.error().message));
+  driver::ScenarioParts known;
+  const std::vector<double> first{0, 0};
+  const auto swept = read_point(*sweep, *catalogue, sweep->document_at(first), known);
+  REQUIRE_MESSAGE(swept.ok(), (swept.ok() ? "" : swept.error().message));
+  const auto simulated = driver::read_scenario(*catalogue, scenario);
+  REQUIRE_MESSAGE(simulated.ok(), (simulated.ok() ? "" : simulated.error().message));
+  CHECK(swept->cluster->accelerator.name == simulated->cluster->accelerator.name);
+  const auto axis = parse_sweep(R"({"schema": "foretrace.sweep/1",
+      "scenario": "sub/scenario.json",
+      "axes": [{"pointer": "/cluster", "values": ["other.json"]}]})",
+                                "test.json", folder.string());
+  REQUIRE_MESSAGE(axis.ok(), (axis.ok() ? "" : axis.error().message));
+  const auto other =
+      read_point(*axis, *catalogue, axis->document_at(std::vector<double>{0}), known);
+  REQUIRE_MESSAGE(other.ok(), (other.ok() ? "" : other.error().message));
+  CHECK(other->cluster->accelerator.name != simulated->cluster->accelerator.name);
+  fs::remove_all(folder);
 }
 
 }  // namespace foretrace::sweeping

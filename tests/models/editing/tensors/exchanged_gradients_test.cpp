@@ -57,3 +57,34 @@ TEST_CASE("exchanged_gradients: without recorded sizes there are none") {
   CHECK(exchanged({.reduces = {{-1, 1'000'000, 6}}}).empty());
   CHECK(exchanged({}).empty());
 }
+
+TEST_CASE("exchanged_gradients: shares that copies of the model add up are the same gradients") {
+  // Two copies of a model, each divided among two ranks. Beside the shares, copies add up what is
+  // not divided; a share is added up once, and never by the group that divided it.
+  using Among = TrainingJob::Among;
+  constexpr auto scatter = CollectiveKind::reduce_scatter;
+  constexpr auto sum = CollectiveKind::all_reduce;
+  for (const bool met : {true, false}) {
+    CAPTURE(met);
+    const auto found =
+        exchanged({.ranks = 4,
+                   .steps = 2,
+                   .reduces = {{4'000'000, 900'000, 2, scatter, Precision::fp32, Among::shards},
+                               {8'000'000, 900'000, 3, scatter, Precision::fp32, Among::shards},
+                               {2'000'000, 900'000, 3, sum, Precision::fp32, Among::copies},
+                               {4'000'000, 900'000, 4, sum, Precision::fp32, Among::copies},
+                               {400'000, 100'000, 5, sum, Precision::fp32, Among::copies},
+                               {800'000, 100'000, 5, scatter, Precision::bf16, Among::shards},
+                               {400'000, 100'000, 6, sum, Precision::bf16, Among::shards},
+                               {800'000, 100'000, 6, sum, Precision::fp32, Among::copies},
+                               {800'000, 100'000, 6, sum, Precision::fp32, Among::copies}},
+                   .shard_ranks = 2,
+                   .met = met});
+    REQUIRE(found.size() == 4);
+    for (const auto& [device, gradients] : found) {
+      CHECK(gradients.numbers == 1e6 + 2e6 + 1e5 + 4e5 + 2e5 + 2e5);
+      CHECK(gradients.held == 1e6 / 2 + 2e6 / 2 + 1e5 + 4e5 / 2 + 2e5 + 2e5);
+      // 800'000 bytes in fp32 are as many numbers as the share of 4e5, once.
+    }
+  }
+}

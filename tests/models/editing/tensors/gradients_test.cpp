@@ -1,5 +1,7 @@
 #include "models/editing/tensors/gradients.h"
 
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include "tests/models/toy_run.h"
@@ -19,7 +21,7 @@ constexpr double product = 512 * 512;
 
 // Rows of a table are looked up twice, then a product, with activations picked between them on
 // another stream; the update goes over the tensors of these shapes.
-TaskGraph lookup(const std::vector<const char*>& updated) {
+TaskGraph lookup(const std::vector<const char*>& updated, const char* last_table = nullptr) {
   ToyRun run;
   const auto own = run.stream();
   const auto side = run.add_stream(9);
@@ -37,6 +39,12 @@ TaskGraph lookup(const std::vector<const char*>& updated) {
               .operator_name = "aten::index_select",
               .shapes = "[[4096, 512], [], [64]]"});
   run.use_stream(own);
+  if (last_table != nullptr) {
+    run.kernel({.name = "indexSelectLargeIndex",
+                .duration_ns = 1'000,
+                .operator_name = "aten::index_select",
+                .shapes = last_table});
+  }
   run.kernel(
       {"ampere_sgemm_128x64_tn", 97'000, "aten::mm", "[[64, 512], [512, 512]]", Phase::forward});
   for (int i = 0; i < 4; ++i) {
@@ -72,4 +80,35 @@ TEST_CASE("gradients: rows picked from what the model has no room for are activa
   const auto found = GradientFinder(editor).of(find_passes(editor)[0]);
   REQUIRE(found.list.size() == 1);
   CHECK(found.list[0].numbers == product);
+}
+
+TEST_CASE("gradients: tables of one size are as many as the model has room for") {
+  // Of source and target words, each looked up once; activations are picked on another stream.
+  const TaskGraph two = lookup({"[[5000, 512], []]", "[[5000, 512], []]", "[[512, 512], []]"});
+  const KernelEditor editor({two, nullptr, *shipped()});
+  const auto passes = find_passes(editor);
+  const auto found = GradientFinder(editor).of(passes[0]);
+  CHECK(found.places == foretrace::editing::GradientPlaces::weights);
+  REQUIRE(found.list.size() == 3);
+  CHECK(found.list[0].numbers == product);
+  CHECK(found.list[1].numbers == table);
+  CHECK(found.list[2].numbers == table);
+}
+
+TEST_CASE("gradients: a table that is looked up twice leaves room for one of another size") {
+  for (const double rows : {3000, 6000}) {
+    CAPTURE(rows);
+    const std::string shape = rows == 3000 ? "[[3000, 512], []" : "[[6000, 512], []";
+    const std::string updated = shape + "]";
+    const std::string picked = shape + ", [64]]";
+    const TaskGraph graph =
+        lookup({"[[5000, 512], []]", updated.c_str(), "[[512, 512], []]"}, picked.c_str());
+    const KernelEditor editor({graph, nullptr, *shipped()});
+    const auto found = GradientFinder(editor).of(find_passes(editor)[0]);
+    CHECK(found.places == foretrace::editing::GradientPlaces::weights);
+    REQUIRE(found.list.size() == 3);
+    CHECK(found.list[0].numbers == product);
+    CHECK(found.list[1].numbers == rows * 512);
+    CHECK(found.list[2].numbers == table);
+  }
 }

@@ -21,6 +21,7 @@ using foretrace::TaskId;
 using foretrace::editing::find_passes;
 using foretrace::editing::GradientFinder;
 using foretrace::editing::KernelEditor;
+using foretrace::editing::optimizer_states;
 using foretrace::editing::parameter_count;
 using foretrace::editing::parameter_counts;
 using foretrace::test::apply_to;
@@ -139,7 +140,8 @@ TEST_CASE("model_state: where ranks reduce-scatter, each keeps a share of what a
   const auto all =
       notes_of(graph, async_checkpoint, {{"storage", "1 GB/s"}, {"bytes", "12"}, {"ranks", "all"}});
   CHECK(all.find("saves of 9.0 MB, 0.8 M on each rank of 3.0 M parameters") != std::string::npos);
-  CHECK(notes_of(graph, optimizer_offload, {}).find("8 updates of 0.8 M parameters") == 0);
+  CHECK(notes_of(graph, optimizer_offload, {}).find("8 updates of 0.8 M on each rank of 3.0 M ") ==
+        0);
 }
 
 TEST_CASE("model_state: exchanges of untold type are of 2 bytes if that is what a pass reads") {
@@ -171,4 +173,24 @@ TEST_CASE("model_state: exchanges of untold type are of 2 bytes if that is what 
   // One that tells its type is believed: another weight, of which no shape is known.
   CHECK(model(12 * numbers, "ncclDevKernel_AllReduce_Sum_f32_RING_LL") == 3 * numbers);
   CHECK(model(2 * numbers, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL") == numbers);
+}
+
+TEST_CASE("model_state: square roots are Adam's unless the optimizer's name tells of one state") {
+  const auto states = [](std::initializer_list<const char*> names) {
+    ToyRun run;
+    const auto side = run.add_stream(9);
+    const auto update = run.kernel({.name = "elementwise",
+                                    .duration_ns = 1000,
+                                    .operator_name = "aten::_foreach_addcdiv_",
+                                    .phase = Phase::update});
+    run.bystander(side, update, 500);
+    for (const char* name : names) run.label(run.mark(), name, 10);
+    const TaskGraph graph = run.build();
+    return optimizer_states(KernelEditor({graph, nullptr, *shipped()})).bytes;
+  };
+  CHECK(states({}) == 8);
+  CHECK(states({"Optimizer.step#AdamW.step"}) == 8);
+  CHECK(states({"Optimizer.step#Adagrad.step"}) == 4);
+  CHECK(states({"Optimizer.step#RMSprop.step"}) == 4);
+  CHECK(states({"Optimizer.step#Adagrad.step", "Optimizer.step#AdamW.step"}) == 8);
 }

@@ -63,3 +63,46 @@ TEST_CASE("weight_uses: products inside one convolution read no weight of their 
   }
   CHECK(sizes == std::vector<double>{128.0 * 64 * 9, 256.0 * 128 * 9, 1 << 20, 1 << 20});
 }
+
+TEST_CASE("weight_uses: lookups in a row read a table each, of one size or not") {
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  for (const char* op : {"aten::_embedding_bag", "aten::embedding"}) {
+    for (int i = 0; i < 3; ++i) {
+      run.kernel({.name = "EmbeddingBag_updateOutputKernel_sum_mean<float>",
+                  .duration_ns = 1000,
+                  .operator_name = op,
+                  .shapes = "[[100000, 64], [2048], [64]]"});
+    }
+    run.bystander(side, run.kernel({.name = "relu", .duration_ns = 1000}), 500);
+  }
+  const TaskGraph graph = run.build();
+  const KernelEditor editor({graph, nullptr, *shipped()});
+  const auto uses = weight_uses(editor, editor.kernels());
+  REQUIRE(uses.size() == 6);
+  for (const auto& use : uses) CHECK(use.sizes == std::vector<double>{100'000.0 * 64});
+}
+
+TEST_CASE("weight_uses: tables of fused lookups count with what their optimizer keeps") {
+  const auto tables_of = [](const char* op) {
+    ToyRun run;
+    const auto side = run.add_stream(9);
+    const auto lookup = run.kernel({.name = "split_embedding_codegen_forward_unweighted_kernel",
+                                    .duration_ns = 1000,
+                                    .operator_name = op,
+                                    .shapes = "[[0], [640000], [0], [0, 0], [3]]"});
+    run.bystander(side, lookup, 500);
+    const TaskGraph graph = run.build();
+    const KernelEditor editor({graph, nullptr, *shipped()});
+    return fused_tables(editor, editor.kernels());
+  };
+  const auto adagrad = tables_of("fbgemm::split_embedding_codegen_lookup_adagrad_function");
+  CHECK(adagrad.numbers == 640000);
+  CHECK(adagrad.state_bytes == 4 * 640000);
+  CHECK(tables_of("fbgemm::split_embedding_codegen_lookup_adam_function").state_bytes ==
+        8 * 640000);
+  const auto by_rows = tables_of("fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function");
+  CHECK(by_rows.numbers == 640000);
+  CHECK(by_rows.state_bytes == 0);
+  CHECK(tables_of("aten::embedding").numbers == 0);
+}

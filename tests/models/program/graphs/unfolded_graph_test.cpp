@@ -93,12 +93,12 @@ TEST_CASE("unfolded step: jitter only makes it longer, by a seed, and groups mak
   CHECK(slow < 1.08);
 }
 
-TEST_CASE("unfolded step: more tasks than ids are refused") {
+TEST_CASE("unfolded step: more tasks than memory holds are refused") {
   const JobParts given = selene("gpt_22b", "megatron_core");
   Job job = job_of_64(given);
   job.plan.data = 4096;
   job.global_batch = 4096. * 4096;
   const auto graph = unfolded_graph(job, build_blocks(job), {});
   REQUIRE_FALSE(graph.ok());
-  CHECK(graph.error().message.find("unfolded step: got about") != std::string::npos);
+  CHECK(graph.error().message.find("every rank for itself takes about") != std::string::npos);
 }

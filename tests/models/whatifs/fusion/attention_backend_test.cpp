@@ -126,6 +126,11 @@ TEST_CASE(
   const auto old = apply_to(fused(), attention_backend, {}, &v100);
   REQUIRE_FALSE(old.ok());
   CHECK(old.error().code == ErrorCode::no_match);
+  // AMD's 9.4 is no Hopper.
+  const auto mi300x = toy_accelerator("mi300x");
+  const auto other = apply_to(fused(), attention_backend, {}, &mi300x);
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().code == ErrorCode::no_match);
   const auto a100 = toy_accelerator();
   const auto missing = apply_to(fused(), attention_backend, {{"backend", "flash3"}}, &a100);
   REQUIRE_FALSE(missing.ok());

@@ -1,3 +1,7 @@
+#include <cmath>
+#include <regex>
+#include <string>
+
 #include "tests/models/toy_run.h"
 
 namespace foretrace::optimizations {
@@ -108,4 +112,34 @@ TEST_CASE("mig_slice: what the slice has no memory for does not fit") {
   CHECK(quarter.error().code == foretrace::ErrorCode::no_match);
   CHECK(quarter.error().message ==
         "does not fit: needs at least 16.0 GiB, the slice has 10.0 of 40.0 GiB");
+}
+
+TEST_CASE("mig_slice: the slice has the nearest number of multiprocessors") {
+  auto device = toy_accelerator();
+  REQUIRE(device.multiprocessors == 108);
+  // 45.8 of 108 are 46, so the product of 46 blocks keeps its arithmetic.
+  const auto slice = apply_to(products(46, 4096), mig_slice, {{"compute", "0.424"}}, &device);
+  REQUIRE_MESSAGE(slice.ok(), slice.error().message);
+  CHECK(slice->notes[0].find("46 of 108 multiprocessors") == 0);
+  const auto changed =
+      after(products(46, 4096), mig_slice, {{"compute", "0.424"}, {"memory", "1"}}, &device);
+  CHECK(duration_of(changed, "few_fp16_s16816gemm_fp16_256x128") == 5'000'000);
+}
+
+TEST_CASE("mig_slice: the shares that its help advises give the multiprocessors that it says") {
+  const std::regex advice(R"(([0-9.]+) (?:for|of) [^()]*\(([0-9]+) of ([0-9]+)\))");
+  const std::string doc(mig_slice.params[0].doc);
+  REQUIRE(mig_slice.params[0].name == "compute");
+  int advised = 0;
+  for (std::sregex_iterator found(doc.begin(), doc.end(), advice), end; found != end; ++found) {
+    const std::string share = (*found)[1];
+    auto device = toy_accelerator();
+    device.multiprocessors = std::stoi((*found)[3]);
+    const auto slice = apply_to(products(20, 4096), mig_slice, {{"compute", share}}, &device);
+    REQUIRE_MESSAGE(slice.ok(), slice.error().message);
+    const std::string says = (*found)[2].str() + " of " + (*found)[3].str() + " multiprocessors";
+    CHECK_MESSAGE(slice->notes[0].find(says) == 0, slice->notes[0]);
+    ++advised;
+  }
+  CHECK(advised == 2);
 }

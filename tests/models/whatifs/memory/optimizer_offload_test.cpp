@@ -17,6 +17,8 @@ using foretrace::test::ToyRun;
 
 namespace {
 
+constexpr std::int64_t mib = 1 << 20;
+
 foretrace::TaskGraph one_step() {
   ToyRun run;
   run.kernel({.name = "forward", .duration_ns = 100000});
@@ -86,7 +88,6 @@ TEST_CASE(
   run.kernel({.name = "backward", .duration_ns = 100000, .phase = Phase::backward});
   run.kernel({.name = "multi_tensor_apply_kernel", .duration_ns = 50000, .phase = Phase::update});
   run.synchronize();
-  constexpr std::int64_t mib = 1 << 20;
   using foretrace::TensorCategory;
   for (const auto category : {TensorCategory::weight, TensorCategory::optimizer_state}) {
     run.builder().add_tensor({.bytes = 4 * mib, .device = 0, .category = category});
@@ -161,4 +162,40 @@ TEST_CASE("optimizer_offload: weights shrink on the ranks that keep them in fp32
   CHECK(half->notes.front().find("2 updates of 1.0 M parameters (by recorded weights; ") == 0);
   REQUIRE(half->tensors.size() == 1);
   CHECK(half->tensors[0].bytes == 2 << 20);
+}
+
+TEST_CASE(
+    "optimizer_offload: of ranks that share the update, weights are fp32 by the whole model") {
+  // 2^20 parameters; each of 8 ranks updates the share that its reduce-scatter leaves.
+  const auto weights = [](std::int64_t bytes) {
+    const auto graph = foretrace::test::training_job(
+        {.ranks = 8,
+         .reduces = {{4 * mib, 1'000'000, 6, foretrace::CollectiveKind::reduce_scatter,
+                      foretrace::Precision::fp32}},
+         .update_name = "multi_tensor_apply_kernel",
+         .weight_bytes = {bytes}});
+    const auto half = apply_to(graph, optimizer_offload, {{"bytes", "2"}});
+    REQUIRE_MESSAGE(half.ok(), half.error().message);
+    CHECK_MESSAGE(half->notes.front().find("8 updates of 0.1 M on each rank of 1.0 M parameters "
+                                           "(by the gradients that ranks exchange") == 0,
+                  half->notes.front());
+    for (const auto& tensor : half->tensors) CHECK(tensor.bytes == bytes / 2);
+    return half->tensors.size();
+  };
+  CHECK(weights(2 * mib) == 0);  // all in 16 bit on every rank
+  CHECK(weights(4 * mib) == 8);  // all in fp32
+  CHECK(weights(mib / 4) == 0);  // the rank's share, in 16 bit
+  CHECK(weights(mib / 2) == 8);  // the rank's share, in fp32
+}
+
+TEST_CASE("optimizer_offload: a given number is the rank's share where ranks share the update") {
+  const auto graph = foretrace::test::training_job(
+      {.ranks = 8,
+       .reduces = {{4 * mib, 1'000'000, 6, foretrace::CollectiveKind::reduce_scatter,
+                    foretrace::Precision::fp32}},
+       .update_name = "multi_tensor_apply_kernel",
+       .weight_bytes = {2 * mib}});
+  const auto half = apply_to(graph, optimizer_offload, {{"bytes", "2"}, {"parameters", "131072"}});
+  REQUIRE_MESSAGE(half.ok(), half.error().message);
+  CHECK(half->tensors.empty());
 }

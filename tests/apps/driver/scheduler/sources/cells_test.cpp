@@ -36,6 +36,18 @@ TEST_CASE("cells: a column that is meant for one that is missing is a mistake, o
   CHECK(told.find("did you mean 'duration_s'") != std::string::npos);
 }
 
+TEST_CASE("cells: a known column stands once, others as often as users like") {
+  const auto told = [](const std::string& header, const std::string& row) {
+    const auto cells = parse_csv(header + "\n" + row + "\n", "jobs.csv");
+    REQUIRE(cells.ok());
+    const Status fine = check_columns(*cells, known);
+    return fine.ok() ? "" : fine.error().message;
+  };
+  CHECK(told("arrival_s,gpus,duration_s,gpus", "0,1,2,3") ==
+        "jobs.csv: column 'gpus' stands 2 times");
+  CHECK(told("arrival_s,gpus,duration_s,x,x", "0,1,2,3,4").empty());
+}
+
 TEST_CASE("cells: a name near a known one is the user's own where the known one is there") {
   const auto cells = parse_csv("gpus,gpu,arrival_s,duration_s\n1,2,3,4\n", "jobs.csv");
   REQUIRE(cells.ok());

@@ -1,0 +1,55 @@
+#include "apps/driver/plan/complete_scenario.h"
+
+#include <cmath>
+#include <cstddef>
+
+#include "models/schedules/schedule.h"
+
+namespace foretrace::driver {
+namespace {
+
+// Lengths may be drawn from a range; a walk through a space comes back to the last few.
+constexpr std::size_t most_amounts = 8192;
+
+/// The model with a vocabulary that every tensor rank has whole tiles of, where the framework pads
+/// it; the same model where nothing is to be padded.
+std::shared_ptr<const ModelSpec> padded_model(const std::shared_ptr<const ModelSpec>& model,
+                                              double multiple) {
+  const double vocabulary = model->transformer.vocabulary;
+  if (std::fmod(vocabulary, multiple) == 0) return model;
+  ModelSpec padded = *model;
+  padded.transformer.vocabulary = std::ceil(vocabulary / multiple) * multiple;
+  return std::make_shared<const ModelSpec>(std::move(padded));
+}
+
+}  // namespace
+
+Status ScenarioCompletion::complete(Scenario& scenario) {
+  Job& job = scenario.job;
+  if (job.schedule == nullptr) {
+    const auto standard = find_schedule("1f1b");
+    if (!standard.ok()) return standard.error();
+    job.schedule = *standard;
+  }
+  if (scenario.framework->vocabulary_multiple > 1) {
+    const double multiple = scenario.framework->vocabulary_multiple * job.plan.tensor;
+    auto& padded = padded_[{scenario.model.get(), multiple}];
+    if (padded == nullptr) padded = padded_model(scenario.model, multiple);
+    scenario.model = padded;
+  }
+  job.model = &scenario.model->transformer;
+  job.cluster = scenario.cluster.get();
+  job.framework = scenario.framework.get();
+  if (Status status = check_job(job); !status.ok()) return status;
+  return check_amounts(job, amounts_for(scenario.model.get(), job));
+}
+
+const ModelAmounts& ScenarioCompletion::amounts_for(const ModelSpec* model, const Job& job) {
+  const AmountsKey key{model, job.framework, job.pass, job.length, job.keys};
+  if (amounts_.size() >= most_amounts) amounts_.clear();
+  const auto [found, is_new] = amounts_.try_emplace(key);
+  if (is_new) found->second = amounts_of(job);
+  return found->second;
+}
+
+}  // namespace foretrace::driver
