@@ -36,8 +36,7 @@ TEST_CASE("inspect: a step that the device limits is no member of the host's ran
 }
 
 TEST_CASE("rank-all: what gains nothing is not announced as a gain, and noise is called so") {
-  const std::string none =
-      answer_of("whatif --rank-all -q", "tracelens/sglang_qwen3_8b_decode.json.gz");
+  const std::string none = answer_of("whatif --rank-all -q", "hta/triton_a100.json.gz");
   if (none.empty()) return;
   CHECK(none.starts_with("nothing here gains time; best of "));
   const std::string noise =

@@ -117,7 +117,7 @@ TEST_CASE("plan: what a product has no units for, and batches without end, are r
   }
   const auto endless = search_plans({scenario_of("llama3_8b", "dgx_h100"), 8, 1e9, 5});
   REQUIRE_FALSE(endless.ok());
-  CHECK(endless.error().message.find("micro-batches per data rank") != std::string::npos);
+  CHECK(endless.error().message.find("/batch/global") != std::string::npos);
 }
 
 TEST_CASE("plan: an answer owns what its jobs point to, after the question is gone") {
