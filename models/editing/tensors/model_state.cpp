@@ -128,30 +128,26 @@ OptimizerStates states_by_operators(const KernelEditor& editor) {
   return scales ? momentum : adds ? plain : OptimizerStates{-1, {}};
 }
 
-/// What "Optimizer.step#AdamW.step" tells; bytes below 0: nothing.
-OptimizerStates states_by_name(const TaskGraph& graph) {
-  OptimizerStates found = {-1, {}};
+/// Families of optimizers in names such as "Optimizer.step#AdamW.step".
+struct NamedOptimizers {
+  bool two_states = false;  // Adam, LAMB
+  bool squares = false;     // one, of sums of squares, by operators like Adam's: Adagrad, RMSprop
+  bool momentum = false;    // one, of another kind
+};
+NamedOptimizers named_optimizers(const TaskGraph& graph) {
+  NamedOptimizers named;
   for (const SegmentPart& part : graph.context().segment_parts) {
     const std::string_view label = graph.names()[part.label];
     if (!contains(label, "Optimizer.step")) continue;
-    if (contains_any(label, {"Adam", "LAMB", "Lamb"})) return {8, "Adam, by the optimizer's name"};
-    if (contains_any(label, {"SGD", "Lion", "Muon", "RMSprop", "Adagrad"})) {
-      found = {4, "one state, by the optimizer's name"};
+    if (contains_any(label, {"Adam", "LAMB", "Lamb"})) {
+      named.two_states = true;
+    } else if (contains_any(label, {"RMSprop", "Adagrad"})) {
+      named.squares = true;
+    } else if (contains_any(label, {"SGD", "Lion", "Muon"})) {
+      named.momentum = true;
     }
   }
-  return found;
-}
-
-/// Adagrad or RMSprop, and no Adam beside it.
-bool keeps_sums_of_squares(const TaskGraph& graph) {
-  bool keeps = false;
-  for (const SegmentPart& part : graph.context().segment_parts) {
-    const std::string_view label = graph.names()[part.label];
-    if (!contains(label, "Optimizer.step")) continue;
-    if (contains_any(label, {"Adam", "LAMB", "Lamb"})) return false;
-    keeps = keeps || contains_any(label, {"RMSprop", "Adagrad"});
-  }
-  return keeps;
+  return named;
 }
 
 }  // namespace
@@ -188,10 +184,11 @@ ParameterCount parameter_count(const KernelEditor& editor) {
 }
 
 OptimizerStates optimizer_states(const KernelEditor& editor) {
-  // Square roots of sums are in Adam's update, and in that of optimizers that keep one state.
-  if (keeps_sums_of_squares(editor.graph())) return {4, "Adagrad or RMSprop, by its name"};
+  const NamedOptimizers named = named_optimizers(editor.graph());
+  if (named.squares && !named.two_states) return {4, "Adagrad or RMSprop, by its name"};
   if (const OptimizerStates found = states_by_operators(editor); found.bytes >= 0) return found;
-  if (const OptimizerStates found = states_by_name(editor.graph()); found.bytes >= 0) return found;
+  if (named.two_states) return {8, "Adam, by the optimizer's name"};
+  if (named.momentum) return {4, "one state, by the optimizer's name"};
   return {adam.bytes, "Adam assumed, nothing tells"};
 }
 
