@@ -63,10 +63,9 @@ KernelTimes::KernelTimes(const Cluster& cluster, const Framework& framework,
   const Accelerator& accelerator = cluster.accelerator;
   const Precision precision = precisions.activations;
   number_bytes_ = std::max(1, bytes_per_number(precision));
-  const double bandwidth = accelerator.memory_bandwidth * 1e-9;
-  bytes_per_ns_ = bandwidth * bandwidth_share(KernelClass::elementwise);
-  norm_bytes_per_ns_ = bandwidth * bandwidth_share(KernelClass::normalization);
-  gather_bytes_per_ns_ = bandwidth * bandwidth_share(KernelClass::gather);
+  bytes_per_ns_ = memory_rate(accelerator, KernelClass::elementwise) * 1e-9;
+  norm_bytes_per_ns_ = memory_rate(accelerator, KernelClass::normalization) * 1e-9;
+  gather_bytes_per_ns_ = memory_rate(accelerator, KernelClass::gather) * 1e-9;
   start_ns_ = shortest_kernel_ns(accelerator, KernelClass::elementwise);
   const double products = sustained_rate(accelerator, precision, KernelClass::gemm);
   if (products > 0) {

@@ -158,8 +158,7 @@ void MappingReader::read_machine() {
   sharding.devices = optional_count(fields_, "accelerators", most, most);
   const double share = optional_within(fields_, "memory_share", ParamType::number, 1, 0.8);
   sharding.memory_bytes = share * static_cast<double>(cluster->accelerator.memory_bytes);
-  sharding.lookup_bytes_per_s =
-      cluster->accelerator.memory_bandwidth * bandwidth_share(KernelClass::gather);
+  sharding.lookup_bytes_per_s = memory_rate(cluster->accelerator, KernelClass::gather);
   sharding.lookup_s = shortest_kernel_ns(cluster->accelerator, KernelClass::gather) * 1e-9;
   sharding.link_bytes_per_s = cluster->link_bandwidth;
   sharding.exchange_s = cluster->link_latency_ns * 1e-9;

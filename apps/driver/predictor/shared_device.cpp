@@ -20,11 +20,10 @@ namespace {
 
 /// Of products known by name only, too; false where nothing is known.
 bool is_of_nvidia(const std::string& name, const CataloguePtr& catalogue) {
-  const std::string_view maker = "NVIDIA ";
-  if (name.starts_with(maker)) return true;
+  if (name.starts_with("NVIDIA ")) return true;
   if (catalogue == nullptr || name.empty()) return false;
   const auto found = catalogue->accelerator(name);
-  return found.ok() && (*found)->product.starts_with(maker);
+  return found.ok() && (*found)->has_cuda_capability();
 }
 
 }  // namespace

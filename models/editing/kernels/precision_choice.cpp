@@ -137,9 +137,8 @@ double convolution_weight_numbers(std::string_view operator_name, const Operator
 
 // A cast reads fp32 and writes 16 bit.
 std::int64_t weight_cast_ns(double numbers, const Accelerator& accelerator) {
-  const double share = bandwidth_share(KernelClass::elementwise);
   return std::llround(shortest_kernel_ns(KernelClass::elementwise) +
-                      (4 + 2) * numbers / (accelerator.memory_bandwidth * share) * 1e9);
+                      (4 + 2) * numbers / memory_rate(accelerator, KernelClass::elementwise) * 1e9);
 }
 
 }  // namespace foretrace::editing

@@ -113,8 +113,7 @@ class Fuser {
     const double bytes =
         update.parameters * (settings_.bytes_per_parameter > 0 ? settings_.bytes_per_parameter
                                                                : update.bytes_per_parameter);
-    const double bandwidth =
-        accelerator_->memory_bandwidth * bandwidth_share(KernelClass::optimizer);
+    const double bandwidth = memory_rate(*accelerator_, KernelClass::optimizer);
     const double ns = static_cast<double>(launches) * shortest_kernel_ns(KernelClass::optimizer) +
                       bytes / bandwidth * 1e9;
     from_bytes_ = true;

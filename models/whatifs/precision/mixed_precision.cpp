@@ -230,8 +230,7 @@ constexpr std::array<std::string_view, 12> assumptions = {
     "Under autocast normalization (but batch norm), softmax, losses, powers and embeddings stay "
     "fp32; `followers` of the other elementwise time has 16-bit inputs (0.5 to 1 in the range). "
     "Where most products are 16 bit already, only what an fp32 product writes follows: tensors "
-    "that "
-    "the program casts to fp32, and what it computes from them, stay.",
+    "that the program casts to fp32, and what it computes from them, stay.",
     "Kernel names tell the truth about precision: fp32 products on TF32 units are named so. "
     "Custom and Triton kernels without a type in their name stay as measured; see their share in "
     "the note.",

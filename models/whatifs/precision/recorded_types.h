@@ -19,10 +19,9 @@ class RecordedTypes {
  public:
   explicit RecordedTypes(const KernelEditor& editor);
 
-  /// True if products in 16 bit take most of the time of products. Of other recordings nothing is
-  /// said: every kernel changes as its class does.
-  [[nodiscard]] bool in_half() const { return in_half_; }
-  /// Whether autocast makes the data of this fp32 kernel 16 bit. To be asked of every kernel.
+  /// Whether autocast makes the data of this fp32 kernel 16 bit. To be asked of every kernel, in
+  /// program order. Where products in 16 bit do not take most of the time of products, nothing is
+  /// told: true of every kernel.
   [[nodiscard]] bool would_cast(TaskId task);
 
  private:

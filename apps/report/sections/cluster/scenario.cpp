@@ -120,12 +120,6 @@ Section stage_memory(const ScenarioPart& part) {
   return section;
 }
 
-double sum_of(const auto& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
-}
-
 Value memory_of_stages(const ScenarioAnswer& answer, std::uint32_t ranks_per_stage) {
   const auto bytes = [](double value) { return Value::bytes(std::llround(value)); };
   Value::Object stages;

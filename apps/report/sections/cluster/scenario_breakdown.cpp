@@ -1,7 +1,6 @@
 // Where the step of a scenario goes.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -27,8 +26,6 @@ StepParts parts_of(const ScenarioPart& part) {
 }
 
 namespace {
-
-double total_of(const auto& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 Section scenario_breakdown(const ScenarioPart& part) {
   const driver::ScenarioAnswer& answer = part.answer;
@@ -72,10 +69,10 @@ Section predicted_breakdown(const ScenarioPart& part) {
   const driver::ScenarioAnswer& answer = part.answer;
   const StepBreakdown& parts = answer.analytic.breakdown;
   const double scale = parts_of(part).scale;
-  const std::int64_t exposed_ns = std::llround(total_of(parts.exposed) * scale);
+  const std::int64_t exposed_ns = std::llround(sum_of(parts.exposed) * scale);
   const std::int64_t host_ns = std::llround(parts.host * scale);
   const std::int64_t compute_ns =
-      std::min<std::int64_t>(std::llround((parts.optimizer + total_of(parts.computed)) * scale),
+      std::min<std::int64_t>(std::llround((parts.optimizer + sum_of(parts.computed)) * scale),
                              answer.step_ns - exposed_ns - host_ns);
   Section section{.key = "predicted_breakdown", .path = "predicted/breakdown", .show = Show::never};
   section.datum("host_bound_ns", Value::time(host_ns));

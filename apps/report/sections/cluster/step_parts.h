@@ -11,6 +11,12 @@ struct StepParts {
   double slower = 0;  ///< what waiting for slower ranks adds to them; they sum to the step then
 };
 
+[[nodiscard]] double sum_of(const auto& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
 [[nodiscard]] StepParts parts_of(const ScenarioPart& part);
 
 }  // namespace foretrace::report::sections
