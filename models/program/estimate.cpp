@@ -113,8 +113,11 @@ RangedStep ranged_step(const Job& job, const JobBlocks& blocks) {
   RangedStep result;
   result.step_ns = estimate(job, blocks).step_ns;
   const auto base = static_cast<double>(result.step_ns);
-  double below = 0;
-  double above = 0;
+  const double unsaid = step_error(*job.framework, *job.model);
+  auto& program = result.change[static_cast<std::size_t>(CostSource::program)];
+  program = {base / (1 + unsaid) - base, base * unsaid};
+  double below = program[0] * program[0];
+  double above = program[1] * program[1];
   for (std::size_t i = 0; i < cost_source_count; ++i) {
     const auto source = static_cast<CostSource>(i);
     Ranged spread = kernels.spread(source);

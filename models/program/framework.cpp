@@ -14,6 +14,7 @@ constexpr std::string_view schema = "foretrace.framework/1";
 constexpr std::array<std::string_view, attention_kernel_count> attention_names = {
     "unfused", "flash1", "flash2", "flash3"};
 constexpr double most_bytes = 1e4;
+constexpr double most_step_error = 10;
 
 void read_kernels(ConfigFields& fields, KernelSet& kernels) {
   const ConfigValue* object = fields.object("kernels");
@@ -86,6 +87,18 @@ void read_overlap(ConfigFields& fields, Framework& framework) {
   fields.take(inner.finish());
 }
 
+void read_step_error(ConfigFields& fields, Framework& framework) {
+  const ConfigValue* object = fields.optional_object("step_error");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("step_error"));
+  const auto read = [&inner](std::string_view key, double& out) {
+    out = optional_within(inner, key, ParamType::number, most_step_error, out);
+  };
+  read("dense", framework.step_error);
+  read("experts", framework.expert_step_error);
+  fields.take(inner.finish());
+}
+
 Result<Framework> framework_from(const ConfigValue& root, const std::string& path) {
   Framework framework;
   framework.name = std::filesystem::path(path).stem().string();
@@ -103,6 +116,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   framework.vocabulary_multiple = optional_count(fields, "vocabulary_multiple", 1e6, 1);
   framework.cast_bytes =
       optional_within(fields, "cast_bytes", ParamType::number, most_bytes, framework.cast_bytes);
+  read_step_error(fields, framework);
   constexpr std::array<std::string_view, 3> no_figures = {"schema", "product", "sources"};
   framework.sources = read_sources(fields, root, no_figures);
   if (auto status = fields.finish(); !status) return std::move(status).error();
@@ -110,6 +124,10 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
 }
 
 }  // namespace
+
+double step_error(const Framework& framework, const TransformerSpec& model) {
+  return model.experts.count > 0 ? framework.expert_step_error : framework.step_error;
+}
 
 Result<Framework> parse_framework(std::string_view text, const std::string& where) {
   auto root = parse_config_document(text, where, schema);

@@ -9,6 +9,7 @@
 #include "models/catalogue/sources.h"
 #include "models/networks/cluster.h"
 #include "models/workloads/kernel_set.h"
+#include "models/workloads/model_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace {
@@ -44,6 +45,11 @@ struct Framework {
   std::uint32_t prefetch = 1;          ///< sharded layers collected ahead
   double vocabulary_multiple = 1;      ///< the vocabulary of a tensor rank is padded to this
   double cast_bytes = 4;               ///< per number that is cast to 8 bit for a product
+  /// A step takes up to 1 + this times as long or as short for what the figures here do not say;
+  /// of models without experts, and with them. Without a figure: the median of the files that
+  /// were compared with published runs, and with experts that of Megatron-Core.
+  double step_error = 0.15;
+  double expert_step_error = 0.57;
   /// Computation makes overlapped collectives this much slower.
   Ranged communication_slowdown{1, 1, 1};
   /// Overlapped collectives take multiprocessors from products and bandwidth from other kernels:
@@ -52,6 +58,9 @@ struct Framework {
   Ranged memory_slowdown{1, 1, 1};
   FigureSources sources;
 };
+
+/// Of steps of this model: see Framework::step_error.
+[[nodiscard]] double step_error(const Framework& framework, const TransformerSpec& model);
 
 [[nodiscard]] Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name);
 [[nodiscard]] Result<Framework> parse_framework(std::string_view text, const std::string& where);

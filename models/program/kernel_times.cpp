@@ -53,7 +53,7 @@ double elements(const Operator& op) { return op.shape.batch * op.shape.m * op.sh
 
 std::string_view to_string(CostSource source) {
   constexpr std::array<std::string_view, cost_source_count> names = {
-      "matrix products", "attention", "memory", "node links", "network", "host"};
+      "matrix products", "attention", "memory", "node links", "network", "host", "program"};
   return names[static_cast<std::size_t>(source)];
 }
 
@@ -253,7 +253,8 @@ Ranged KernelTimes::spread(CostSource source) const {
       const Ranged& e = cluster_->network.efficiency;
       return {1, e.typical / std::max(e.high, 1e-9), e.typical / std::max(e.low, 1e-9)};
     }
-    case CostSource::host: return {1, 1, 1};
+    case CostSource::host:
+    case CostSource::program: return {1, 1, 1};
   }
   return {1, 1, 1};
 }

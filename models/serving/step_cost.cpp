@@ -249,8 +249,9 @@ StepTime StepCost::of(const StepWork& work) {
 }
 
 Ranged StepCost::spread(const StepTime& time) const {
-  double below = 0;
-  double above = 0;
+  const double unsaid = step_error(*served_.framework, *served_.model);
+  double below = std::pow(1 - 1 / (1 + unsaid), 2);
+  double above = std::pow(unsaid, 2);
   const double total = std::max(time.total(), 1e-9);
   for (std::size_t i = 0; i < cost_source_count; ++i) {
     const Ranged range = kernels_.spread(static_cast<CostSource>(i));

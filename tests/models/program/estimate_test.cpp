@@ -47,6 +47,30 @@ TEST_CASE("estimate: a breakdown sums to the step, and the range holds the step"
   CHECK(range.high_ns > answer.step_ns);
 }
 
+TEST_CASE("estimate: what no file says of a program widens the range, by more with experts") {
+  JobParts given = selene("gpt3_175b");
+  Job job = job_of(given);
+  job.plan.tensor = 8;
+  const JobBlocks blocks = build_blocks(job);
+  given.framework.step_error = 0;
+  const auto narrow = ranged_step(job, blocks);
+  given.framework.step_error = 0.25;
+  const auto wide = ranged_step(job, blocks);
+  // Independent errors: the widths add up as squares, 25 % up and 1 - 1 / 1.25 = 20 % down.
+  const auto step = static_cast<double>(narrow.step_ns);
+  const auto above = static_cast<double>(narrow.high_ns) - step;
+  const auto below = step - static_cast<double>(narrow.low_ns);
+  CHECK(wide.step_ns == narrow.step_ns);
+  CHECK(static_cast<double>(wide.high_ns) - step ==
+        doctest::Approx(std::hypot(above, 0.25 * step)).epsilon(1e-6));
+  CHECK(step - static_cast<double>(wide.low_ns) ==
+        doctest::Approx(std::hypot(below, 0.20 * step)).epsilon(1e-6));
+  CHECK(foretrace::step_error(given.framework, given.model.transformer) == 0.25);
+  given.model.transformer.experts.count = 8;
+  CHECK(foretrace::step_error(given.framework, given.model.transformer) ==
+        given.framework.expert_step_error);
+}
+
 TEST_CASE("estimate: more of anything never makes a step shorter") {
   const JobParts given = selene("gpt_22b");
   Job job = job_of(given);

@@ -42,4 +42,10 @@ TEST_CASE("frameworks: mistakes are told with their place") {
       "g.json");
   REQUIRE_FALSE(range.ok());
   CHECK(range.error().message.find("expected 0 <= low <= typical <= high") != std::string::npos);
+  const auto error = parse_framework(
+      R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash2"},
+          "step_error": {"sparse": 0.1}, "overlap": {}, "sources": {}})",
+      "h.json");
+  REQUIRE_FALSE(error.ok());
+  CHECK(error.error().message.find("h.json: /step_error") != std::string::npos);
 }
