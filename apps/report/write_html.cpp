@@ -11,6 +11,8 @@
 namespace foretrace::report {
 namespace {
 
+constexpr std::ptrdiff_t widest_still = 6;  // columns that a card of the page holds
+
 bool is_on_web(Show show) { return show == Show::always || show == Show::details; }
 
 /// One character for HTML; `text` loses it.
@@ -65,14 +67,27 @@ std::string table_html(const Section& section, const Table& table) {
   const bool empty = std::none_of(table.rows.begin(), table.rows.end(),
                                   [](const Row& row) { return is_on_web(row.show); });
   if (empty || !is_on_web(table.show)) return {};
-  std::string html = "<div class=\"scroll\"><table><thead><tr>";
+  // What scrolls sideways must be reached with the keyboard in browsers that do not see to it.
+  const auto shown = std::count_if(table.columns.begin(), table.columns.end(),
+                                   [](const Column& column) { return is_on_web(column.show); });
+  const std::string& name = table.title.empty() ? section.title : table.title;
+  std::string html =
+      shown > widest_still
+          ? fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">",
+                        html_text(name.empty() ? section.key : name))
+          : "<div class=\"scroll\">";
+  html += "<table><thead><tr>";
   bool is_first = true;
   for (const Column& column : table.columns) {
     if (!is_on_web(column.show)) continue;
     const std::string& title = is_first && column.title.empty() ? table.title : column.title;
+    is_first = false;
+    if (title.empty()) {
+      html += "<td></td>";
+      continue;
+    }
     html += fmt::format("<th scope=\"col\"{}>{}</th>", column.is_prose ? " class=\"words\"" : "",
                         html_text(title));
-    is_first = false;
   }
   html += "</tr></thead><tbody>\n";
   std::size_t rows = 0;

@@ -29,7 +29,7 @@ export class SweepPage {
     this.parallel = make('canvas', { role: 'img', id: 'sweep-parallel' });
     this.heat = make('div');
     this.curve = make('div');
-    this.table = make('div', { class: 'scroll' });
+    this.table = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'points' });
     this.key = make('div', { class: 'key' });
     this.status = make('p', { class: 'hint', 'aria-live': 'polite' });
     const clear = make('button', { type: 'button' }, 'Show all points');

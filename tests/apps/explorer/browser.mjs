@@ -1,36 +1,26 @@
-// A headless Chromium, spoken to over its debugging protocol: pages, real keys and pictures.
-// Needs a Node with WebSocket: 22, or 20 with --experimental-websocket.
+// A headless browser, spoken to over its debugging protocol: pages, real keys and pictures. Chromium over its own, Firefox over
+// WebDriver BiDi. Needs a Node with WebSocket: 22, or 20 with --experimental-websocket.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, existsSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync, rmSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 export class Browser {
-  static async start(program, { width = 1440, height = 1000, dark = false } = {}) {
-    const browser = new Browser();
+  static async start(program, { width = 1440, height = 1000, dark = false, scripts = true } = {}) {
+    const browser = /firefox/i.test(basename(program)) ? new Firefox() : new Chromium();
     browser.folder = mkdtempSync(join(tmpdir(), 'foretrace-browser-'));
-    browser.process = spawn(program, ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars',
-      '--remote-debugging-port=0', `--user-data-dir=${browser.folder}`, `--window-size=${width},${height}`,
-      'about:blank'], { stdio: 'ignore' });
-    const port = join(browser.folder, 'DevToolsActivePort');
-    for (let i = 0; i < 300 && !existsSync(port); ++i) await pause(100);
-    await pause(200);
-    const [number] = readFileSync(port, 'utf8').split('\n');
-    const pages = await (await fetch(`http://127.0.0.1:${number}/json`)).json();
-    const page = pages.find((each) => each.type === 'page');
-    browser.socket = new WebSocket(page.webSocketDebuggerUrl);
     browser.waiting = new Map();
     browser.events = [];
-    browser.socket.onmessage = ({ data }) => browser.receive(JSON.parse(data));
-    await new Promise((done) => { browser.socket.onopen = done; });
-    for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await browser.send(`${domain}.enable`);
-    if (dark) {
-      await browser.send('Emulation.setEmulatedMedia',
-        { features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
-    }
+    await browser.launch(program, { width, height, dark, scripts });
     return browser;
+  }
+
+  async connect(address) {
+    this.socket = new WebSocket(address);
+    this.socket.onmessage = ({ data }) => this.receive(JSON.parse(data));
+    await new Promise((done, fail) => { this.socket.onopen = done; this.socket.onerror = fail; });
   }
 
   receive(message) {
@@ -46,15 +36,15 @@ export class Browser {
     this.last = (this.last ?? 0) + 1;
     const id = this.last;
     this.socket.send(JSON.stringify({ id, method, params }));
-    const { result, error } = await new Promise((done) => { this.waiting.set(id, done); });
-    if (error) throw new Error(`${method}: ${error.message}`);
+    const { result, error, message } = await new Promise((done) => { this.waiting.set(id, done); });
+    if (error) throw new Error(`${method}: ${error.message ?? message ?? error}`);
     return result;
   }
 
   /** Opens a page and waits until it lives; ms from the request to that. */
   async open(url) {
     const begin = performance.now();
-    await this.send('Page.navigate', { url });
+    await this.navigate(url);
     for (let i = 0; i < 600; ++i) {
       const ready = await this.run('document.documentElement.dataset.ready ?? ""').catch(() => '');
       if (ready === 'yes') return performance.now() - begin;
@@ -64,11 +54,55 @@ export class Browser {
     throw new Error('the page did not come alive');
   }
 
+  async stop() {
+    // it may be gone before it answers
+    const gone = new Promise((done) => { this.process.once('exit', done); setTimeout(done, 3000); });
+    await Promise.race([this.close().catch(() => {}), gone]);
+    await gone;
+    this.process.kill('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+class Chromium extends Browser {
+  async launch(program, { width, height, dark, scripts }) {
+    this.process = spawn(program, ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars',
+      '--remote-debugging-port=0', `--user-data-dir=${this.folder}`, `--window-size=${width},${height}`,
+      'about:blank'], { stdio: 'ignore' });
+    const port = join(this.folder, 'DevToolsActivePort');
+    for (let i = 0; i < 300 && !existsSync(port); ++i) await pause(100);
+    await pause(200);
+    const [number] = readFileSync(port, 'utf8').split('\n');
+    const pages = await (await fetch(`http://127.0.0.1:${number}/json`)).json();
+    await this.connect(pages.find((each) => each.type === 'page').webSocketDebuggerUrl);
+    for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await this.send(`${domain}.enable`);
+    if (dark) {
+      await this.send('Emulation.setEmulatedMedia',
+        { features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
+    }
+    if (!scripts) await this.send('Emulation.setScriptExecutionDisabled', { value: true });
+  }
+
+  navigate(url) { return this.send('Page.navigate', { url }); }
+
   async run(expression) {
     const { result, exceptionDetails } = await this.send('Runtime.evaluate',
       { expression, awaitPromise: true, returnByValue: true });
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
+  }
+
+  /** The document as it stands; without scripts, too. */
+  async markup() {
+    const { root } = await this.send('DOM.getDocument', { depth: -1 });
+    return (await this.send('DOM.getOuterHTML', { nodeId: root.nodeId })).outerHTML;
+  }
+
+  /** ms that the page's own thread has worked, whatever else the machine does. */
+  async worked() {
+    await this.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const { metrics } = await this.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'TaskDuration').value * 1000;
   }
 
   async key(key, code = key) {
@@ -92,13 +126,74 @@ export class Browser {
     return Buffer.from(data, 'base64');
   }
 
-  async stop() {
-    // it may be gone before it answers
-    const gone = new Promise((done) => { this.process.once('exit', done); setTimeout(done, 3000); });
-    await Promise.race([this.send('Browser.close').catch(() => {}), gone]);
-    await gone;
-    this.process.kill('SIGKILL');
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  close() { return this.send('Browser.close'); }
+}
+
+// What Firefox sends of a value, as the value.
+const plain = ({ type, value }) => {
+  if (type === 'array') return value.map(plain);
+  if (type === 'object') return Object.fromEntries(value.map(([key, each]) => [key, plain(each)]));
+  return type === 'null' ? null : value;
+};
+
+class Firefox extends Browser {
+  async launch(program, { width, height, dark, scripts }) {
+    writeFileSync(join(this.folder, 'user.js'), `user_pref("layout.css.prefers-color-scheme.content-override", ${dark ? 0 : 1});
+user_pref("javascript.enabled", ${scripts});\n`);
+    this.process = spawn(program, ['--headless', '--no-remote', '--profile', this.folder, '--remote-debugging-port=0',
+      `--width=${width}`, `--height=${height}`], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const address = await new Promise((done, fail) => {
+      let said = '';
+      this.process.stderr.on('data', (data) => {
+        said += data;
+        const found = said.match(/WebDriver BiDi listening on (ws:\S+)/);
+        if (found) done(found[1]);
+      });
+      this.process.once('exit', () => fail(new Error(`firefox ended: ${said.slice(-300)}`)));
+    });
+    await this.connect(`${address}/session`);
+    await this.send('session.new', { capabilities: {} });
+    [{ context: this.context }] = (await this.send('browsingContext.getTree')).contexts;
+    await this.send('browsingContext.setViewport', { context: this.context, viewport: { width, height } });
+    await this.send('session.subscribe', { events: ['log.entryAdded', 'network.beforeRequestSent'] });
   }
+
+  navigate(url) { return this.send('browsingContext.navigate', { context: this.context, url, wait: 'none' }); }
+
+  async run(expression) {
+    const { type, result, exceptionDetails } = await this.send('script.evaluate',
+      { expression, target: { context: this.context }, awaitPromise: true });
+    if (type === 'exception') throw new Error(exceptionDetails.text);
+    return plain(result);
+  }
+
+  /** The debugger's own scripts run in any case. */
+  markup() { return this.run('document.documentElement.outerHTML'); }
+
+  /** Firefox does not tell. */
+  async worked() { return undefined; }
+
+  async key(key) {
+    // Firefox presses nothing with the space key while its window has no focus, and a headless one never has.
+    if (key === ' ') return this.run('document.activeElement.click()');
+    const values = { ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015', Tab: '\uE004', Escape: '\uE00C' };
+    const value = values[key] ?? key;
+    return this.send('input.performActions', { context: this.context,
+      actions: [{ type: 'key', id: 'keys', actions: [{ type: 'keyDown', value }, { type: 'keyUp', value }] }] });
+  }
+
+  complaints() {
+    return this.events.filter(({ method, params }) => method === 'log.entryAdded'
+      || (method === 'network.beforeRequestSent' && params.navigation === null
+        && !params.request.url.startsWith('data:')))
+      .map(({ method, params }) => `${method}: ${JSON.stringify(params).slice(0, 300)}`);
+  }
+
+  async picture() {
+    const { data } = await this.send('browsingContext.captureScreenshot', { context: this.context });
+    return Buffer.from(data, 'base64');
+  }
+
+  close() { return this.send('browser.close'); }
 }
 export { pause };

@@ -1,9 +1,9 @@
-// What a user does in a page, with real keys: interact.mjs CHROMIUM FORETRACE TRACE OUT
+// What a user does in a page, with real keys: interact.mjs BROWSER FORETRACE TRACE OUT
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { Browser, pause } from './browser.mjs';
 
-const [chromium, foretrace, trace, out] = process.argv.slice(2);
+const [program, foretrace, trace, out] = process.argv.slice(2);
 const page = `${out}.html`;
 execFileSync(foretrace, ['report', trace, '-o', page], { stdio: 'ignore' });
 const url = `file://${resolve(page)}`;
@@ -32,7 +32,7 @@ const contrast = `(() => {
   return worst; })()`;
 
 for (const dark of [false, true]) {
-  const browser = await Browser.start(chromium, { dark });
+  const browser = await Browser.start(program, { dark });
   try {
     await browser.open(url);
     const [ratio, where] = await browser.run(contrast);
@@ -73,7 +73,7 @@ for (const dark of [false, true]) {
     check((await text(browser, 'slice')).startsWith('Choose'), 'escape lets it go');
 
     // a link restores the view
-    await browser.send('Page.navigate', { url: 'about:blank' });
+    await browser.navigate('about:blank');
     await browser.open(link);
     check(await text(browser, 'sentence') === slid, `a link restores what was shown: ${await text(browser, 'sentence')}`);
 
@@ -89,13 +89,11 @@ for (const dark of [false, true]) {
     await browser.stop();
   }
   // without scripts the answer and the ranking can be read
-  const plain = await Browser.start(chromium);
+  const plain = await Browser.start(program, { scripts: false });
   try {
-    await plain.send('Emulation.setScriptExecutionDisabled', { value: true });
-    await plain.send('Page.navigate', { url });
+    await plain.navigate(url);
     await pause(1500);
-    const { root } = await plain.send('DOM.getDocument', { depth: -1 });
-    const html = (await plain.send('DOM.getOuterHTML', { nodeId: root.nodeId })).outerHTML;
+    const html = await plain.markup();
     check(/<h1 id="sentence">[^<]/.test(html) && html.includes('class="between"'), 'it can be read without scripts');
   } finally {
     await plain.stop();

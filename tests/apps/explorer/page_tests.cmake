@@ -58,6 +58,7 @@ endif()
 
 # Nothing in the console, nothing asked for, alive after opening.
 find_program(CHROMIUM NAMES chromium chromium-browser google-chrome)
+find_program(FIREFOX NAMES firefox-esr firefox)
 find_program(PYTHON3 python3)
 set(test "page: opens in a browser without a message")
 if(CHROMIUM AND PYTHON3)
@@ -75,21 +76,27 @@ if(NODE)
 else()
   set(no_sockets 1)
 endif()
-# NAME of the test, its script, and what comes behind the browser and the program.
-function(foretrace_page_browser name script)
-  if(CHROMIUM AND NOT no_sockets)
+# NAME of the test, its script, the browser, and what comes behind the browser and the program.
+function(foretrace_page_browser name script browser)
+  if(browser AND NOT no_sockets)
     add_test(NAME "${name}" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND ${NODE} --experimental-websocket
-      tests/apps/explorer/${script} ${CHROMIUM} $<TARGET_FILE:foretrace_cli> ${ARGN})
+      tests/apps/explorer/${script} ${browser} $<TARGET_FILE:foretrace_cli> ${ARGN})
   else()
-    add_test(NAME "${name}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no chromium, or no node with WebSocket")
+    add_test(NAME "${name}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no such browser, or no node with WebSocket")
   endif()
   set_tests_properties("${name}" PROPERTIES LABELS page TIMEOUT 400 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
 endfunction()
 # Real keys, links, no scripts.
-foretrace_page_browser("page: answers keys, links and readers as a user expects" interact.mjs
-  examples/traces/demo_generated_cnn.json.gz ${CMAKE_CURRENT_BINARY_DIR}/page_interact)
+set(demo examples/traces/demo_generated_cnn.json.gz)
+foretrace_page_browser("page: answers keys, links and readers as a user expects" interact.mjs "${CHROMIUM}"
+  ${demo} ${CMAKE_CURRENT_BINARY_DIR}/page_interact)
+foretrace_page_browser("page: answers keys, links and readers in Firefox too" interact.mjs "${FIREFOX}"
+  ${demo} ${CMAKE_CURRENT_BINARY_DIR}/page_interact_firefox)
 # Roles, names, contrast in light and dark, the tabulator, paper: every kind of page.
-foretrace_page_browser("page: can be read, reached and printed by everyone" audit.mjs ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
+foretrace_page_browser("page: can be read, reached and printed by everyone" audit.mjs "${CHROMIUM}"
+  ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
 # The page of `serve` with its engine behind it.
-foretrace_page_browser("page: asks its server, and goes on without it" served.mjs
+foretrace_page_browser("page: asks its server, and goes on without it" served.mjs "${CHROMIUM}"
+  examples/traces/demo_generated_cnn_memory.json.gz)
+foretrace_page_browser("page: asks its server in Firefox too" served.mjs "${FIREFOX}"
   examples/traces/demo_generated_cnn_memory.json.gz)

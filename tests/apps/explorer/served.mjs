@@ -1,10 +1,10 @@
-// The page of `serve` with its engine: served.mjs CHROMIUM FORETRACE [--times] TRACE...
+// The page of `serve` with its engine: served.mjs BROWSER FORETRACE [--times] TRACE...
 // Stacks, settings, the newest of a thousand moves, two pages at once, a server that goes away.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Browser, pause } from './browser.mjs';
 
-const [chromium, foretrace, ...rest] = process.argv.slice(2);
+const [program, foretrace, ...rest] = process.argv.slice(2);
 const timed = rest[0] === '--times';
 /** A server of its own, and its address. */
 async function served(args) {
@@ -109,7 +109,7 @@ async function forgetsTrouble(browser) {
 async function opensRefused(browser) {
   const hash = (stack) => `&stack=${encodeURIComponent(JSON.stringify(stack))}`;
   for (const [parameters, words] of [[{}, 'needs a value'], [{ factor: 'much' }, 'much']]) {
-    await browser.send('Page.navigate', { url: 'about:blank' });
+    await browser.navigate('about:blank');
     const opened = await browser.open(address + hash([{ name: 'batch_size', parameters }])).then(() => '', ({ message }) => message);
     check(opened === '', `a link to a refused stack opens: ${opened}`);
     if (opened !== '') return;
@@ -145,8 +145,8 @@ async function chooses(browser) {
   }
 }
 
-const first = await Browser.start(chromium);
-const second = await Browser.start(chromium, { dark: true });
+const first = await Browser.start(program);
+const second = await Browser.start(program, { dark: true });
 try {
   if (timed) {
     await times(first);
@@ -159,7 +159,7 @@ try {
     await second.open(link);
     check(await holds(second, sentenceHas('batch size')), 'a link restores the stack in a second browser');
     check(await holds(first, sentenceHas('batch size')), 'and the first one keeps its own');
-    await second.send('Page.navigate', { url: 'about:blank' });
+    await second.navigate('about:blank');
     const wrong = address.replace(/token=.*/, 'token=0');
     await second.open(wrong).then(() => check(false, 'a wrong token opens nothing'),
       (error) => check(error.message.includes('printed'), `a wrong token is told: ${error.message}`));

@@ -6,7 +6,7 @@ const htmlTags = new Set(['section', 'h2', 'h3', 'p', 'b', 'em', 'span', 'bdi', 
   'thead', 'tbody', 'tr', 'th', 'td', 'ul', 'li', 'details', 'summary', 'label', 'input']);
 const svgTags = new Set(['svg', 'rect', 'path']);
 const known = new Set(['class', 'scope', 'role', 'type', 'value', 'data-carried', 'disabled', 'viewBox',
-  'aria-hidden', 'x', 'y', 'width', 'height', 'rx', 'd']);
+  'aria-hidden', 'aria-label', 'tabindex', 'x', 'y', 'width', 'height', 'rx', 'd']);
 const entities = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&#39;': "'" };
 const plain = (text) => text.replace(/&(?:lt|gt|amp|quot|#39);/g, (entity) => entities[entity]);
 
