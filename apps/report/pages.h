@@ -23,6 +23,7 @@
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/recorded_plans.h"
 #include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/plan/stage_search.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/serving/serving.h"
@@ -105,6 +106,15 @@ struct PlansPart {
 };
 /// foretrace.plan/1.
 [[nodiscard]] Page plans_page(const PlansPart& part);
+
+/// What `plan --stages auto` answers.
+struct StagesPart {
+  const driver::Scenario& scenario;
+  const driver::StageAnswer& answer;
+  std::string_view written{};  ///< where the best plan was written; empty: nowhere
+};
+/// foretrace.stages/1.
+[[nodiscard]] Page stages_page(const StagesPart& part);
 
 /// What `plan` answers of a recording.
 struct RecordedPlansPart {
