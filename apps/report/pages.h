@@ -30,6 +30,7 @@
 #include "apps/driver/serving/streams.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/select.h"
+#include "apps/driver/training/time_to_train.h"
 #include "apps/driver/validate/ablation.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
@@ -106,6 +107,14 @@ struct PlansPart {
 };
 /// foretrace.plan/1.
 [[nodiscard]] Page plans_page(const PlansPart& part);
+
+/// A training run until its target, for each batch.
+struct TrainingPart {
+  const driver::TrainingRun& run;
+  std::span<const driver::TrainingTime> times;  ///< at least one
+};
+/// foretrace.training_result/1.
+[[nodiscard]] Page training_page(const TrainingPart& part);
 
 /// What `plan --stages auto` answers.
 struct StagesPart {

@@ -35,6 +35,8 @@ namespace {
 constexpr std::string_view usual_framework = "megatron_core";
 constexpr std::string_view usual_precision = "bf16";
 
+constexpr std::array<std::string_view, 2> stage_kinds = {"even", "auto"};
+
 struct Options {
   app::CommonOptions common;
   std::string model;
@@ -234,14 +236,6 @@ int plan_stages(const Options& options, const driver::Scenario& scenario,
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  constexpr std::array<std::string_view, 2> kinds = {"even", "auto"};
-  if (!options.stages.empty() &&
-      std::find(kinds.begin(), kinds.end(), options.stages) == kinds.end()) {
-    return app::failure(
-        {ErrorCode::bad_usage,
-         fmt::format("--stages: got {}{}, expected even or auto", in_quotes(options.stages),
-                     did_you_mean(options.stages, kinds))});
-  }
   const std::string inputs[] = {options.model, options.cluster, options.framework};
   if (const Status fine = app::check_output(options.output, inputs); !fine) {
     return app::failure(fine.error());
@@ -297,6 +291,7 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("--stages", options->stages,
                  "even (default): stages of a pipeline are alike; auto: each gets layers and ranks "
                  "of its own (Alpa)")
+      .one_of(stage_kinds)
       .type_name("KIND");
   cli.add_option("-o,--output", options->output, "writes the best plan as a scenario")
       .type_name("FILE");

@@ -103,6 +103,16 @@ class StageWalk {
   Result<StageAnswer> run();
 
  private:
+  struct Way {
+    Division division;
+    Sharding sharding = Sharding::none;
+  };
+  struct Candidate {
+    std::int64_t step_ns = 0;
+    double bound = 0;  // 0: stages that are alike
+    Scenario scenario;
+  };
+
   Status prepare();
   void list_groups();
   void try_micro_batch(double micro);
@@ -110,20 +120,13 @@ class StageWalk {
                                             std::uint32_t group);
   const DividedBlocks* divided(const Division& division);
   [[nodiscard]] std::uint32_t first_layer(std::uint32_t unit) const;
+  [[nodiscard]] StageShare share_of(const Way& way, std::uint32_t layers) const;
+  void keep(std::vector<StageShare> stages, double bound);
   void keep(const mapping::StagePartition& partition);
+  void try_even();
   Status simulate_best();
   Status add_even();
   static Result<StagedPlan> simulated(Scenario scenario, double bound);
-
-  struct Way {
-    Division division;
-    Sharding sharding = Sharding::none;
-  };
-  struct Candidate {
-    std::int64_t step_ns = 0;
-    double bound = 0;
-    Scenario scenario;
-  };
 
   const StageQuestion& question_;
   StageAnswer answer_;
@@ -236,24 +239,43 @@ std::vector<mapping::StageOption> StageWalk::options(std::uint32_t first, std::u
   return result;
 }
 
-void StageWalk::keep(const mapping::StagePartition& partition) {
+StageShare StageWalk::share_of(const Way& way, std::uint32_t layers) const {
+  return {layers, way.division.data, way.division.tensor, way.sharding, way.division.recompute};
+}
+
+void StageWalk::keep(std::vector<StageShare> stages, double bound) {
   Scenario scenario = question_.scenario;
   scenario.job = base_;
-  scenario.job.plan.pipeline = static_cast<std::uint32_t>(partition.stages.size());
-  for (const mapping::StageChoice& choice : partition.stages) {
-    const Way& way = ways_[choice.option.number];
-    StageShare share;
-    share.layers = first_layer(choice.last) - first_layer(choice.first);
-    share.data = way.division.data;
-    share.tensor = way.division.tensor;
-    share.sharding = way.sharding;
-    share.recompute = way.division.recompute;
-    scenario.job.stages.push_back(share);
-  }
+  scenario.job.plan.pipeline = static_cast<std::uint32_t>(stages.size());
+  scenario.job.stages = std::move(stages);
   if (!completion_.complete(scenario).ok()) return;
   const Estimate found = estimate(scenario.job, build_blocks(scenario.job));
   if (fullest_bytes(found.memory) > memory_) return;
-  candidates_.push_back({found.step_ns, partition.total, std::move(scenario)});
+  candidates_.push_back({found.step_ns, bound, std::move(scenario)});
+}
+
+void StageWalk::keep(const mapping::StagePartition& partition) {
+  std::vector<StageShare> stages;
+  for (const mapping::StageChoice& choice : partition.stages) {
+    stages.push_back(share_of(ways_[choice.option.number],
+                              first_layer(choice.last) - first_layer(choice.first)));
+  }
+  keep(std::move(stages), partition.total);
+}
+
+// The bound leaves out what stages send and how the ends of their steps overlap: among plans of
+// stages that are alike none is left out for it.
+void StageWalk::try_even() {
+  for (std::uint32_t count = 1; count <= std::min(base_.model->layers, question_.gpus); ++count) {
+    if (question_.gpus % count != 0) continue;
+    const std::vector<std::uint32_t> layers = even_layers(base_.model->layers, count);
+    for (const Way& way : ways_) {
+      if (way.division.data * way.division.tensor != question_.gpus / count) continue;
+      std::vector<StageShare> stages;
+      for (const std::uint32_t one : layers) stages.push_back(share_of(way, one));
+      keep(std::move(stages), 0);
+    }
+  }
 }
 
 void StageWalk::try_micro_batch(double micro) {
@@ -274,6 +296,7 @@ void StageWalk::try_micro_batch(double micro) {
   std::stable_sort(partitions.begin(), partitions.end(),
                    [](const auto& a, const auto& b) { return a.total < b.total; });
   for (std::size_t i = 0; i < partitions.size() && i < most_estimated; ++i) keep(partitions[i]);
+  try_even();
 }
 
 Result<StagedPlan> StageWalk::simulated(Scenario scenario, double bound) {
@@ -302,17 +325,26 @@ Status StageWalk::simulate_best() {
   std::stable_sort(candidates_.begin(), candidates_.end(),
                    [](const auto& a, const auto& b) { return a.step_ns < b.step_ns; });
   for (Candidate& candidate : candidates_) {
-    if (answer_.best.size() == question_.keep) break;
+    const bool is_even = candidate.bound == 0;
+    const bool is_first_even = is_even && !answer_.even;
+    if (answer_.best.size() == question_.keep && !is_first_even) continue;
+    const auto is_same = [&candidate](const StagedPlan& plan) {
+      return plan.scenario.job.stages == candidate.scenario.job.stages &&
+             plan.scenario.job.micro_batch == candidate.scenario.job.micro_batch;
+    };
+    const bool is_there = std::any_of(answer_.best.begin(), answer_.best.end(), is_same);
+    if (is_there && !is_first_even) continue;
     auto plan = simulated(std::move(candidate.scenario), candidate.bound);
     if (!plan.ok()) return plan.error();
-    answer_.best.push_back(*std::move(plan));
+    if (is_first_even) answer_.even = *plan;
+    if (!is_there && answer_.best.size() < question_.keep) answer_.best.push_back(*std::move(plan));
   }
   std::stable_sort(answer_.best.begin(), answer_.best.end(),
                    [](const auto& a, const auto& b) { return a.step_ns < b.step_ns; });
   return ok_status();
 }
 
-// No plan of stages that are alike is no mistake: the others may have one.
+// Interleaved chunks and other groups, too. No such plan is no mistake.
 Status StageWalk::add_even() {
   const auto even = search_plans({question_.scenario, question_.gpus, question_.global_batch, 1});
   if (!even.ok() || even->best.empty()) return ok_status();
@@ -323,7 +355,7 @@ Status StageWalk::add_even() {
   }
   auto plan = simulated(std::move(scenario), 0);
   if (!plan.ok()) return plan.error();
-  answer_.even = *std::move(plan);
+  if (!answer_.even || plan->step_ns < answer_.even->step_ns) answer_.even = *std::move(plan);
   return ok_status();
 }
 

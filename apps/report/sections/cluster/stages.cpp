@@ -164,8 +164,10 @@ Sections stages_best(const StagesPart& part) {
   Section section{.key = "plans", .title = "the best plans", .tables = {std::move(table)}};
   if (!answer.best.empty()) section.scale_ns = answer.best.front().step_ns;
   section.note(
-      "simulated in full; bound: sum of the stages + (passes - 1) x the slowest, which the dynamic "
-      "program minimizes; 7 dp 2 tp 4: 7 layers on 8 ranks");
+      "simulated in full; 7 dp 2 tp 4: 7 layers on 8 ranks; bound: sum of the stages + (passes - "
+      "1) "
+      "x the slowest, which the dynamic program minimizes, without what stages send; -: stages are "
+      "alike");
   if (answer.best.empty()) section.show = Show::never;
   Section even{.key = "even", .title = "the best plan of stages that are alike"};
   Table one{.key = "even", .columns = plan_columns()};
