@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/plan/complete_scenario.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/scenario_answer.h"
 #include "models/mapping/stage_partition.h"
@@ -23,6 +24,8 @@ constexpr double most_rank_sequences = 64;  // of a micro-batch; samples have no
 constexpr std::uint32_t most_divided_nodes = 4;
 /// Partitions per micro-batch whose step is estimated: the least by the bound.
 constexpr std::size_t most_estimated = 16;
+/// Of stages of their own, and of even ones: what is simulated.
+constexpr std::size_t most_simulated = 16;
 
 /// Ways to use the ranks of a stage.
 struct Division {
@@ -321,26 +324,38 @@ Result<StagedPlan> StageWalk::simulated(Scenario scenario, double bound) {
   return plan;
 }
 
+// The formula of a schedule is exact for stages that take equal times: what it ranks first is
+// simulated, and the simulated steps decide.
 Status StageWalk::simulate_best() {
   std::stable_sort(candidates_.begin(), candidates_.end(),
                    [](const auto& a, const auto& b) { return a.step_ns < b.step_ns; });
+  std::vector<StagedPlan> plans;
+  std::array<std::size_t, 2> simulated_of{};  // stages of their own, and even ones
   for (Candidate& candidate : candidates_) {
     const bool is_even = candidate.bound == 0;
-    const bool is_first_even = is_even && !answer_.even;
-    if (answer_.best.size() == question_.keep && !is_first_even) continue;
     const auto is_same = [&candidate](const StagedPlan& plan) {
       return plan.scenario.job.stages == candidate.scenario.job.stages &&
              plan.scenario.job.micro_batch == candidate.scenario.job.micro_batch;
     };
-    const bool is_there = std::any_of(answer_.best.begin(), answer_.best.end(), is_same);
-    if (is_there && !is_first_even) continue;
+    const auto same = std::find_if(plans.begin(), plans.end(), is_same);
+    if (same != plans.end()) {
+      if (is_even && same->bound_ns > 0) same->is_even = true;
+      continue;
+    }
+    std::size_t& count = simulated_of[is_even ? 1 : 0];
+    if (count == std::max(most_simulated, question_.keep)) continue;
+    ++count;
     auto plan = simulated(std::move(candidate.scenario), candidate.bound);
     if (!plan.ok()) return plan.error();
-    if (is_first_even) answer_.even = *plan;
-    if (!is_there && answer_.best.size() < question_.keep) answer_.best.push_back(*std::move(plan));
+    plan->is_even = is_even;
+    plans.push_back(*std::move(plan));
   }
-  std::stable_sort(answer_.best.begin(), answer_.best.end(),
+  std::stable_sort(plans.begin(), plans.end(),
                    [](const auto& a, const auto& b) { return a.step_ns < b.step_ns; });
+  for (StagedPlan& plan : plans) {
+    if (plan.is_even && !answer_.even) answer_.even = plan;
+    if (answer_.best.size() < question_.keep) answer_.best.push_back(std::move(plan));
+  }
   return ok_status();
 }
 
@@ -355,6 +370,7 @@ Status StageWalk::add_even() {
   }
   auto plan = simulated(std::move(scenario), 0);
   if (!plan.ok()) return plan.error();
+  plan->is_even = true;
   if (!answer_.even || plan->step_ns < answer_.even->step_ns) answer_.even = *std::move(plan);
   return ok_status();
 }

@@ -26,7 +26,8 @@ struct StageQuestion {
 
 struct StagedPlan {
   Scenario scenario;
-  std::int64_t bound_ns = 0;  ///< sum + (micro-batches - 1) x slowest stage; 0: even stages
+  std::int64_t bound_ns = 0;  ///< sum + (micro-batches - 1) x slowest stage; 0: not by the program
+  bool is_even = false;       ///< stages are alike
   std::int64_t step_ns = 0;   ///< simulated
   StepBreakdown breakdown;
   std::vector<std::int64_t> stage_ns;  ///< forward and backward of one micro-batch

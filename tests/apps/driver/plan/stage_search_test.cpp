@@ -19,17 +19,18 @@ using driver::StageAnswer;
 
 namespace {
 
-// Six layers: activations of the first are large, weights of the last. Nodes of 4 on Ethernet.
+// Five layers: the first compute most, the last has nearly all weights. Nodes of 4 on PCIe.
 constexpr const char* unequal = R"({"schema": "foretrace.model/1", "product": "unequal",
   "family": "layers", "widest": 200000, "blocks": [
     {"name": "stem", "operators": [{"map": "input", "numbers": 200000}]},
-    {"name": "wide", "count": 3, "operators": [
-      {"product": "conv", "rows": 3136, "inputs": 576, "outputs": 64, "reads": 200000}]},
+    {"name": "wide", "count": 2, "operators": [
+      {"product": "conv", "rows": 12544, "inputs": 576, "outputs": 64, "reads": 200000}]},
     {"name": "middle", "count": 2, "operators": [
       {"product": "conv", "rows": 196, "inputs": 2304, "outputs": 256, "reads": 50000}]},
     {"name": "deep", "operators": [
       {"product": "dense", "inputs": 8192, "outputs": 8192}]},
-    {"name": "head", "operators": [{"map": "loss", "numbers": 1000}]}]})";
+    {"name": "head", "operators": [{"map": "loss", "numbers": 1000}]}],
+    "source": "made up for a test"})";
 
 driver::Scenario scenario_of(const ModelSpec& model, const std::string& cluster) {
   driver::Scenario scenario;
@@ -102,13 +103,13 @@ struct All {
 }  // namespace
 
 TEST_CASE("stage search: layers that are not alike get stages that are not") {
-  const StageAnswer answer = searched(unequal_scenario(), 8, 64);
+  const StageAnswer answer = searched(unequal_scenario(), 4, 64);
   REQUIRE_FALSE(answer.best.empty());
   REQUIRE(answer.even.has_value());
   const driver::StagedPlan& best = answer.best.front();
   const Job& job = best.scenario.job;
-  CHECK(best.step_ns < 0.95 * static_cast<double>(answer.even->step_ns));
-  CHECK(job.ranks() == 8);
+  CHECK(static_cast<double>(best.step_ns) < 0.85 * static_cast<double>(answer.even->step_ns));
+  CHECK(job.ranks() == 4);
   CHECK(job.stages.size() > 1);
   CHECK(std::any_of(job.stages.begin(), job.stages.end(), [&job](const StageShare& share) {
     return share.data != job.stages.front().data || share.layers != job.stages.front().layers;
