@@ -36,7 +36,7 @@ std::string sentence_html(const ScenarioInput& input) {
   return fmt::format(
       "A step of <em>{}</em> takes <span class=\"to\">{}</span><span class=\"from\"> on "
       "{} \u00d7 {}.</span>",
-      model, time_text(answer.step_ns), input.scenario.job.plan.ranks(),
+      model, time_text(answer.step_ns), input.scenario.job.ranks(),
       html_text(input.scenario.cluster->accelerator.product, 60));
 }
 

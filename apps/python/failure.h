@@ -33,6 +33,8 @@ inline CataloguePtr known(const std::string& configs) { return taken(catalogue_o
 /// The lock of the interpreter is released meanwhile.
 using Unlocked = pybind11::call_guard<pybind11::gil_scoped_release>;
 
+/// Graph substitution as a game.
+void add_substitutions(pybind11::module_& module);
 /// Sweeps whose points other processes compute.
 void add_sweeps(pybind11::module_& module);
 

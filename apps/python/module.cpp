@@ -163,6 +163,7 @@ PYBIND11_MODULE(_foretrace, module) {
   py::register_exception<Failure>(module, "Error", PyExc_RuntimeError);
   add_recordings(module);
   add_predictor(module);
+  add_substitutions(module);
   add_sweeps(module);
   module.def("is_scenario", &is_scenario, Unlocked());
   module.def(

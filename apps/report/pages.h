@@ -23,12 +23,14 @@
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/recorded_plans.h"
 #include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/plan/stage_search.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/serving/serving.h"
 #include "apps/driver/serving/streams.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/select.h"
+#include "apps/driver/training/time_to_train.h"
 #include "apps/driver/validate/ablation.h"
 #include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
@@ -105,6 +107,23 @@ struct PlansPart {
 };
 /// foretrace.plan/1.
 [[nodiscard]] Page plans_page(const PlansPart& part);
+
+/// A training run until its target, for each batch.
+struct TrainingPart {
+  const driver::TrainingRun& run;
+  std::span<const driver::TrainingTime> times;  ///< at least one
+};
+/// foretrace.training_result/1.
+[[nodiscard]] Page training_page(const TrainingPart& part);
+
+/// What `plan --stages auto` answers.
+struct StagesPart {
+  const driver::Scenario& scenario;
+  const driver::StageAnswer& answer;
+  std::string_view written{};  ///< where the best plan was written; empty: nowhere
+};
+/// foretrace.stages/1.
+[[nodiscard]] Page stages_page(const StagesPart& part);
 
 /// What `plan` answers of a recording.
 struct RecordedPlansPart {

@@ -48,7 +48,7 @@ Status check_length(const Job& job) {
 }
 
 Status check_machine(const Job& job) {
-  const std::uint64_t ranks = job.plan.ranks();
+  const std::uint64_t ranks = job.ranks();
   if (ranks > job.cluster->accelerators()) {
     return refuse("/parallelism",
                   fmt::format("got {} ranks, expected at most the {} accelerators of {}", ranks,
@@ -134,7 +134,7 @@ Status check_job(const Job& job) {
     return refuse("/workload/sequence",
                   fmt::format("a sample has no tokens, got {}, expected 1", job.length));
   }
-  if (Status status = check_plan(job.plan, *job.model); !status.ok()) {
+  if (Status status = check_plan(job.plan, *job.model); !status.ok() && !job.has_own_ranks()) {
     return Error{status.error().code, "/parallelism/" + status.error().message};
   }
   if (job.plan.shard_size > 0 && job.plan.copies() % job.plan.shard_size != 0) {
@@ -154,6 +154,7 @@ Status check_job(const Job& job) {
                   fmt::format("got {} stages x {} chunks, expected at most the {} layers",
                               job.plan.pipeline, job.chunks, job.model->layers));
   }
+  if (Status status = check_stages(job); !status.ok()) return status;
   // Between its two backward passes a micro-batch would need all that was computed again.
   if (job.schedule->splits_backward && job.recompute == Recompute::full) {
     return refuse("/recompute", fmt::format("got full, expected none or selective: {} delays "
@@ -189,6 +190,7 @@ CollectiveTime forwarded(const Job& job, const Placement& group, double bytes) {
 }  // namespace
 
 JobBlocks lower_blocks(const Job& job) {
+  if (job.has_own_ranks()) return lower_stages(job);
   const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
   BatchShape batch;
   batch.sequences = job.micro_batch;
@@ -292,19 +294,8 @@ std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
 
 std::vector<std::vector<BlockRun>> partition(const std::vector<BlockRun>& order,
                                              const std::vector<BlockTimes>& blocks,
-                                             std::uint32_t positions) {
-  std::uint32_t layers = 0;
-  for (const BlockRun& run : order) {
-    if (blocks[run.block].role == BlockRole::layer) layers += run.count;
-  }
-  // Where layers do not divide evenly, first and last have fewer: they have embedding and head.
-  std::vector<std::uint32_t> room(positions, layers / positions);
-  std::uint32_t rest = layers % positions;
-  for (std::uint32_t i = 1; rest > 0 && i + 1 < positions; ++i, --rest) ++room[i];
-  if (rest > 0) ++room[0], --rest;
-  if (rest > 0) ++room[positions - 1];
-
-  std::vector<std::vector<BlockRun>> result(positions);
+                                             std::vector<std::uint32_t> layers) {
+  std::vector<std::vector<BlockRun>> result(layers.size());
   std::uint32_t at = 0;
   for (const BlockRun& run : order) {
     const BlockRole role = blocks[run.block].role;
@@ -317,10 +308,10 @@ std::vector<std::vector<BlockRun>> partition(const std::vector<BlockRun>& order,
       continue;
     }
     for (std::uint32_t left = run.count; left > 0;) {
-      while (room[at] == 0) ++at;
-      const std::uint32_t taken = std::min(left, room[at]);
+      while (layers[at] == 0) ++at;
+      const std::uint32_t taken = std::min(left, layers[at]);
       result[at].push_back({run.block, taken});
-      room[at] -= taken;
+      layers[at] -= taken;
       left -= taken;
     }
   }

@@ -9,6 +9,7 @@
 #include "models/parallelism/plan.h"
 #include "models/program/block_program.h"
 #include "models/program/framework.h"
+#include "models/program/stages.h"
 #include "models/schedules/schedule.h"
 #include "models/workloads/model_spec.h"
 #include "sim/core/params.h"
@@ -23,11 +24,14 @@ struct Job {
   const Framework* framework = nullptr;
   const ScheduleInfo* schedule = nullptr;
   ParallelPlan plan;
+  /// By position, where stages are not alike; empty: layers are spread evenly.
+  std::vector<StageShare> stages{};
   std::uint32_t chunks = 1;  ///< of the model per pipeline stage
   double global_batch = 1;   ///< sequences per step
-  double micro_batch = 1;    ///< sequences per pass of one rank
-  double length = 2048;      ///< tokens of a sequence
-  double keys = 0;           ///< decode: positions attended to
+  /// Sequences per pass of one rank; of the pipeline where stages have ranks of their own.
+  double micro_batch = 1;
+  double length = 2048;  ///< tokens of a sequence
+  double keys = 0;       ///< decode: positions attended to
   Pass pass = Pass::training;
   Recompute recompute = Recompute::none;
   Precisions precisions;
@@ -41,6 +45,15 @@ struct Job {
   /// Decoding writes one token of each sequence.
   [[nodiscard]] double tokens_per_step() const {
     return global_batch * (pass == Pass::decode ? 1 : length);
+  }
+  [[nodiscard]] bool has_own_ranks() const {
+    return !stages.empty() && stages.front().has_own_ranks();
+  }
+  [[nodiscard]] std::uint32_t ranks() const {
+    if (!has_own_ranks()) return plan.ranks();
+    std::uint32_t sum = 0;
+    for (const StageShare& share : stages) sum += share.data * share.tensor;
+    return sum;
   }
   [[nodiscard]] bool trains() const { return pass == Pass::training; }
 };
@@ -94,10 +107,9 @@ struct BlockTimes {
 [[nodiscard]] std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
                                                   const SourceScale& scale);
 
-/// Blocks by position: `stages * chunks` lists. Layers are spread evenly, the embedding comes
-/// first, the head last.
+/// Blocks by position, which has so many layers. The embedding comes first, the head last.
 [[nodiscard]] std::vector<std::vector<BlockRun>> partition(const std::vector<BlockRun>& order,
                                                            const std::vector<BlockTimes>& blocks,
-                                                           std::uint32_t positions);
+                                                           std::vector<std::uint32_t> layers);
 
 }  // namespace foretrace

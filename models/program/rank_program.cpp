@@ -236,6 +236,7 @@ std::vector<RankNode> RankBuilder::build() {
 
 Result<std::vector<RankNode>> rank_program(const Job& job, const JobBlocks& blocks,
                                            std::uint32_t stage) {
+  if (Status alike = check_stages_alike(job); !alike.ok()) return std::move(alike).error();
   if (job.schedule->splits_backward) {
     return Error{
         ErrorCode::unsupported,

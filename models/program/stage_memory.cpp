@@ -49,7 +49,7 @@ double in_flight(const Job& job, std::uint32_t stage) {
 StageMemory trained(const Job& job, const StageSums& sums, std::uint32_t stage,
                     double hidden_bytes) {
   const Framework& framework = job.framework[0];
-  const ParallelPlan& plan = job.plan;
+  const ParallelPlan plan = stage_plan(job, stage);
   const double shards = plan.shards();
   const double expert_shards = std::max(1U, expert_copies(plan).size);
   const auto held = [&](double bytes, Sharding from) {
@@ -68,7 +68,7 @@ StageMemory trained(const Job& job, const StageSums& sums, std::uint32_t stage,
     memory.buffers =
         sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + framework.reduce_bytes);
   }
-  if (plan.pipeline > 1) memory.buffers += 2 * hidden_bytes;
+  if (plan.pipeline > 1) memory.buffers += 2 * hidden_bytes / batch_parts(job, stage);
   return memory;
 }
 

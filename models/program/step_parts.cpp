@@ -22,6 +22,7 @@ class Parts {
         blocks_(blocks),
         times_(times),
         scale_(scale),
+        plan_(job.plan),
         kernels_(*job.cluster, *job.framework, job.precisions) {}
 
   [[nodiscard]] StepParts all();
@@ -35,9 +36,14 @@ class Parts {
   [[nodiscard]] double move_ns(const BlockTimes& block, double bytes) const;
   [[nodiscard]] PassTime plain(const Runs& runs, bool backward) const;
   [[nodiscard]] PassTime sharded(const Runs& runs, bool backward) const;
-  [[nodiscard]] double send_ns() const;
+  void turn_to(std::uint32_t stage);
+  [[nodiscard]] bool sends_are_alike() const;
+  [[nodiscard]] double passed_bytes(std::uint32_t position) const;
+  [[nodiscard]] double send_ns(std::uint32_t position, bool forward) const;
+  void add_sends();
+  [[nodiscard]] double blocked_ns(std::uint32_t position, bool forward) const;
   [[nodiscard]] static std::vector<std::uint32_t> expanded(const Runs& runs);
-  void add_position(const Runs& runs, double send);
+  void add_position(std::uint32_t position);
   void repeat_position();
   void stage_end(std::uint32_t stage);
   [[nodiscard]] bool is_as_before(std::uint32_t stage) const;
@@ -50,12 +56,16 @@ class Parts {
   const JobBlocks& blocks_;
   const std::vector<BlockTimes>& times_;
   const SourceScale& scale_;
+  ParallelPlan plan_;  // of the stage that is looked at
   KernelTimes kernels_;
   StepParts parts_;
   // Buckets of gradients are mostly alike: the last one.
   double bucket_dense_ = -1;
   double bucket_expert_ = -1;
   double bucket_ns_ = 0;
+  // What a position sends to the next one, and gets back, in ns; one for all where all are alike.
+  std::vector<double> send_forward_;
+  std::vector<double> send_backward_;
 };
 
 GridAxis shard_axis(const ParallelPlan& plan) { return {plan.shards(), plan.tensor}; }
@@ -74,21 +84,20 @@ double Parts::collective_ns(const GridAxis& axis, CollectiveKind kind, double by
 // Sharded parameters of a block come together.
 double Parts::gather_ns(const BlockTimes& block) const {
   const double bytes = job_.framework->gather_bytes;
-  return collective_ns(shard_axis(job_.plan), CollectiveKind::all_gather,
-                       block.dense_weights * bytes) +
-         collective_ns(expert_copies(job_.plan), CollectiveKind::all_gather,
+  return collective_ns(shard_axis(plan_), CollectiveKind::all_gather, block.dense_weights * bytes) +
+         collective_ns(expert_copies(plan_), CollectiveKind::all_gather,
                        block.expert_weights * bytes);
 }
 
 // Gradients of a block are added up and divided; copies of the shards add up theirs.
 double Parts::scatter_ns(const BlockTimes& block) const {
   const double bytes = job_.framework->reduce_bytes;
-  const GridAxis replicas = replica_axis(job_.plan);
-  return collective_ns(shard_axis(job_.plan), CollectiveKind::reduce_scatter,
+  const GridAxis replicas = replica_axis(plan_);
+  return collective_ns(shard_axis(plan_), CollectiveKind::reduce_scatter,
                        block.dense_weights * bytes) +
          collective_ns(replicas, CollectiveKind::all_reduce,
-                       block.dense_weights * bytes / job_.plan.shards()) +
-         collective_ns(expert_copies(job_.plan), CollectiveKind::reduce_scatter,
+                       block.dense_weights * bytes / plan_.shards()) +
+         collective_ns(expert_copies(plan_), CollectiveKind::reduce_scatter,
                        block.expert_weights * bytes);
 }
 
@@ -158,36 +167,96 @@ PassTime Parts::sharded(const Runs& runs, bool backward) const {
   return sum;
 }
 
-double Parts::send_ns() const {
-  const ParallelPlan& plan = job_.plan;
-  if (plan.pipeline <= 1) return 0;
-  const GridAxis axis = axis_of(plan, Axis::pipeline);
-  const bool parts = plan.tensor > 1 && (plan.sequence || job_.framework->scatters_sends);
+void Parts::turn_to(std::uint32_t stage) {
+  if (!job_.has_own_ranks()) return;
+  plan_ = stage_plan(job_, stage);
+  bucket_dense_ = bucket_expert_ = -1;
+}
+
+// Layers of a transformer pass on the same numbers.
+bool Parts::sends_are_alike() const { return !job_.has_own_ranks() && !job_.has_samples(); }
+
+// What enters the position, of one micro-batch and all ranks that divide it.
+double Parts::passed_bytes(std::uint32_t position) const {
+  const Runs& runs = parts_.positions[position];
+  if (!job_.has_samples() || runs.empty()) return blocks_.hidden_bytes;
+  const double bytes = times_[runs.front().block].input_bytes;
+  const std::uint32_t stage = stage_of(*job_.schedule, parts_.times.shape, position);
+  return bytes > 0 ? bytes * batch_parts(job_, stage) : blocks_.hidden_bytes;
+}
+
+// From a position to the next, or back. The side with fewer ranks decides how many pieces go at
+// once; where tensor ranks got a piece each, they put them together.
+double Parts::send_ns(std::uint32_t position, bool forward) const {
+  if (job_.plan.pipeline <= 1) return 0;
+  const ScheduleShape& shape = parts_.times.shape;
+  const std::uint32_t from = stage_of(*job_.schedule, shape, position);
+  const std::uint32_t to = stage_of(*job_.schedule, shape, position + 1);
+  const ParallelPlan near = stage_plan(job_, from);
+  const ParallelPlan far = stage_plan(job_, to);
+  const auto pieces = [this](const ParallelPlan& plan) {
+    const bool parts = plan.tensor > 1 && (plan.sequence || job_.framework->scatters_sends);
+    return parts ? plan.tensor : 1U;
+  };
+  const double bytes = passed_bytes(position + 1);
+  const std::uint32_t at_once =
+      std::min(batch_parts(job_, from) * pieces(near), batch_parts(job_, to) * pieces(far));
   double ns =
-      collective_ns(axis, CollectiveKind::send, blocks_.hidden_bytes / (parts ? plan.tensor : 1));
-  if (parts && !plan.sequence) {
-    ns += collective_ns(axis_of(plan, Axis::tensor), CollectiveKind::all_gather,
-                        blocks_.hidden_bytes);
+      collective_ns(boundary_axis(job_, std::min(from, to)), CollectiveKind::send, bytes / at_once);
+  const ParallelPlan& receiver = forward ? far : near;
+  if (pieces(receiver) > 1 && !receiver.sequence) {
+    ns += collective_ns(axis_of(receiver, Axis::tensor), CollectiveKind::all_gather,
+                        bytes / batch_parts(job_, forward ? to : from));
   }
   return ns;
 }
 
+void Parts::add_sends() {
+  const auto boundaries = static_cast<std::uint32_t>(parts_.positions.size()) - 1;
+  if (boundaries == 0) return;
+  if (sends_are_alike()) {
+    send_forward_.assign(boundaries, send_ns(0, true));
+    send_backward_ = send_forward_;
+  } else {
+    for (std::uint32_t position = 0; position < boundaries; ++position) {
+      send_forward_.push_back(send_ns(position, true));
+      send_backward_.push_back(send_ns(position, false));
+    }
+  }
+  PipelineTimes& times = parts_.times;
+  for (std::uint32_t position = 0; position < boundaries; ++position) {
+    const bool beside = !job_.framework->sends_block;
+    times.send_forward.push_back(beside ? std::llround(send_forward_[position]) : 0);
+    times.send_backward.push_back(beside && job_.trains() ? std::llround(send_backward_[position])
+                                                          : 0);
+  }
+}
+
+// Each pass of a position waits for one message: what it sends, at the ends what it receives.
+double Parts::blocked_ns(std::uint32_t position, bool forward) const {
+  if (!job_.framework->sends_block || send_forward_.empty()) return 0;
+  if (forward) {
+    return send_forward_[std::min<std::size_t>(position, send_forward_.size() - 1)];
+  }
+  return send_backward_[position > 0 ? position - 1 : 0];
+}
+
 double Parts::reduction_ns(double dense, double expert) {
   if (dense == bucket_dense_ && expert == bucket_expert_) return bucket_ns_;
-  const CollectiveKind kind = job_.plan.sharding == Sharding::none ? CollectiveKind::all_reduce
-                                                                   : CollectiveKind::reduce_scatter;
+  const CollectiveKind kind = plan_.sharding == Sharding::none ? CollectiveKind::all_reduce
+                                                               : CollectiveKind::reduce_scatter;
   const double bytes = job_.framework->reduce_bytes;
   bucket_dense_ = dense;
   bucket_expert_ = expert;
-  bucket_ns_ = collective_ns(axis_of(job_.plan, Axis::data), kind, dense * bytes) +
-               collective_ns(expert_copies(job_.plan), kind, expert * bytes);
+  bucket_ns_ = collective_ns(axis_of(plan_, Axis::data), kind, dense * bytes) +
+               collective_ns(expert_copies(plan_), kind, expert * bytes);
   return bucket_ns_;
 }
 
 // Buckets leave while the last micro-batch runs backward.
 double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert) {
   if (!job_.framework->overlaps_gradients) return reduction_ns(dense, expert);
-  const double bucket = std::max(bucket_elements, bucket_elements_per_rank * job_.plan.copies());
+  const double bucket = std::max(bucket_elements, bucket_elements_per_rank * plan_.copies());
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
   double waiting_dense = 0;
   double waiting_expert = 0;
@@ -216,11 +285,11 @@ double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert
 double Parts::exposed_collection(std::uint32_t stage, double dense, double expert) const {
   const double bytes = job_.framework->gather_bytes;
   const double all =
-      collective_ns(axis_of(job_.plan, Axis::data), CollectiveKind::all_gather, dense * bytes) +
-      collective_ns(expert_copies(job_.plan), CollectiveKind::all_gather, expert * bytes);
+      collective_ns(axis_of(plan_, Axis::data), CollectiveKind::all_gather, dense * bytes) +
+      collective_ns(expert_copies(plan_), CollectiveKind::all_gather, expert * bytes);
   if (!job_.framework->overlaps_parameters || !(all > 0)) return all;
   // The first bucket has nothing to hide behind, the others have the first forward pass.
-  const double bucket = std::max(bucket_elements, bucket_elements_per_rank * job_.plan.copies());
+  const double bucket = std::max(bucket_elements, bucket_elements_per_rank * plan_.copies());
   const double first = all * std::min(1.0, bucket / std::max(dense + expert, 1.0));
   double window = 0;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
@@ -232,6 +301,7 @@ double Parts::exposed_collection(std::uint32_t stage, double dense, double exper
 }
 
 void Parts::stage_end(std::uint32_t stage) {
+  turn_to(stage);
   double dense = 0;
   double expert = 0;
   double tensors = 0;
@@ -247,21 +317,22 @@ void Parts::stage_end(std::uint32_t stage) {
       has_head = has_head || times_[run.block].role == BlockRole::head;
     }
   }
-  if (has_embedding && has_head) dense -= blocks_.tied_weights;
-  const Sharding sharding = job_.plan.sharding;
+  const double tied = blocks_.tied_weights / (job_.has_own_ranks() ? plan_.tensor : 1);
+  if (has_embedding && has_head) dense -= tied;
+  const Sharding sharding = plan_.sharding;
   const bool all_sharded = sharding == Sharding::parameters;
   double reduction = all_sharded ? 0 : exposed_reduction(stage, dense, expert);
-  if (has_embedding != has_head && blocks_.tied_weights > 0) {
-    reduction += collective_ns(axis_of(job_.plan, Axis::embedding), CollectiveKind::all_reduce,
-                               blocks_.tied_weights * job_.framework->reduce_bytes);
+  if (has_embedding != has_head && tied > 0) {
+    reduction += collective_ns(embedding_axis(job_), CollectiveKind::all_reduce,
+                               tied * job_.framework->reduce_bytes);
   }
   const bool collects = sharding == Sharding::optimizer || sharding == Sharding::gradients;
   parts_.gradients.push_back(std::llround(reduction));
   parts_.parameters.push_back(collects ? std::llround(exposed_collection(stage, dense, expert))
                                        : 0);
-  const double share = sharding == Sharding::none ? 1 : 1.0 / job_.plan.shards();
+  const double share = sharding == Sharding::none ? 1 : 1.0 / plan_.shards();
   const double expert_share =
-      sharding == Sharding::none ? 1 : 1.0 / std::max(1U, expert_copies(job_.plan).size);
+      sharding == Sharding::none ? 1 : 1.0 / std::max(1U, expert_copies(plan_).size);
   const double updated = dense * share + expert * expert_share;
   const double device = kernels_.move(updated * job_.framework->update_bytes, 10).ns *
                         scale_[static_cast<std::size_t>(CostSource::memory)];
@@ -273,7 +344,7 @@ void Parts::stage_end(std::uint32_t stage) {
 
 // Stages in the middle are mostly alike.
 bool Parts::is_as_before(std::uint32_t stage) const {
-  if (stage == 0) return false;
+  if (stage == 0 || stage_plan(job_, stage) != stage_plan(job_, stage - 1)) return false;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
     const ScheduleShape& shape = parts_.times.shape;
     if (parts_.positions[position_of(*job_.schedule, shape, stage, chunk)] !=
@@ -299,20 +370,23 @@ void Parts::repeat_position() {
   if (job_.schedule->splits_backward) times.weights.push_back(times.weights.back());
 }
 
-void Parts::add_position(const Runs& runs, double send) {
+void Parts::add_position(std::uint32_t position) {
+  turn_to(stage_of(*job_.schedule, parts_.times.shape, position));
+  const Runs& runs = parts_.positions[position];
   PipelineTimes& times = parts_.times;
-  const bool all_sharded = job_.plan.sharding == Sharding::parameters && job_.plan.shards() > 1;
+  const bool all_sharded = plan_.sharding == Sharding::parameters && plan_.shards() > 1;
   parts_.forward.push_back(all_sharded ? sharded(runs, false) : plain(runs, false));
   if (job_.trains()) {
     parts_.backward.push_back(all_sharded ? sharded(runs, true) : plain(runs, true));
   } else {
     parts_.backward.emplace_back();
   }
-  for (PassTime* pass : {&parts_.forward.back(), &parts_.backward.back()}) {
-    const bool is_there = pass == &parts_.forward.back() || job_.trains();
-    if (!job_.framework->sends_block || !(send > 0) || !is_there) continue;
-    pass->total += send;
-    pass->exposed[static_cast<std::size_t>(Axis::pipeline)] += send;
+  for (const bool forward : {true, false}) {
+    const double send = blocked_ns(position, forward);
+    if (!(send > 0) || (!forward && !job_.trains())) continue;
+    PassTime& pass = forward ? parts_.forward.back() : parts_.backward.back();
+    pass.total += send;
+    pass.exposed[static_cast<std::size_t>(Axis::pipeline)] += send;
   }
   times.forward.push_back(std::llround(parts_.forward.back().total));
   times.backward.push_back(std::llround(parts_.backward.back().total));
@@ -324,23 +398,19 @@ void Parts::add_position(const Runs& runs, double send) {
 
 StepParts Parts::all() {
   const ParallelPlan& plan = job_.plan;
-  PipelineTimes& times = parts_.times;
-  times.shape = {plan.pipeline, job_.micro_batches(), job_.chunks};
-  const std::uint32_t positions = plan.pipeline * job_.chunks;
-  parts_.positions = partition(blocks_.order, times_, positions);
+  parts_.times.shape = {plan.pipeline, job_.micro_batches(), job_.chunks};
+  parts_.positions = partition(blocks_.order, times_, layers_by_position(job_));
+  const auto positions = static_cast<std::uint32_t>(parts_.positions.size());
   parts_.forward.reserve(positions);
   parts_.backward.reserve(positions);
-  const double send = send_ns();
-  for (std::size_t i = 0; i < parts_.positions.size(); ++i) {
-    if (i > 0 && parts_.positions[i] == parts_.positions[i - 1]) {
+  add_sends();
+  for (std::uint32_t i = 0; i < positions; ++i) {
+    if (i > 0 && sends_are_alike() && parts_.positions[i] == parts_.positions[i - 1]) {
       repeat_position();
     } else {
-      add_position(parts_.positions[i], send);
+      add_position(i);
     }
   }
-  const std::int64_t latency = job_.framework->sends_block ? 0 : std::llround(send);
-  times.send_forward.assign(positions > 0 ? positions - 1 : 0, latency);
-  times.send_backward.assign(positions > 0 ? positions - 1 : 0, job_.trains() ? latency : 0);
   for (std::uint32_t stage = 0; job_.trains() && stage < plan.pipeline; ++stage) {
     if (is_as_before(stage)) {
       repeat_stage();

@@ -1,5 +1,6 @@
 // foretrace plan: the best parallel plans of a model on a cluster, and why the others lose.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -18,9 +19,12 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
+#include "apps/cli/output/outputs.h"
 #include "apps/driver/plan/plan_request.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/recorded_plans.h"
+#include "apps/driver/plan/scenario_text.h"
+#include "apps/driver/plan/stage_search.h"
 #include "apps/driver/predict.h"
 #include "apps/report/pages.h"
 #include "sim/core/params.h"
@@ -30,6 +34,8 @@ namespace {
 
 constexpr std::string_view usual_framework = "megatron_core";
 constexpr std::string_view usual_precision = "bf16";
+
+constexpr std::array<std::string_view, 2> stage_kinds = {"even", "auto"};
 
 struct Options {
   app::CommonOptions common;
@@ -42,6 +48,8 @@ struct Options {
   std::size_t sequence = 0;
   std::size_t top = 5;
   std::size_t layers = 0;
+  std::string stages;  ///< empty: even
+  std::string output;
 };
 
 /// Numbers of devices: the power of two below, or equal to, what a cluster has.
@@ -148,7 +156,9 @@ int plan_trace(const Options& options) {
       {options.batch > 0, "--batch"},
       {options.sequence > 0, "--sequence"},
       {!options.framework.empty(), "--framework"},
-      {!options.precision.empty(), "--precision"}};
+      {!options.precision.empty(), "--precision"},
+      {!options.stages.empty(), "--stages"},
+      {!options.output.empty(), "--output"}};
   for (const auto& [given, name] : of_models) {
     if (!given) continue;
     return app::failure({ErrorCode::bad_usage,
@@ -184,8 +194,52 @@ int plan_trace(const Options& options) {
                      options.common, fits ? app::exit_done : app::exit_answer_is_no);
 }
 
+/// The best plan as a scenario that says it.
+Status write_scenario(const Options& options, const Job& job, const driver::Scenario& scenario) {
+  if (options.output.empty()) return ok_status();
+  const auto place = [](const std::string& name) {
+    std::error_code failed;
+    const bool is_file = std::filesystem::is_regular_file(name, failed);
+    return is_file ? std::filesystem::absolute(name).string() : name;
+  };
+  const std::string text = driver::scenario_text(
+      job, {place(options.model), place(options.cluster),
+            options.framework.empty() ? scenario.framework->name : place(options.framework)});
+  return app::write_file(options.output, [&text](const auto& sink) {
+    static_cast<void>(sink(text));
+    return ok_status();
+  });
+}
+
+int plan_stages(const Options& options, const driver::Scenario& scenario,
+                const DeviceRange& range) {
+  if (range.least != range.most) {
+    return app::failure(
+        {ErrorCode::bad_usage, fmt::format("--gpus: got {}, expected one number with --stages auto",
+                                           in_quotes(options.gpus))});
+  }
+  const double batch = options.batch > 0 ? static_cast<double>(options.batch)
+                                         : driver::usual_batch(scenario.model->transformer,
+                                                               scenario.job.length, range.most);
+  const auto answer = app::while_busy(options.common, "cutting the model into stages", [&] {
+    return driver::search_stages({scenario, range.most, batch, options.top});
+  });
+  if (!answer.ok()) return app::failure(answer.error());
+  const bool fits = !answer->best.empty();
+  if (fits) {
+    const Status written = write_scenario(options, answer->best.front().scenario.job, scenario);
+    if (!written) return app::failure(written.error());
+  }
+  return app::answer(report::stages_page({scenario, *answer, fits ? options.output : ""}),
+                     options.common, fits ? app::exit_done : app::exit_answer_is_no);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
+  const std::string inputs[] = {options.model, options.cluster, options.framework};
+  if (const Status fine = app::check_output(options.output, inputs); !fine) {
+    return app::failure(fine.error());
+  }
   if (is_recording(options.model)) return plan_trace(options);
   if (options.layers > 0) {
     return app::failure(
@@ -195,10 +249,16 @@ int run(const Options& options) {
   if (!scenario.ok()) return app::failure(scenario.error());
   const auto range = device_range(options.gpus, scenario->cluster->accelerators());
   if (!range.ok()) return app::failure(range.error());
+  if (options.stages == "auto") return plan_stages(options, *scenario, *range);
   const auto answers = app::while_busy(options.common, "searching plans",
                                        [&] { return search(options, *scenario, *range); });
   if (!answers.ok()) return app::failure(answers.error());
   const bool fits = !answers->strong.back().best.empty();
+  if (fits) {
+    const Job& best = answers->strong.back().best.front().job;
+    const Status written = write_scenario(options, best, *scenario);
+    if (!written) return app::failure(written.error());
+  }
   return app::answer(report::plans_page({*scenario, answers->strong, answers->weak}),
                      options.common, fits ? app::exit_done : app::exit_answer_is_no);
 }
@@ -228,6 +288,13 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("--top", options->top, "how many of the best plans to show (5)").in_range(1, 100);
   cli.add_option("--layers", options->layers,
                  "of a trace that does not tell its layers: parts of equal time");
+  cli.add_option("--stages", options->stages,
+                 "even (default): stages of a pipeline are alike; auto: each gets layers and ranks "
+                 "of its own (Alpa)")
+      .one_of(stage_kinds)
+      .type_name("KIND");
+  cli.add_option("-o,--output", options->output, "writes the best plan as a scenario")
+      .type_name("FILE");
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
@@ -235,6 +302,8 @@ std::function<int()> setup(app::Arguments& cli) {
        "the fastest plans that fit, and why the others lose"},
       {"foretrace plan gpt3_175b --cluster selene --gpus 64..2048",
        "how the best plan scales: one batch for all, and one batch per device"},
+      {"foretrace plan resnet50 --cluster dgx_a100 --gpus 8 --stages auto -o best.json",
+       "layers and devices of each pipeline stage for themselves, and the scenario to simulate"},
       {"foretrace plan trace.json.gz --cluster dgx_a100 --gpus 64",
        "a recorded run of one device: what 64 would do"},
       {"foretrace plan ./config.json --cluster dgx_a100 --gpus 16 --batch 64",

@@ -22,6 +22,7 @@
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/plan/trace_scenario.h"
 #include "apps/driver/predict.h"
+#include "apps/driver/training/time_to_train.h"
 #include "apps/report/pages.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
@@ -161,6 +162,25 @@ int run_scenario(const Options& options, const std::string& path) {
                      answer->fits ? app::exit_done : app::exit_answer_is_no);
 }
 
+/// Steps until a target is reached, of a scenario or a recording.
+int run_training(const Options& options, const std::string& path) {
+  if (const Status asked = check_scenario_options(options); !asked.ok()) {
+    return app::failure(asked.error());
+  }
+  if (!options.timeline.empty()) {
+    return app::failure(
+        {ErrorCode::bad_usage, "simulate: --timeline is about one step; a training run has many"});
+  }
+  const Result<CataloguePtr> known = app::catalogue();
+  if (!known.ok()) return app::failure(known.error());
+  const auto run = driver::read_training(*known, path);
+  if (!run.ok()) return app::failure(run.error());
+  const auto times = app::while_busy(options.common, "composing the run",
+                                     [&] { return driver::training_times(*run); });
+  if (!times.ok()) return app::failure(times.error());
+  return app::answer(report::training_page({*run, *times}), options.common);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   if (const Status status = app::check_outputs(outputs_of(options), options.trace.paths);
@@ -169,6 +189,9 @@ int run(const Options& options) {
   }
   if (options.trace.paths.size() == 1 && driver::is_scenario_file(options.trace.paths.front())) {
     return run_scenario(options, options.trace.paths.front());
+  }
+  if (options.trace.paths.size() == 1 && driver::is_training_file(options.trace.paths.front())) {
+    return run_training(options, options.trace.paths.front());
   }
   const Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
@@ -249,7 +272,9 @@ std::function<int()> setup(app::Arguments& cli) {
        "and see what is evicted, copied and computed again"},
       {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"},
       {"foretrace simulate gpt3_175b_selene.json",
-       "a scenario instead of a trace: step time, range, memory per stage, where the step goes"}};
+       "a scenario instead of a trace: step time, range, memory per stage, where the step goes"},
+      {"foretrace simulate bert_target.json",
+       "a training run until its target: steps, evaluations and the start, by batch"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

@@ -159,6 +159,9 @@ class Export {
 }  // namespace
 
 Result<ChakraExport> export_chakra(const Scenario& scenario, const WriteExport& write) {
+  if (const Status alike = check_stages_alike(scenario.job); !alike) {
+    return Error(alike.error()).with_context(scenario.path);
+  }
   if (const std::uint32_t ranks = scenario.job.plan.ranks(); ranks > most_ranks) {
     return Error{ErrorCode::unsupported,
                  fmt::format("{}: /parallelism: got {} ranks, expected at most {}: every one is a "

@@ -1,5 +1,6 @@
 #include "apps/driver/plan/complete_scenario.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -32,7 +33,9 @@ Status ScenarioCompletion::complete(Scenario& scenario) {
     job.schedule = *standard;
   }
   if (scenario.framework->vocabulary_multiple > 1) {
-    const double multiple = scenario.framework->vocabulary_multiple * job.plan.tensor;
+    std::uint32_t tensor = job.plan.tensor;
+    for (const StageShare& share : job.stages) tensor = std::max(tensor, share.tensor);
+    const double multiple = scenario.framework->vocabulary_multiple * tensor;
     auto& padded = padded_[{scenario.model.get(), multiple}];
     if (padded == nullptr) padded = padded_model(scenario.model, multiple);
     scenario.model = padded;

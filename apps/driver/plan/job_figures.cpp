@@ -62,12 +62,12 @@ Status check_amounts(const Job& job, const ModelAmounts& amounts) {
   }
   const double seconds = (amounts.flops / peak_flops(job) +
                           amounts.moved_bytes / job.cluster->accelerator.memory_bandwidth) *
-                         job.global_batch / job.plan.ranks();
+                         job.global_batch / job.ranks();
   if (seconds > most_seconds) {
     return Error{ErrorCode::bad_config,
                  fmt::format("/batch/global: got a step of {:.3g} s at the peak rates of {} "
                              "accelerators, expected at most {:g} s",
-                             seconds, job.plan.ranks(), most_seconds)};
+                             seconds, job.ranks(), most_seconds)};
   }
   return ok_status();
 }
@@ -86,12 +86,12 @@ double model_parameters(const Job& job) { return weights_of(whole_model(job)); }
 
 JobFigures job_figures(const Job& job, std::int64_t step_ns, double flops) {
   const double seconds = static_cast<double>(step_ns) * 1e-9;
-  const double peak = peak_flops(job) * job.plan.ranks();
+  const double peak = peak_flops(job) * job.ranks();
   JobFigures figures;
   figures.flops_utilization = peak > 0 ? flops / (seconds * peak) : 0;
   figures.tokens_per_s = job.tokens_per_step() / seconds;
   figures.cost_per_million_tokens =
-      job.cluster->price_per_hour * job.plan.ranks() / 3600 / figures.tokens_per_s * 1e6;
+      job.cluster->price_per_hour * job.ranks() / 3600 / figures.tokens_per_s * 1e6;
   return figures;
 }
 

@@ -30,7 +30,8 @@ PlanEstimates::Key PlanEstimates::key_of(const Job& job) {
           plan.expert,
           plan.expert_tensor,
           plan.expert > 1 ? plan.data : 1,
-          switches};
+          switches,
+          job.has_own_ranks() ? job.stages : std::vector<StageShare>{}};
 }
 
 const PlanEstimates::Known& PlanEstimates::known(const Job& job) {

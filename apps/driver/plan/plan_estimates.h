@@ -22,10 +22,10 @@ class PlanEstimates {
 
  private:
   /// All that times of blocks depend on: the share of a step that a stage waits decides its clock.
-  using Key =
-      std::tuple<const TransformerSpec*, const Cluster*, const Framework*, Pass, Precision, bool,
-                 Recompute, bool, double, double, double, double, ContextKind, std::uint32_t,
-                 std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, unsigned>;
+  using Key = std::tuple<const TransformerSpec*, const Cluster*, const Framework*, Pass, Precision,
+                         bool, Recompute, bool, double, double, double, double, ContextKind,
+                         std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
+                         unsigned, std::vector<StageShare>>;
   struct Known {
     JobBlocks blocks;  ///< without their programs
     std::vector<BlockTimes> times;

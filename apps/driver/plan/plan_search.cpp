@@ -304,9 +304,25 @@ double usual_batch(const TransformerSpec& model, double length, std::uint32_t gp
   return std::ceil(sequences / gpus) * gpus;
 }
 
+std::string stages_text(const Job& job) {
+  std::string text;
+  for (const StageShare& share : job.stages) {
+    text += fmt::format("{}{}", text.empty() ? "" : "+", share.layers);
+    if (!share.has_own_ranks()) continue;
+    if (share.data > 1) text += fmt::format(" dp {}", share.data);
+    if (share.tensor > 1) text += fmt::format(" tp {}", share.tensor);
+    if (share.sharding != Sharding::none) {
+      text += fmt::format(" zero {}", static_cast<int>(share.sharding));
+    }
+    if (share.recompute != Recompute::none) text += fmt::format(" {}", to_string(share.recompute));
+  }
+  return text;
+}
+
 std::string plan_text(const Job& job) {
   const ParallelPlan& plan = job.plan;
-  std::string text = fmt::format("data {}", plan.data);
+  std::string text = job.has_own_ranks() ? fmt::format("{} ranks", job.ranks())
+                                         : fmt::format("data {}", plan.data);
   const auto add = [&text](std::string_view name, std::uint32_t size) {
     if (size > 1) text += fmt::format(", {} {}", name, size);
   };
@@ -322,12 +338,14 @@ std::string plan_text(const Job& job) {
     case Sharding::gradients: text += ", sharded gradients"; break;
     case Sharding::parameters: text += ", sharded parameters"; break;
   }
+  if (!job.stages.empty()) text += fmt::format(", stages {}", stages_text(job));
   return text;
 }
 
 std::string short_plan_text(const Job& job) {
   const ParallelPlan& plan = job.plan;
-  std::string text = fmt::format("dp {}", plan.data);
+  std::string text =
+      job.has_own_ranks() ? fmt::format("{}", job.ranks()) : fmt::format("dp {}", plan.data);
   const auto add = [&text](std::string_view name, std::uint32_t size) {
     if (size > 1) text += fmt::format(" {} {}", name, size);
   };
@@ -339,6 +357,7 @@ std::string short_plan_text(const Job& job) {
   if (plan.sharding != Sharding::none) {
     text += fmt::format(" zero {}", static_cast<int>(plan.sharding));
   }
+  if (!job.stages.empty()) text += fmt::format(" of {}", stages_text(job));
   return text;
 }
 

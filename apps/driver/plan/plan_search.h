@@ -61,6 +61,8 @@ struct PlanAnswer {
 /// multiple of the devices. Samples of a layered model: 256 per device.
 [[nodiscard]] double usual_batch(const TransformerSpec& model, double length, std::uint32_t gpus);
 
+/// Layers of each stage, and its ranks where it has its own: "7 dp 2+9 tp 4 zero 1".
+[[nodiscard]] std::string stages_text(const Job& job);
 /// "data 2, tensor 8 with sequence, pipeline 4 in 2 chunks".
 [[nodiscard]] std::string plan_text(const Job& job);
 /// The same for a narrow column: "dp 2 tp 8 pp 4x2 zero 1".

@@ -67,7 +67,34 @@ void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& part
   fields.take(inner.finish());
 }
 
-void read_parallelism(ConfigFields& fields, ParallelPlan& plan) {
+// [{"layers": 10, "data": 2, "tensor": 4, "sharding": "optimizer", "recompute": "full"}, ...]: by
+// position; a stage that says one of the last four has ranks of its own, and so have all.
+void read_stages(ConfigFields& inner, Job& job) {
+  const ConfigValue* list = inner.optional_objects("stages");
+  bool own_ranks = false;
+  for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
+    ConfigFields stage(list->items[i], inner.file(),
+                       fmt::format("{}/{}", inner.pointer_of("stages"), i));
+    for (const char* const key : {"data", "tensor", "sharding", "recompute"}) {
+      own_ranks = own_ranks || stage.has(key);
+    }
+    StageShare share;
+    share.layers = read_count(stage, "layers", most_ranks);
+    share.data = optional_count(stage, "data", most_ranks, 1);
+    share.tensor = optional_count(stage, "tensor", most_ranks, 1);
+    share.sharding = static_cast<Sharding>(optional_word(stage, "sharding", shardings, 0));
+    share.recompute = static_cast<Recompute>(
+        optional_word(stage, "recompute", recomputes, static_cast<std::size_t>(job.recompute)));
+    inner.take(stage.finish());
+    job.stages.push_back(share);
+  }
+  for (StageShare& share : job.stages) {
+    if (!own_ranks) share = {.layers = share.layers};
+  }
+}
+
+void read_parallelism(ConfigFields& fields, Job& job) {
+  ParallelPlan& plan = job.plan;
   const ConfigValue* object = fields.optional_object("parallelism");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("parallelism"));
@@ -86,6 +113,9 @@ void read_parallelism(ConfigFields& fields, ParallelPlan& plan) {
   plan.context_kind =
       static_cast<ContextKind>(optional_word(inner, "context_kind", context_kinds, 0));
   inner.optional_boolean("balances_context", plan.balances_context);
+  read_stages(inner, job);
+  const auto positions = static_cast<std::uint32_t>(job.stages.size());
+  if (positions > 0 && !inner.has("pipeline")) plan.pipeline = std::max(1U, positions / job.chunks);
   fields.take(inner.finish());
 }
 
@@ -167,11 +197,11 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
   } else {
     scenario.job.precisions =
         *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
-    read_parallelism(fields, scenario.job.plan);
     read_schedule(fields, scenario.job);
     read_batch(fields, scenario.job);
     scenario.job.recompute =
         static_cast<Recompute>(optional_word(fields, "recompute", recomputes, 0));
+    read_parallelism(fields, scenario.job);
   }
   read_jitter(fields, scenario.jitter);
   if (auto status = fields.finish(); !status) return std::move(status).error();

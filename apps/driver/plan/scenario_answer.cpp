@@ -15,9 +15,10 @@ namespace {
 /// Stages of ranks that are alike.
 Status simulate_stages(const Job& job, const JobBlocks& blocks, ScenarioAnswer& answer) {
   const StepParts parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t s = 0; s < job.plan.pipeline; ++s) ranks.push_back(stage_ranks(job, s));
   const auto topology =
-      pipeline_topology(*job.schedule, parts.times.shape, !job.framework->sends_block,
-                        job.plan.ranks() / job.plan.pipeline);
+      pipeline_topology(*job.schedule, parts.times.shape, !job.framework->sends_block, ranks);
   if (!topology.ok()) return topology.error();
   answer.graph = pipeline_graph(*topology, parts);
   simulate_event_driven(answer.graph.topology(), answer.graph.weights(), answer.timeline);

@@ -87,7 +87,7 @@ class ScenarioJob final : public Predictor::Source {
     }
     ParallelPlan& plan = scenario.job.plan;
     if (placement.accelerators > 0) {
-      const std::uint32_t group = plan.ranks() / plan.data;
+      const std::uint32_t group = scenario.job.ranks() / plan.data;
       if (placement.accelerators % group != 0) {
         return Error{ErrorCode::no_match,
                      fmt::format("placement: {} accelerators, expected a multiple of {} (tensor, "

@@ -68,7 +68,7 @@ class ScenarioEvaluator final : public PointEvaluator {
       for (const double part : answer.breakdown.exposed) exposed += part;
       return std::round(exposed);
     }
-    if (name == "ranks") return job.plan.ranks();
+    if (name == "ranks") return job.ranks();
     if (name == "cost_per_million_tokens" && job.cluster->price_per_hour > 0) {
       return figures.cost_per_million_tokens;
     }

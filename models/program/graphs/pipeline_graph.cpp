@@ -33,7 +33,7 @@ class Builder {
   Builder(const ScheduleInfo& schedule, const ScheduleShape& shape, bool sends_beside)
       : schedule_(schedule), shape_(shape), sends_beside_(sends_beside) {}
 
-  void lanes(std::uint32_t multiplicity);
+  void lanes(std::span<const std::uint32_t> ranks);
   void step(const PlacedStep& placed);
   void end();
   [[nodiscard]] Result<PipelineTopology> build() &&;
@@ -63,7 +63,8 @@ class Builder {
   std::vector<TaskId> last_;  ///< per stage
 };
 
-void Builder::lanes(std::uint32_t multiplicity) {
+void Builder::lanes(std::span<const std::uint32_t> ranks) {
+  std::uint32_t first = 0;
   for (std::uint32_t stage = 0; stage < shape_.stages; ++stage) {
     const auto rank = static_cast<std::int32_t>(stage);
     const auto lane = [&](LaneKind kind, std::int64_t number, std::string_view name) {
@@ -74,7 +75,9 @@ void Builder::lanes(std::uint32_t multiplicity) {
       forward_sends_.push_back(lane(LaneKind::channel, 1, "activations to the next stage"));
       backward_sends_.push_back(lane(LaneKind::channel, 2, "gradients to the stage before"));
     }
-    tasks_.builder.add_rank_class({static_cast<std::int32_t>(stage * multiplicity), multiplicity});
+    const std::uint32_t multiplicity = ranks.empty() ? 1 : ranks[stage];
+    tasks_.builder.add_rank_class({static_cast<std::int32_t>(first), multiplicity});
+    first += multiplicity;
   }
   for (std::uint32_t chunk = 0; chunk < shape_.chunks; ++chunk) {
     const std::string suffix = shape_.chunks > 1 ? fmt::format(", chunk {}", chunk) : "";
@@ -188,12 +191,13 @@ Result<PipelineTopology> Builder::build() && {
 }  // namespace
 
 Result<PipelineTopology> pipeline_topology(const ScheduleInfo& schedule, const ScheduleShape& shape,
-                                           bool sends_beside, std::uint32_t multiplicity) {
+                                           bool sends_beside,
+                                           std::span<const std::uint32_t> ranks) {
   if (Status status = check_shape(schedule, shape); !status.ok()) return std::move(status).error();
   const auto sequence = sequence_of(schedule, shape, orders_of(schedule, shape));
   if (!sequence.ok()) return sequence.error();
   Builder builder(schedule, shape, sends_beside);
-  builder.lanes(multiplicity);
+  builder.lanes(ranks);
   for (const PlacedStep& placed : *sequence) builder.step(placed);
   builder.end();
   return std::move(builder).build();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,13 @@ struct PipelineTopology {
   std::vector<std::uint32_t> slot;
 };
 
-/// Error: the schedule's shape, or a deadlock.
+/// `ranks`: of each stage; empty: one each. Error: the schedule's shape, or a deadlock.
 [[nodiscard]] Result<PipelineTopology> pipeline_topology(const ScheduleInfo& schedule,
                                                          const ScheduleShape& shape,
                                                          bool sends_beside,
-                                                         std::uint32_t multiplicity = 1);
+                                                         std::span<const std::uint32_t> ranks = {});
 
-/// The same graph with the times of a job: stages as rank classes of `multiplicity` ranks each.
+/// The same graph with the times of a job.
 [[nodiscard]] TaskGraph pipeline_graph(const PipelineTopology& topology, const StepParts& parts);
 
 }  // namespace foretrace

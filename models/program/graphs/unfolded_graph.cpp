@@ -273,6 +273,7 @@ Result<TaskGraph> Unfolding::build() {
 }  // namespace
 
 Result<TaskGraph> unfolded_graph(const Job& job, const JobBlocks& blocks, const Jitter& jitter) {
+  if (Status alike = check_stages_alike(job); !alike.ok()) return std::move(alike).error();
   return Unfolding(job, blocks, jitter).build();
 }
 

@@ -17,10 +17,16 @@
 #include "models/editing/chains/parallel_products.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/selection.h"
 
 namespace foretrace::metaflow_rules_parts {
 namespace {
 
+constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .default_text = "kind=kernel",
+    .doc = "Which kernels may go into others, or become one, e.g. 'layer~encoder'."};
 constexpr ParamInfo merge_param = {.name = "merge",
                                    .type = ParamType::boolean,
                                    .default_text = "true",
@@ -47,8 +53,11 @@ constexpr ParamInfo kept_host_param = {
 
 class Rules {
  public:
-  explicit Rules(const Scenario& scenario)
-      : editor_(scenario), used_(scenario.graph.size(), false) {
+  Rules(const Scenario& scenario, const std::vector<TaskId>& selection)
+      : editor_(scenario),
+        selected_(scenario.graph.size(), false),
+        used_(scenario.graph.size(), false) {
+    for (const TaskId task : selection) selected_[index(task)] = true;
     const auto& phases = scenario.graph.columns().phase;
     training_ = std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
   }
@@ -56,6 +65,10 @@ class Rules {
   Status merge(double kept_host) {
     editor_.keep_host(kept_host);
     for (const auto& group : editing::find_parallel_products(editor_)) {
+      if (!std::all_of(group.kernels.begin(), group.kernels.end(),
+                       [this](TaskId kernel) { return selected_[index(kernel)]; })) {
+        continue;
+      }
       auto cost = editing::merged_cost(editor_, group);
       if (!cost) return std::move(cost).error();
       std::int64_t sum = 0;
@@ -72,7 +85,9 @@ class Rules {
   void fold() {
     if (training_) return;
     for (const TaskId kernel : editor_.kernels()) {
-      if (!editing::is_batch_norm(editor_, kernel) || !follows_product(kernel)) continue;
+      if (!selected_[index(kernel)] || !editing::is_batch_norm(editor_, kernel) ||
+          !follows_product(kernel))
+        continue;
       absorb(kernel);
       ++folded_;
     }
@@ -80,7 +95,8 @@ class Rules {
 
   void epilogues() {
     for (const TaskId kernel : editor_.kernels()) {
-      if (used_[index(kernel)] || editor_.graph().phase(kernel) == Phase::backward ||
+      if (!selected_[index(kernel)] || used_[index(kernel)] ||
+          editor_.graph().phase(kernel) == Phase::backward ||
           editor_.graph().phase(kernel) == Phase::update) {
         continue;
       }
@@ -152,6 +168,7 @@ class Rules {
   }
 
   editing::KernelEditor editor_;
+  std::vector<bool> selected_;
   std::vector<bool> used_;
   std::map<TaskId, std::vector<TaskId>> absorbed_;  // by product
   bool training_ = false;
@@ -161,7 +178,9 @@ class Rules {
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  Rules rules(scenario);
+  auto selected = select(scenario.graph, params.text(select_param));
+  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  Rules rules(scenario, *selected);
   if (params.boolean(merge_param) && scenario.accelerator != nullptr) {
     if (auto status = rules.merge(params.number(kept_host_param)); !status)
       return std::move(status).error();
@@ -184,7 +203,8 @@ constexpr std::array<std::string_view, 4> assumptions = {
 constexpr std::array<std::string_view, 3> ignores = {
     "convolutions of one input merged by enlarging kernels", "a search over orders of rules",
     "views and copies that split the merged result"};
-constexpr std::array params = {merge_param, fold_param, epilogue_param, kept_host_param};
+constexpr std::array params = {select_param, merge_param, fold_param, epilogue_param,
+                               kept_host_param};
 
 constexpr OptimizationInfo info = {
     .name = "metaflow_rules",

@@ -1,5 +1,5 @@
 // Data-parallel steps that were measured on nodes of T4 with every number of GPUs and batch
-// (Pollux), and the speed of MLPerf runs.
+// (Pollux).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -69,69 +69,21 @@ Result<TablePoint> pollux_point(const TruthRow& row, std::size_t i, TableInputs&
   return point;
 }
 
-// Epochs of images; other benchmarks print no epoch, or are no models of ours.
-Result<TablePoint> mlperf_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
-  const std::string benchmark = row.text("benchmark");
-  if (benchmark != "resnet") {
-    return Error{ErrorCode::unsupported,
-                 fmt::format("'{}' is no model of ours, or its epochs are not printed", benchmark)};
-  }
-  const std::string org = row.text("org");
-  if (org != "NVIDIA") {
-    return Error{ErrorCode::unsupported, fmt::format("no cluster of {}'s systems", org)};
-  }
-  const auto measured = needed(row, "median_epoch_s");
-  if (!measured.ok()) return measured.error();
-  const auto samples = needed(row, "train_samples");
-  if (!samples.ok()) return samples.error();
-  const std::string accelerator = row.text("accelerator");
-  const auto has = [&](std::string_view part) {
-    return accelerator.find(part) != std::string::npos;
-  };
-  TrainingRow run;
-  run.model = "resnet";
-  run.cluster = has("A100") ? "dgx_a100_40gb" : has("V100") ? "dgx1_v100" : "";
-  run.framework = "nvidia_bert_2021";
-  run.precision = "fp16";
-  run.gpus = number_in(row, "chips", 1);
-  run.length = 1;
-  run.global_batch = number_in(row, "global_batch", run.gpus);
-  run.micro_batch = run.global_batch / run.gpus;
-  run.ignores_memory = true;
-  auto scenario = training_scenario(run, inputs);
-  if (!scenario.ok()) return std::move(scenario).error();
-  RowPrediction prediction = predict_row(*scenario);
-  const double steps = *samples / run.global_batch;
-  for (double* const time : {&prediction.step_s, &prediction.low_s, &prediction.high_s}) {
-    *time *= steps;
-  }
-  TablePoint point = time_point(i, "median_epoch_s", prediction, *measured);
-  point.group = benchmark;
-  return point;
-}
-
 Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {
   TableResult result;
   result.name = table.id;
   result.unit = "s";
-  const bool mlperf = table.id.starts_with("mlperf");
   for (std::size_t i = 0; i < table.size(); ++i) {
-    result.add(i, (mlperf ? mlperf_point : pollux_point)(table.row(i), i, inputs));
+    result.add(i, pollux_point(table.row(i), i, inputs));
   }
-  if (mlperf) {
-    result.notes.emplace_back(
-        "ResNet-50 (MXNet) runs with the framework file nvidia_bert_2021 (PyTorch, of NVIDIA's "
-        "BERT): there is none of its own");
-  }
-  result.notes.emplace_back(mlperf ? "input and evaluation take no time"
-                                   : "uneven placements are taken as even over their nodes");
+  result.notes.emplace_back("uneven placements are taken as even over their nodes");
   return std::vector{std::move(result)};
 }
 
-constexpr std::array<std::string_view, 2> names = {"dp_step_time_*", "mlperf_*"};
+constexpr std::array<std::string_view, 1> names = {"dp_step_time_*"};
 
-constexpr TableReaderInfo info = {
-    "data_parallel", "data-parallel steps of Pollux on T4, epochs of MLPerf", names, read};
+constexpr TableReaderInfo info = {"data_parallel", "data-parallel steps of Pollux on T4", names,
+                                  read};
 
 }  // namespace
 }  // namespace foretrace::driver::table_readers::data_parallel_parts

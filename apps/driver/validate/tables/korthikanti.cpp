@@ -145,7 +145,7 @@ LayerMemory memory_of(const Scenario& scenario) {
     if (block.role == BlockRole::layer) continue;
     block.dense_weights = block.kept_bytes = block.working_bytes = 0;
   }
-  const auto positions = partition(blocks.order, times, job.plan.pipeline * job.chunks);
+  const auto positions = partition(blocks.order, times, layers_by_position(job));
   const StageMemory first = stage_memory(job, times, positions, 0).front();
   return {first.weights + first.gradients + first.optimizer, first.activations};
 }

@@ -42,7 +42,7 @@ std::string scenario_headline(const ScenarioPart& part) {
                      time_range_text(answer.range.low_ns, answer.range.high_ns, answer.step_ns),
                      percent_text(answer.figures.flops_utilization),
                      count_text(static_cast<std::uint64_t>(answer.figures.tokens_per_s)),
-                     counted_in(part.scenario.job), part.scenario.job.plan.ranks(),
+                     counted_in(part.scenario.job), part.scenario.job.ranks(),
                      part.scenario.cluster->accelerator.product);
 }
 
@@ -80,8 +80,8 @@ std::string jitter_text(const ScenarioPart& part) {
   return fmt::format(
       "{} ranks one by one, {} tasks: ranks scatter by {}, passes by {} (seed {}); "
       "{} if all were alike",
-      part.scenario.job.plan.ranks(), count_text(part.answer.graph.size()),
-      percent_text(jitter.ranks), percent_text(jitter.passes), jitter.seed,
+      part.scenario.job.ranks(), count_text(part.answer.graph.size()), percent_text(jitter.ranks),
+      percent_text(jitter.passes), jitter.seed,
       time_text(part.answer.alike_ns, part.answer.step_ns));
 }
 
@@ -120,13 +120,13 @@ Section stage_memory(const ScenarioPart& part) {
   return section;
 }
 
-Value memory_of_stages(const ScenarioAnswer& answer, std::uint32_t ranks_per_stage) {
+Value memory_of_stages(const ScenarioAnswer& answer, const Job& job) {
   const auto bytes = [](double value) { return Value::bytes(std::llround(value)); };
   Value::Object stages;
   for (std::size_t stage = 0; stage < answer.analytic.memory.size(); ++stage) {
     const StageMemory& m = answer.analytic.memory[stage];
     stages.push_back(
-        {fmt::format("{}/0", stage * ranks_per_stage),
+        {fmt::format("{}/0", first_rank(job, static_cast<std::uint32_t>(stage))),
          Value::object({{"allocated_peak_bytes", bytes(m.total())},
                         {"allocated_before_bytes", bytes(m.weights + m.gradients + m.optimizer)},
                         {"reserved_expected_bytes", Value::none()},
@@ -165,7 +165,6 @@ Section predicted_step(const ScenarioPart& part) {
 
 Section predicted_rest(const ScenarioPart& part) {
   const ScenarioAnswer& answer = part.answer;
-  const ParallelPlan& plan = part.scenario.job.plan;
   const double all = sum_of(answer.analytic.by_provenance);
   Section section{.key = "predicted_rest", .path = "predicted", .show = Show::never};
   section.datum("communication_overlapped_ns",
@@ -175,7 +174,7 @@ Section predicted_rest(const ScenarioPart& part) {
   section.datum("provenance", by_name<Provenance>(answer.analytic.by_provenance, [all](double ns) {
                   return Value::share(all > 0 ? ns / all : 0);
                 }));
-  section.datum("memory", memory_of_stages(answer, plan.ranks() / plan.pipeline));
+  section.datum("memory", memory_of_stages(answer, part.scenario.job));
   return section;
 }
 
@@ -187,7 +186,7 @@ Sections scenario_context(const ScenarioPart& part) {
   input.datum("path", Value::words(scenario.path));
   input.datum("format", Value::words("scenario"));
   input.datum("rank", Value::none());
-  input.datum("world_size", Value::plain(scenario.job.plan.ranks()));
+  input.datum("world_size", Value::plain(scenario.job.ranks()));
   input.datum("resolution_ns", Value::plain(1));
   input.datum("devices", Value::list({}));
   input.datum("accelerator", Value::words(scenario.cluster->accelerator.name));
@@ -242,7 +241,7 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("cluster", Value::words(part.scenario.cluster->name));
   section.datum("framework", Value::words(part.scenario.framework->name));
   section.datum("schedule", Value::words(job.schedule->name));
-  section.datum("ranks", Value::plain(job.plan.ranks()));
+  section.datum("ranks", Value::plain(job.ranks()));
   section.datum("analytic_step_ns", Value::time(answer.analytic.step_ns));
   section.datum("analytic_is_exact",
                 Value::flag(answer.analytic.is_exact && !part.scenario.jitter));

@@ -15,7 +15,7 @@ StepParts parts_of(const ScenarioPart& part) {
   const driver::ScenarioAnswer& answer = part.answer;
   StepParts parts;
   // One rank waits for no other, and ranks that happen to be fast make every part shorter.
-  if (part.scenario.job.plan.ranks() > 1) {
+  if (part.scenario.job.ranks() > 1) {
     parts.slower = static_cast<double>(std::max<std::int64_t>(0, answer.step_ns - answer.alike_ns));
   }
   if (answer.analytic.step_ns > 0) {

@@ -150,6 +150,7 @@ TEST_CASE("tables: inference, TPUs and networks of other layers are predicted fo
         Expected{"alpaserve_pipeline_inference", 6, 0.15},
         Expected{"gpt3_layer_tp4_prefill_a100_llmcompass", 12, 0.10},
         Expected{"maxtext_tpu_mfu", 30, 0.14}, Expected{"mlperf_training_v07", 4, 0.20},
+        Expected{"mlperf_training_v07.time_to_train", 4, 0.26},
         Expected{"dp_step_time_t4_pollux", 1620, 0.38}}) {
     CAPTURE(one.table);
     CHECK(result(one.table).points.size() == one.points);

@@ -1,0 +1,21 @@
+// The page of `plan --stages auto`: foretrace.stages/1.
+#include <array>
+
+#include "apps/report/pages.h"
+
+namespace foretrace::report {
+
+namespace sections {
+Builder<StagesPart> stages_context, stages_best, stages_of_best;
+}
+
+Page stages_page(const StagesPart& part) {
+  using namespace sections;
+  constexpr std::array list = {stages_context, stages_of_best, stages_best};
+  return {.schema = "foretrace.stages/1",
+          .document_keys = {"input", "plans", "even"},
+          .sections = build<StagesPart>(list, {}, part),
+          .main_table = "plans"};
+}
+
+}  // namespace foretrace::report

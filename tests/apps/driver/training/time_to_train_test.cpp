@@ -1,0 +1,114 @@
+#include "apps/driver/training/time_to_train.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/configs.h"
+
+using namespace foretrace;
+using driver::composed;
+using driver::RangedAmount;
+using driver::target_at;
+using driver::TargetAtBatch;
+using driver::TrainingRun;
+
+namespace {
+
+constexpr const char* scenario = "configs/scenarios/bert_large_data_parallel.json";
+
+Result<TrainingRun> parsed(const std::string& rest, const std::string& first = "") {
+  return driver::parse_training(
+      foretrace::test::shipped(),
+      R"({"schema": "foretrace.training/1", )" +
+          (first.empty()
+               ? R"("scenario": ")" + std::string(FORETRACE_SOURCE_DIR) + "/" + scenario + "\""
+               : first) +
+          ", " + rest + "}",
+      "run.json");
+}
+
+std::string mistake(const std::string& rest, const std::string& first = "") {
+  const auto run = parsed(rest, first);
+  REQUIRE_FALSE(run.ok());
+  return run.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("time to train: start, steps and evaluations add up") {
+  TrainingRun run;
+  run.samples_per_epoch = 1000;
+  run.evaluation_every_samples = 2000;
+  run.start_ns = 5e9;
+  run.target = {{100, {10000, 9000, 12050}}};
+  // 100 steps of 1 s, an evaluation of 3 s after every 2 of 10 epochs: 5 + 100 + 5 x 3 = 120 s.
+  // Low: 90 steps of 0.5 s, ceil(4.5) of 2 s: 5 + 45 + 10 = 60 s.
+  // High: ceil(120.5) = 121 steps of 2 s, ceil(6.025) = 7 of 4 s: 5 + 242 + 28 = 275 s.
+  const auto time = composed(run, run.target.front(), {1e9, 0.5e9, 2e9}, {3e9, 2e9, 4e9});
+  CHECK(time.steps.typical == 100);
+  CHECK(time.evaluations.typical == 5);
+  CHECK(time.total_ns.typical == doctest::Approx(120e9));
+  CHECK(time.total_ns.low == doctest::Approx(60e9));
+  CHECK(time.total_ns.high == doctest::Approx(275e9));
+  CHECK_FALSE(time.is_between);
+}
+
+TEST_CASE("time to train: between two batches samples follow the logarithm of the batch") {
+  TrainingRun run;
+  run.path = "run.json";
+  run.target = {{256, {1000, 900, 1100}}, {1024, {3000, 2900, 3300}}};
+  // 512 is half-way.
+  const auto at = target_at(run, 512);
+  REQUIRE(at.ok());
+  CHECK(at->samples.typical == doctest::Approx(2000));
+  CHECK(at->samples.high == doctest::Approx(2200));
+  CHECK(composed(run, *at, {1, 1, 1}, {}).is_between);
+  for (const double beyond : {255.0, 1025.0}) {
+    const auto refused = target_at(run, beyond);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().message.find("expected 256 to 1024") != std::string::npos);
+  }
+}
+
+TEST_CASE("time to train: a scenario's step, its batches, and evaluations by their samples") {
+  const auto run = parsed(
+      R"("batches": [4096, 8192], "target": {"samples_per_epoch": 100000,
+         "at": [{"batch": 4096, "epochs": 30}, {"batch": 65536, "epochs": 40, "high": 44}]},
+         "evaluation": {"every_epochs": 5, "samples": 10000}, "start": "2 min")");
+  REQUIRE_MESSAGE(run.ok(), run.error().message);
+  const auto times = driver::training_times(*run);
+  REQUIRE_MESSAGE(times.ok(), times.error().message);
+  REQUIRE(times->size() == 2);
+  const driver::TrainingTime& small = times->front();
+  CHECK(small.steps.typical == 733);  // 3,000,000 / 4096 = 732.4
+  CHECK(small.evaluations.typical == 6);
+  CHECK(small.total_ns.typical ==
+        doctest::Approx(120e9 + 733 * small.step_ns.typical + 6 * small.evaluation_ns.typical));
+  // Forward passes of 10,000 samples are less than a third of the work of 3 batches of training.
+  CHECK(small.evaluation_ns.typical > 0);
+  CHECK(small.evaluation_ns.typical < 1.2 * small.step_ns.typical);
+  CHECK(times->back().is_between);
+  // 32.5 epochs: a quarter of the way from 4096 to 65536.
+  CHECK(times->back().samples.typical == doctest::Approx(3.25e6));
+}
+
+TEST_CASE("time to train: mistakes are one line with their place") {
+  const std::string target = R"("target": {"at": [{"batch": 256, "samples": 1000}]})";
+  CHECK(mistake(R"("target": {"at": [{"batch": 256, "epochs": 3}]})")
+            .find("/target/at/0/epochs: expected samples_per_epoch") != std::string::npos);
+  CHECK(mistake(R"("target": {"at": []})").find("/target/at: got none") != std::string::npos);
+  CHECK(mistake(R"("target": {"at": [{"batch": 2, "samples": 9}, {"batch": 2, "samples": 9}]})")
+            .find("/target/at/1/batch: got 2, expected more than the one before") !=
+        std::string::npos);
+  CHECK(mistake(target + R"(, "evaluation": {"every_samples": 10})")
+            .find("expected either time or samples") != std::string::npos);
+  CHECK(mistake(target + R"(, "strat": "1 s")").find("unknown key") != std::string::npos);
+  CHECK(mistake(target, R"("tracee": "x")").find("expected either scenario or trace") !=
+        std::string::npos);
+  const auto beyond = parsed(target);
+  REQUIRE(beyond.ok());
+  const auto refused = driver::training_times(*beyond);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("says nothing of a batch of") != std::string::npos);
+}
