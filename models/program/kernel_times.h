@@ -15,8 +15,8 @@
 namespace foretrace {
 
 /// Where a duration is from, and so what may be wrong with it.
-enum class CostSource : std::uint8_t { product, attention, memory, local, network, host };
-inline constexpr std::size_t cost_source_count = 6;
+enum class CostSource : std::uint8_t { product, attention, memory, local, network, host, recorded };
+inline constexpr std::size_t cost_source_count = 7;
 [[nodiscard]] std::string_view to_string(CostSource source);
 
 /// Precisions of a run.

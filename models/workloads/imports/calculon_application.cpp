@@ -1,62 +1,52 @@
-#include "models/workloads/calculon.h"
-
+// Application files of Calculon: sizes of a GPT.
+//
+//   {"hidden": 12288, "feedforward": 49152, "seq_size": 2048, "attn_heads": 96, "attn_size": 128,
+//    "num_blocks": 96}
+//
+// Read there by calculon/llm/llm.py (github.com/calculon-ai/calculon).
 #include <array>
-#include <cmath>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include "models/workloads/model_import.h"
 
-#include "sim/core/params.h"
-
-namespace foretrace {
+namespace foretrace::model_imports::calculon_application_parts {
 namespace {
 
 // calculon/llm/llm.py, num_parameters()
 constexpr double calculon_vocabulary = 51200;
 constexpr double most_of_calculon = 1e7;
+constexpr double most_layers = 1e5;
+constexpr std::array<std::string_view, 2> members = {"attn_heads", "num_blocks"};
 
-}  // namespace
+bool recognizes(const ImportedFile& file) { return file.has(members); }
 
-bool is_calculon_application(const ConfigValue& root) {
-  return root.find("attn_heads") != nullptr && root.find("num_blocks") != nullptr;
-}
-
-Result<ModelSpec> model_from_calculon(const ConfigValue& root, const std::string& where) {
+Result<ModelSpec> read(const ImportedFile& file) {
   ModelSpec model;
-  model.name = std::filesystem::path(where).stem().string();
+  model.name = std::filesystem::path(file.path).stem().string();
   model.product = model.name;
   model.source = "application file of Calculon";
   TransformerSpec& spec = model.transformer;
-  struct Size {
-    std::string_view key;
-    double* out;
-  };
-  double layers = 0;
-  const std::array sizes = {Size{"hidden", &spec.hidden},       Size{"feedforward", &spec.ffn},
-                            Size{"seq_size", &spec.positions},  Size{"attn_heads", &spec.heads},
-                            Size{"attn_size", &spec.head_size}, Size{"num_blocks", &layers}};
-  for (const Size& size : sizes) {
-    const ConfigValue* const value = root.find(size.key);
-    const auto number = value != nullptr && value->kind == ConfigValue::Kind::number
-                            ? parse_quantity(value->text, ParamType::number)
-                            : Result<double>(Error{ErrorCode::bad_config, ""});
-    if (!number.ok() || !(*number >= 1 && *number <= most_of_calculon) ||
-        *number != std::floor(*number)) {
-      return Error{
-          ErrorCode::bad_config,
-          fmt::format("{}: /{}: {}, expected a whole number from 1 to {:g}", where, size.key,
-                      value == nullptr ? "missing key" : value->described(), most_of_calculon)};
-    }
-    *size.out = *number;
-  }
-  if (layers > 1e5) {
-    return Error{ErrorCode::bad_config,
-                 fmt::format("{}: /num_blocks: got {}, expected at most 100000", where, layers)};
-  }
-  spec.layers = static_cast<std::uint32_t>(layers);
+  Members root(file.document, file.path);
+  spec.hidden = root.whole("hidden", most_of_calculon);
+  spec.ffn = root.whole("feedforward", most_of_calculon);
+  spec.positions = root.whole("seq_size", most_of_calculon);
+  spec.heads = root.whole("attn_heads", most_of_calculon);
+  spec.head_size = root.whole("attn_size", most_of_calculon);
+  spec.layers = root.whole("num_blocks", most_layers);
+  if (Status status = root.finish(); !status.ok()) return std::move(status).error();
   spec.kv_heads = spec.heads;
   spec.vocabulary = calculon_vocabulary;
   return model;
 }
 
-}  // namespace foretrace
+constexpr ModelImport info = {"calculon_application", "application files of Calculon",
+                              "github.com/calculon-ai/calculon: calculon/llm/llm.py", recognizes,
+                              read};
+
+}  // namespace
+}  // namespace foretrace::model_imports::calculon_application_parts
+
+namespace foretrace::model_imports {
+extern const ModelImport calculon_application;
+constinit const ModelImport calculon_application = calculon_application_parts::info;
+}  // namespace foretrace::model_imports
