@@ -43,9 +43,25 @@ std::vector<std::string> config_names(const std::string& directory, std::string_
   return names;
 }
 
+bool names_file(std::string_view name) {
+  constexpr std::array<std::string_view, 5> endings = {".json", ".yml", ".yaml", ".txt", ".csv"};
+  return name.find('/') != std::string_view::npos ||
+         std::any_of(endings.begin(), endings.end(),
+                     [name](std::string_view ending) { return name.ends_with(ending); });
+}
+
+std::string file_named(const std::string& folder, const std::string& name) {
+  const fs::path path(name);
+  if (name.empty() || folder.empty() || path.is_absolute()) return name;
+  std::error_code failed;
+  const auto beside = fs::path(folder) / path;
+  if (fs::exists(beside, failed) || !fs::exists(path, failed)) return beside.string();
+  return name;
+}
+
 Result<std::string> config_path(const std::string& directory, ConfigKind kind,
                                 std::string_view name) {
-  if (name.ends_with(".json")) return std::string(name);
+  if (names_file(name)) return std::string(name);
   std::string path = config_file(directory, kind.folder, name);
   std::error_code ignored;
   if (is_plain_name(name) && fs::is_regular_file(path, ignored)) return path;

@@ -17,12 +17,18 @@ namespace foretrace {
 /// Stems of <directory>/<folder>/*.json, sorted; none if the folder is not there.
 [[nodiscard]] std::vector<std::string> config_names(const std::string& directory,
                                                     std::string_view folder);
+/// True if it is the name of a file and none of the catalogue: it has a folder, or the ending of a
+/// kind of file that configs and importers read.
+[[nodiscard]] bool names_file(std::string_view name);
+/// The file that a name in a file of `folder` means: the one beside it, or else the one that is
+/// called so from the working folder. The first of the two if neither is there.
+[[nodiscard]] std::string file_named(const std::string& folder, const std::string& name);
 /// Which kind of file is meant: "cluster" of the folder "clusters".
 struct ConfigKind {
   std::string_view what;
   std::string_view folder;
 };
-/// Path of the file with this name, or `name` itself if it ends in .json. not_found:
+/// Path of the file with this name, or `name` itself if it names a file. not_found:
 /// unknown_config.
 [[nodiscard]] Result<std::string> config_path(const std::string& directory, ConfigKind kind,
                                               std::string_view name);

@@ -6,6 +6,7 @@
 
 #include "models/collectives/measured_curve.h"
 #include "models/collectives/nccl_model.h"
+#include "models/collectives/tier_costs.h"
 
 namespace foretrace {
 namespace {
@@ -135,6 +136,9 @@ double sent_bytes(const CollectiveCall& call) {
 
 CollectiveTime collective_time(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
   if (call.group.ranks <= 1 || !(call.bytes > 0)) return {0, Provenance::measured, "alone"};
+  if (!cluster.tier_network.tiers.empty()) {
+    return {tier_ns(cluster.tier_network, call), Provenance::roofline, "formula of its file"};
+  }
   const auto measured = measured_time(cluster, call);
   if (!measured.has_value()) return modelled(cluster, call, bound);
   const double first = first_measured(cluster, call);

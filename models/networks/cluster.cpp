@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/catalogue/config_files.h"
+#include "models/networks/cluster_import.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
@@ -96,18 +97,95 @@ void read_node(ConfigFields& fields, Cluster& cluster) {
   fields.take(inner.finish());
 }
 
+std::string folder_of(const std::string& path) {
+  return std::filesystem::path(path).parent_path().string();
+}
+
+Generation generation_of(const Accelerator& accelerator) {
+  if (!accelerator.has_cuda_capability()) return Generation::other;
+  switch (accelerator.compute_major) {
+    case 7: return accelerator.compute_minor == 0 ? Generation::volta : Generation::other;
+    case 8: return Generation::ampere;
+    case 9: return Generation::hopper;
+    case 10: return Generation::blackwell;
+    default: return Generation::other;
+  }
+}
+
 void read_accelerator_name(ConfigFields& fields, const Catalogue& catalogue,
                            Accelerator& accelerator) {
   std::string name;
   fields.text("accelerator", name);
   if (name.empty()) return;
+  if (names_file(name)) name = file_named(folder_of(fields.file()), name);
   const auto found = catalogue.accelerator(name);
-  if (!found.ok()) return fields.mistake("accelerator", found.error().message);
-  accelerator = **found;
+  if (found.ok()) {
+    accelerator = **found;
+    return;
+  }
+  if (!names_file(name)) return fields.mistake("accelerator", found.error().message);
+  auto read = read_accelerator(name);
+  if (!read.ok()) return fields.mistake("accelerator", read.error().message);
+  accelerator = *std::move(read);
+}
+
+std::string imported_kinds() {
+  std::string kinds;
+  for (const ClusterImport* one : cluster_imports::all()) {
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", one->summary);
+  }
+  return kinds;
+}
+
+Result<Cluster> imported(const Catalogue& catalogue, const ImportedFile& file) {
+  const ClusterImport* const import = cluster_import_of(file);
+  if (import != nullptr) return import->read(catalogue, file);
+  return Error{ErrorCode::bad_config,
+               fmt::format("{}: is no description of a machine, expected one that names the schema "
+                           "{}, or {}",
+                           file.path, schema, imported_kinds())};
+}
+
+/// A file of another simulator with those that belong to it; what stands beside it here has the
+/// last word.
+Result<Cluster> with_import(const Catalogue& catalogue, const ConfigValue& root,
+                            const std::string& path) {
+  ConfigFields fields(root, path);
+  std::string name;
+  std::vector<std::string> others;
+  if (const ConfigValue* object = fields.object("import")) {
+    ConfigFields inner(*object, path, fields.pointer_of("import"));
+    inner.text("file", name);
+    inner.optional_texts("with", others);
+    fields.take(inner.finish());
+  }
+  Cluster own;
+  fields.text("machine", own.machine);
+  if (fields.has("accelerator")) read_accelerator_name(fields, catalogue, own.accelerator);
+  fields.optional_quantity("price_per_hour", ParamType::number, own.price_per_hour);
+  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
+  auto file = read_imported_file(file_named(folder_of(path), name));
+  if (!file.ok()) return std::move(file).error().with_context(path + ": /import/file");
+  for (const std::string& other : others) {
+    auto with = read_imported_file(file_named(folder_of(path), other));
+    if (!with.ok()) return std::move(with).error().with_context(path + ": /import/with");
+    file->with.push_back(*std::move(with));
+  }
+  auto cluster = imported(catalogue, *file);
+  if (!cluster.ok()) return cluster;
+  cluster->name = std::filesystem::path(path).stem().string();
+  cluster->machine = own.machine;
+  cluster->price_per_hour = own.price_per_hour;
+  if (!own.accelerator.name.empty()) {
+    cluster->accelerator = own.accelerator;
+    cluster->generation = generation_of(own.accelerator);
+  }
+  return cluster;
 }
 
 Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root,
                              const std::string& path) {
+  if (root.find("import") != nullptr) return with_import(catalogue, root, path);
   Cluster cluster;
   cluster.name = std::filesystem::path(path).stem().string();
   ConfigFields fields(root, path);
@@ -129,17 +207,6 @@ Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root
   }
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return cluster;
-}
-
-Generation generation_of(const Accelerator& accelerator) {
-  if (!accelerator.has_cuda_capability()) return Generation::other;
-  switch (accelerator.compute_major) {
-    case 7: return accelerator.compute_minor == 0 ? Generation::volta : Generation::other;
-    case 8: return Generation::ampere;
-    case 9: return Generation::hopper;
-    case 10: return Generation::blackwell;
-    default: return Generation::other;
-  }
 }
 
 }  // namespace
@@ -169,16 +236,24 @@ Result<Cluster> parse_cluster(const Catalogue& catalogue, std::string_view text,
 
 Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name) {
   const auto known = catalogue.document({"cluster", "clusters"}, name);
-  const bool is_path = name.ends_with(".json");
+  const bool is_path = names_file(name);
   if (known.ok()) {
     return cluster_from(
         catalogue, **known,
         is_path ? std::string(name) : config_file(catalogue.directory(), "clusters", name));
   }
   if (!is_path) return known.error();
-  auto root = read_config(std::string(name), schema);
-  if (!root) return std::move(root).error();
-  return cluster_from(catalogue, *root, std::string(name));
+  const auto file = read_imported_file(std::string(name));
+  if (!file.ok()) return file.error();
+  if (file->document.find("schema") == nullptr) return imported(catalogue, *file);
+  return parse_cluster(catalogue, file->text, file->path);
+}
+
+const ClusterImport* cluster_import_of(const ImportedFile& file) {
+  for (const ClusterImport* import : cluster_imports::all()) {
+    if (import->recognizes(file)) return import;
+  }
+  return nullptr;
 }
 
 std::vector<std::string> cluster_names(const Catalogue& catalogue) {

@@ -1,6 +1,7 @@
 // Cluster: nodes of accelerators, the links inside and between them, read from configs/clusters.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -70,6 +71,51 @@ struct Network {
   double oversubscription = 1;   ///< of the links above the leaves
 };
 
+/// How a collective runs among the members of a tier.
+enum class TierAlgorithm : std::uint8_t {
+  ring,
+  direct,            ///< everybody sends to everybody at once
+  halving_doubling,  ///< by powers of two
+  stated             ///< the tier has a factor for it
+};
+
+/// What joins the members of a tier.
+enum class TierLinks : std::uint8_t {
+  ring,             ///< one link to each neighbour
+  fully_connected,  ///< one link to everybody else
+  switched          ///< one link to a switch
+};
+
+/// A stated collective takes latency + scalar (1 + offset / n) bytes / bandwidth among n members.
+struct TierFactor {
+  double scalar = 1;
+  double offset = 0;
+};
+
+/// One level of a network that is described by another simulator's file.
+struct Tier {
+  std::uint32_t size = 1;  ///< members: accelerators, or groups of the tier below
+  TierLinks links = TierLinks::switched;
+  double bandwidth = 0;   ///< B/s of one link of an accelerator, one direction
+  double latency_ns = 0;  ///< of one link
+  /// Of all-reduce, all-gather, reduce-scatter, all-to-all.
+  std::array<TierAlgorithm, 4> algorithms{};
+  std::array<TierFactor, 4> factors{};  ///< where the algorithm is `stated`
+};
+inline constexpr std::size_t most_tiers = 5;
+
+/// A network whose collectives follow the formulas of the simulator that its file is from, instead
+/// of NCCL's model; see collectives/tier_costs.h.
+struct TierNetwork {
+  std::vector<Tier> tiers;  ///< from the nearest on; empty: there is none
+  /// A collective passes every tier that its group reaches over; else the widest one carries it.
+  bool passes_all = false;
+  /// An all-reduce scatters up to the widest tier and gathers on the way back; else every tier adds
+  /// up the whole buffer.
+  bool divides_all_reduce = true;
+  std::uint32_t chunks = 1;  ///< that a buffer is cut into, which pass the tiers behind each other
+};
+
 struct Cluster {
   std::string name;     ///< file stem
   std::string machine;  ///< for people
@@ -84,16 +130,20 @@ struct Cluster {
   std::uint32_t channels = 0;     ///< of a collective inside a node at most; 0: not counted
   std::vector<LocalRegime> regimes;
   Network network;
+  TierNetwork tier_network;  ///< of another simulator's file; has the last word where it has tiers
   double host_link_bandwidth = 0;  ///< B/s between an accelerator and its host
   std::vector<MeasuredCurve> curves;
   double price_per_hour = 0;  ///< of one accelerator; 0: not stated
   bool is_usual = false;      ///< the machine that is meant where only its accelerator is known
   FigureSources sources;
+  /// Of another program's file: what in it has no counterpart here.
+  std::vector<std::string> notes;
 
   [[nodiscard]] std::uint32_t accelerators() const { return nodes * node_accelerators; }
 };
 
-/// A cluster of the catalogue, or the file if the name ends in .json and is not in there.
+/// A cluster of the catalogue, or the file if it is not in there: one of ours, or one of another
+/// simulator that an importer knows.
 [[nodiscard]] Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name);
 /// One accelerator of the catalogue alone: the cluster `single` with this chip.
 [[nodiscard]] Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,

@@ -11,11 +11,31 @@ double above_leaves(const Cluster& cluster, std::uint32_t nodes) {
   return network.leaf_nodes > 0 && nodes > network.leaf_nodes ? network.oversubscription : 1;
 }
 
+/// A group takes from a tier the part of its extent that lies between the tier below and the tier
+/// itself.
+std::array<std::uint32_t, most_tiers> ranks_by_tier(const TierNetwork& network,
+                                                    const GridAxis& axis) {
+  std::array<std::uint32_t, most_tiers> ranks{1, 1, 1, 1, 1};
+  const double first = std::max(axis.stride, 1U);
+  const double extent = first * std::max(axis.size, 1U);
+  double below = 1;
+  for (std::size_t i = 0; i < network.tiers.size() && i < most_tiers; ++i) {
+    const double here = below * network.tiers[i].size;
+    const double members = std::min(extent, here) / std::max(first, below);
+    ranks[i] = static_cast<std::uint32_t>(std::max(1.0, std::ceil(members)));
+    below = here;
+  }
+  return ranks;
+}
+
 }  // namespace
 
 Placement place(const Cluster& cluster, const GridAxis& axis) {
   Placement placement;
   placement.ranks = axis.size;
+  if (!cluster.tier_network.tiers.empty()) {
+    placement.tier_ranks = ranks_by_tier(cluster.tier_network, axis);
+  }
   const std::uint32_t node = std::max(cluster.node_accelerators, 1U);
   const std::uint32_t stride = std::max(axis.stride, 1U);
   placement.per_node = std::clamp(node / stride, 1U, std::max(axis.size, 1U));
@@ -39,6 +59,12 @@ Placement place_alone(const Cluster& cluster, std::uint32_t nodes, std::uint32_t
   placement.ranks = nodes * per_node;
   placement.per_node = per_node;
   placement.nodes = nodes;
+  if (!cluster.tier_network.tiers.empty()) {
+    const GridAxis inside = {per_node, 1};
+    const GridAxis between = {nodes, std::max(cluster.node_accelerators, 1U)};
+    placement.tier_ranks = ranks_by_tier(cluster.tier_network, between);
+    placement.tier_ranks[0] = ranks_by_tier(cluster.tier_network, inside)[0];
+  }
   if (nodes <= 1) return placement;
   const double share = static_cast<double>(cluster.network.nics) * per_node /
                        std::max(cluster.node_accelerators, 1U);

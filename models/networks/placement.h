@@ -1,6 +1,7 @@
 // Where the ranks of a group lie: how many share a node, and how much of its network they have.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "models/networks/cluster.h"
@@ -14,6 +15,8 @@ struct Placement {
   std::uint32_t nodes = 1;
   double nics = 0;  ///< of each node that the group has for itself
   double oversubscription = 1;
+  /// Members along each tier of a cluster that has tiers; 1: the group stays in one of them.
+  std::array<std::uint32_t, most_tiers> tier_ranks{1, 1, 1, 1, 1};
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 

@@ -36,6 +36,17 @@ double expert_batches(const ParallelPlan& plan) {
   return groups / plan.context;
 }
 
+std::uint32_t usual_expert_tensor(const ParallelPlan& plan, const TransformerSpec& spec) {
+  return spec.experts.count > 0 ? plan.tensor : 1;
+}
+
+GridAxis shard_axis(const ParallelPlan& plan) { return {plan.shards(), plan.tensor}; }
+
+GridAxis replica_axis(const ParallelPlan& plan) {
+  const std::uint32_t shards = std::max(1U, plan.shards());
+  return {std::max(1U, plan.copies() / shards), plan.tensor * shards};
+}
+
 GridAxis expert_copies(const ParallelPlan& plan) {
   const std::uint32_t ranks = plan.copies() * plan.tensor;
   const std::uint32_t one = std::max(1U, plan.expert * plan.expert_tensor);

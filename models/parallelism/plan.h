@@ -33,9 +33,10 @@ struct ParallelPlan {
   std::uint32_t tensor = 1;
   std::uint32_t pipeline = 1;
   std::uint32_t context = 1;
-  std::uint32_t expert = 1;         ///< divides data x context (and tensor if experts are whole)
-  std::uint32_t expert_tensor = 1;  ///< ranks that divide one expert: 1 or `tensor`
-  bool sequence = false;            ///< sequence parallelism in the tensor group
+  std::uint32_t expert = 1;  ///< divides data x context (and tensor if experts are whole)
+  /// Ranks that divide one expert: 1 or `tensor`. 0: not decided, see usual_expert_tensor().
+  std::uint32_t expert_tensor = 1;
+  bool sequence = false;  ///< sequence parallelism in the tensor group
   Sharding sharding = Sharding::none;
   std::uint32_t shard_size = 0;  ///< ranks that share one copy (HSDP); 0: the whole data group
   ContextKind context_kind = ContextKind::ring;
@@ -57,6 +58,14 @@ struct ParallelPlan {
 /// Micro-batches whose tokens meet at the experts of one group of ranks. Less than one where a rank
 /// of the group has a part of its micro-batch.
 [[nodiscard]] double expert_batches(const ParallelPlan& plan);
+/// What divides an expert where nobody says it: the tensor group, as in Megatron-Core
+/// (megatron/training/arguments.py: expert_tensor_parallel_size is tensor_model_parallel_size
+/// unless given). 1 for a model without experts.
+[[nodiscard]] std::uint32_t usual_expert_tensor(const ParallelPlan& plan,
+                                                const TransformerSpec& spec);
+/// Ranks that share one copy of sharded parameters, and those that hold the same shard.
+[[nodiscard]] GridAxis shard_axis(const ParallelPlan& plan);
+[[nodiscard]] GridAxis replica_axis(const ParallelPlan& plan);
 /// The copies of an expert.
 [[nodiscard]] GridAxis expert_copies(const ParallelPlan& plan);
 

@@ -45,7 +45,7 @@ struct Action {
 
 /// Factors of times by source; all 1 for the prediction itself.
 using SourceScale = std::array<double, cost_source_count>;
-[[nodiscard]] constexpr SourceScale no_scale() { return {1, 1, 1, 1, 1, 1}; }
+[[nodiscard]] constexpr SourceScale no_scale() { return {1, 1, 1, 1, 1, 1, 1}; }
 
 /// Where the time of a pass through a block goes, in ns.
 struct PassTime {
@@ -60,11 +60,19 @@ struct PassTime {
   void add(const PassTime& other, double count);
 };
 
+/// A collective of gradients that a recording states.
+struct GradientExchange {
+  Exchange exchange;
+  bool among_expert_copies = false;
+};
+
 struct BlockProgram {
   std::vector<Action> forward;
   std::vector<Action> backward;  ///< with recomputation
   /// Gradients of weights alone, for schedules that split backward; then not in `backward`.
   std::vector<Action> weight_gradients;
+  /// Collectives of gradients of recorded layers, in the order in which they start.
+  std::vector<GradientExchange> gradients;
   double dense_weights = 0;  ///< parameters of this rank
   double expert_weights = 0;
   std::uint32_t tensors = 0;  ///< that the parameters are held in

@@ -9,12 +9,59 @@
 #include "models/collectives/expert_exchange.h"
 #include "models/costs/rates.h"
 #include "models/program/power_clock.h"
+#include "models/workloads/layered.h"
 
 namespace foretrace {
 namespace {
 
 Error refuse(std::string_view pointer, const std::string& what) {
   return Error{ErrorCode::bad_config, fmt::format("{}: {}", pointer, what)};
+}
+
+/// True if it has collectives of gradients of its own.
+bool states_gradients(const LayeredSpec& spec) {
+  return std::any_of(spec.groups.begin(), spec.groups.end(), [](const LayerGroup& group) {
+    return std::any_of(group.operators.begin(), group.operators.end(), [](const LayerOperator& op) {
+      return op.exchanges.gradients.kind != CollectiveKind::none;
+    });
+  });
+}
+
+// Layers of a recording are divided already: the plan has to be the one that they were divided by.
+Status check_recorded(const Job& job) {
+  const LayeredSpec& spec = *job.model->layered;
+  struct Size {
+    std::string_view name;
+    std::uint32_t stated;
+    std::uint32_t planned;
+  };
+  for (const Size& size :
+       {Size{"tensor", spec.recorded->tensor, job.plan.tensor},
+        Size{"expert", spec.recorded->expert, job.plan.expert},
+        Size{"data", spec.recorded->data, job.plan.data}, Size{"context", 1, job.plan.context}}) {
+    if (size.stated == 0 || size.stated == size.planned) continue;
+    return refuse(fmt::format("/parallelism/{}", size.name),
+                  fmt::format("got {}, expected {}, which the recorded layers are divided by",
+                              size.planned, size.stated));
+  }
+  const std::uint32_t ranks = job.plan.copies() * job.plan.tensor;
+  if (ranks % std::max(1U, job.plan.expert * job.plan.expert_tensor) != 0) {
+    return refuse("/parallelism/expert", fmt::format("got {}, expected a divisor of the {} data "
+                                                     "ranks",
+                                                     job.plan.expert, job.plan.copies()));
+  }
+  if (job.plan.pipeline > 1 && !(job.model->hidden > 0)) {
+    return refuse("/parallelism/pipeline",
+                  fmt::format("got {}, expected 1: the recording does not say what goes from stage "
+                              "to stage",
+                              job.plan.pipeline));
+  }
+  if (job.plan.sharding != Sharding::none && states_gradients(spec)) {
+    return refuse("/parallelism/sharding",
+                  "stands beside a recording that has its own collectives of gradients, expected "
+                  "none");
+  }
+  return ok_status();
 }
 
 // Every one is simulated; published jobs have hundreds.
@@ -48,6 +95,11 @@ Status check_length(const Job& job) {
 }
 
 Status check_machine(const Job& job) {
+  if (job.cluster->accelerator.name.empty() && !job.model->is_recorded()) {
+    return refuse("/cluster", fmt::format("got {}, which names no accelerator, expected a cluster "
+                                          "file that imports it and names one",
+                                          job.cluster->name));
+  }
   const std::uint64_t ranks = job.ranks();
   if (ranks > job.cluster->accelerators()) {
     return refuse("/parallelism",
@@ -134,7 +186,10 @@ Status check_job(const Job& job) {
     return refuse("/workload/sequence",
                   fmt::format("a sample has no tokens, got {}, expected 1", job.length));
   }
-  if (Status status = check_plan(job.plan, *job.model); !status.ok() && !job.has_own_ranks()) {
+  if (job.model->is_recorded()) {
+    if (Status status = check_recorded(job); !status.ok()) return status;
+  } else if (Status status = check_plan(job.plan, *job.model);
+             !status.ok() && !job.has_own_ranks()) {
     return Error{status.error().code, "/parallelism/" + status.error().message};
   }
   if (job.plan.shard_size > 0 && job.plan.copies() % job.plan.shard_size != 0) {
@@ -143,10 +198,13 @@ Status check_job(const Job& job) {
         fmt::format("got {}, expected a divisor of the {} ranks that hold the same layers",
                     job.plan.shard_size, job.plan.copies()));
   }
-  if (Status status = check_precision(job.precisions, job.cluster->accelerator); !status.ok())
-    return status;
-  if (Status status = check_length(job); !status.ok()) return status;
   if (Status status = check_machine(job); !status.ok()) return status;
+  // A recording has its times whatever it was computed in.
+  if (!job.model->is_recorded()) {
+    const Status status = check_precision(job.precisions, job.cluster->accelerator);
+    if (!status.ok()) return status;
+  }
+  if (Status status = check_length(job); !status.ok()) return status;
   if (Status status = check_batch(job); !status.ok()) return status;
   const std::uint64_t positions = std::uint64_t{job.plan.pipeline} * job.chunks;
   if (positions > job.model->layers) {
@@ -173,6 +231,22 @@ Placement placement_of(const Job& job, Axis axis) {
 }
 
 namespace {
+
+// What one rank gives to an all-gather becomes what all of them have.
+void gather_whole(Exchange& exchange, const ParallelPlan& plan) {
+  if (exchange.is_part) exchange.bytes *= axis_of(plan, exchange.axis).size;
+  exchange.is_part = false;
+}
+
+void complete_recorded(Workload& workload, const ParallelPlan& plan) {
+  for (Block& block : workload.blocks) {
+    for (Operator& op : block.operators) {
+      for (Exchange* exchange : {&op.forward, &op.backward, &op.gradients}) {
+        gather_whole(*exchange, plan);
+      }
+    }
+  }
+}
 
 // `bytes` are those of a copy of every token for each of its experts.
 CollectiveTime forwarded(const Job& job, const Placement& group, double bytes) {
@@ -205,7 +279,11 @@ JobBlocks lower_blocks(const Job& job) {
   plan.async_tensor_backward = plan.async_tensor_backward && job.framework->overlaps_tensor;
   plan.balances_context = plan.balances_context && job.framework->balances_context;
   plan.tensor_pieces = job.framework->pipelines_tensor;
-  divide(workload, plan);
+  if (job.model->is_recorded()) {
+    complete_recorded(workload, plan);
+  } else {
+    divide(workload, plan);
+  }
 
   std::array<Placement, axis_count> places;
   for (std::size_t i = 0; i < axis_count; ++i) places[i] = placement_of(job, static_cast<Axis>(i));
@@ -282,6 +360,7 @@ std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
     time.backward = time_of(program.backward, *job.framework, scale);
     time.weights = time_of(program.weight_gradients, *job.framework, scale);
     time.dense_weights = program.dense_weights;
+    time.gradients = program.gradients;
     time.tensors = program.tensors;
     time.expert_weights = program.expert_weights;
     time.kept_bytes = program.kept_bytes;

@@ -99,6 +99,8 @@ struct BlockTimes {
   PassTime weights;  ///< schedules that split backward
   double dense_weights = 0;
   double expert_weights = 0;
+  /// Of recorded layers: their own collectives of gradients, instead of buckets of the framework.
+  std::vector<GradientExchange> gradients;
   std::uint32_t tensors = 0;
   double kept_bytes = 0;
   double working_bytes = 0;

@@ -47,13 +47,16 @@ OperatorModel product_model(const Accelerator& accelerator, OperatorKind kind,
   return model;
 }
 
+KernelTime recorded_time(double ns) { return {ns, CostSource::recorded, Provenance::table}; }
+
 double elements(const Operator& op) { return op.shape.batch * op.shape.m * op.shape.n; }
 
 }  // namespace
 
 std::string_view to_string(CostSource source) {
   constexpr std::array<std::string_view, cost_source_count> names = {
-      "matrix products", "attention", "memory", "node links", "network", "host", "program"};
+      "matrix products", "attention", "memory",          "node links",
+      "network",         "host",      "recorded layers", "program"};
   return names[static_cast<std::size_t>(source)];
 }
 
@@ -188,6 +191,7 @@ KernelTime KernelTimes::forward(const Operator& op) const {
     case OperatorType::gather:
       return {start_ns_ + elements(op) * op.forward_bytes / gather_bytes_per_ns_,
               CostSource::memory, Provenance::roofline};
+    case OperatorType::recorded: return recorded_time(op.recorded.forward_ns);
     case OperatorType::enter:
     case OperatorType::leave:
     case OperatorType::dispatch:
@@ -218,6 +222,7 @@ KernelTime KernelTimes::input_gradient(const Operator& op) const {
     case OperatorType::gather:
       return {start_ns_ + elements(op) * op.backward_bytes / gather_bytes_per_ns_,
               CostSource::memory, Provenance::roofline};
+    case OperatorType::recorded: return recorded_time(op.recorded.input_gradient_ns);
     case OperatorType::enter:
     case OperatorType::leave:
     case OperatorType::dispatch:
@@ -227,6 +232,7 @@ KernelTime KernelTimes::input_gradient(const Operator& op) const {
 }
 
 KernelTime KernelTimes::weight_gradient(const Operator& op) const {
+  if (op.type == OperatorType::recorded) return recorded_time(op.recorded.weight_gradient_ns);
   if (op.type != OperatorType::product) return {};
   const GemmShape& s = op.shape;
   return product(op, {s.batch, s.k, s.n, s.m}, 0);
@@ -254,6 +260,7 @@ Ranged KernelTimes::spread(CostSource source) const {
       return {1, e.typical / std::max(e.high, 1e-9), e.typical / std::max(e.low, 1e-9)};
     }
     case CostSource::host:
+    case CostSource::recorded:
     case CostSource::program: return {1, 1, 1};
   }
   return {1, 1, 1};

@@ -22,9 +22,10 @@ enum class CostSource : std::uint8_t {
   local,
   network,
   host,
+  recorded,
   program  ///< what no file says of it: no duration, but part of every range
 };
-inline constexpr std::size_t cost_source_count = 7;
+inline constexpr std::size_t cost_source_count = 8;
 [[nodiscard]] std::string_view to_string(CostSource source);
 
 /// Precisions of a run.

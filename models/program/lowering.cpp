@@ -24,6 +24,11 @@ std::size_t last_needed(const std::vector<Operator>& operators) {
 /// Which operators of a block run forward.
 enum class Part : std::uint8_t { all, core, unsaved };
 
+/// What is computed backward in two parts, with a collective of the input's gradient between them.
+bool has_weight_gradient(OperatorType type) {
+  return type == OperatorType::product || type == OperatorType::recorded;
+}
+
 class Lowering {
  public:
   Lowering(const Block& block, const LoweringOptions& options)
@@ -90,7 +95,7 @@ void Lowering::exchange(const Exchange& exchange, ActionType type, std::string_v
   action.axis = exchange.axis;
   action.collective = exchange.kind;
   action.kernels = 1;
-  action.ns = time.ns;
+  action.ns = time.ns + exchange.delay_ns;
   action.bytes = exchange.bytes;
   actions_.push_back(action);
 }
@@ -214,11 +219,11 @@ void Lowering::backward() {
       core_is_back = true;
     }
     switch (op.type) {
-      case OperatorType::product: product_backward(i); break;
+      case OperatorType::product:
+      case OperatorType::recorded: product_backward(i); break;
       case OperatorType::enter: {
         // Without a product behind it nobody has taken care of it.
-        const bool taken =
-            i + 1 < operators_.size() && operators_[i + 1].type == OperatorType::product;
+        const bool taken = i + 1 < operators_.size() && has_weight_gradient(operators_[i + 1].type);
         if (!taken) exchange(op.backward, ActionType::collective, op.name);
         break;
       }
@@ -312,6 +317,11 @@ BlockProgram lower(const Block& block, const LoweringOptions& options) {
   lowering.backward();
   lowering.accumulate(program.dense_weights + program.expert_weights);
   program.backward = lowering.take();
+  for (std::size_t i = block.operators.size(); i-- > 0;) {
+    const Operator& op = block.operators[i];
+    if (op.gradients.kind == CollectiveKind::none) continue;
+    program.gradients.push_back({op.gradients, op.among_expert_copies});
+  }
   if (options.framework.overlaps_experts) run_beside(program.backward);
   program.weight_gradients = lowering.take_weight_gradients();
   return program;

@@ -25,8 +25,11 @@ class RankBuilder {
  private:
   void pass(const ScheduleStep& step);
   void block(std::uint32_t index, bool backward);
-  void blocks(const std::vector<BlockRun>& runs, bool backward);
-  void beside(std::string_view name, CollectiveKind kind, double bytes);
+  void blocks(const std::vector<BlockRun>& runs, bool backward, bool is_last);
+  void stated_gradients(const BlockTimes& block);
+  void collect(const BlockTimes& block);
+  void divide_gradients(const BlockTimes& block);
+  void beside(std::string_view name, CollectiveKind kind, const GridAxis& group, double bytes);
   void action(const Action& action);
   void compute(std::string_view name, double ns);
   std::uint32_t collective(std::string_view name, CollectiveKind kind, const GridAxis& group,
@@ -118,16 +121,46 @@ void RankBuilder::block(std::uint32_t index, bool backward) {
 }
 
 // Sharded parameters and gradients travel beside the chain, one after the other.
-void RankBuilder::beside(std::string_view name, CollectiveKind kind, double bytes) {
-  const std::uint32_t node = collective(name, kind, axis_of(job_.plan, Axis::data), bytes);
+void RankBuilder::beside(std::string_view name, CollectiveKind kind, const GridAxis& group,
+                         double bytes) {
+  if (group.size <= 1 || !(bytes > 0)) return;
+  const std::uint32_t node = collective(name, kind, group, bytes);
   if (traveled_.has_value()) nodes_[node].after.push_back(*traveled_);
   traveled_ = node;
+}
+
+// A recording's own: once per step.
+void RankBuilder::stated_gradients(const BlockTimes& block) {
+  for (const GradientExchange& stated : block.gradients) {
+    const Exchange& exchange = stated.exchange;
+    const GridAxis axis =
+        stated.among_expert_copies ? expert_copies(job_.plan) : axis_of(job_.plan, exchange.axis);
+    beside("reduce gradients", exchange.kind, axis, exchange.bytes);
+  }
+}
+
+void RankBuilder::collect(const BlockTimes& block) {
+  const double bytes = job_.framework->gather_bytes;
+  constexpr std::string_view name = "collect parameters";
+  beside(name, CollectiveKind::all_gather, shard_axis(job_.plan), block.dense_weights * bytes);
+  beside(name, CollectiveKind::all_gather, expert_copies(job_.plan), block.expert_weights * bytes);
+}
+
+// Copies of a shard add up what their ranks have added up already.
+void RankBuilder::divide_gradients(const BlockTimes& block) {
+  const double bytes = job_.framework->reduce_bytes;
+  const ParallelPlan& plan = job_.plan;
+  constexpr std::string_view name = "divide gradients";
+  beside(name, CollectiveKind::reduce_scatter, shard_axis(plan), block.dense_weights * bytes);
+  beside("reduce gradients", CollectiveKind::all_reduce, replica_axis(plan),
+         block.dense_weights * bytes / plan.shards());
+  beside(name, CollectiveKind::reduce_scatter, expert_copies(plan), block.expert_weights * bytes);
 }
 
 // The parameters of the next blocks are asked for when a block begins, as far ahead as the
 // framework looks; gradients leave when their block is done, and nothing but the update waits for
 // them.
-void RankBuilder::blocks(const std::vector<BlockRun>& runs, bool backward) {
+void RankBuilder::blocks(const std::vector<BlockRun>& runs, bool backward, bool is_last) {
   std::vector<std::uint32_t> order;
   for (const BlockRun& run : runs) order.insert(order.end(), run.count, run.block);
   const auto weights = [this](std::uint32_t block) {
@@ -139,15 +172,14 @@ void RankBuilder::blocks(const std::vector<BlockRun>& runs, bool backward) {
     for (; gathers(backward) && asked <= i + job_.framework->prefetch && asked < order.size();
          ++asked) {
       if (!(weights(order[asked]) > 0)) continue;
-      beside("collect parameters", CollectiveKind::all_gather,
-             weights(order[asked]) * job_.framework->gather_bytes);
+      collect(times_[order[asked]]);
       collected[asked] = traveled_;
     }
     if (collected[i].has_value()) last_.push_back(*collected[i]);
     block(order[i], backward);
+    if (backward && is_last) stated_gradients(times_[order[i]]);
     if (backward && gathers(false) && weights(order[i]) > 0) {
-      beside("divide gradients", CollectiveKind::reduce_scatter,
-             weights(order[i]) * job_.framework->reduce_bytes);
+      divide_gradients(times_[order[i]]);
     }
   }
 }
@@ -184,7 +216,7 @@ void RankBuilder::pass(const ScheduleStep& step) {
   }
   std::vector<BlockRun> runs = parts_.positions[position];
   if (backward) std::reverse(runs.begin(), runs.end());
-  blocks(runs, backward);
+  blocks(runs, backward, step.micro_batch + 1 == shape.micro_batches);
   if (backward ? position > 0 : position < last) {
     message(RankNodeType::send, position, step.micro_batch, !backward);
   }
@@ -242,12 +274,6 @@ Result<std::vector<RankNode>> rank_program(const Job& job, const JobBlocks& bloc
         ErrorCode::unsupported,
         fmt::format("/schedule: got {}, whose backward passes are divided, expected another",
                     job.schedule->name)};
-  }
-  if (job.plan.sharding == Sharding::parameters && job.plan.shards() < job.plan.copies()) {
-    return Error{ErrorCode::unsupported,
-                 fmt::format("/parallelism/shard_size: got {}, expected all {} ranks that hold the "
-                             "same layers",
-                             job.plan.shards(), job.plan.copies())};
   }
   return RankBuilder(job, blocks, stage).build();
 }

@@ -27,8 +27,8 @@ struct RankNode {
 };
 
 /// All ranks of a stage do the same. Collectives that run beside computation are no part of its
-/// chain until they are waited for. Errors: a schedule with divided backward passes, parameters
-/// that are sharded over a part of the data group.
+/// chain until they are waited for. Sharded parameters travel in the group of their shards,
+/// gradients of a shard then among its copies. Error: a schedule with divided backward passes.
 [[nodiscard]] Result<std::vector<RankNode>> rank_program(const Job& job, const JobBlocks& blocks,
                                                          std::uint32_t stage);
 

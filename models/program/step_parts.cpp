@@ -49,6 +49,9 @@ class Parts {
   [[nodiscard]] bool is_as_before(std::uint32_t stage) const;
   void repeat_stage();
   [[nodiscard]] double reduction_ns(double dense, double expert);
+  [[nodiscard]] bool states_gradients() const;
+  [[nodiscard]] double gradient_ns(const GradientExchange& stated) const;
+  [[nodiscard]] double stated_reduction(std::uint32_t stage) const;
   [[nodiscard]] double exposed_reduction(std::uint32_t stage, double dense, double expert);
   [[nodiscard]] double exposed_collection(std::uint32_t stage, double dense, double expert) const;
 
@@ -67,12 +70,6 @@ class Parts {
   std::vector<double> send_forward_;
   std::vector<double> send_backward_;
 };
-
-GridAxis shard_axis(const ParallelPlan& plan) { return {plan.shards(), plan.tensor}; }
-GridAxis replica_axis(const ParallelPlan& plan) {
-  const std::uint32_t shards = std::max(1U, plan.shards());
-  return {std::max(1U, plan.copies() / shards), plan.tensor * shards};
-}
 
 double Parts::collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const {
   const Placement group = place(*job_.cluster, axis);
@@ -253,8 +250,42 @@ double Parts::reduction_ns(double dense, double expert) {
   return bucket_ns_;
 }
 
+bool Parts::states_gradients() const {
+  return std::any_of(times_.begin(), times_.end(),
+                     [](const BlockTimes& block) { return !block.gradients.empty(); });
+}
+
+double Parts::gradient_ns(const GradientExchange& stated) const {
+  const Exchange& exchange = stated.exchange;
+  const GridAxis axis =
+      stated.among_expert_copies ? expert_copies(job_.plan) : axis_of(job_.plan, exchange.axis);
+  const double ns = collective_ns(axis, exchange.kind, exchange.bytes);
+  return ns > 0 ? ns + exchange.delay_ns : 0;
+}
+
+// Recorded layers have collectives of their own: each starts when its layer is done.
+double Parts::stated_reduction(std::uint32_t stage) const {
+  TwoLanes lanes(job_.framework->communication_slowdown.typical);
+  double computed = 0;
+  for (std::uint32_t chunk = job_.chunks; chunk-- > 0;) {
+    const std::uint32_t position = position_of(*job_.schedule, parts_.times.shape, stage, chunk);
+    const std::vector<std::uint32_t> blocks = expanded(parts_.positions[position]);
+    for (std::size_t i = blocks.size(); i-- > 0;) {
+      const BlockTimes& block = times_[blocks[i]];
+      lanes.compute(block.backward.total, job_.framework->product_slowdown.typical);
+      computed += block.backward.total;
+      for (const GradientExchange& stated : block.gradients) {
+        if (const double ns = gradient_ns(stated); ns > 0) static_cast<void>(lanes.start(ns));
+      }
+    }
+  }
+  static_cast<void>(lanes.wait_all());
+  return lanes.now() - computed;
+}
+
 // Buckets leave while the last micro-batch runs backward.
 double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert) {
+  if (states_gradients()) return stated_reduction(stage);
   if (!job_.framework->overlaps_gradients) return reduction_ns(dense, expert);
   const double bucket = std::max(bucket_elements, bucket_elements_per_rank * plan_.copies());
   TwoLanes lanes(job_.framework->communication_slowdown.typical);

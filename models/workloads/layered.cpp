@@ -105,11 +105,34 @@ Operator built(const LayerOperator& one, const BatchShape& batch, const KernelSe
       break;
     case LayerKind::norm:
     case LayerKind::map: op = mapped(one, batch, kernels); break;
+    case LayerKind::recorded:
+      op.type = OperatorType::recorded;
+      op.recorded = one.recorded;
+      op.gradients = one.exchanges.gradients;
+      op.among_expert_copies = one.exchanges.among_expert_copies;
+      op.kept_bytes = one.kept_numbers * e;
+      break;
   }
   op.name = one.name;  // as long as the model
   op.weights = one.weights;
   if (batch.pass != Pass::training) op.kept_bytes = 0;
   return op;
+}
+
+/// Collectives stand at its boundaries: that of the input's gradient in front, as the backward pass
+/// comes from behind.
+void add_recorded(const LayerOperator& one, Operator op, std::vector<Operator>& operators) {
+  const auto boundary = [&](OperatorType type, const Exchange& forward, const Exchange& backward) {
+    Operator made;
+    made.type = type;
+    made.name = one.name;
+    made.forward = forward;
+    made.backward = backward;
+    operators.push_back(std::move(made));
+  };
+  boundary(OperatorType::enter, {}, one.exchanges.input_gradient);
+  operators.push_back(std::move(op));
+  boundary(OperatorType::leave, one.exchanges.forward, {});
 }
 
 BlockRole role_of(std::size_t i, std::size_t count) {
@@ -122,6 +145,10 @@ BlockRole role_of(std::size_t i, std::size_t count) {
 
 std::uint32_t LayeredSpec::layers() const {
   std::uint32_t sum = 0;
+  if (recorded.has_value()) {
+    for (const BlockRun& run : order) sum += run.count;
+    return sum;
+  }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (role_of(i, groups.size()) == BlockRole::layer) sum += groups[i].count;
   }
@@ -160,14 +187,23 @@ Workload build_layered(const LayeredSpec& spec, const BatchShape& batch, const K
     const LayerGroup& group = spec.groups[i];
     Block block;
     block.name = group.name;
-    block.role = role_of(i, spec.groups.size());
+    block.role = spec.recorded.has_value() ? BlockRole::layer : role_of(i, spec.groups.size());
     for (const LayerOperator& one : group.operators) {
-      block.operators.push_back(built(one, batch, kernels));
+      Operator op = built(one, batch, kernels);
+      if (one.kind == LayerKind::recorded) {
+        block.input_bytes = op.kept_bytes;
+        add_recorded(one, std::move(op), block.operators);
+      } else {
+        block.operators.push_back(std::move(op));
+      }
     }
-    block.input_bytes = block.operators.empty() ? 0 : block.operators.front().kept_bytes;
-    workload.order.push_back({static_cast<std::uint32_t>(workload.blocks.size()), group.count});
+    if (!spec.recorded.has_value()) {
+      block.input_bytes = block.operators.empty() ? 0 : block.operators.front().kept_bytes;
+      workload.order.push_back({static_cast<std::uint32_t>(workload.blocks.size()), group.count});
+    }
     workload.blocks.push_back(std::move(block));
   }
+  if (spec.recorded.has_value()) workload.order = spec.order;
   return workload;
 }
 

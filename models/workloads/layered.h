@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,18 @@ enum class LayerKind : std::uint8_t {
   norm,     ///< of all samples: two passes over its numbers
   map,      ///< number by number
   gather,   ///< rows of a table by index
+  recorded  ///< times that another program measured or predicted
 };
 
-/// One operator of a layer, for one sample.
+/// What a recorded layer sends. Its collectives stand behind the computation that they belong to.
+struct RecordedExchanges {
+  Exchange forward;         ///< waited for
+  Exchange input_gradient;  ///< waited for at once, or behind the gradient of the weights
+  Exchange gradients;       ///< of the weights: nothing but the end of the step waits for it
+  bool among_expert_copies = false;  ///< the last one
+};
+
+/// One operator of a layer, for one sample. A recorded one has a micro-batch as its sample.
 struct LayerOperator {
   LayerKind kind = LayerKind::map;
   std::string name;
@@ -33,6 +43,9 @@ struct LayerOperator {
   double backward = 3;  ///< the same backward
   bool keeps = false;   ///< map: its input is needed backward
   double weights = 0;
+  RecordedTimes recorded;       ///< recorded
+  RecordedExchanges exchanges;  ///< the same
+  double kept_numbers = 0;      ///< the same: kept for backward
 };
 
 /// Equal layers in a row.
@@ -42,8 +55,19 @@ struct LayerGroup {
   std::vector<LayerOperator> operators;
 };
 
+/// Groups that a recording was made with, or made for; a size that it does not state is 0.
+struct RecordedGroups {
+  std::uint32_t tensor = 0;
+  std::uint32_t expert = 0;
+  std::uint32_t data = 0;
+};
+
 struct LayeredSpec {
   std::vector<LayerGroup> groups;
+  /// In which the groups run, if not one after the other: positions in `groups`, with counts.
+  std::vector<BlockRun> order;
+  /// Another program's recording: its layers are divided already, all of one role.
+  std::optional<RecordedGroups> recorded;
   [[nodiscard]] std::uint32_t layers() const;
 };
 

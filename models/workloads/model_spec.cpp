@@ -12,8 +12,8 @@
 
 #include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
-#include "models/workloads/calculon.h"
 #include "models/workloads/layered.h"
+#include "models/workloads/model_import.h"
 #include "sim/core/params.h"
 
 namespace foretrace {
@@ -154,14 +154,31 @@ std::string plain(std::string_view name) {
 
 }  // namespace
 
-Result<ModelSpec> parse_model(std::string_view text, const std::string& where) {
-  auto root = parse_config(text);
-  if (!root) return std::move(root).error().with_context(where);
-  if (root->find("schema") == nullptr && root->find("model_type") != nullptr) {
-    return model_from_hugging_face(*root, where);
+bool TransformerSpec::is_recorded() const {
+  return layered != nullptr && layered->recorded.has_value();
+}
+
+const ModelImport* model_import_of(const ImportedFile& file) {
+  if (file.document.find("schema") != nullptr) return nullptr;
+  for (const ModelImport* import : model_imports::all()) {
+    if (import->recognizes(file)) return import;
   }
-  if (root->find("schema") == nullptr && is_calculon_application(*root)) {
-    return model_from_calculon(*root, where);
+  return nullptr;
+}
+
+Result<ModelSpec> parse_model(std::string_view text, const std::string& where) {
+  const auto file = imported_text(std::string(text), where);
+  if (!file.ok()) return file.error();
+  if (const ModelImport* const import = model_import_of(*file)) return import->read(*file);
+  if (file->document.kind == ConfigValue::Kind::null) {
+    std::string kinds;
+    for (const ModelImport* import : model_imports::all()) {
+      kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", import->summary);
+    }
+    return Error{
+        ErrorCode::bad_config,
+        fmt::format("{}: is no model, expected a file that names the schema {}, or one of {}",
+                    where, schema, kinds)};
   }
   auto document = parse_config_document(text, where, schema);
   if (!document) return std::move(document).error();

@@ -79,6 +79,8 @@ struct TransformerSpec {
   /// A model of other operators: of the sizes above `layers` alone counts, and `hidden` for what
   /// goes from stage to stage.
   std::shared_ptr<const LayeredSpec> layered;
+  /// True if its layers have the times of a recording.
+  [[nodiscard]] bool is_recorded() const;
 };
 
 struct ModelSpec {
@@ -87,19 +89,17 @@ struct ModelSpec {
   std::vector<std::string> aliases;  ///< how tables and hubs call it
   TransformerSpec transformer;
   std::string source;
+  /// Of another program's file: what in it has no counterpart here.
+  std::vector<std::string> notes;
 };
 
-/// Finds configs/models/<name>.json, or reads the file if the name ends in .json: one of ours or a
-/// config.json of Hugging Face.
+/// Finds configs/models/<name>.json, or reads the file if it names one: one of ours, or one of
+/// another program that an importer knows.
 [[nodiscard]] Result<ModelSpec> find_model(const Catalogue& catalogue, std::string_view name);
 [[nodiscard]] Result<ModelSpec> parse_model(std::string_view text, const std::string& where);
 /// The model of configs/models that a table calls by this name: file name, product or alias, letter
 /// case and everything but letters, digits and dots left aside. ErrorCode::not_found otherwise.
 [[nodiscard]] Result<ModelSpec> model_called(const Catalogue& catalogue, std::string_view name);
 [[nodiscard]] std::vector<std::string> model_names(const Catalogue& catalogue);
-
-/// Reads the members of a config.json (Hugging Face transformers).
-[[nodiscard]] Result<ModelSpec> model_from_hugging_face(const ConfigValue& root,
-                                                        const std::string& where);
 
 }  // namespace foretrace

@@ -23,6 +23,7 @@ enum class OperatorType : std::uint8_t {
   leave,          ///< what came before is divided; here its parts are added up
   dispatch,       ///< tokens go to their experts
   combine,        ///< and come back
+  recorded,       ///< of another program's measurement: times as they stand
 };
 
 /// How tensor parallelism divides an operator.
@@ -66,7 +67,17 @@ struct Exchange {
   CollectiveKind kind = CollectiveKind::none;
   Axis axis = Axis::tensor;
   Overlap overlap = Overlap::none;
-  double bytes = 0;  ///< as nccl-tests counts them
+  double bytes = 0;      ///< as nccl-tests counts them
+  double delay_ns = 0;   ///< behind it, before its result is there
+  bool is_part = false;  ///< the bytes are what one rank of the group gives
+};
+
+/// Times of a recorded layer, of one micro-batch on one rank.
+struct RecordedTimes {
+  double forward_ns = 0;
+  double input_gradient_ns = 0;
+  double weight_gradient_ns = 0;
+  friend bool operator==(const RecordedTimes&, const RecordedTimes&) = default;
 };
 
 struct Operator {
@@ -92,10 +103,14 @@ struct Operator {
   bool is_expert = false;          ///< one copy per expert; the batch of the shape counts experts
   bool keeps_precision = false;    ///< stays in 16 bit where products of layers are in 8 bit
   double weights = 0;              ///< parameters
+  RecordedTimes recorded;          ///< recorded: what it takes
   double message_bytes = 0;        ///< enter, leave, dispatch, combine: what one rank has
   Exchange forward;                ///< before the operator; all that enter and the like do
   Exchange backward;
   Exchange again;  ///< backward, before the gradient of the weights
+  /// recorded: of its gradients, beside all that follows; the end of the step waits for it.
+  Exchange gradients;
+  bool among_expert_copies = false;  ///< `gradients` go round the copies of an expert
 };
 
 enum class BlockRole : std::uint8_t { embedding, layer, head };

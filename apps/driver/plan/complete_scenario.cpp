@@ -43,6 +43,9 @@ Status ScenarioCompletion::complete(Scenario& scenario) {
   job.model = &scenario.model->transformer;
   job.cluster = scenario.cluster.get();
   job.framework = scenario.framework.get();
+  if (job.plan.expert_tensor == 0) {
+    job.plan.expert_tensor = usual_expert_tensor(job.plan, *job.model);
+  }
   if (Status status = check_job(job); !status.ok()) return status;
   return check_amounts(job, amounts_for(scenario.model.get(), job));
 }

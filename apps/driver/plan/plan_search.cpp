@@ -131,12 +131,17 @@ class Search {
     for (const std::uint32_t expert : powers_of_two(most)) {
       if (experts > 0 && std::fmod(experts, expert) != 0) continue;
       job.plan.expert = expert;
-      if (Status fits = check_plan(job.plan, *job.model); !fits.ok()) {
-        note(fits.error());
-        continue;
-      }
-      try_batches(job);
+      job.plan.expert_tensor = usual_expert_tensor(job.plan, *job.model);
+      try_plan(job);
+      if (job.plan.expert_tensor == 1) continue;
+      job.plan.expert_tensor = 1;  // whole experts
+      try_plan(job);
     }
+  }
+
+  void try_plan(const Job& job) {
+    if (Status fits = check_plan(job.plan, *job.model); !fits.ok()) return note(fits.error());
+    try_batches(job);
   }
 
   void try_batches(Job job) {
@@ -332,6 +337,9 @@ std::string plan_text(const Job& job) {
   if (job.chunks > 1) text += fmt::format(" in {} chunks", job.chunks);
   add("context", plan.context);
   add("expert", plan.expert);
+  if (job.model->experts.count > 0 && plan.tensor > 1) {
+    text += plan.expert_tensor > 1 ? ", divided experts" : ", whole experts";
+  }
   switch (plan.sharding) {
     case Sharding::none: break;
     case Sharding::optimizer: text += ", sharded optimizer"; break;
@@ -354,6 +362,9 @@ std::string short_plan_text(const Job& job) {
   if (job.chunks > 1) text += fmt::format("x{}", job.chunks);
   add("cp", plan.context);
   add("ep", plan.expert);
+  if (job.model->experts.count > 0 && plan.tensor > 1) {
+    text += fmt::format(" etp {}", plan.expert_tensor);
+  }
   if (plan.sharding != Sharding::none) {
     text += fmt::format(" zero {}", static_cast<int>(plan.sharding));
   }

@@ -10,7 +10,11 @@
 #include "apps/driver/plan/calculon_execution.h"
 #include "apps/driver/plan/complete_scenario.h"
 #include "apps/driver/plan/scenario_files.h"
+#include "apps/driver/plan/vtrain_execution.h"
+#include "models/catalogue/config_files.h"
+#include "models/catalogue/imported_file.h"
 #include "models/networks/read_figures.h"
+#include "models/workloads/layered.h"
 #include "sim/core/params.h"
 
 namespace foretrace::driver {
@@ -43,7 +47,7 @@ std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view ke
   std::string name;
   fields.text(key, name);
   if (name.empty()) return nullptr;
-  if (name.find('/') != std::string::npos || name.ends_with(".json")) names.files.push_back(name);
+  if (names_file(name)) names.files.push_back(name);
   if (const auto before = known.find(name); before != known.end()) return before->second;
   auto found = find(names.catalogue, name);
   if (!found.ok()) {
@@ -93,20 +97,53 @@ void read_stages(ConfigFields& inner, Job& job) {
   }
 }
 
+double recorded_weights(const TransformerSpec& spec) {
+  double weights = 0;
+  for (const LayerGroup& group : spec.layered->groups) {
+    for (const LayerOperator& op : group.operators) weights += op.weights;
+  }
+  return weights;
+}
+
+/// Of a recording that states no weights: nothing is launched, updated or held beside its times.
+std::shared_ptr<const Framework> recorded_framework() {
+  auto framework = std::make_shared<Framework>();
+  framework->name = "recorded";
+  framework->product = "no framework: the times of the recording";
+  framework->update_bytes = framework->weight_bytes = framework->gradient_bytes = 0;
+  framework->state_bytes = framework->reduce_bytes = framework->gather_bytes = 0;
+  framework->step_error = framework->expert_step_error = 0;
+  return framework;
+}
+
+/// What a recording was made with, where it says so.
+ParallelPlan recorded_plan(const ModelSpec* model) {
+  ParallelPlan plan;
+  plan.expert_tensor = 0;  // as usual, when tensor is known
+  if (model == nullptr || !model->transformer.is_recorded()) return plan;
+  const RecordedGroups& recorded = *model->transformer.layered->recorded;
+  plan.tensor = std::max(1U, recorded.tensor);
+  plan.expert = std::max(1U, recorded.expert);
+  plan.data = std::max(1U, recorded.data);
+  // Its experts lie a tensor group apart.
+  if (plan.expert > 1) plan.expert_tensor = plan.tensor;
+  return plan;
+}
+
 void read_parallelism(ConfigFields& fields, Job& job) {
   ParallelPlan& plan = job.plan;
   const ConfigValue* object = fields.optional_object("parallelism");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("parallelism"));
-  const auto size = [&inner](std::string_view key) {
-    return optional_count(inner, key, most_ranks, 1);
+  const auto size = [&inner](std::string_view key, std::uint32_t standard) {
+    return optional_count(inner, key, most_ranks, standard);
   };
-  plan.data = size("data");
-  plan.tensor = size("tensor");
-  plan.pipeline = size("pipeline");
-  plan.context = size("context");
-  plan.expert = size("expert");
-  plan.expert_tensor = size("expert_tensor");
+  plan.data = size("data", plan.data);
+  plan.tensor = size("tensor", plan.tensor);
+  plan.pipeline = size("pipeline", 1);
+  plan.context = size("context", 1);
+  plan.expert = size("expert", plan.expert);
+  plan.expert_tensor = size("expert_tensor", plan.expert_tensor);
   inner.optional_boolean("sequence", plan.sequence);
   plan.sharding = static_cast<Sharding>(optional_word(inner, "sharding", shardings, 0));
   plan.shard_size = optional_count(inner, "shard_size", most_ranks, 0);
@@ -136,13 +173,20 @@ void read_schedule(ConfigFields& fields, Job& job) {
   if (const auto found = find_schedule(name); found.ok()) job.schedule = *found;
 }
 
-void read_batch(ConfigFields& fields, Job& job) {
-  const ConfigValue* object = fields.object("batch");
+/// A recording without one has a micro-batch per data rank, as it was recorded.
+void read_batch(ConfigFields& fields, bool is_recorded, Job& job) {
+  job.global_batch = job.plan.data;
+  const ConfigValue* object =
+      is_recorded ? fields.optional_object("batch") : fields.object("batch");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("batch"));
   job.global_batch = read_count(inner, "global", 1e9);
   job.micro_batch = optional_count(inner, "micro", 1e9, 1);
   fields.take(inner.finish());
+}
+
+Precisions precision_of(ConfigFields& fields) {
+  return *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
 }
 
 void read_jitter(ConfigFields& fields, std::optional<Jitter>& jitter) {
@@ -158,15 +202,20 @@ void read_jitter(ConfigFields& fields, std::optional<Jitter>& jitter) {
   jitter = read;
 }
 
-// A file of Calculon instead of parallelism, schedule, batch, precision and recomputation.
+// A file of Calculon instead of parallelism, schedule, batch, precision and recomputation; one of
+// vTrain states no precision.
 void read_execution(ConfigFields& fields, const Names& names, Job& job) {
   std::string file;
   fields.text("execution", file);
   if (file.empty()) return;
   names.files.push_back(file);
-  if (Status status = read_calculon_execution(file, job); !status.ok()) {
-    fields.mistake("execution", status.error().message);
-  }
+  const auto read = read_imported_file(file);
+  if (!read.ok()) return fields.mistake("execution", read.error().message);
+  const bool is_vtrain = is_vtrain_config(*read);
+  if (is_vtrain) job.precisions = precision_of(fields);
+  const Status status =
+      is_vtrain ? read_vtrain_execution(*read, job) : read_calculon_execution(*read, job);
+  if (!status.ok()) fields.mistake("execution", status.error().message);
 }
 
 Result<Scenario> scenario_from(const Catalogue& catalogue, ConfigValue root,
@@ -190,15 +239,21 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
   ConfigFields fields(document, where);
   read_workload(fields, names, parts, scenario);
   scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, names, parts.clusters);
-  scenario.framework =
-      looked_up<Framework>(fields, "framework", find_framework, names, parts.frameworks);
+  const bool is_recorded = scenario.model != nullptr && scenario.model->transformer.is_recorded();
+  if (is_recorded && !fields.has("framework") &&
+      recorded_weights(scenario.model->transformer) == 0) {
+    scenario.framework = recorded_framework();
+  } else {
+    scenario.framework =
+        looked_up<Framework>(fields, "framework", find_framework, names, parts.frameworks);
+  }
   if (fields.has("execution")) {
     read_execution(fields, names, scenario.job);
   } else {
-    scenario.job.precisions =
-        *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
+    scenario.job.precisions = precision_of(fields);
+    scenario.job.plan = recorded_plan(scenario.model.get());
     read_schedule(fields, scenario.job);
-    read_batch(fields, scenario.job);
+    read_batch(fields, is_recorded, scenario.job);
     scenario.job.recompute =
         static_cast<Recompute>(optional_word(fields, "recompute", recomputes, 0));
     read_parallelism(fields, scenario.job);

@@ -64,7 +64,8 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   answer.model_flops = model_flops(job);
   answer.figures = job_figures(job, answer.step_ns, answer.model_flops);
   answer.fullest_stage = fullest_stage(answer.analytic.memory);
-  answer.fits = answer.fullest().total() <= device_bytes(job);
+  const double room = device_bytes(job);
+  answer.fits = room == 0 || answer.fullest().total() <= room;
   return answer;
 }
 

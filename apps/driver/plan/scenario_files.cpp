@@ -2,7 +2,8 @@
 
 #include <filesystem>
 #include <string_view>
-#include <system_error>
+
+#include "models/catalogue/config_files.h"
 
 namespace foretrace::driver {
 namespace {
@@ -13,10 +14,10 @@ const ConfigValue* workload_of(const ConfigValue& scenario) {
 }
 
 /// Everything else is a name in the catalogue.
-bool names_file(std::string_view key, const std::string& name) {
+bool holds_file(std::string_view key, const std::string& name) {
   if (key == "trace" || key == "execution") return !name.empty();
   if (key != "model" && key != "cluster" && key != "framework") return false;
-  return name.ends_with(".json") || name.find('/') != std::string::npos;
+  return names_file(name);
 }
 
 }  // namespace
@@ -26,24 +27,13 @@ bool has_trace(const ConfigValue& scenario) {
   return workload != nullptr && workload->find("trace") != nullptr;
 }
 
-std::string file_named(const std::string& folder, const std::string& name) {
-  const std::filesystem::path path(name);
-  if (name.empty() || folder.empty() || path.is_absolute()) return name;
-  std::error_code failed;
-  const auto beside = std::filesystem::path(folder) / path;
-  if (std::filesystem::exists(beside, failed) || !std::filesystem::exists(path, failed)) {
-    return beside.string();
-  }
-  return name;
-}
-
 void place_files(ConfigValue& scenario,
                  const std::function<std::string(const std::string& name)>& place) {
   const auto place_in = [&](ConfigValue& object) {
     for (std::size_t i = 0; i < object.keys.size(); ++i) {
       ConfigValue& value = object.items[i];
       const bool is_text = value.kind == ConfigValue::Kind::text;
-      if (is_text && names_file(object.keys[i], value.text)) value.text = place(value.text);
+      if (is_text && holds_file(object.keys[i], value.text)) value.text = place(value.text);
     }
   };
   place_in(scenario);

@@ -1,5 +1,6 @@
 #include "models/networks/cluster.h"
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -85,4 +86,38 @@ TEST_CASE("clusters: a lone accelerator brings its own generation") {
   CHECK(generation("v100_pcie_32gb") == foretrace::Generation::volta);
   CHECK(generation("b200_sxm") == foretrace::Generation::blackwell);
   CHECK(generation("mi210") == foretrace::Generation::other);
+}
+
+TEST_CASE("clusters: an accelerator may be a file beside the cluster's") {
+  const auto folder = std::filesystem::temp_directory_path() / "foretrace_cluster_files";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(FORETRACE_SOURCE_DIR "/configs/accelerators/h100_sxm.json",
+                             folder / "mine.json",
+                             std::filesystem::copy_options::overwrite_existing);
+  std::string text = file_text(FORETRACE_SOURCE_DIR "/configs/clusters/selene.json");
+  const auto at = text.find("\"a100_sxm_80gb\"");
+  REQUIRE(at != std::string::npos);
+  text.replace(at, 15, "\"mine.json\"");
+  std::ofstream(folder / "machine.json") << text;
+  const auto cluster =
+      find_cluster(*foretrace::test::shipped(), (folder / "machine.json").string());
+  std::filesystem::remove(folder / "mine.json");
+  const auto gone = find_cluster(*foretrace::test::shipped(), (folder / "machine.json").string());
+  std::filesystem::remove_all(folder);
+  REQUIRE_MESSAGE(cluster.ok(), (cluster.ok() ? "" : cluster.error().message));
+  CHECK(cluster->accelerator.name == "mine");
+  CHECK(cluster->accelerator.product == "NVIDIA H100 SXM5 80GB");
+  REQUIRE_FALSE(gone.ok());
+  CHECK(gone.error().message.find("/accelerator: ") != std::string::npos);
+}
+
+TEST_CASE("clusters: a file of nobody's is told what would be one") {
+  const auto path = std::filesystem::temp_directory_path() / "foretrace_no_machine.json";
+  std::ofstream(path) << "{\"nodes\": 4}";
+  const auto cluster = find_cluster(*foretrace::test::shipped(), path.string());
+  std::filesystem::remove(path);
+  REQUIRE_FALSE(cluster.ok());
+  CHECK(cluster.error().message.find("expected one that names the schema foretrace.cluster/1, or "
+                                     "networks of ASTRA-sim, system files of Calculon") !=
+        std::string::npos);
 }

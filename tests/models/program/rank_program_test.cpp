@@ -181,6 +181,52 @@ TEST_CASE("rank program: sharded parameters come early and the update waits for 
   CHECK(longest_way(slow) >= traveling);
 }
 
+TEST_CASE("rank program: shards of a part of the data group have copies, which add up theirs") {
+  const JobParts given = selene("gpt_22b");
+  Job job = job_of_64(given);
+  job.plan.pipeline = 1;
+  job.plan.data = 8;
+  job.global_batch = 8;
+  job.micro_batch = 1;
+  job.plan.sharding = Sharding::parameters;
+  const auto whole = program_of(job, 0);
+  job.plan.shard_size = 4;
+  const auto parts = program_of(job, 0);
+  // Two copies of four shards each: tensor ranks are eight apart from shard to shard.
+  const GridAxis shards = {4, 8};
+  const GridAxis copies = {2, 32};
+  double scattered = 0;
+  double added = 0;
+  for (const RankNode& node : parts) {
+    if (node.collective == CollectiveKind::all_gather && node.name == "collect parameters") {
+      CHECK(node.group == shards);
+    }
+    if (node.name == "divide gradients") {
+      CHECK(node.group == shards);
+      scattered += node.bytes;
+    }
+    if (node.name == "reduce gradients") {
+      CHECK(node.collective == CollectiveKind::all_reduce);
+      CHECK(node.group == copies);
+      added += node.bytes;
+    }
+  }
+  // A rank adds up its shard of what was divided, no more.
+  CHECK(added == doctest::Approx(scattered / 4));
+  CHECK(scattered > 0);
+  for (const RankNode& node : whole) CHECK(node.name != "reduce gradients");
+  // The update waits for the last of them.
+  const RankNode& update = parts.back();
+  REQUIRE(update.name == "optimizer");
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].type == RankNodeType::collective) last = i;
+  }
+  CHECK(std::find(update.after.begin(), update.after.end(), last) != update.after.end());
+  // Ranks 3 and 35 hold the same shard.
+  CHECK(first_of_group(copies, 35) == 3);
+}
+
 TEST_CASE("rank program: ranks of a group lie a stride apart") {
   // Two data ranks of eight tensor ranks: rank 11 and rank 3.
   CHECK(first_of_group(GridAxis{2, 8}, 11) == 3);

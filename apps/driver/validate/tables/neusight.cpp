@@ -7,6 +7,7 @@
 
 #include "apps/driver/validate/tables/row_prediction.h"
 #include "models/program/estimate.h"
+#include "models/workloads/model_import.h"
 
 namespace foretrace::driver::table_readers::neusight_parts {
 namespace {

@@ -30,6 +30,30 @@ std::string batch_text(const Job& job) {
                                   : fmt::format("{} x {} tokens", job.global_batch, job.length);
 }
 
+std::string model_text(const ScenarioPart& part) {
+  const Job& job = part.scenario.job;
+  const std::string& name = part.scenario.model->product;
+  if (job.model->is_recorded()) {
+    return fmt::format("{}: {} recorded layers, {} x per data rank", name,
+                       job.model->layers, job.micro_batches());
+  }
+  return fmt::format("{}: {:.1f} {} parameters, {}, micro-batch {}", name,
+                     part.answer.parameters * (job.has_samples() ? 1e-6 : 1e-9),
+                     job.has_samples() ? "million" : "billion", batch_text(job), job.micro_batch);
+}
+
+/// What files of other programs say that has no counterpart here.
+std::vector<std::string> notes_of(const driver::Scenario& scenario) {
+  std::vector<std::string> notes;
+  for (const std::string& note : scenario.model->notes) {
+    notes.push_back(fmt::format("{}: {}", scenario.model->name, note));
+  }
+  for (const std::string& note : scenario.cluster->notes) {
+    notes.push_back(fmt::format("{}: {}", scenario.cluster->name, note));
+  }
+  return notes;
+}
+
 std::string scenario_headline(const ScenarioPart& part) {
   const ScenarioAnswer& answer = part.answer;
   if (!answer.fits) {
@@ -38,9 +62,14 @@ std::string scenario_headline(const ScenarioPart& part) {
                        bytes_text(part.scenario.cluster->accelerator.memory_bytes),
                        time_text(answer.step_ns));
   }
-  return fmt::format("{} per step ({}), MFU {}, {} {}/s on {} x {}", time_text(answer.step_ns),
+  // A recording has no operations to count.
+  const std::string utilization =
+      answer.model_flops > 0
+          ? fmt::format(", MFU {}", percent_text(answer.figures.flops_utilization))
+          : "";
+  return fmt::format("{} per step ({}){}, {} {}/s on {} x {}", time_text(answer.step_ns),
                      time_range_text(answer.range.low_ns, answer.range.high_ns, answer.step_ns),
-                     percent_text(answer.figures.flops_utilization),
+                     utilization,
                      count_text(static_cast<std::uint64_t>(answer.figures.tokens_per_s)),
                      counted_in(part.scenario.job), part.scenario.job.ranks(),
                      part.scenario.cluster->accelerator.product);
@@ -194,7 +223,7 @@ Sections scenario_context(const ScenarioPart& part) {
   for (const char* const key : {"measured", "baseline", "honesty"}) rest.datum(key, Value::none());
   rest.datum("tasks", Value::count(part.answer.graph.size()));
   rest.datum("dependencies", Value::count(part.answer.graph.topology().dependency_count()));
-  rest.datum("warnings", Value::list({}));
+  rest.datum("warnings", Value::texts(notes_of(scenario)));
   return {std::move(input), import_section({}), std::move(rest)};
 }
 
@@ -202,11 +231,7 @@ Sections scenario_step(const ScenarioPart& part) {
   const Job& job = part.scenario.job;
   const ScenarioAnswer& answer = part.answer;
   Section section{.key = "scenario_step", .headline = scenario_headline(part)};
-  section.line(
-      "model",
-      fmt::format("{}: {:.1f} {} parameters, {}, micro-batch {}", part.scenario.model->product,
-                  answer.parameters * (job.has_samples() ? 1e-6 : 1e-9),
-                  job.has_samples() ? "million" : "billion", batch_text(job), job.micro_batch));
+  section.line("model", model_text(part));
   section.line("plan", fmt::format("{}; {}; recomputation {}", plan_text(job), job.schedule->name,
                                    to_string(job.recompute)));
   section.line("on", fmt::format("{}; {}", part.scenario.cluster->machine,
@@ -219,6 +244,7 @@ Sections scenario_step(const ScenarioPart& part) {
                                      answer.figures.cost_per_million_tokens, counted_in(job)));
   }
   section.line("timeline", part.timeline);
+  for (const std::string& note : notes_of(part.scenario)) section.notes.push_back({.text = note});
   return {std::move(section), predicted_step(part)};
 }
 

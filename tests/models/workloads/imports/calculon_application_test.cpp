@@ -1,5 +1,3 @@
-#include "models/workloads/calculon.h"
-
 #include <string>
 
 #include <doctest/doctest.h>

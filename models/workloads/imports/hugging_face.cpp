@@ -1,5 +1,6 @@
-// Reads config.json of Hugging Face transformers: names differ by model_type, unknown keys are none
-// of our business.
+// config.json of Hugging Face transformers: names differ by model_type, unknown keys are none of
+// our business. Read there by src/transformers/configuration_utils.py
+// (github.com/huggingface/transformers).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,10 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "models/workloads/model_spec.h"
+#include "models/workloads/model_import.h"
 #include "sim/core/params.h"
 
-namespace foretrace {
+namespace foretrace::model_imports::hugging_face_parts {
 namespace {
 
 constexpr double largest_size = 1e7;
@@ -113,9 +114,9 @@ void read_latent(const ConfigValue& root, TransformerSpec& spec) {
   spec.head_size = first_of(root, {"qk_nope_head_dim"}, spec.head_size) + spec.latent.rope_size;
 }
 
-}  // namespace
+bool recognizes(const ImportedFile& file) { return file.document.find("model_type") != nullptr; }
 
-Result<ModelSpec> model_from_hugging_face(const ConfigValue& root, const std::string& where) {
+Result<ModelSpec> model_from(const ConfigValue& root, const std::string& where) {
   if (root.kind != ConfigValue::Kind::object) {
     return Error{ErrorCode::bad_config,
                  fmt::format("{}: {}, expected an object", where, root.described())};
@@ -125,7 +126,7 @@ Result<ModelSpec> model_from_hugging_face(const ConfigValue& root, const std::st
   if (const ConfigValue* inner = root.find("text_config");
       inner != nullptr && inner->kind == ConfigValue::Kind::object &&
       !number(root, "hidden_size")) {
-    return model_from_hugging_face(*inner, where);
+    return model_from(*inner, where);
   }
   const bool classic = is_classic(type);
   ModelSpec model;
@@ -202,4 +203,25 @@ Result<ModelSpec> model_from_hugging_face(const ConfigValue& root, const std::st
   return model;
 }
 
+Result<ModelSpec> read(const ImportedFile& file) { return model_from(file.document, file.path); }
+
+constexpr ModelImport info = {"hugging_face", "config.json of Hugging Face transformers",
+                              "github.com/huggingface/transformers: "
+                              "src/transformers/configuration_utils.py",
+                              recognizes, read};
+
+}  // namespace
+}  // namespace foretrace::model_imports::hugging_face_parts
+
+namespace foretrace {
+
+Result<ModelSpec> model_from_hugging_face(const ConfigValue& root, const std::string& where) {
+  return model_imports::hugging_face_parts::model_from(root, where);
+}
+
 }  // namespace foretrace
+
+namespace foretrace::model_imports {
+extern const ModelImport hugging_face;
+constinit const ModelImport hugging_face = hugging_face_parts::info;
+}  // namespace foretrace::model_imports
