@@ -63,7 +63,9 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   answer.model_flops = model_flops(job);
   answer.figures = job_figures(job, answer.step_ns, answer.model_flops);
   answer.fullest_stage = fullest_stage(answer.analytic.memory);
-  answer.fits = answer.fullest().total() <= device_bytes(job);
+  answer.memories = device_memories(job, answer.fullest());
+  answer.fits = fits_device(job, answer.analytic.memory);
+  answer.blocks = blocks;
   return answer;
 }
 

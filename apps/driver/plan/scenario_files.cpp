@@ -15,7 +15,8 @@ const ConfigValue* workload_of(const ConfigValue& scenario) {
 /// Everything else is a name in the catalogue.
 bool names_file(std::string_view key, const std::string& name) {
   if (key == "trace" || key == "execution") return !name.empty();
-  if (key != "model" && key != "cluster" && key != "framework") return false;
+  if (key != "model" && key != "cluster" && key != "framework" && key != "accelerator")
+    return false;
   return name.ends_with(".json") || name.find('/') != std::string::npos;
 }
 

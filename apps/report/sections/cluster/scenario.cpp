@@ -30,8 +30,21 @@ std::string batch_text(const Job& job) {
                                   : fmt::format("{} x {} tokens", job.global_batch, job.length);
 }
 
+/// Of a device with a memory for weights alone.
+std::string too_small_text(const ScenarioAnswer& answer) {
+  std::string text;
+  for (const DeviceMemory& memory : answer.memories) {
+    if (memory.fits()) continue;
+    text += fmt::format("{}needs {} of {}, the device has {}", text.empty() ? "" : ", ",
+                        bytes_text(std::llround(memory.need)), memory.name,
+                        bytes_text(std::llround(memory.has)));
+  }
+  return fmt::format("does not fit: {}; {} per step if it did", text, time_text(answer.step_ns));
+}
+
 std::string scenario_headline(const ScenarioPart& part) {
   const ScenarioAnswer& answer = part.answer;
+  if (!answer.fits && answer.memories.size() > 1) return too_small_text(answer);
   if (!answer.fits) {
     return fmt::format("does not fit: stage {} needs {}, a device has {}; {} per step if it did",
                        answer.fullest_stage, bytes_text(std::llround(answer.fullest().total())),
@@ -109,7 +122,7 @@ Section stage_memory(const ScenarioPart& part) {
          .show = is_middle ? Show::details : Show::always});
   }
   Section section{.key = "stages", .title = "memory of a rank", .tables = {std::move(table)}};
-  if (!answer.fits) {
+  if (!answer.fits && answer.memories.size() == 1) {
     section.notes.push_back(
         {.text =
              fmt::format("out of memory: stage {} needs {}, a device has {}", answer.fullest_stage,
