@@ -30,68 +30,60 @@ constexpr ParamInfo sync_param = {.name = "sync",
                                   .minimum = 0,
                                   .maximum = 1e12};
 
-/// How a product lies on the tiles: rows x columns of the output, and parts of k.
-struct Division {
-  double rows = 1;
-  double columns = 1;
-  double parts = 1;
-  double work = 0;  ///< multiplications of the tile with most
-};
+/// What one tile has of a product: its part of m, n and k, times the batches that it does in a row.
+ExecTime on_a_tile(const ParamValues& params, const ExecDevice& device, const OperatorWork& work,
+                   const std::array<double, 3>& parts) {
+  const double tiles = params.number(tiles_param);
+  const double m = std::ceil(work.m / parts[0]);
+  const double n = std::ceil(work.n / parts[1]);
+  const double k = std::ceil(work.k / parts[2]);
+  const double rounds = std::ceil(work.batch / tiles);
+  const double operands = m * k / std::max(1.0, work.input_reuse) + k * n;
+  // Tiles that divide k add up an equal share of their sums each.
+  const double sums = m * n * (1 - 1 / parts[2]);
+  const double bytes = rounds * work.number_bytes;
+  ExecTime time;
+  time.compute = rounds * m * n * k / (device.multiplications_per_ns / tiles);
+  time.exchange = (operands + sums) * bytes / (params.number(exchange_param) * 1e-9 / tiles);
+  time.traffic = (operands + m * n) * bytes / (device.bytes_per_ns / tiles);
+  return time;
+}
 
-// The division whose largest tile has least to do; of equals the one that receives less. What rows
-// and columns leave divides k.
-Division divided(const OperatorWork& work, double tiles) {
-  Division best;
-  double best_received = 0;
-  const double share = std::max(1.0, std::floor(tiles / std::max(1.0, work.batch)));
-  const double rounds = std::ceil(work.batch / tiles);  // batches that one tile does in a row
-  for (double rows = 1; rows <= std::min(share, work.m); ++rows) {
-    const double columns = std::min(work.n, std::floor(share / rows));
-    const double parts = std::clamp(std::floor(share / (rows * columns)), 1.0, work.k);
-    const double m = std::ceil(work.m / rows);
-    const double n = std::ceil(work.n / columns);
-    const double k = std::ceil(work.k / parts);
-    const double received = m * k / std::max(1.0, work.input_reuse) + k * n;
-    const double all = rounds * m * n * k;
-    if (best.work > 0 && (all > best.work || (all == best.work && received >= best_received))) {
-      continue;
+// The division that takes least, of all by rows and by powers of two of k; columns take what is
+// left.
+ExecTime best_division(const ParamValues& params, const ExecDevice& device,
+                       const OperatorWork& work) {
+  const double share =
+      std::max(1.0, std::floor(params.number(tiles_param) / std::max(1.0, work.batch)));
+  ExecTime best;
+  for (double parts = 1; parts <= std::min(share, work.k); parts *= 2) {
+    for (double rows = 1; rows <= std::min(std::floor(share / parts), work.m); ++rows) {
+      const double columns = std::min(work.n, std::floor(share / (parts * rows)));
+      const ExecTime time = on_a_tile(params, device, work, {rows, columns, parts});
+      if (!(best.total() > 0) || time.total() < best.total()) best = time;
     }
-    best = {rows, columns, parts, all};
-    best_received = received;
   }
   return best;
 }
 
 ExecTime time(const ParamValues& params, const ExecDevice& device, const OperatorWork& work) {
-  const double tiles = params.number(tiles_param);
   ExecTime time;
-  time.fixed = 2 * params.number(sync_param) * work.kernels;
   if (work.kind == WorkKind::vector) {
     // What it needs is where it was made.
+    const double tiles = params.number(tiles_param);
     time.compute = std::ceil(work.numbers / tiles) / (device.vector_per_ns / tiles);
     time.traffic = work.bytes() / device.bytes_per_ns;
-    return time;
+  } else {
+    time = best_division(params, device, work);
   }
-  const Division division = divided(work, tiles);
-  time.compute = division.work / (device.multiplications_per_ns / tiles);
-  const double rounds = std::ceil(work.batch / tiles);
-  const double m = std::ceil(work.m / division.rows);
-  const double n = std::ceil(work.n / division.columns);
-  const double k = std::ceil(work.k / division.parts);
-  const double operands = rounds * (m * k / std::max(1.0, work.input_reuse) + k * n);
-  // Partial sums meet on one of the tiles that divide k.
-  const double sums = division.parts > 1 ? rounds * m * n : 0;
-  const double to_a_tile = params.number(exchange_param) * 1e-9 / tiles;
-  time.exchange = (operands + sums) * work.number_bytes / to_a_tile;
-  const double own = (operands + rounds * m * n) * work.number_bytes;
-  time.traffic = own / (device.bytes_per_ns / tiles);
+  time.fixed = 2 * params.number(sync_param) * work.kernels;
   return time;
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
     "An operator is one superstep: exchange, meeting, computation, meeting.",
     "Both operands of a product come from other tiles, weights too; each tile keeps what it makes.",
-    "The tile with most work decides; k is divided only where rows and columns leave tiles idle.",
+    "The compiler divides m, n and k so that a product takes least; the tile with most decides.",
     "Everything lies in the memory of the tiles: what does not fit does not run."};
 constexpr std::array<std::string_view, 3> ignores = {
     "program code and exchange tables, which take memory of the tiles",

@@ -95,7 +95,8 @@ KernelTimes::KernelTimes(const Cluster& cluster, const Framework& framework,
 
 KernelTime KernelTimes::on_machine(const OperatorWork& work) const {
   const ExecTime time = exec_model()->time(device_, workload_, work);
-  const bool computes = time.compute > time.loaded() && work.kind != WorkKind::vector;
+  const bool computes =
+      time.compute > time.loaded() + time.exchange && work.kind != WorkKind::vector;
   const CostSource busy =
       work.kind == WorkKind::attention ? CostSource::attention : CostSource::product;
   return {time.total(), computes ? busy : CostSource::memory, exec_model()->machine().provenance};

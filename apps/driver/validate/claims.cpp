@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/plan/scenario_gain.h"
 #include "apps/driver/predict.h"
 #include "models/catalogue/accelerator.h"
 #include "sim/edit/selection.h"
@@ -154,27 +154,22 @@ Status compare(const Claim& claim, const Recording& recording, const Prediction&
   return ok_status();
 }
 
-Result<ScenarioAnswer> step_of(const Catalogue& catalogue, const std::string& text,
-                               const std::string& name) {
-  const auto scenario = parse_scenario(catalogue, text, name);
-  return scenario.ok() ? answer_scenario(*scenario) : Result<ScenarioAnswer>(scenario.error());
-}
-
-/// Steps of two scenarios. Errors of one formula are errors of the other: the range is that of what
-/// follows.
+/// Errors of a formula are the same in both: the range is that of what follows.
 Status predict_scenarios(const Catalogue& catalogue, const Claim& claim, ClaimRow& row) {
-  const auto before = step_of(catalogue, claim.scenarios[0], row.name);
-  if (!before.ok()) return before.error();
-  const auto after = step_of(catalogue, claim.scenarios[1], row.name);
-  if (!after.ok()) return after.error();
-  row.predicted_gain = ratio(before->step_ns, after->step_ns);
-  row.predicted = {ratio(before->step_ns, after->range.high_ns),
-                   ratio(before->step_ns, after->range.low_ns)};
+  const auto gain =
+      scenario_gain(catalogue, claim.scenarios[0], claim.scenarios[1], claim.row.name);
+  if (!gain.ok()) {
+    return gain.error();
+  }
+  row.predicted_gain = gain->point;
+  row.predicted = {gain->low, gain->high};
   return ok_status();
 }
 
 Status predict_claim(const CataloguePtr& catalogue, const std::string& folder, Claim& claim) {
-  if (!claim.scenarios.empty()) return predict_scenarios(*catalogue, claim, claim.row);
+  if (!claim.scenarios.empty()) {
+    return predict_scenarios(*catalogue, claim, claim.row);
+  }
   const std::string path = folder + "/" + claim.recording;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {

@@ -9,6 +9,7 @@
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
+#include "models/execution/exec_model.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -225,6 +226,9 @@ Sections scenario_step(const ScenarioPart& part) {
                                    to_string(job.recompute)));
   section.line("on", fmt::format("{}; {}", part.scenario.cluster->machine,
                                  part.scenario.framework->product));
+  if (const auto& machine = part.scenario.cluster->accelerator.exec_model; machine != nullptr) {
+    section.line("machine", machine->text());
+  }
   section.line("range from", range_sources(answer));
   section.line("formula", formula_text(part));
   if (part.scenario.jitter) section.line("jitter", jitter_text(part));

@@ -51,7 +51,7 @@ Table memory_table(const driver::ScenarioAnswer& answer) {
 Table operator_table(const driver::ScenarioAnswer& answer) {
   Table table{.name = "operators",
               .columns = {{"block"},
-                          {"operator"},
+                          {"operator", "operator"},
                           {"times", "times"},
                           {"time_ns", "time"},
                           {"share", "share"},
@@ -77,11 +77,15 @@ Table operator_table(const driver::ScenarioAnswer& answer) {
 Sections scenario_machine(const ScenarioPart& part) {
   const auto& model = part.scenario.cluster->accelerator.exec_model;
   if (model == nullptr) return {};
-  Section section{.key = "machine", .path = "scenario/machine", .title = "machine"};
-  section.fact("exec_model", "model", Value::words(model->text()));
-  section.tables = {memory_table(part.answer), operator_table(part.answer)};
-  section.scale_ns = part.answer.step_ns;
-  return {std::move(section)};
+  Section machine{.key = "machine", .path = "scenario/machine", .title = "memories"};
+  machine.datum("exec_model", Value::words(model->text()));
+  machine.tables.push_back(memory_table(part.answer));
+  Section operators{.key = "operators",
+                    .path = "scenario/machine",
+                    .title = "operators of one pass, forward",
+                    .tables = {operator_table(part.answer)},
+                    .scale_ns = part.answer.step_ns};
+  return {std::move(machine), std::move(operators)};
 }
 
 }  // namespace foretrace::report::sections
