@@ -72,6 +72,30 @@ Table operator_table(const driver::ScenarioAnswer& answer) {
   return table;
 }
 
+/// Tables are of pages: documents have the same as lists.
+Value memories_value(const driver::ScenarioAnswer& answer) {
+  Value::List list;
+  for (const DeviceMemory& memory : answer.memories) {
+    list.push_back(Value::object({{"memory", Value::words(memory.name)},
+                                  {"need_bytes", Value::bytes(std::llround(memory.need))},
+                                  {"has_bytes", Value::bytes(std::llround(memory.has))},
+                                  {"fits", Value::flag(memory.fits())}}));
+  }
+  return Value::list(std::move(list));
+}
+
+Value operators_value(const Table& table) {
+  Value::List list;
+  for (const Row& row : table.rows) {
+    Value::Object object;
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      object.push_back({table.columns[i].key, row.cells[i]});
+    }
+    list.push_back(Value::object(std::move(object)));
+  }
+  return Value::list(std::move(list));
+}
+
 }  // namespace
 
 Sections scenario_machine(const ScenarioPart& part) {
@@ -79,12 +103,14 @@ Sections scenario_machine(const ScenarioPart& part) {
   if (model == nullptr) return {};
   Section machine{.key = "machine", .path = "scenario/machine", .title = "memories"};
   machine.datum("exec_model", Value::words(model->text()));
+  machine.datum("memories", memories_value(part.answer));
   machine.tables.push_back(memory_table(part.answer));
   Section operators{.key = "operators",
                     .path = "scenario/machine",
                     .title = "operators of one pass, forward",
                     .tables = {operator_table(part.answer)},
                     .scale_ns = part.answer.step_ns};
+  operators.datum("operators", operators_value(operators.tables.front()));
   return {std::move(machine), std::move(operators)};
 }
 
