@@ -94,6 +94,8 @@ void read_cluster(ConfigFields& fields, const Names& names, ScenarioParts& parts
     scenario.cluster =
         looked_up<Cluster>(fields, "accelerator", one_accelerator, names, parts.accelerators);
     if (fields.has("cluster")) {
+      std::string other;
+      fields.text("cluster", other);
       fields.mistake("cluster", "got both, expected either a cluster or one accelerator");
     }
   }
