@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/catalogue/sources.h"
+#include "models/execution/exec_model.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
@@ -86,6 +87,14 @@ void read_capability(ConfigFields& fields, Accelerator& accelerator) {
                  fmt::format("got {}, expected two numbers such as '8.6'", in_quotes(text)));
 }
 
+void read_exec_model(ConfigFields& fields, Accelerator& accelerator) {
+  const ConfigValue* object = fields.optional_object("exec_model");
+  if (object == nullptr) return;
+  auto model = ExecModel::read(*object);
+  if (!model.ok()) return fields.mistake("exec_model", model.error().message);
+  accelerator.exec_model = std::make_shared<const ExecModel>(*std::move(model));
+}
+
 Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string& path) {
   constexpr double longest = 1e12;  // ns; a launch latency of 1000 s is a mistake
   Accelerator accelerator;
@@ -125,6 +134,7 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
   accelerator.product_bandwidth_share = optional("product_bandwidth_share", ParamType::number, 1);
   accelerator.queue_depth =
       static_cast<std::uint32_t>(read_bounded(fields, "queue_depth", ParamType::integer, 1e9));
+  read_exec_model(fields, accelerator);
   constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "trace_names",
                                                           "sources"};
   accelerator.sources = read_sources(fields, root, no_figures);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,8 @@
 #include "sim/graph/task.h"
 
 namespace foretrace {
+
+class ExecModel;
 
 /// The clock of long runs of matrix products against that of the slowest source that measured one:
 /// power and temperature decide it, not the program.
@@ -48,6 +51,8 @@ struct Accelerator {
   double product_bandwidth_share = 0;
   std::int64_t shortest_product_ns = 0;
   std::uint32_t queue_depth = 0;  ///< launch queue entries per stream; 0: no limit
+  /// How it runs operators if it is no GPU (models/execution); null: as kernels of a GPU.
+  std::shared_ptr<const ExecModel> exec_model;
   std::vector<std::pair<std::string, std::string>> sources;  ///< key -> where the figure is from
   // Of a catalogue, from files of their own; empty for a file that stands alone.
   std::vector<OperatorFit> fits;  ///< fitted constants of configs/costs

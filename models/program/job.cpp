@@ -261,11 +261,24 @@ CollectiveTime forwarded(const Job& job, const Placement& group, double bytes) {
   return exchange_time(*job.cluster, exchange);
 }
 
+// What a machine does once per pass, before the model's own blocks.
+void add_start(const ExecModel& model, JobBlocks& blocks) {
+  if (!(model.start_ns() > 0)) return;
+  Action action;
+  action.provenance = model.machine().provenance;
+  action.ns = model.start_ns();
+  action.name = "start of the inference";
+  RankBlock block{BlockRole::embedding, "start of the inference", {}};
+  block.program.forward.push_back(action);
+  blocks.order.insert(blocks.order.begin(), {static_cast<std::uint32_t>(blocks.blocks.size()), 1});
+  blocks.blocks.push_back(std::move(block));
+}
+
 }  // namespace
 
 JobBlocks lower_blocks(const Job& job) {
   if (job.has_own_ranks()) return lower_stages(job);
-  const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
+  KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
   BatchShape batch;
   batch.sequences = job.micro_batch;
   batch.length = job.pass == Pass::decode ? 1 : job.length;
@@ -284,6 +297,7 @@ JobBlocks lower_blocks(const Job& job) {
   } else {
     divide(workload, plan);
   }
+  kernels.set_weights(weights_of(workload));
 
   std::array<Placement, axis_count> places;
   for (std::size_t i = 0; i < axis_count; ++i) places[i] = placement_of(job, static_cast<Axis>(i));
@@ -310,6 +324,7 @@ JobBlocks lower_blocks(const Job& job) {
   for (const Block& block : workload.blocks) {
     result.blocks.push_back({block.role, block.name, lower(block, options)});
   }
+  if (kernels.exec_model() != nullptr) add_start(*kernels.exec_model(), result);
   result.attention_intensity = kernels.attention_intensity();
   return result;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "models/costs/operator_model.h"
+#include "models/execution/exec_model.h"
 #include "models/networks/cluster.h"
 #include "models/program/attention_rates.h"
 #include "models/program/framework.h"
@@ -61,8 +62,15 @@ class KernelTimes {
   /// Rate of fused attention against that of large products: what it draws of the power.
   [[nodiscard]] double attention_intensity() const;
   [[nodiscard]] double number_bytes() const { return number_bytes_; }
+  /// How the accelerator runs operators if it is no GPU; else null.
+  [[nodiscard]] const ExecModel* exec_model() const {
+    return cluster_->accelerator.exec_model.get();
+  }
+  /// Weights of the model on this device, of which some machines keep a part.
+  void set_weights(double parameters) { workload_.weight_bytes = parameters * number_bytes_; }
 
  private:
+  [[nodiscard]] KernelTime on_machine(const OperatorWork& work) const;
   [[nodiscard]] KernelTime product(const Operator& op, const GemmShape& shape, double cast) const;
   [[nodiscard]] double convolution_ns(const Operator& op, const OperatorModel& model,
                                       const GemmShape& shape) const;
@@ -70,6 +78,8 @@ class KernelTimes {
   [[nodiscard]] const OperatorModel& rows_model(OperatorKind kind) const;
 
   const Cluster* cluster_;
+  ExecDevice device_;
+  ExecWorkload workload_;
   double number_bytes_ = 2;
   double bytes_per_ns_ = 1;  ///< of elementwise kernels
   double norm_bytes_per_ns_ = 1;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "models/program/block_program.h"
+#include "models/program/exec_work.h"
 
 namespace foretrace {
 namespace {
@@ -274,6 +275,13 @@ void count_memory(const Block& block, const LoweringOptions& options, BlockProgr
     core += op.kept_core_bytes;
   }
   program.input_bytes = block.input_bytes;
+  if (!options.trains && options.kernels.exec_model() != nullptr) {
+    for (const Operator& op : block.operators) {
+      program.working_bytes =
+          std::max(program.working_bytes, live_bytes(op, options.kernels.number_bytes()));
+    }
+    return;
+  }
   const double all = program.kept_bytes;
   // Head and embedding are never recomputed.
   if (block.role != BlockRole::layer) return;

@@ -100,7 +100,8 @@ std::vector<StageMemory> stage_memory(const Job& job, const std::vector<BlockTim
     }
     StageMemory memory;
     memory.weights = job.framework->weight_bytes * (sums.dense + sums.expert);
-    memory.activations = cached_bytes(job, sums.layers);
+    memory.activations = job.has_samples() ? 0 : cached_bytes(job, sums.layers);
+    memory.working = sums.working;
     stages.push_back(memory);
   }
   return stages;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/report/grid.h"
+#include "models/execution/exec_model.h"
 
 namespace foretrace::app {
 namespace {
@@ -72,6 +73,12 @@ std::string accelerator_text(const Accelerator& accelerator, const report::TextS
     table.row({figure.name, figure.value});
   }
   std::string out = fmt::format("{}: {}\n\n", accelerator.name, accelerator.product);
+  if (accelerator.exec_model != nullptr) {
+    for (const ExecModel::PartTexts& part : accelerator.exec_model->parts()) {
+      table.row({std::string(part.name), ""});
+      for (const auto& [name, value] : part.params) table.row({"  " + name, value});
+    }
+  }
   out += table.text(2, style) + "\nPeak rates are dense. Sources:\n";
   for (const auto& [key, source] : accelerator.sources) {
     out += report::paragraph(fmt::format("  {}: ", key), source, style.width);
@@ -90,27 +97,35 @@ Json accelerator_json(const Accelerator& accelerator) {
   for (const auto& [key, source] : accelerator.sources) {
     sources[key] = source;
   }
-  return {{"name", accelerator.name},
-          {"summary", accelerator.product},
-          {"trace_names", accelerator.trace_names},
-          {"peak_flops", std::move(peaks)},
-          {"vector_fp32_flops", accelerator.vector_fp32_flops},
-          {"memory_bandwidth", accelerator.memory_bandwidth},
-          {"memory_bytes", accelerator.memory_bytes},
-          {"multiprocessors", accelerator.multiprocessors},
-          {"link_bandwidth", accelerator.link_bandwidth},
-          {"host_link_bandwidth", accelerator.host_link_bandwidth},
-          {"launch_latency_ns", accelerator.launch_latency_ns},
-          {"kernel_gap_ns", accelerator.kernel_gap_ns},
-          {"shortest_kernel_ns", accelerator.shortest_kernel_ns},
-          {"shortest_product_ns", accelerator.shortest_product_ns},
-          {"product_bandwidth_share", accelerator.product_bandwidth_share},
-          {"sustained_clock",
-           {{"typical", accelerator.sustained_clock.typical},
-            {"low", accelerator.sustained_clock.low},
-            {"high", accelerator.sustained_clock.high}}},
-          {"queue_depth", accelerator.queue_depth},
-          {"sources", std::move(sources)}};
+  Json object = {{"name", accelerator.name},
+                 {"summary", accelerator.product},
+                 {"trace_names", accelerator.trace_names},
+                 {"peak_flops", std::move(peaks)},
+                 {"vector_fp32_flops", accelerator.vector_fp32_flops},
+                 {"memory_bandwidth", accelerator.memory_bandwidth},
+                 {"memory_bytes", accelerator.memory_bytes},
+                 {"multiprocessors", accelerator.multiprocessors},
+                 {"link_bandwidth", accelerator.link_bandwidth},
+                 {"host_link_bandwidth", accelerator.host_link_bandwidth},
+                 {"launch_latency_ns", accelerator.launch_latency_ns},
+                 {"kernel_gap_ns", accelerator.kernel_gap_ns},
+                 {"shortest_kernel_ns", accelerator.shortest_kernel_ns},
+                 {"shortest_product_ns", accelerator.shortest_product_ns},
+                 {"product_bandwidth_share", accelerator.product_bandwidth_share},
+                 {"sustained_clock",
+                  {{"typical", accelerator.sustained_clock.typical},
+                   {"low", accelerator.sustained_clock.low},
+                   {"high", accelerator.sustained_clock.high}}},
+                 {"queue_depth", accelerator.queue_depth},
+                 {"sources", std::move(sources)}};
+  if (accelerator.exec_model != nullptr) {
+    Json& model = object["exec_model"] = Json::object();
+    for (const ExecModel::PartTexts& part : accelerator.exec_model->parts()) {
+      Json& params = model[std::string(part.name)] = Json::object();
+      for (const auto& [name, value] : part.params) params[name] = value;
+    }
+  }
+  return object;
 }
 
 }  // namespace foretrace::app

@@ -17,6 +17,7 @@
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "apps/report/text.h"
 #include "models/catalogue/catalogue.h"
+#include "models/execution/exec_model.h"
 #include "models/networks/cluster.h"
 #include "models/networks/cluster_import.h"
 #include "models/policies/eviction/policy.h"
@@ -193,6 +194,18 @@ std::string how_to_text(const Info& info, std::size_t width) {
   return text.empty() ? text : text + "\n";
 }
 
+/// Where a component that no command takes is named.
+template <typename Info>
+std::string in_a_file(const Info& info) {
+  if constexpr (requires { info.change_time; }) {
+    return fmt::format(
+        "{}\"exec_model\": {{\"{}\": {{...}}}} in an accelerator's file or a scenario\n",
+        heading("try"), info.name);
+  } else {
+    return fmt::format("{}\"placement\": \"{}\" in a schedule file\n", heading("try"), info.name);
+  }
+}
+
 /// Of an optimization or a policy; `use` is the command that takes it, empty of a placement.
 template <typename Info>
 std::string recipe_text(const Info& info, std::string_view use, const report::TextStyle& style) {
@@ -213,8 +226,7 @@ std::string recipe_text(const Info& info, std::string_view use, const report::Te
          report::paragraph(heading("calibrate"), info.calibrate, width) +
          combination_text(info, width) + "\n" + how_to_text(info, width) +
          (use.empty()
-              ? fmt::format("{}\"placement\": \"{}\" in a schedule file\n", heading("try"),
-                            info.name)
+              ? in_a_file(info)
               : fmt::format("{}$ foretrace {} {}{}\n", heading("try"), use, info.name, required));
 }
 
@@ -386,6 +398,11 @@ const std::vector<Family>& families() {
       recipes<PlacementInfo>(
           {"placements", "placements of a schedule file: which accelerators a job gets"},
           placements::all(), ""),
+      recipes<ExecModelInfo>(
+          {"exec_models",
+           "machines that are no GPUs, and options that go with them: \"exec_model\" of "
+           "an accelerator or a scenario"},
+          exec_models::all(), ""),
       accelerators(),
       files({"clusters", "clusters of a scenario, from configs/clusters"}, cluster_names,
             find_cluster, &Cluster::machine, "cluster"),

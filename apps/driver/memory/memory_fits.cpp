@@ -40,6 +40,8 @@ std::vector<MemoryFit> memory_fits(const MemoryInputs& inputs, const MemoryRepor
   const AllocatorProgram program = allocator_program(inputs.graph, report.curve);
   std::vector<MemoryFit> fits;
   for (const Accelerator& accelerator : inputs.catalogue.accelerators()) {
+    // The allocator is one of GPUs.
+    if (accelerator.exec_model != nullptr) continue;
     MemoryFit fit{.accelerator = accelerator.name};
     fit.capacity_bytes =
         std::max<std::int64_t>(0, accelerator.memory_bytes - context_bytes_of(accelerator).high);

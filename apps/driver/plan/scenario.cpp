@@ -13,6 +13,7 @@
 #include "apps/driver/plan/vtrain_execution.h"
 #include "models/catalogue/config_files.h"
 #include "models/catalogue/imported_file.h"
+#include "models/execution/exec_model.h"
 #include "models/networks/read_figures.h"
 #include "models/workloads/layered.h"
 #include "sim/core/params.h"
@@ -29,7 +30,8 @@ constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gra
 constexpr std::array<std::string_view, 3> context_kinds = {"ring", "all_gather", "all_to_all"};
 constexpr std::array<std::string_view, 4> recomputes = {"none", "selective", "full", "operators"};
 constexpr std::array<std::string_view, 3> passes = {"training", "prefill", "decode"};
-constexpr std::array<std::string_view, 5> precision_names = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+constexpr std::array<std::string_view, 6> precision_names = {"fp32", "tf32", "fp16",
+                                                             "bf16", "fp8",  "int8"};
 
 /// Where names of a scenario are looked up, and which of them were files.
 struct Names {
@@ -69,6 +71,52 @@ void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& part
   job.pass = static_cast<Pass>(optional_word(inner, "pass", passes, 0));
   job.keys = optional_count(inner, "context", most_tokens, static_cast<std::uint32_t>(job.length));
   fields.take(inner.finish());
+}
+
+/// One accelerator without a network, of the catalogue or of a file.
+Result<Cluster> one_accelerator(const Catalogue& catalogue, std::string_view name) {
+  Catalogue known = catalogue;
+  if (name.ends_with(".json")) {
+    if (Status added = known.add_file("accelerators", std::string(name)); !added.ok()) {
+      return std::move(added).error();
+    }
+  }
+  const auto alone = lone_accelerator(known, name);
+  if (!alone.ok()) return alone.error();
+  Cluster cluster = **alone;
+  cluster.name = cluster.accelerator.name;
+  cluster.machine = cluster.accelerator.product;
+  cluster.price_per_hour = 0;
+  return cluster;
+}
+
+void read_cluster(ConfigFields& fields, const Names& names, ScenarioParts& parts,
+                  Scenario& scenario) {
+  if (!fields.has("accelerator")) {
+    scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, names, parts.clusters);
+  } else {
+    scenario.cluster =
+        looked_up<Cluster>(fields, "accelerator", one_accelerator, names, parts.accelerators);
+    if (fields.has("cluster")) {
+      std::string other;
+      fields.text("cluster", other);
+      fields.mistake("cluster", "got both, expected either a cluster or one accelerator");
+    }
+  }
+  const ConfigValue* object = fields.optional_object("exec_model");
+  if (object == nullptr || scenario.cluster == nullptr) return;
+  const auto& stated = scenario.cluster->accelerator.exec_model;
+  auto model = stated != nullptr ? stated->changed_by(*object) : ExecModel::read(*object);
+  if (!model.ok()) return fields.mistake("exec_model", model.error().message);
+  // Who computes many scenarios tells clusters apart by where they are.
+  auto& changed =
+      parts.changed[fmt::format("{} {}", fmt::ptr(scenario.cluster.get()), model->text())];
+  if (changed == nullptr) {
+    Cluster copy = *scenario.cluster;
+    copy.accelerator.exec_model = std::make_shared<const ExecModel>(*std::move(model));
+    changed = std::make_shared<const Cluster>(std::move(copy));
+  }
+  scenario.cluster = changed;
 }
 
 // [{"layers": 10, "data": 2, "tensor": 4, "sharding": "optimizer", "recompute": "full"}, ...]: by
@@ -238,7 +286,7 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
   scenario.path = where;
   ConfigFields fields(document, where);
   read_workload(fields, names, parts, scenario);
-  scenario.cluster = looked_up<Cluster>(fields, "cluster", find_cluster, names, parts.clusters);
+  read_cluster(fields, names, parts, scenario);
   const bool is_recorded = scenario.model != nullptr && scenario.model->transformer.is_recorded();
   if (is_recorded && !fields.has("framework") &&
       recorded_weights(scenario.model->transformer) == 0) {
@@ -275,6 +323,7 @@ Result<Precisions> precisions_of(std::string_view name) {
   if (name == "fp16") return Precisions{Precision::fp16, false};
   if (name == "bf16") return Precisions{Precision::bf16, false};
   if (name == "fp8") return Precisions{Precision::bf16, true};
+  if (name == "int8") return Precisions{Precision::int8, false};
   return Error{ErrorCode::bad_config,
                fmt::format("precision: got {}{}, expected one of {}", in_quotes(name),
                            did_you_mean(name, precision_names), fmt::join(precision_names, ", "))};

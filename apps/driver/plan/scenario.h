@@ -53,6 +53,8 @@ using NamedParts = std::map<std::string, std::shared_ptr<const Part>, std::less<
 struct ScenarioParts {
   NamedParts<ModelSpec> models{};
   NamedParts<Cluster> clusters{};
+  NamedParts<Cluster> accelerators{};  ///< each alone
+  NamedParts<Cluster> changed{};       ///< with an execution model of the scenario
   NamedParts<Framework> frameworks{};
 };
 /// The scenario of a document that is parsed already, before complete_scenario(): mistakes of the
@@ -64,7 +66,7 @@ struct ScenarioParts {
 /// filled in the parts. For many scenarios in a row: ScenarioCompletion.
 [[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);
 
-/// "fp16", "bf16", "fp32", "tf32", "fp8".
+/// "fp16", "bf16", "fp32", "tf32", "fp8", "int8".
 [[nodiscard]] Result<Precisions> precisions_of(std::string_view name);
 
 }  // namespace foretrace::driver

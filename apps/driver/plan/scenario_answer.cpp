@@ -64,8 +64,9 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   answer.model_flops = model_flops(job);
   answer.figures = job_figures(job, answer.step_ns, answer.model_flops);
   answer.fullest_stage = fullest_stage(answer.analytic.memory);
-  const double room = device_bytes(job);
-  answer.fits = room == 0 || answer.fullest().total() <= room;
+  answer.memories = device_memories(job, answer.fullest());
+  answer.fits = fits_device(job, answer.analytic.memory);
+  answer.blocks = blocks;
   return answer;
 }
 

@@ -8,6 +8,7 @@
 
 #include "apps/driver/plan/job_figures.h"
 #include "apps/driver/plan/scenario.h"
+#include "models/program/device_memory.h"
 #include "models/program/estimate.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
@@ -26,7 +27,9 @@ struct ScenarioAnswer {
   double model_flops = 0;  ///< of a step, without recomputation
   JobFigures figures;
   std::size_t fullest_stage = 0;
-  bool fits = true;  ///< every stage in the memory of a device
+  bool fits = true;                    ///< every stage in the memories of a device
+  std::vector<DeviceMemory> memories;  ///< of the fullest stage
+  JobBlocks blocks;
 
   [[nodiscard]] const StageMemory& fullest() const { return analytic.memory[fullest_stage]; }
 };

@@ -1,5 +1,7 @@
 #include "apps/driver/plan/scenario_files.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string_view>
 
@@ -16,8 +18,9 @@ const ConfigValue* workload_of(const ConfigValue& scenario) {
 /// Everything else is a name in the catalogue.
 bool holds_file(std::string_view key, const std::string& name) {
   if (key == "trace" || key == "execution") return !name.empty();
-  if (key != "model" && key != "cluster" && key != "framework") return false;
-  return names_file(name);
+  constexpr std::array<std::string_view, 4> kinds = {"model", "cluster", "accelerator",
+                                                     "framework"};
+  return std::find(kinds.begin(), kinds.end(), key) != kinds.end() && names_file(name);
 }
 
 }  // namespace

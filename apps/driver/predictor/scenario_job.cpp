@@ -9,6 +9,7 @@
 #include "apps/driver/plan/job_figures.h"
 #include "apps/driver/plan/scenario.h"
 #include "apps/driver/predictor/source.h"
+#include "models/program/device_memory.h"
 #include "models/program/estimate.h"
 
 namespace foretrace {
@@ -45,7 +46,7 @@ class ScenarioJob final : public Predictor::Source {
     answer.low_ns = range.low_ns;
     answer.high_ns = range.high_ns;
     answer.memory_bytes = std::llround(most);
-    answer.fits = most <= static_cast<double>(job.cluster->accelerator.memory_bytes);
+    answer.fits = fits_device(job, estimated.memory);
     return answer;
   }
 

@@ -12,6 +12,7 @@
 #include "apps/driver/plan/plan_estimates.h"
 #include "apps/driver/sweep/evaluate.h"
 #include "apps/driver/sweep/scenario_points.h"
+#include "models/program/device_memory.h"
 #include "models/program/estimate.h"
 
 namespace foretrace::sweeping {
@@ -56,7 +57,13 @@ class ScenarioEvaluator final : public PointEvaluator {
     const double bytes = driver::fullest_bytes(answer.memory);
     if (name == "step_ns") return static_cast<double>(answer.step_ns);
     if (name == "memory_bytes") return std::round(bytes);
-    if (name == "fits") return bytes <= driver::device_bytes(job) ? 1 : 0;
+    if (name == "fits") return fits_device(job, answer.memory) ? 1 : 0;
+    if (name == "ram_bytes" || name == "flash_bytes") {
+      const auto memories =
+          device_memories(job, answer.memory[driver::fullest_stage(answer.memory)]);
+      if (name == "ram_bytes") return std::round(memories.front().need);
+      return memories.size() > 1 ? std::round(memories[1].need) : unknown;
+    }
     const driver::JobFigures figures = driver::job_figures(job, answer.step_ns, flops_of(job));
     if (name == "tokens_per_s") return figures.tokens_per_s;
     if (name == "mfu") return driver::peak_flops(job) > 0 ? figures.flops_utilization : unknown;

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/driver/plan/scenario_gain.h"
 #include "apps/driver/predict.h"
 #include "models/catalogue/accelerator.h"
 #include "sim/edit/selection.h"
@@ -24,6 +25,7 @@ struct Claim {
   std::string recording;
   std::vector<std::string> apply;
   std::string select;
+  std::vector<std::string> scenarios;  ///< before and after, where nothing is recorded
   ClaimRow row;
 };
 
@@ -59,9 +61,15 @@ Result<Claim> read_claim(const nlohmann::json& entry) {
     row.published_gain = Gain{gain->at(0).get<double>(), gain->at(1).get<double>()};
   }
   row.applied = fmt::format("{}", fmt::join(claim.apply, " + "));
-  if (claim.apply.empty() == row.failure.empty()) {
+  if (const auto pair = entry.find("scenarios"); pair != entry.end()) {
+    claim.scenarios = {pair->at(0).dump(), pair->at(1).dump()};
+    row.applied = entry.value("with", "");
+  }
+  const int ways = (claim.apply.empty() ? 0 : 1) + (claim.scenarios.empty() ? 0 : 1) +
+                   (row.failure.empty() ? 0 : 1);
+  if (ways != 1) {
     return Error{ErrorCode::bad_config,
-                 fmt::format("{}: expected either apply or not_predicted", row.name)};
+                 fmt::format("{}: expected one of apply, scenarios and not_predicted", row.name)};
   }
   return claim;
 }
@@ -146,7 +154,22 @@ Status compare(const Claim& claim, const Recording& recording, const Prediction&
   return ok_status();
 }
 
+/// Errors of a formula are the same in both: the range is that of what follows.
+Status predict_scenarios(const Catalogue& catalogue, const Claim& claim, ClaimRow& row) {
+  const auto gain =
+      scenario_gain(catalogue, claim.scenarios[0], claim.scenarios[1], claim.row.name);
+  if (!gain.ok()) {
+    return gain.error();
+  }
+  row.predicted_gain = gain->point;
+  row.predicted = {gain->low, gain->high};
+  return ok_status();
+}
+
 Status predict_claim(const CataloguePtr& catalogue, const std::string& folder, Claim& claim) {
+  if (!claim.scenarios.empty()) {
+    return predict_scenarios(*catalogue, claim, claim.row);
+  }
   const std::string path = folder + "/" + claim.recording;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {

@@ -124,6 +124,14 @@ class Swap {
 
   // A precision that the new device has no units for cannot be guessed.
   [[nodiscard]] Status supported() const {
+    for (const Accelerator* device : {&from_, &to_}) {
+      if (device->exec_model == nullptr) continue;
+      return Error{
+          ErrorCode::unsupported,
+          fmt::format("{} is no GPU: kernels of a recording do not scale to it, expected a "
+                      "scenario with \"accelerator\": \"{}\"",
+                      device->name, device->name)};
+    }
     std::array<std::size_t, precision_count> lacking{};
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const auto task = make_id<TaskId>(i);

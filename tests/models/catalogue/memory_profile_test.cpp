@@ -17,7 +17,8 @@ TEST_CASE("memory profiles: every file is right, and every accelerator has exact
   for (const std::string& file : config_names(configs, "memories")) {
     const auto profile = read_memory_profile(config_file(configs, "memories", file));
     REQUIRE_MESSAGE(profile.ok(), profile.error().message);
-    CHECK(profile->context_high_bytes > 0);
+    // No driver keeps a context on devices that are no GPUs.
+    CHECK((profile->context_high_bytes > 0 || profile->name == "exec_models"));
     CHECK(!profile->sources.empty());
     for (const std::string& name : profile->accelerators) {
       CHECK_MESSAGE(test::find_accelerator(name).ok(), name);

@@ -48,7 +48,8 @@ TEST_CASE(
   CHECK(model_names(*foretrace::test::shipped()).size() >= 60);
   for (const std::string& name : model_names(*foretrace::test::shipped())) {
     CAPTURE(name);
-    CHECK(parameters(name) > 1e6);
+    // Models of microcontrollers are that small.
+    CHECK(parameters(name) > (name.starts_with("micronet_") ? 4e4 : 1e6));
     CHECK_FALSE(model(name).source.empty());
   }
   // Published totals, in billions.

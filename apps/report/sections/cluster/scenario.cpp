@@ -9,6 +9,7 @@
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
+#include "models/execution/exec_model.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -34,8 +35,8 @@ std::string model_text(const ScenarioPart& part) {
   const Job& job = part.scenario.job;
   const std::string& name = part.scenario.model->product;
   if (job.model->is_recorded()) {
-    return fmt::format("{}: {} recorded layers, {} x per data rank", name,
-                       job.model->layers, job.micro_batches());
+    return fmt::format("{}: {} recorded layers, {} x per data rank", name, job.model->layers,
+                       job.micro_batches());
   }
   return fmt::format("{}: {:.1f} {} parameters, {}, micro-batch {}", name,
                      part.answer.parameters * (job.has_samples() ? 1e-6 : 1e-9),
@@ -54,8 +55,21 @@ std::vector<std::string> notes_of(const driver::Scenario& scenario) {
   return notes;
 }
 
+/// Of a device with a memory for weights alone.
+std::string too_small_text(const ScenarioAnswer& answer) {
+  std::string text;
+  for (const DeviceMemory& memory : answer.memories) {
+    if (memory.fits()) continue;
+    text += fmt::format("{}needs {} of {}, the device has {}", text.empty() ? "" : ", ",
+                        bytes_text(std::llround(memory.need)), memory.name,
+                        bytes_text(std::llround(memory.has)));
+  }
+  return fmt::format("does not fit: {}; {} per step if it did", text, time_text(answer.step_ns));
+}
+
 std::string scenario_headline(const ScenarioPart& part) {
   const ScenarioAnswer& answer = part.answer;
+  if (!answer.fits && answer.memories.size() > 1) return too_small_text(answer);
   if (!answer.fits) {
     return fmt::format("does not fit: stage {} needs {}, a device has {}; {} per step if it did",
                        answer.fullest_stage, bytes_text(std::llround(answer.fullest().total())),
@@ -138,7 +152,7 @@ Section stage_memory(const ScenarioPart& part) {
          .show = is_middle ? Show::details : Show::always});
   }
   Section section{.key = "stages", .title = "memory of a rank", .tables = {std::move(table)}};
-  if (!answer.fits) {
+  if (!answer.fits && answer.memories.size() == 1) {
     section.notes.push_back(
         {.text =
              fmt::format("out of memory: stage {} needs {}, a device has {}", answer.fullest_stage,
@@ -236,6 +250,9 @@ Sections scenario_step(const ScenarioPart& part) {
                                    to_string(job.recompute)));
   section.line("on", fmt::format("{}; {}", part.scenario.cluster->machine,
                                  part.scenario.framework->product));
+  if (const auto& machine = part.scenario.cluster->accelerator.exec_model; machine != nullptr) {
+    section.line("machine", machine->text());
+  }
   section.line("range from", range_sources(answer));
   section.line("formula", formula_text(part));
   if (part.scenario.jitter) section.line("jitter", jitter_text(part));

@@ -1,0 +1,111 @@
+// A spatial accelerator: processing elements fed by stream ports, a scratchpad between them and
+// memory.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "models/execution/blocked_traffic.h"
+#include "models/execution/exec_model.h"
+
+namespace foretrace::dataflow_parts {
+namespace {
+
+constexpr ParamInfo elements_param = {.name = "pe",
+                                      .type = ParamType::integer,
+                                      .unit = "1",
+                                      .doc = "Processing elements: products of one start.",
+                                      .minimum = 1,
+                                      .maximum = 1e7};
+constexpr ParamInfo interval_param = {.name = "ii",
+                                      .type = ParamType::integer,
+                                      .unit = "1",
+                                      .default_text = "1",
+                                      .doc = "Cycles between two starts of the dataflow graph.",
+                                      .minimum = 1,
+                                      .maximum = 1e6};
+constexpr ParamInfo depth_param = {.name = "depth",
+                                   .type = ParamType::integer,
+                                   .unit = "1",
+                                   .default_text = "0",
+                                   .doc = "Cycles until the first result leaves the graph.",
+                                   .minimum = 0,
+                                   .maximum = 1e9};
+constexpr ParamInfo clock_param = {.name = "clock_mhz",
+                                   .unit = "MHz",
+                                   .doc = "Clock of the array.",
+                                   .minimum = 1e-3,
+                                   .maximum = 1e5};
+constexpr ParamInfo ports_param = {.name = "stream_ports",
+                                   .type = ParamType::integer,
+                                   .unit = "1",
+                                   .doc = "Ports through which streams enter and leave.",
+                                   .minimum = 1,
+                                   .maximum = 1e6};
+constexpr ParamInfo port_bytes_param = {.name = "port_bytes",
+                                        .unit = "1",
+                                        .doc = "Bytes that a port moves per cycle.",
+                                        .minimum = 1e-3,
+                                        .maximum = 1e6};
+constexpr ParamInfo scratchpad_param = {
+    .name = "scratchpad",
+    .type = ParamType::bytes,
+    .unit = "KiB",
+    .default_text = "0 B",
+    .doc = "Memory beside the elements; 0: each number is streamed once.",
+    .minimum = 0,
+    .maximum = 1e15};
+constexpr ParamInfo dispatch_param = {.name = "dispatch",
+                                      .type = ParamType::time,
+                                      .unit = "us",
+                                      .default_text = "0 ns",
+                                      .doc = "Starting one operator.",
+                                      .minimum = 0,
+                                      .maximum = 1e12};
+
+ExecTime time(const ParamValues& params, const ExecDevice& device, const OperatorWork& work) {
+  ExecTime time;
+  time.fixed = params.number(dispatch_param) * work.kernels;
+  const auto moved = execution::blocked_traffic(work, params.number(scratchpad_param));
+  const double per_ns = params.number(clock_param) * 1e-3;  // cycles
+  // Streams pass the ports on their way from memory: the slower of both decides.
+  const double ports = params.number(ports_param) * params.number(port_bytes_param) * per_ns;
+  const double rate = std::min(device.bytes_per_ns, ports);
+  time.weights = moved.weights / rate;
+  time.traffic = moved.others / rate;
+  const double work_items = work.kind == WorkKind::vector ? work.numbers : work.multiplications();
+  const double starts = std::ceil(work_items / params.number(elements_param));
+  time.compute = (params.number(interval_param) * starts + params.number(depth_param)) / per_ns;
+  return time;
+}
+
+constexpr std::array<std::string_view, 3> assumptions = {
+    "The compiler maps every operator so that all elements have work in each start.",
+    "Streams are sequential: a port moves its bytes in every cycle.",
+    "Streams run beside the arithmetic; blocks are chosen as well as they can be."};
+constexpr std::array<std::string_view, 3> ignores = {
+    "the network between elements", "control and reconfiguration between operators",
+    "area: whether so many elements, ports and bytes fit on a chip"};
+constexpr std::array params = {elements_param, interval_param,   depth_param,      clock_param,
+                               ports_param,    port_bytes_param, scratchpad_param, dispatch_param};
+
+constexpr ExecModelInfo info = {
+    .name = "dataflow",
+    .summary = "A spatial accelerator: elements, stream ports, a scratchpad.",
+    .paper = "J. Weng et al., DSAGEN: Synthesizing Programmable Spatial Accelerators, ISCA 2020",
+    .recipe =
+        "The longer of ii x ceil(multiplications / pe) + depth cycles and the streamed bytes "
+        "over stream_ports x port_bytes per cycle, or over the bandwidth of memory if that is "
+        "lower.",
+    .assumptions = assumptions,
+    .ignores = ignores,
+    .calibrate = "ii and depth stand in the schedule of the compiler.",
+    .params = params,
+    .time = time};
+
+}  // namespace
+}  // namespace foretrace::dataflow_parts
+
+namespace foretrace::exec_models {
+extern const ExecModelInfo dataflow;
+constinit const ExecModelInfo dataflow = dataflow_parts::info;
+}  // namespace foretrace::exec_models
