@@ -1,4 +1,5 @@
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -10,8 +11,7 @@ namespace foretrace::scheduling::test {
 namespace {
 
 // Trials on 1 to 8 accelerators, each as fast as it has accelerators.
-Jobs trials_of(int gpus, const std::vector<double>& steps) {
-  Jobs jobs;
+void add_trials(Jobs& jobs, int gpus, const std::vector<double>& steps) {
   jobs.nodes("a", 1, gpus);
   for (const double one : steps) {
     jobs.job_of("trial", 1, one, {1});
@@ -21,22 +21,31 @@ Jobs trials_of(int gpus, const std::vector<double>& steps) {
   for (std::int32_t width = 2; width <= 8; ++width) {
     jobs.throughput.set(TypeId{0}, {.kind = KindId{0}, .gpus = width}, width);
   }
-  return jobs;
+}
+
+Times ends_of(const std::vector<double>& steps, std::string_view policy,
+              std::string_view parameters = "") {
+  Jobs jobs;
+  add_trials(jobs, 8, steps);
+  return jobs.ends(policy, parameters);
 }
 
 TEST_CASE("fluid: accelerators go with the work that is left") {
   // 12, 1 and 1 left of 14: levels 12/4.67 = 2, 0, 0, at least 1: weights 2, 1, 1 of 8
   // accelerators. The small ones end at 1/2 s on 2 each; the large one did 2 on 4 and has 10 left
   // for all 8.
-  Jobs jobs = trials_of(8, {12, 1, 1});
-  CHECK(jobs.ends("fluid", "least=1") == Times{0.5 + 10.0 / 8, 0.5, 0.5});
+  CHECK(ends_of({12, 1, 1}, "fluid", "least=1") == Times{0.5 + 10.0 / 8, 0.5, 0.5});
   // As in the paper's code small ones weigh 2: shares 8/3 each, 3, 3 and 2 whole ones.
-  CHECK(trials_of(8, {12, 1, 1}).ends("fluid").front() > 0.5);
-  CHECK(trials_of(8, {12, 1, 1}).ends("fifo") == Times{12, 1, 1});
+  // The first ones get what is left over: 3, 3, 2. The last small one ends at 1/2 s, the other at
+  // 1/3.
+  CHECK(ends_of({12, 1, 1}, "fluid")[2] == doctest::Approx(0.5));
+  CHECK(ends_of({12, 1, 1}, "fluid")[1] == doctest::Approx(1.0 / 3).epsilon(1e-6));
+  CHECK(ends_of({12, 1, 1}, "fifo") == Times{12, 1, 1});
 }
 
 TEST_CASE("fluid: with more trials than fit those that run stay, then the longest start") {
-  Jobs jobs = trials_of(1, {5, 1, 7});
+  Jobs jobs;
+  add_trials(jobs, 1, {5, 1, 7});
   jobs.workload.jobs[JobId{1}].arrival_ns = second;
   jobs.workload.jobs[JobId{2}].arrival_ns = second;
   CHECK(jobs.ends("fluid") == Times{5, 13, 12});
