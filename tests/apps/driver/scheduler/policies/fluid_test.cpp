@@ -36,9 +36,9 @@ TEST_CASE("fluid: accelerators go with the work that is left") {
   // for all 8.
   CHECK(ends_of({12, 1, 1}, "fluid", "least=1") == Times{0.5 + 10.0 / 8, 0.5, 0.5});
   // As in the paper's code small ones weigh 2: shares 8/3 each, 3, 3 and 2 whole ones.
-  // The first ones get what is left over: 3, 3, 2. The last small one ends at 1/2 s, the other at
-  // 1/3.
-  CHECK(ends_of({12, 1, 1}, "fluid")[2] == doctest::Approx(0.5));
+  // The first ones get what is left over: 3, 3, 2. A small one ends at 1/3 s; then both that are
+  // left get 4, and the other, with 1/3 left, ends 1/12 s later.
+  CHECK(ends_of({12, 1, 1}, "fluid")[2] == doctest::Approx(5.0 / 12).epsilon(1e-6));
   CHECK(ends_of({12, 1, 1}, "fluid")[1] == doctest::Approx(1.0 / 3).epsilon(1e-6));
   CHECK(ends_of({12, 1, 1}, "fifo") == Times{12, 1, 1});
 }
