@@ -88,6 +88,8 @@ set(table
   "models/serving                | sim/core sim/graph models/catalogue models/costs models/networks models/collectives models/workloads models/parallelism models/schedules models/program"
   "models/mapping                | sim/core"
   "models/streams                | sim/core models/catalogue models/networks"
+  "models/storage                | sim/core"
+  "models/federated              | sim/core"
 
   "apps/driver/steps             | sim/* trace/* models/*"
   "apps/driver/requests          | sim/* trace/* models/*"
@@ -111,6 +113,7 @@ set(table
   "apps/driver/serving           | sim/core sim/graph models/* apps/driver apps/driver/plan apps/driver/scheduler/model apps/driver/scheduler/policies apps/driver/scheduler/simulation apps/driver/scheduler/sources"
   "apps/driver/training          | sim/core models/* apps/driver apps/driver/plan apps/driver/predictor apps/driver/steps"
   "apps/driver/substitution      | sim/* trace/* models/* apps/driver apps/driver/steps apps/driver/requests"
+  "apps/driver/fleet             | sim/core models/networks models/storage models/federated apps/driver/scheduler/sources"
   "apps/driver/mapping           | sim/core models/catalogue models/costs models/networks models/mapping apps/driver/serving"
   "apps/driver/validate/studies  | sim/core apps/driver/scheduler apps/driver/scheduler/*"
   "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/plan apps/driver/predictor apps/driver/training apps/driver/scheduler/* apps/driver/serving apps/driver/validate/studies"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/fleet/federated.h"
+#include "apps/driver/fleet/storage.h"
 #include "apps/driver/mapping/mapping.h"
 #include "apps/driver/serving/serving.h"
 #include "apps/driver/serving/streams.h"
@@ -33,11 +35,27 @@ Result<Page> mapped(const Catalogue& catalogue, const std::string& path) {
   return mapping_page({*mapping, *answer});
 }
 
+Result<Page> stored(const Catalogue& /*catalogue*/, const std::string& path) {
+  const auto input = driver::read_stored_input(path);
+  if (!input.ok()) return input.error();
+  return storage_page({*input, driver::run_stored_input(*input)});
+}
+
+Result<Page> federated_rounds(const Catalogue& /*catalogue*/, const std::string& path) {
+  const auto run = driver::read_federated(path);
+  if (!run.ok()) return run.error();
+  const auto figures = driver::run_federated(*run);
+  if (!figures.ok()) return figures.error();
+  return federated_page({*run, *figures});
+}
+
 // What reads, runs and shows a file of this kind; null: it holds jobs.
 using Answer = Result<Page> (*)(const Catalogue&, const std::string&);
 Answer answer_of(const std::string& path) {
   if (driver::is_serving_file(path)) return served;
   if (driver::is_streams_file(path)) return streamed;
+  if (driver::is_storage_file(path)) return stored;
+  if (driver::is_federated_file(path)) return federated_rounds;
   return driver::is_mapping_file(path) ? mapped : nullptr;
 }
 

@@ -17,6 +17,8 @@
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/answers/ranking.h"
 #include "apps/driver/compare/compare.h"
+#include "apps/driver/fleet/federated.h"
+#include "apps/driver/fleet/storage.h"
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/mapping/mapping.h"
@@ -216,6 +218,20 @@ struct MappedAnswer {
 };
 /// foretrace.mapping_result/1.
 [[nodiscard]] Page mapping_page(const MappedAnswer& answer);
+
+struct StoredAnswer {
+  const driver::StoredInput& input;
+  std::vector<std::vector<storage::EpochFigures>> runs;  ///< by cache
+};
+/// foretrace.storage_result/1.
+[[nodiscard]] Page storage_page(const StoredAnswer& answer);
+
+struct FederatedAnswer {
+  const driver::FederatedRun& run;
+  std::vector<federated::RoundFigures> figures;  ///< by policy
+};
+/// foretrace.federated_result/1.
+[[nodiscard]] Page federated_page(const FederatedAnswer& answer);
 
 /// Points of a sweep that are asked for, and how many there are.
 struct SweepAnswer {

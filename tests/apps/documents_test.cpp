@@ -299,6 +299,7 @@ TEST_CASE("every other command follows its schema") {
         {"explain-1.json", "explain dtr"},
         {"explain-1.json", "explain srtf"},
         {"explain-1.json", "explain pack"},
+        {"explain-1.json", "explain lifetime_alignment"},
         {"explain-1.json", "explain t4"},
         {"explain-1.json", "explain kineto_json"},
         {"completion-1.json", "completion bash"},
@@ -312,6 +313,11 @@ TEST_CASE("every other command follows its schema") {
          "schedule examples/05_schedule/heterogeneous.json --policy srtf"},
         {"streams_result-1.json", "schedule examples/13_serving/mlperf_loads.json"},
         {"streams_result-1.json", "schedule examples/13_serving/xrbench.json"},
+        {"streams_result-1.json", "schedule examples/15_fleets/control_loop.json"},
+        {"streams_result-1.json", "schedule examples/15_fleets/supernet.json"},
+        {"storage_result-1.json", "schedule examples/15_fleets/storage.json"},
+        {"federated_result-1.json", "schedule examples/15_fleets/phones.json"},
+        {"schedule_result-1.json", "schedule examples/15_fleets/machines.json"},
         {"serving_result-1.json", "schedule examples/13_serving/llama3_8b.json"},
         {"communication-1.json", "inspect --communication tests/fixtures/job"},
         {"costs-1.json",
@@ -356,7 +362,7 @@ TEST_CASE("every command that prints JSON names a schema that is shipped") {
       "explain-1",         "convert-1",        "completion-1",     "tables-1",
       "schedule_result-1", "sweep_result-1",   "plan-1",           "recorded_plans-1",
       "export-1",          "serving_result-1", "streams_result-1", "mapping_result-1",
-      "corun-1",           "serve-1"};
+      "corun-1",           "serve-1",          "storage_result-1", "federated_result-1"};
   for (const std::string& name : names) {
     const json schema = read_schema(name + ".json");
     CHECK(schema["$id"] == "foretrace." + name.substr(0, name.size() - 2) + "/1");

@@ -97,6 +97,13 @@ class Answers(unittest.TestCase):
         self.assertEqual(len(tables.placed), 20)
         self.assertIn("step", tables._repr_html_())
 
+    def test_schedule_takes_fleets(self):
+        fleets = ROOT / "examples" / "15_fleets"
+        self.assertEqual([row["name"] for row in foretrace.schedule(fleets / "storage.json").rows][0], "none")
+        self.assertEqual(len(foretrace.schedule(fleets / "phones.json").rows), 4)
+        self.assertEqual(len(foretrace.schedule(fleets / "control_loop.json").control), 3)
+        self.assertIn("missed", foretrace.schedule(fleets / "control_loop.json")._repr_html_())
+
     def test_schedule_runs_every_policy(self):
         self.assertGreater(len(foretrace.schedule(SCHEDULE).runs), 3)
 

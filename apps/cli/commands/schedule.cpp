@@ -85,6 +85,12 @@ Status check_files(const Options& options, const scheduling::Schedule& schedule)
                              "policy, got {}; name one with --policy",
                              schedule.policies.size())};
   }
+  if (writes && schedule.placements.size() != 1) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("schedule: --events, --jobs, --timeline and --svg tell of one "
+                             "placement, got {}; name one in the file",
+                             schedule.placements.size())};
+  }
   std::vector<std::string> inputs = schedule.files;
   inputs.push_back(options.path);
   return app::check_outputs(outputs, inputs);
@@ -132,8 +138,9 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option(
          "RUN", options->path,
          "a run: jobs (schema foretrace.schedule/1), requests to a served model "
-         "(foretrace.serving/1), streams of queries and frames (foretrace.streams/1), or tasks "
-         "or tables to map (foretrace.mapping/1)")
+         "(foretrace.serving/1), streams of queries and frames (foretrace.streams/1), tasks or "
+         "tables to map (foretrace.mapping/1), input through a cache (foretrace.storage/1), or "
+         "rounds of federated learning (foretrace.federated/1)")
       .required();
   cli.add_option("--policy", options->policies,
                  "a policy instead of those of the file, NAME[:key=value,...]; may be repeated")

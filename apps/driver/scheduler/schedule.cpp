@@ -33,9 +33,8 @@ class Reader {
     part("throughput", false, [&](const Section& s) { return read_throughput(s, schedule); });
     part("jobs", true, [&](const Section& s) { return read_jobs(s, schedule); });
     sort_by_arrival(schedule.workload);
-    read_policies(schedule);
-    schedule.placement.name = "pack";
-    part("placement", false, [&](const Section& s) { return read_choice(s, schedule.placement); });
+    read_choices("policy", "policies", "", schedule.policies);
+    read_choices("placement", "placements", "pack", schedule.placements);
     part("clock", false, [&](const Section& s) { return read_clock(s, schedule.options); });
     part("failures", false,
          [&](const Section& s) { return read_failures(s, schedule.cluster, schedule.options); });
@@ -57,26 +56,32 @@ class Reader {
     fields_.take(done);
   }
 
-  void read_policies(Schedule& schedule) {
-    const ConfigValue* one = fields_.optional_value("policy");
-    const ConfigValue* several = fields_.optional_value("policies");
+  // One of a kind, or a list of them; without both `standard`, if there is one.
+  void read_choices(std::string_view one_key, std::string_view list_key, std::string_view standard,
+                    std::vector<Choice>& choices) {
+    const ConfigValue* one = fields_.optional_value(one_key);
+    const ConfigValue* several = fields_.optional_value(list_key);
+    if (one == nullptr && several == nullptr && !standard.empty()) {
+      choices.push_back({.name = std::string(standard), .settings = {}});
+      return;
+    }
     if ((one == nullptr) == (several == nullptr)) {
-      return fields_.mistake("policy", "expected either policy or a list of policies");
+      return fields_.mistake(one_key,
+                             fmt::format("expected either {} or a list of {}", one_key, list_key));
     }
     if (one != nullptr) {
-      part("policy", true,
-           [&](const Section& s) { return read_choice(s, schedule.policies.emplace_back()); });
+      part(one_key, true, [&](const Section& s) { return read_choice(s, choices.emplace_back()); });
       return;
     }
     if (several->kind != ConfigValue::Kind::list || several->items.empty()) {
-      return fields_.mistake("policies", "expected a list of at least one policy");
+      return fields_.mistake(list_key, fmt::format("expected a list of at least one {}", one_key));
     }
     for (std::size_t i = 0; i < several->items.size(); ++i) {
       fields_.take(read_choice({.value = &several->items[i],
                                 .file = where_,
-                                .pointer = fmt::format("/policies/{}", i),
+                                .pointer = fmt::format("/{}/{}", list_key, i),
                                 .folder = folder_of(where_)},
-                               schedule.policies.emplace_back()));
+                               choices.emplace_back()));
     }
   }
 
@@ -115,6 +120,13 @@ class Reader {
   bool failed_ = false;
 };
 
+PlacementSetup setup_of(const Schedule& schedule) {
+  return {.cluster = &schedule.cluster,
+          .workload = &schedule.workload,
+          .seed = schedule.seed,
+          .throughput = schedule.throughput.get()};
+}
+
 Status check_choices(const Schedule& schedule) {
   for (const Choice& choice : schedule.policies) {
     const auto info = find_scheduler(choice.name);
@@ -122,8 +134,13 @@ Status check_choices(const Schedule& schedule) {
     const auto policy = make_policy(**info, choice.settings);
     if (!policy) return policy.error();
   }
-  const auto info = find_placement(schedule.placement.name);
-  return info ? ok_status() : Status(info.error());
+  for (const Choice& choice : schedule.placements) {
+    const auto info = find_placement(choice.name);
+    if (!info) return info.error();
+    const auto placement = make_placement(**info, choice.settings, setup_of(schedule));
+    if (!placement) return placement.error();
+  }
+  return ok_status();
 }
 
 Result<Schedule> read(const Result<ConfigValue>& root, const std::string& where) {
@@ -136,16 +153,14 @@ Result<Schedule> read(const Result<ConfigValue>& root, const std::string& where)
   return schedule;
 }
 
-Result<ScheduleRun> run_one(const Schedule& schedule, const Choice& choice) {
+Result<ScheduleRun> run_one(const Schedule& schedule, const Choice& choice, const Choice& place) {
   auto scheduler = find_scheduler(choice.name);
   if (!scheduler) return std::move(scheduler).error();
   auto policy = make_policy(**scheduler, choice.settings);
   if (!policy) return std::move(policy).error();
-  auto info = find_placement(schedule.placement.name);
+  auto info = find_placement(place.name);
   if (!info) return std::move(info).error();
-  auto placement = make_placement(
-      **info, schedule.placement.settings,
-      {.cluster = &schedule.cluster, .workload = &schedule.workload, .seed = schedule.seed});
+  auto placement = make_placement(**info, place.settings, setup_of(schedule));
   if (!placement) return std::move(placement).error();
   auto outcome = run({&schedule.cluster, &schedule.workload, schedule.throughput.get(),
                       policy->get(), placement->get()},
@@ -153,8 +168,10 @@ Result<ScheduleRun> run_one(const Schedule& schedule, const Choice& choice) {
   if (!outcome) return std::move(outcome).error().with_context(choice.name);
   Metrics metrics = metrics_of(*outcome, schedule.cluster, schedule.workload, *schedule.throughput,
                                schedule.measured);
-  return ScheduleRun{
-      .policy = choice, .outcome = std::move(*outcome), .metrics = std::move(metrics)};
+  return ScheduleRun{.policy = choice,
+                     .placement = place,
+                     .outcome = std::move(*outcome),
+                     .metrics = std::move(metrics)};
 }
 
 }  // namespace
@@ -168,9 +185,11 @@ Result<Schedule> parse_schedule(std::string_view text, const std::string& where)
 }
 
 Result<std::vector<ScheduleRun>> run_schedule(const Schedule& schedule) {
-  std::vector<std::optional<Result<ScheduleRun>>> done(schedule.policies.size());
-  for_each_index(done.size(),
-                 [&](std::size_t i) { done[i] = run_one(schedule, schedule.policies[i]); });
+  const std::size_t places = schedule.placements.size();
+  std::vector<std::optional<Result<ScheduleRun>>> done(schedule.policies.size() * places);
+  for_each_index(done.size(), [&](std::size_t i) {
+    done[i] = run_one(schedule, schedule.policies[i / places], schedule.placements[i % places]);
+  });
   std::vector<ScheduleRun> runs;
   for (std::optional<Result<ScheduleRun>>& one : done) {
     if (!one->ok()) return std::move(*one).error();

@@ -29,8 +29,8 @@ struct Schedule {
   Cluster cluster;
   Workload workload;
   std::unique_ptr<ThroughputTable> throughput;
-  std::vector<Choice> policies;  ///< each gets a run of its own
-  Choice placement;
+  std::vector<Choice> policies;    ///< each gets a run of its own
+  std::vector<Choice> placements;  ///< every policy runs with each of them
   RunOptions options;
   std::uint64_t seed = 0;
   std::vector<JobId> measured;  ///< jobs that figures are about; empty: all
@@ -41,13 +41,14 @@ struct Schedule {
 [[nodiscard]] Result<Schedule> read_schedule(const std::string& path);
 [[nodiscard]] Result<Schedule> parse_schedule(std::string_view text, const std::string& where);
 
-/// What came of one policy.
+/// What came of one policy with one placement.
 struct ScheduleRun {
   Choice policy;
+  Choice placement;
   Outcome outcome;
   Metrics metrics;
 };
-/// Every policy on several threads; the result does not depend on how many.
+/// Every policy with every placement on several threads; the result does not depend on how many.
 [[nodiscard]] Result<std::vector<ScheduleRun>> run_schedule(const Schedule& schedule);
 
 }  // namespace foretrace::scheduling

@@ -38,6 +38,20 @@ void read_durations(ConfigFields& fields, const Section& section, GeneratorOptio
   }
 }
 
+// What a job asks for beside accelerators.
+void read_host(ConfigFields& piece, SizePiece& size) {
+  double cpus = 0;
+  double memory = 0;
+  piece.optional_quantity("cpus", ParamType::number, cpus);
+  piece.optional_quantity("memory", ParamType::bytes, memory);
+  if (!(cpus >= 0 && cpus <= 1e6)) {
+    piece.mistake("cpus", fmt::format("got {}, expected 0 to 1e6 cores", cpus));
+  }
+  if (!(memory >= 0 && memory <= 1e18)) piece.mistake("memory", "expected 0 to 1e18 bytes");
+  size.cpu_milli = std::llround(std::clamp(cpus, 0.0, 1e6) * 1000);
+  size.memory_mib = static_cast<std::int64_t>(std::clamp(memory, 0.0, 1e18) / (1 << 20));
+}
+
 void read_sizes(ConfigFields& fields, const Section& section, GeneratorOptions& options) {
   const ConfigValue* list = fields.optional_objects("sizes");
   for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
@@ -47,8 +61,12 @@ void read_sizes(ConfigFields& fields, const Section& section, GeneratorOptions& 
     double gpus = 1;
     piece.optional_quantity("share", ParamType::number, read.share);
     piece.quantity("gpus", ParamType::integer, gpus);
-    if (gpus < 1 || gpus > 1e6) piece.mistake("gpus", "expected 1 to 1000000");
-    read.gpus = static_cast<std::int32_t>(std::clamp(gpus, 1.0, 1e6));
+    if (gpus < 0 || gpus > 1e6) piece.mistake("gpus", "expected 0 to 1000000");
+    read.gpus = static_cast<std::int32_t>(std::clamp(gpus, 0.0, 1e6));
+    read_host(piece, read);
+    if (read.gpus == 0 && read.cpu_milli == 0 && read.memory_mib == 0) {
+      piece.mistake("gpus", "got 0 without cpus or memory, expected something to ask for");
+    }
     fields.take(piece.finish());
     options.sizes.push_back(read);
   }

@@ -164,6 +164,16 @@ Status read_jobs(const Section& section, Schedule& schedule) {
                            .folder = section.folder},
                           schedule);
   }
+  if (section.value->find("search") != nullptr) {
+    ConfigFields fields(*section.value, section.file, section.pointer);
+    const ConfigValue* value = fields.object("search");
+    if (const Status fine = fields.finish(); !fine) return fine.error();
+    return read_search({.value = value,
+                        .file = section.file,
+                        .pointer = section.pointer + "/search",
+                        .folder = section.folder},
+                       schedule);
+  }
   return each_table(section, schedule.files, [&](const Cells& cells) {
     return add_jobs(cells, schedule.cluster, schedule.workload, *schedule.throughput);
   });

@@ -22,6 +22,8 @@ struct Section {
 [[nodiscard]] Status read_jobs(const Section& section, Schedule& schedule);
 /// Jobs drawn from distributions.
 [[nodiscard]] Status read_generator(const Section& section, Schedule& schedule);
+/// Trials of a search of hyperparameters.
+[[nodiscard]] Status read_search(const Section& section, Schedule& schedule);
 [[nodiscard]] Status read_clock(const Section& section, RunOptions& options);
 [[nodiscard]] Status read_failures(const Section& section, const Cluster& cluster,
                                    RunOptions& options);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/serving/stream_parts.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
@@ -166,8 +167,17 @@ Result<Streams> StreamsReader::read() {
   for (std::size_t i = 0; loads != nullptr && i < loads->items.size(); ++i) {
     read_load(loads->items[i], i);
   }
-  if (streams_.scenarios.empty() && streams_.loads.empty()) {
-    fields_.mistake("", "expected scenarios (frames on engines), or loads with batch_times");
+  if (const ConfigValue* value = fields_.optional_object("control"); value != nullptr) {
+    fields_.take(read_control(*value, where_, "/control", streams_.control));
+  }
+  if (const ConfigValue* value = fields_.optional_object("supernet"); value != nullptr) {
+    fields_.take(read_supernet(*value, where_, "/supernet", streams_.buffers));
+  }
+  if (streams_.scenarios.empty() && streams_.loads.empty() && streams_.control.variants.empty() &&
+      streams_.buffers.empty()) {
+    fields_.mistake("",
+                    "expected scenarios (frames on engines), loads with batch_times, control, or "
+                    "supernet");
   }
   if (!streams_.loads.empty() && streams_.batches.points.empty()) {
     fields_.mistake("batch_times",
@@ -250,6 +260,12 @@ Result<StreamsAnswer> run_streams(const Streams& streams) {
   }
   for (const LoadRequest& load : streams.loads) {
     answer.loads.push_back(run_load(load, streams.batches));
+  }
+  for (const LoopVariant& variant : streams.control.variants) {
+    answer.control.push_back(streams::run_loop(variant.loop));
+  }
+  for (const streams::SuperNet& net : streams.buffers) {
+    answer.buffers.push_back(streams::run_supernet(net));
   }
   return answer;
 }

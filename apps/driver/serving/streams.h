@@ -1,5 +1,6 @@
-// Benchmarks of streams as users write them (schema foretrace.streams/1): frames of XRBench on some
-// engines, and the loads of MLPerf Inference on a system whose batch times are known.
+// Streams as users write them (schema foretrace.streams/1): frames of XRBench on some engines, the
+// loads of MLPerf Inference on a system whose batch times are known, a control loop, and queries to
+// a weight-shared network.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "models/streams/control_loop.h"
 #include "models/streams/frames.h"
 #include "models/streams/load_rules.h"
+#include "models/streams/supernet.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {
@@ -35,6 +38,17 @@ struct LoadRequest {
   std::uint64_t seed = 0;
 };
 
+/// A control loop with its network as it is, or pruned.
+struct LoopVariant {
+  std::string name;
+  std::int64_t network_ns = 0;  ///< of the stage that has layers
+  streams::ControlLoop loop;
+};
+struct LoopRequest {
+  std::vector<std::string> devices;
+  std::vector<LoopVariant> variants;
+};
+
 struct Streams {
   std::string path;
   std::vector<streams::FrameScenario> scenarios;
@@ -42,6 +56,8 @@ struct Streams {
   streams::FrameOptions frames;
   BatchTimes batches;
   std::vector<LoadRequest> loads;
+  LoopRequest control;                     ///< no variants: none is asked for
+  std::vector<streams::SuperNet> buffers;  ///< one network, by size of its buffer, as in the file
 };
 
 struct LoadAnswer {
@@ -53,6 +69,8 @@ struct LoadAnswer {
 struct StreamsAnswer {
   std::vector<streams::ScenarioScore> scores;
   std::vector<LoadAnswer> loads;
+  std::vector<streams::LoopFigures> control;      ///< by variant
+  std::vector<streams::SuperNetFigures> buffers;  ///< by size of the buffer
 };
 
 [[nodiscard]] Result<Streams> read_streams(const Catalogue& catalogue, const std::string& path);

@@ -153,8 +153,10 @@ class ScheduleResult(_Shown):
     document: dict = dataclasses.field(repr=False)
 
     def frame(self):
-        """One row per policy."""
-        return _frame([{"policy": run["policy"]["name"], **run.get("metrics", {})} for run in self.runs])
+        """One row per policy and placement: their single figures."""
+        return _frame([{"policy": run["policy"]["name"], "placement": run["placement"]["name"],
+                        **{key: value for key, value in run.items() if isinstance(value, (int, float))}}
+                       for run in self.runs])
 
     def _figures(self):
         return {"policies": ", ".join(run["policy"]["name"] for run in self.runs)}
@@ -180,14 +182,34 @@ class ServingResult(_Shown):
 
 @dataclasses.dataclass(frozen=True)
 class StreamsResult(_Shown):
-    """Scores of frames on engines, and loads of a benchmark's queries."""
+    """Scores of frames on engines, loads of a benchmark's queries, variants of a control loop, and buffers of a
+    weight-shared network; those that were not asked for are empty."""
     scenarios: typing.List[dict]
     loads: typing.List[dict]
     document: dict = dataclasses.field(repr=False)
+    control: typing.List[dict] = dataclasses.field(default_factory=list)
+    buffers: typing.List[dict] = dataclasses.field(default_factory=list)
 
     def _figures(self):
         scores = {one["scenario"]: f"{one['score']:.1f}" for one in self.scenarios}
-        return scores | {one["kind"]: f"{one['samples_per_s']:.1f} samples/s" for one in self.loads}
+        loads = {one["kind"]: f"{one['samples_per_s']:.1f} samples/s" for one in self.loads}
+        loops = {one["variant"]: f"{100 * one['missed']:.1f} % missed" for one in self.control}
+        buffers = {f"{one['buffer_bytes']} B": f"{one['service_ns'] / 1e6:.2f} ms" for one in self.buffers}
+        return scores | loads | loops | buffers
+
+
+@dataclasses.dataclass(frozen=True)
+class FleetResult(_Shown):
+    """Caches of a training job's input, or policies of federated rounds: one row each."""
+    rows: typing.List[dict]
+    document: dict = dataclasses.field(repr=False)
+
+    def frame(self):
+        """One row per cache or policy."""
+        return _frame([{key: value for key, value in row.items() if key != "epochs"} for row in self.rows])
+
+    def _figures(self):
+        return {row["name"]: f"{row.get('time_ns', row.get('end_ns')) / 1e9:.1f} s" for row in self.rows}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -405,16 +427,20 @@ def plan(model: str, cluster: str, *, gpus: int = 0, batch: float = 0, sequence:
     return PlanResult(document["plans"], document)
 
 
-def schedule(path) -> typing.Union[ScheduleResult, ServingResult, StreamsResult, MappingResult]:
+def schedule(path) -> typing.Union[ScheduleResult, ServingResult, StreamsResult, MappingResult, FleetResult]:
     """Simulates jobs on a cluster under scheduling policies; or requests to a served model; or streams of queries and
-    frames; or maps tasks or tables onto devices: what the file holds."""
+    frames; or maps tasks or tables onto devices; or input through a cache; or rounds of federated learning: what the
+    file holds."""
     document = json.loads(_foretrace.schedule(os.fspath(path), _configs()))
     if document["schema"] == "foretrace.serving_result/1":
         figures = document["figures"]
         return ServingResult(figures["first_token"]["mean_ns"], figures["token"]["mean_ns"],
                              figures["output_tokens_per_s"], figures["requests"], document)
     if document["schema"] == "foretrace.streams_result/1":
-        return StreamsResult(document["scenarios"], document["loads"], document)
+        return StreamsResult(document["scenarios"], document["loads"], document, document.get("control", []),
+                             document.get("buffers", []))
+    if document["schema"] in ("foretrace.storage_result/1", "foretrace.federated_result/1"):
+        return FleetResult(document["caches" if "caches" in document else "policies"], document)
     if document["schema"] == "foretrace.mapping_result/1":
         tasks = "tasks" in document
         return MappingResult(document["makespan_ns" if tasks else "batch_ns"], document["tasks" if tasks else "parts"],

@@ -43,6 +43,8 @@ struct Job {
   TenantId tenant{};
   std::int64_t deadline_ns = never_ns;
   std::int64_t isolated_ns = 0;  ///< run time alone on what it asks for; 0: from its throughput
+  std::int32_t group = -1;       ///< that others may wait for; -1: none
+  std::int32_t after = -1;  ///< comes when all jobs of this group are over; -1: when it arrives
   std::int32_t batch_plan = -1;  ///< how its batch size changes while it runs; -1: it does not
 
   [[nodiscard]] double steps() const;

@@ -36,7 +36,9 @@ bool NodeFree::fits(const Request& request) const {
 Occupancy::Occupancy(const Cluster& cluster)
     : versions_(cluster.nodes.size(), 1),
       free_(cluster.kinds.size()),
-      capacity_(cluster.kinds.size()) {
+      capacity_(cluster.kinds.size()),
+      holders_(cluster.nodes.size(), 0),
+      whole_nodes_(cluster.nodes) {
   nodes_.reserve(cluster.nodes.size());
   for (const Node& node : cluster.nodes.values()) {
     NodeFree free;
@@ -65,6 +67,17 @@ void Occupancy::move(const Slice& slice, std::int32_t sign) {
   node.cpu_milli += sign * slice.cpu_milli;
   node.memory_mib += sign * slice.memory_mib;
   if (node.up) free_[node.kind] += node.free_gpus() - before;
+  std::int32_t& holders = holders_[slice.node];
+  const bool was_used = holders > 0;
+  holders -= sign;
+  const Node& whole_node = whole_nodes_[slice.node];
+  if (was_used != (holders > 0)) {
+    used_.nodes -= sign;
+    used_.cpu_milli -= sign * whole_node.cpu_milli;
+    used_.memory_mib -= sign * whole_node.memory_mib;
+  }
+  if (node.counts_cpu) used_.held_cpu_milli -= sign * slice.cpu_milli;
+  if (node.counts_memory) used_.held_memory_mib -= sign * slice.memory_mib;
 }
 
 void Occupancy::set_up(NodeId id, bool up) {

@@ -30,6 +30,15 @@ struct NodeFree {
   [[nodiscard]] bool fits(const Request& request) const;
 };
 
+/// Nodes that hold a job, what they have, and what of it is held.
+struct NodesUsed {
+  std::int64_t nodes = 0;
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
+  std::int64_t held_cpu_milli = 0;
+  std::int64_t held_memory_mib = 0;
+};
+
 /// What is free in the cluster.
 class Occupancy {
  public:
@@ -45,6 +54,10 @@ class Occupancy {
   [[nodiscard]] std::uint32_t version(NodeId id) const { return versions_[id]; }
   /// Allocated parts of all accelerators.
   [[nodiscard]] std::int64_t allocated_milli() const { return allocated_milli_; }
+  /// What stands on nodes that hold a job.
+  [[nodiscard]] const NodesUsed& used() const { return used_; }
+  /// True if the node holds a job.
+  [[nodiscard]] bool is_used(NodeId id) const { return holders_[id] > 0; }
 
   void take(const Slice& slice) { move(slice, -1); }
   void give(const Slice& slice) { move(slice, 1); }
@@ -58,6 +71,9 @@ class Occupancy {
   Column<KindId, std::int32_t> free_;
   Column<KindId, std::int32_t> capacity_;
   std::int64_t allocated_milli_ = 0;
+  Column<NodeId, std::int32_t> holders_;  ///< jobs on a node
+  NodesUsed used_;
+  Column<NodeId, Node> whole_nodes_;  ///< with nothing held
 };
 
 /// The share of a request's cores and memory that goes with `gpus` of its accelerators.

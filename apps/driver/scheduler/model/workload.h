@@ -16,6 +16,7 @@ struct Workload {
   Column<TypeId, JobType> types;
   Column<TenantId, std::string> tenants;
   std::vector<BatchPlan> batch_plans;
+  std::vector<std::string> groups;  ///< names; jobs wait for groups before their own only
 };
 
 /// Sorts jobs by arrival; what was submitted first stays first among equals.

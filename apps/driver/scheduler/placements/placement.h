@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/driver/scheduler/model/occupancy.h"
+#include "apps/driver/scheduler/model/throughput.h"
 #include "apps/driver/scheduler/model/workload.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
@@ -28,6 +29,14 @@ class Placement {
   /// which accelerators they are does not matter.
   [[nodiscard]] virtual std::optional<std::vector<Slice>> place(const Occupancy& occupancy,
                                                                 const Request& request) = 0;
+
+  // Who asks, for those that look at how long jobs stay; the others need none of it.
+  /// The next request is that of this job.
+  virtual void consider(JobId /*job*/, std::int64_t /*now_ns*/) {}
+  /// The job got these slices.
+  virtual void started(JobId /*job*/, std::span<const Slice> /*slices*/) {}
+  /// It let them go.
+  virtual void left(JobId /*job*/) {}
 };
 
 /// What a placement may know before the run.
@@ -35,6 +44,7 @@ struct PlacementSetup {
   const Cluster* cluster = nullptr;
   const Workload* workload = nullptr;
   std::uint64_t seed = 0;
+  const Throughput* throughput = nullptr;  ///< null: how long jobs take is not known
 };
 
 struct PlacementInfo {

@@ -19,7 +19,8 @@ std::optional<std::vector<Slice>> ScoredPlacement::place(const Occupancy& occupa
     if (entry.version != occupancy.version(node)) {
       entry.version = occupancy.version(node);
       entry.fits = occupancy.node(node).fits(request);
-      if (entry.fits) entry.score = std::trunc(score(occupancy, node, request));
+      if (entry.fits) entry.score = score(occupancy, node, request);
+      if (cuts_fractions()) entry.score = std::trunc(entry.score);
     }
     if (!entry.fits || (best != none<NodeId> && entry.score <= best_score)) continue;
     best = node;

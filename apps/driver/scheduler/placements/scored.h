@@ -12,15 +12,16 @@
 namespace foretrace::scheduling {
 
 /// The request goes to one node: of those where it fits the one with the highest score, the first
-/// among equal ones. Scores are whole numbers up to 100, as in Kubernetes, and kept until their
-/// node changes.
+/// among equal ones. Scores go up to 100 and are kept until their node changes.
 class ScoredPlacement : public Placement {
  public:
   [[nodiscard]] std::optional<std::vector<Slice>> place(const Occupancy& occupancy,
                                                         const Request& request) final;
 
  protected:
-  /// How well the request goes with a node where it fits; the fraction is cut off.
+  /// Whole scores, the fraction cut off, as in Kubernetes; false: compared as they are.
+  [[nodiscard]] virtual bool cuts_fractions() const { return true; }
+  /// How well the request goes with a node where it fits.
   [[nodiscard]] virtual double score(const Occupancy& occupancy, NodeId node,
                                      const Request& request) = 0;
   /// Which accelerators of that node.

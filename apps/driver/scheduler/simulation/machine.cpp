@@ -46,6 +46,10 @@ Machine::Machine(const RunSetup& setup, const RunOptions& options)
     state.left = state.total;
     state.checkpoint_left = state.left;
   }
+  group_left_.assign(setup.workload->groups.size(), 0);
+  for (const Job& job : setup.workload->jobs.values()) {
+    if (job.group >= 0) ++group_left_[static_cast<std::size_t>(job.group)];
+  }
   awaited_.assign(states_.size(), options.until.empty());
   for (const JobId job : options.until) awaited_[index(job)] = true;
   until_left_ = static_cast<std::size_t>(std::count(awaited_.begin(), awaited_.end(), true));
@@ -100,6 +104,7 @@ double Machine::rate_of(JobId job, const Grant& grant, const std::vector<Slice>&
 
 bool Machine::place(const Grant& grant, std::vector<Slice>& slices) {
   if (is_whole(grant.job) && grant.gpus > free_[grant.kind]) return false;
+  setup_.placement->consider(grant.job, now_ns_);
   auto found = setup_.placement->place(occupancy_, request_for(grant));
   if (!found) return false;
   slices = std::move(*found);
@@ -110,6 +115,8 @@ bool Machine::start(const Grant& grant) {
   std::vector<Slice> slices;
   if (!place(grant, slices)) return false;
   for (const Slice& slice : slices) occupancy_.take(slice);
+  outcome_.nodes.is_known &= !slices.empty();
+  setup_.placement->started(grant.job, slices);
   if (is_whole(grant.job)) free_[grant.kind] -= grant.gpus;
   start_one(grant.job, grant, slices);
   if (grant.partner != none<JobId>) start_one(grant.partner, grant, slices);
@@ -144,9 +151,12 @@ void Machine::let_go(JobId job) {
     JobState& stays = states_[other];
     stays.grant = {.job = other, .kind = grant.kind, .gpus = grant.gpus};
     stays.rate = rate_of(other, stays.grant, stays.slices);
+    setup_.placement->left(grant.job);
+    setup_.placement->started(other, stays.slices);
     open_bar(stays.grant, stays.slices);
   } else {
     for (const Slice& slice : state.slices) occupancy_.give(slice);
+    setup_.placement->left(grant.job);
     if (is_whole(job)) free_[grant.kind] += grant.gpus;
   }
   state.slices.clear();
@@ -181,6 +191,7 @@ void Machine::drop(JobId job) {
   states_[job].end_ns = now_ns_;
   active_.erase(std::lower_bound(active_.begin(), active_.end(), job));
   log(EventKind::drop, job);
+  leave_group(job);
   if (awaited_[index(job)]) --until_left_;
 }
 
@@ -213,8 +224,15 @@ void Machine::release_ended() {
     outcome_.end_ns = std::max(outcome_.end_ns, states_[job].end_ns);
     log(EventKind::finish, job);
     setup_.policy->on_end(view(), job);
+    leave_group(job);
   }
   ended_.clear();
+  admit_held();
+}
+
+void Machine::leave_group(JobId job) {
+  const std::int32_t group = setup_.workload->jobs[job].group;
+  if (group >= 0) --group_left_[static_cast<std::size_t>(group)];
 }
 
 }  // namespace foretrace::scheduling

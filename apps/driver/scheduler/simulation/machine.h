@@ -37,6 +37,8 @@ class Machine {
   /// The same without progress, for those who count steps themselves.
   void hold_until(std::int64_t to_ns);
   void admit_arrivals();
+  /// Those that waited for a group which is over.
+  void admit_held();
   void release_ended();
   void change_nodes();
   /// Stops who has no grant any more and starts who has a new one.
@@ -49,6 +51,9 @@ class Machine {
 
  private:
   friend class Leases;  // moves jobs by whole rounds
+  void admit(JobId job);
+  [[nodiscard]] bool is_held(JobId job) const;
+  void leave_group(JobId job);
   bool start(const Grant& grant);
   bool place(const Grant& grant, std::vector<Slice>& slices);
   void start_one(JobId job, const Grant& grant, const std::vector<Slice>& slices);
@@ -64,6 +69,7 @@ class Machine {
                                const std::vector<Slice>& slices) const;
   [[nodiscard]] Request request_for(const Grant& grant) const;
   void count_active(std::int64_t to_ns);
+  void add_node_times(double passed_s);
   [[nodiscard]] double crowd_since_arrival(JobId job) const;
 
   RunSetup setup_;
@@ -79,6 +85,8 @@ class Machine {
   std::vector<double> active_time_at_arrival_s_;
   std::vector<JobId> ended_;  ///< not released yet
   std::size_t arrived_ = 0;
+  std::vector<std::size_t> group_left_;  ///< jobs of each group that are not over
+  std::vector<JobId> held_;              ///< arrived, and wait for a group
   std::size_t running_ = 0;
   std::int64_t idle_steps_ = 0;
   std::vector<bool> awaited_;

@@ -32,12 +32,23 @@ void Machine::count_active(std::int64_t to_ns) {
   counted_ns_ = to_ns;
 }
 
+void Machine::add_node_times(double passed_s) {
+  const NodesUsed& used = occupancy_.used();
+  NodeTimes& times = outcome_.nodes;
+  times.used_s += passed_s * static_cast<double>(used.nodes);
+  times.cpu_s += passed_s * static_cast<double>(used.cpu_milli) * 1e-3;
+  times.held_cpu_s += passed_s * static_cast<double>(used.held_cpu_milli) * 1e-3;
+  times.memory_mib_s += passed_s * static_cast<double>(used.memory_mib);
+  times.held_memory_mib_s += passed_s * static_cast<double>(used.held_memory_mib);
+}
+
 void Machine::hold_until(std::int64_t to_ns) {
   const double passed_s = seconds(to_ns - now_ns_);
   for (std::size_t i = 0; i < capacity_.size(); ++i) {
     const auto kind = make_id<KindId>(i);
     outcome_.up_s[kind] += passed_s * capacity_[kind];
   }
+  add_node_times(passed_s);
   for (const JobId job : active_) {
     JobState& state = states_[job];
     if (state.status != JobStatus::running) continue;
@@ -66,16 +77,42 @@ void Machine::advance(std::int64_t to_ns) {
 void Machine::admit_arrivals() {
   while (next_arrival_ns() <= now_ns_) {
     const auto job = make_id<JobId>(arrived_++);
-    idle_steps_ = 0;
-    count_active(now_ns_);
-    JobState& state = states_[job];
-    state.status = JobStatus::waiting;
-    state.waiting_since_ns = setup_.workload->jobs[job].arrival_ns;
-    active_time_at_arrival_s_[index(job)] = active_time_s_;
-    active_.push_back(job);
-    log(EventKind::arrive, job);
-    setup_.policy->on_arrival(view(), job);
+    if (is_held(job)) {
+      held_.push_back(job);
+    } else {
+      admit(job);
+    }
   }
+}
+
+bool Machine::is_held(JobId job) const {
+  const std::int32_t after = setup_.workload->jobs[job].after;
+  return after >= 0 && group_left_[static_cast<std::size_t>(after)] > 0;
+}
+
+void Machine::admit_held() {
+  std::vector<JobId> still;
+  for (const JobId job : std::exchange(held_, {})) {
+    if (is_held(job)) {
+      still.push_back(job);
+    } else {
+      admit(job);
+    }
+  }
+  held_ = std::move(still);
+}
+
+void Machine::admit(JobId job) {
+  idle_steps_ = 0;
+  count_active(now_ns_);
+  JobState& state = states_[job];
+  state.status = JobStatus::waiting;
+  const Job& submitted = setup_.workload->jobs[job];
+  state.waiting_since_ns = submitted.after >= 0 ? now_ns_ : submitted.arrival_ns;
+  active_time_at_arrival_s_[index(job)] = active_time_s_;
+  active_.insert(std::lower_bound(active_.begin(), active_.end(), job), job);
+  log(EventKind::arrive, job);
+  setup_.policy->on_arrival(view(), job);
 }
 
 void Machine::fail_jobs_on(NodeId node) {

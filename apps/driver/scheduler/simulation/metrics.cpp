@@ -31,6 +31,19 @@ void add_use(const Outcome& outcome, Metrics& metrics) {
   metrics.use = up_s > 0 ? held_s / up_s : 0;
 }
 
+std::optional<NodeUse> node_use(const Outcome& outcome, const Cluster& cluster) {
+  const double span_s = seconds(outcome.end_ns - outcome.begin_ns);
+  const auto nodes = static_cast<double>(cluster.nodes.size());
+  if (!outcome.nodes.is_known || span_s <= 0 || nodes <= 0) return std::nullopt;
+  const NodeTimes& times = outcome.nodes;
+  NodeUse use;
+  use.mean_used = times.used_s / span_s;
+  use.empty_share = std::max(0.0, 1 - use.mean_used / nodes);
+  if (times.cpu_s > 0) use.cpu_density = times.held_cpu_s / times.cpu_s;
+  if (times.memory_mib_s > 0) use.memory_density = times.held_memory_mib_s / times.memory_mib_s;
+  return use;
+}
+
 }  // namespace
 
 Spread spread_of(std::vector<double> values) {
@@ -106,6 +119,7 @@ Metrics metrics_of(const Outcome& outcome, const Cluster& cluster, const Workloa
   metrics.waiting_s = spread_of(std::move(waiting));
   metrics.fairness = spread_of(std::move(fairness));
   add_use(outcome, metrics);
+  metrics.nodes = node_use(outcome, cluster);
   return metrics;
 }
 

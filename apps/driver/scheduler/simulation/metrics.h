@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,14 @@ struct Spread {
 };
 [[nodiscard]] Spread spread_of(std::vector<double> values);
 
+/// How full nodes are while they hold a job.
+struct NodeUse {
+  double mean_used = 0;                  ///< nodes that hold a job, mean over time
+  double empty_share = 0;                ///< of all nodes, mean over time
+  std::optional<double> cpu_density;     ///< cores held / cores of nodes that hold a job
+  std::optional<double> memory_density;  ///< the same of host memory
+};
+
 struct Metrics {
   std::size_t jobs = 0;  ///< that ended
   std::size_t dropped = 0;
@@ -39,6 +48,7 @@ struct Metrics {
   std::int64_t failures = 0;
   std::size_t missed_deadlines = 0;
   double mean_active_jobs = 0;
+  std::optional<NodeUse> nodes;  ///< nothing: the placement only counts accelerators
 };
 
 /// Of these jobs; empty: of all. `throughput` tells how long a job takes alone where it does not

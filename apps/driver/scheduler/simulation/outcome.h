@@ -34,6 +34,16 @@ struct Bar {
   std::int64_t end_ns = 0;
 };
 
+/// Times summed over nodes: those that hold a job, what they have, what of it is held.
+struct NodeTimes {
+  double used_s = 0;
+  double cpu_s = 0;  ///< cores times seconds
+  double held_cpu_s = 0;
+  double memory_mib_s = 0;
+  double held_memory_mib_s = 0;
+  bool is_known = true;  ///< false: the placement only counts accelerators
+};
+
 struct Outcome {
   Column<JobId, JobState> jobs;  ///< as they were at the end
   std::vector<Event> events;     ///< in the order of time
@@ -43,6 +53,7 @@ struct Outcome {
   /// Time that accelerators were held, per kind, and time that they were up.
   Column<KindId, double> held_s;
   Column<KindId, double> up_s;
+  NodeTimes nodes;
   std::int64_t decisions = 0;
   std::int64_t rounds = 0;
   std::int64_t leases = 0;           ///< rounds times jobs that ran in them

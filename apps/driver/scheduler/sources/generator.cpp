@@ -11,13 +11,13 @@
 namespace foretrace::scheduling {
 namespace {
 
-std::int32_t size_at(const std::vector<SizePiece>& sizes, double drawn) {
+SizePiece size_at(const std::vector<SizePiece>& sizes, double drawn) {
   double sum = 0;
   for (const SizePiece& piece : sizes) {
     sum += piece.share;
-    if (drawn < sum) return piece.gpus;
+    if (drawn < sum) return piece;
   }
-  return sizes.empty() ? 1 : sizes.back().gpus;
+  return sizes.empty() ? SizePiece{} : sizes.back();
 }
 
 const DurationPiece& duration_at(const std::vector<DurationPiece>& pieces, double drawn) {
@@ -44,8 +44,10 @@ Status add_drawn_jobs(const GeneratorOptions& options, const Throughput& through
   for (std::size_t i = 0; i < options.jobs; ++i) {
     Job job;
     job.name = fmt::format("{}", i);
-    const std::int32_t size = size_at(options.sizes, jobs.uniform());
-    job.request.gpus = options.draws_sizes && any_on_several ? size : 1;
+    const SizePiece size = size_at(options.sizes, jobs.uniform());
+    job.request.gpus = options.draws_sizes && (any_on_several || size.gpus == 0) ? size.gpus : 1;
+    job.request.cpu_milli = size.cpu_milli;
+    job.request.memory_mib = size.memory_mib;
     const DurationPiece& piece = duration_at(options.durations, jobs.uniform());
     const double duration_s =
         piece.unit_s * std::pow(10.0, jobs.uniform(piece.low_exponent, piece.high_exponent));

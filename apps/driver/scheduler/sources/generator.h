@@ -18,10 +18,12 @@ struct DurationPiece {
   double high_exponent = 0;
   double unit_s = 1;
 };
-/// So many accelerators, with this probability.
+/// So many accelerators, cores and memory, with this probability.
 struct SizePiece {
   double share = 1;
   std::int32_t gpus = 1;
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
 };
 /// What a job may run; all are equally likely.
 struct DrawnType {

@@ -67,6 +67,25 @@ TenantId tenant_called(Workload& workload, const std::string& name) {
   return workload.tenants.push_back(name);
 }
 
+// Groups wait for those that were named before: nothing waits for itself.
+void read_group(CellFields& cell, Workload& workload, Job& job) {
+  const std::string after = cell.text("after");
+  const std::size_t known = workload.groups.size();
+  if (cell.given("group")) job.group = group_called(workload, cell.text("group"));
+  if (after.empty()) return;
+  const auto before =
+      workload.groups.begin() +
+      static_cast<std::ptrdiff_t>(job.group < 0 ? known : static_cast<std::size_t>(job.group));
+  const auto at = std::find(workload.groups.begin(), before, after);
+  if (at == before) {
+    const std::vector<std::string_view> names(workload.groups.begin(), before);
+    return cell.mistake("after", fmt::format("got {}, expected a group of a row above, before its "
+                                             "own{}",
+                                             in_quotes(after), did_you_mean(after, names)));
+  }
+  job.after = static_cast<std::int32_t>(at - workload.groups.begin());
+}
+
 void read_work(CellFields& cell, Workload& workload, ThroughputTable& throughput, Job& job) {
   if (cell.given("duration_s") == cell.given("steps")) {
     return cell.mistake("duration_s", "expected either duration_s or steps, with type or model");
@@ -91,6 +110,13 @@ TypeId type_called(Workload& workload, const JobType& type) {
                                [&](const JobType& one) { return one.name == type.name; });
   if (at != known.end()) return make_id<TypeId>(static_cast<std::size_t>(at - known.begin()));
   return workload.types.push_back(type);
+}
+
+std::int32_t group_called(Workload& workload, const std::string& name) {
+  const auto at = std::find(workload.groups.begin(), workload.groups.end(), name);
+  const auto number = static_cast<std::int32_t>(at - workload.groups.begin());
+  if (at == workload.groups.end()) workload.groups.push_back(name);
+  return number;
 }
 
 Result<KindId> kind_called(const Cluster& cluster, std::string_view name) {
@@ -140,10 +166,10 @@ Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
 
 Status add_jobs(const Cells& cells, const Cluster& cluster, Workload& workload,
                 ThroughputTable& throughput) {
-  constexpr std::array<std::string_view, 18> known = {
-      "name",  "arrival_s",  "gpus",      "gpu_share",  "cpus",       "memory_mib",
-      "kinds", "least_gpus", "most_gpus", "duration_s", "steps",      "type",
-      "model", "batch",      "weight",    "tenant",     "deadline_s", "isolated_s"};
+  constexpr std::array<std::string_view, 20> known = {
+      "name",       "arrival_s", "gpus",       "gpu_share",  "cpus",  "memory_mib", "kinds",
+      "least_gpus", "most_gpus", "duration_s", "steps",      "type",  "model",      "batch",
+      "weight",     "tenant",    "deadline_s", "isolated_s", "group", "after"};
   if (Status fine = check_columns(cells, known); !fine) return fine;
   for (std::size_t row = 0; row < cells.rows.size(); ++row) {
     CellFields cell(cells, row);
@@ -156,6 +182,7 @@ Status add_jobs(const Cells& cells, const Cluster& cluster, Workload& workload,
     job.tenant = tenant_called(workload, cell.text("tenant"));
     job.deadline_ns = cell.time("deadline_s", never_ns);
     job.isolated_ns = cell.time("isolated_s", 0);
+    read_group(cell, workload, job);
     if (const Status fine = cell.finish(); !fine) return fine.error();
     workload.jobs.push_back(std::move(job));
   }

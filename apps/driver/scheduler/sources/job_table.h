@@ -15,6 +15,9 @@ namespace foretrace::scheduling {
 /// The type of this name, made if there is none yet.
 [[nodiscard]] TypeId type_called(Workload& workload, const JobType& type);
 
+/// The number of the group of this name, made if there is none yet.
+[[nodiscard]] std::int32_t group_called(Workload& workload, const std::string& name);
+
 /// Errors name the nearest kind of the cluster.
 [[nodiscard]] Result<KindId> kind_called(const Cluster& cluster, std::string_view name);
 
@@ -28,7 +31,8 @@ namespace foretrace::scheduling {
 /// steps with type, or model and batch. Optional: name, gpu_share (0 to 1, with one accelerator),
 /// kinds
 /// ("V100|P100"), cpus, memory_mib, least_gpus and most_gpus, weight, tenant, deadline_s,
-/// isolated_s.
+/// isolated_s, group and after: a job comes once all of that group, whose first row is above, are
+/// over.
 [[nodiscard]] Status add_jobs(const Cells& cells, const Cluster& cluster, Workload& workload,
                               ThroughputTable& throughput);
 

@@ -1,6 +1,7 @@
 // Runs of the scheduling simulator: policies beside each other, and everything about their jobs.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,13 @@
 
 namespace foretrace::report::sections {
 namespace {
+
+constexpr const char* legend =
+    "mean, median, 99 %: completion times (end minus arrival); waits: until the first start; "
+    "unfair: later than 1.05 times an equal division of the cluster would have allowed";
+constexpr const char* host_legend =
+    "nodes: those that hold a job, mean over time; empty: share of all nodes that do not; cores "
+    "held, memory held: of what nodes have while they hold a job";
 
 using scheduling::Clock;
 using scheduling::JobStatus;
@@ -33,7 +41,14 @@ std::string settings_text(const scheduling::Choice& choice) {
   return text;
 }
 
+/// Machines without accelerators: what counts is how many of them are needed.
+bool is_of_hosts(const Schedule& schedule) { return schedule.cluster.gpus() == 0; }
+
 std::string cluster_text(const Schedule& schedule) {
+  if (is_of_hosts(schedule)) {
+    return fmt::format("{} on {}", plural(schedule.workload.jobs.size(), "job"),
+                       plural(schedule.cluster.nodes.size(), "node"));
+  }
   std::string kinds;
   for (std::size_t i = 0; i < schedule.cluster.kinds.size(); ++i) {
     const auto kind = make_id<scheduling::KindId>(i);
@@ -49,14 +64,27 @@ std::string cluster_text(const Schedule& schedule) {
 std::vector<const ScheduleRun*> best_first(const ScheduleAnswer& answer) {
   std::vector<const ScheduleRun*> order;
   for (const ScheduleRun& run : answer.runs) order.push_back(&run);
-  std::stable_sort(order.begin(), order.end(), [](const ScheduleRun* a, const ScheduleRun* b) {
-    return a->metrics.completion_s.mean < b->metrics.completion_s.mean;
-  });
+  const bool of_hosts = is_of_hosts(answer.schedule);
+  const auto rank = [of_hosts](const ScheduleRun& run) {
+    if (!of_hosts) return std::pair(std::size_t{0}, run.metrics.completion_s.mean);
+    return std::pair(run.metrics.dropped, run.metrics.nodes ? run.metrics.nodes->mean_used : 1e18);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const ScheduleRun* a, const ScheduleRun* b) { return rank(*a) < rank(*b); });
   return order;
 }
 
 std::string schedule_headline(const ScheduleAnswer& answer) {
   const ScheduleRun& best = *best_first(answer).front();
+  if (is_of_hosts(answer.schedule) && best.metrics.nodes) {
+    return fmt::format("{}: {:.1f} in use in the mean under {} with {}, {} of their cores held{}",
+                       cluster_text(answer.schedule), best.metrics.nodes->mean_used,
+                       best.policy.name, best.placement.name,
+                       percent_text(best.metrics.nodes->cpu_density.value_or(0)),
+                       best.metrics.dropped == 0
+                           ? ""
+                           : fmt::format(", {} dropped", plural(best.metrics.dropped, "job")));
+  }
   return fmt::format("{}: mean completion {} under {}, makespan {}, {} in use",
                      cluster_text(answer.schedule), seconds_text(best.metrics.completion_s.mean),
                      best.policy.name, seconds_text(best.metrics.makespan_s),
@@ -67,35 +95,61 @@ std::string schedule_headline(const ScheduleAnswer& answer) {
 void add_policies(const ScheduleAnswer& answer, Section& section) {
   const bool priced = std::any_of(answer.runs.begin(), answer.runs.end(),
                                   [](const ScheduleRun& run) { return run.metrics.cost > 0; });
-  Table table{.name = "policies",
-              .title = "policy",
-              .columns = {{"policy"},
-                          {"mean_completion_ns", "mean"},
-                          {"median_completion_ns", "median"},
-                          {"p99_completion_ns", "99 %"},
-                          {"mean_waiting_ns", "waits"},
-                          {"makespan_ns", "makespan"},
-                          {"use", "in use"},
-                          {.key = "preemptions",
-                           .title = "preempted",
-                           .show = Show::details,
-                           .narrow = Narrow::left_out},
-                          {.key = "unfair_jobs", .title = "unfair", .narrow = Narrow::left_out},
-                          {.key = "cost",
-                           .title = "cost",
-                           .show = priced ? Show::always : Show::never,
-                           .narrow = Narrow::left_out}}};
+  const bool of_hosts = is_of_hosts(answer.schedule);
+  const Show for_gpus = of_hosts ? Show::details : Show::always;
+  const Show for_hosts = of_hosts ? Show::always : Show::never;
+  Table table{
+      .name = "policies",
+      .title = "policy",
+      .columns = {
+          {"policy"},
+          {.key = "placement",
+           .title = "placement",
+           .show = answer.schedule.placements.size() > 1 || of_hosts ? Show::always : Show::never},
+          {.key = "mean_nodes", .title = "nodes", .show = for_hosts},
+          {.key = "empty_share", .title = "empty", .show = for_hosts},
+          {.key = "cpu_density", .title = "cores held", .show = for_hosts},
+          {.key = "memory_density", .title = "memory held", .show = for_hosts},
+          {.key = "dropped", .title = "dropped", .show = for_hosts},
+          {.key = "mean_completion_ns", .title = "mean", .show = for_gpus},
+          {.key = "median_completion_ns", .title = "median", .show = for_gpus},
+          {.key = "p99_completion_ns", .title = "99 %", .show = for_gpus},
+          {.key = "mean_waiting_ns", .title = "waits", .show = for_gpus},
+          {.key = "makespan_ns", .title = "makespan", .show = for_gpus},
+          {.key = "use", .title = "in use", .show = for_gpus},
+          {.key = "preemptions",
+           .title = "preempted",
+           .show = Show::details,
+           .narrow = Narrow::left_out},
+          {.key = "unfair_jobs", .title = "unfair", .show = for_gpus, .narrow = Narrow::left_out},
+          {.key = "cost",
+           .title = "cost",
+           .show = priced ? Show::always : Show::never,
+           .narrow = Narrow::left_out}}};
   std::size_t lettered = 0;
+  const auto label = [&](const scheduling::Choice& choice) {
+    std::string name = choice.name;
+    if (choice.settings.empty()) return Value::words(name);
+    const std::string letter =
+        fmt::format("[{}]", static_cast<char>('a' + static_cast<int>(lettered++ % 26)));
+    name += " " + letter;
+    section.notes.push_back({settings_text(choice), "  " + letter + " "});
+    return Value::words(choice.name).as(name);
+  };
   for (const ScheduleRun* run : best_first(answer)) {
     const Metrics& metrics = run->metrics;
-    std::string name = run->policy.name;
-    if (!run->policy.settings.empty()) {
-      const std::string letter =
-          fmt::format("[{}]", static_cast<char>('a' + static_cast<int>(lettered++ % 26)));
-      name += " " + letter;
-      section.notes.push_back({settings_text(run->policy), "  " + letter + " "});
-    }
-    table.add({Value::words(run->policy.name).as(name), seconds_value(metrics.completion_s.mean),
+    const Value policy = label(run->policy);
+    const auto& nodes = metrics.nodes;
+    const auto density = [](const std::optional<double>& value) {
+      return value ? Value::share(*value) : Value::none();
+    };
+    table.add({policy, label(run->placement),
+               nodes ? Value::plain(nodes->mean_used).as(fmt::format("{:.2f}", nodes->mean_used))
+                     : Value::none(),
+               nodes ? Value::share(nodes->empty_share) : Value::none(),
+               nodes ? density(nodes->cpu_density) : Value::none(),
+               nodes ? density(nodes->memory_density) : Value::none(),
+               Value::count(metrics.dropped), seconds_value(metrics.completion_s.mean),
                seconds_value(metrics.completion_s.median), seconds_value(metrics.completion_s.p99),
                seconds_value(metrics.waiting_s.mean), seconds_value(metrics.makespan_s),
                Value::share(metrics.use),
@@ -158,6 +212,17 @@ Value::Object spread_members(const scheduling::Spread& spread) {
           {"most", seconds_value(spread.most)}};
 }
 
+Value nodes_value(const std::optional<scheduling::NodeUse>& nodes) {
+  if (!nodes) return Value::none();
+  const auto known = [](const std::optional<double>& share) {
+    return share ? Value::share(*share) : Value::none();
+  };
+  return Value::object({{"mean_used", Value::plain(nodes->mean_used)},
+                        {"empty_share", Value::share(nodes->empty_share)},
+                        {"cpu_density", known(nodes->cpu_density)},
+                        {"memory_density", known(nodes->memory_density)}});
+}
+
 Value::Object metrics_members(const Schedule& schedule, const Metrics& metrics) {
   Value::Object use = {{"all", Value::share(metrics.use)}};
   for (std::size_t i = 0; i < metrics.use_of_kind.size(); ++i) {
@@ -183,7 +248,8 @@ Value::Object metrics_members(const Schedule& schedule, const Metrics& metrics) 
           {"preemptions", Value::plain(metrics.preemptions)},
           {"failures", Value::plain(metrics.failures)},
           {"missed_deadlines", Value::count(metrics.missed_deadlines)},
-          {"mean_active_jobs", Value::plain(metrics.mean_active_jobs)}};
+          {"mean_active_jobs", Value::plain(metrics.mean_active_jobs)},
+          {"nodes", nodes_value(metrics.nodes)}};
 }
 
 Value job_value(const scheduling::Job& job, const scheduling::JobState& state) {
@@ -206,7 +272,8 @@ Value run_value(const Schedule& schedule, const ScheduleRun& run) {
     const auto id = make_id<scheduling::JobId>(i);
     jobs.push_back(job_value(schedule.workload.jobs[id], run.outcome.jobs[id]));
   }
-  Value::Object members = {{"policy", choice_value(run.policy)}};
+  Value::Object members = {{"policy", choice_value(run.policy)},
+                           {"placement", choice_value(run.placement)}};
   for (Member& member : metrics_members(schedule, run.metrics)) {
     members.push_back(std::move(member));
   }
@@ -239,7 +306,7 @@ Sections scheduled_input(const ScheduleAnswer& answer) {
   input.datum("jobs", Value::count(jobs));
   input.datum("measured_jobs",
               Value::count(schedule.measured.empty() ? jobs : schedule.measured.size()));
-  input.datum("placement", choice_value(schedule.placement));
+  input.datum("placement", choice_value(schedule.placements.front()));
   input.datum("clock", Value::object({{"decide", Value::words(clock_text(schedule.options.clock))},
                                       {"period_ns", Value::time(schedule.options.period_ns)}}));
   input.datum("restart_ns", Value::time(schedule.options.restart_ns));
@@ -254,9 +321,7 @@ Sections scheduled_runs(const ScheduleAnswer& answer) {
   section.datum("runs", Value::list(std::move(runs)));
   add_policies(answer, section);
   for (const ScheduleRun& run : answer.runs) add_remarks(run, section);
-  section.note(
-      "mean, median, 99 %: completion times (end minus arrival); waits: until the first start; "
-      "unfair: later than 1.05 times an equal division of the cluster would have allowed");
+  section.note(is_of_hosts(answer.schedule) ? host_legend : legend);
   return {std::move(section)};
 }
 

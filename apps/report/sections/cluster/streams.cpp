@@ -110,6 +110,7 @@ Sections streamed_loads(const StreamedAnswer& answer) {
                load.rate ? Value::plain(*load.rate).as(fmt::format("{:.1f} /s", *load.rate))
                          : Value::none()});
   }
+  table.show = answer.answer.loads.empty() ? Show::never : Show::always;
   section.tables.push_back(std::move(table));
   if (too_few) {
     section.note(

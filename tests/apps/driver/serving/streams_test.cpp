@@ -103,3 +103,71 @@ TEST_CASE("streams: an engine that lacks a model is named") {
   REQUIRE_FALSE(answer.ok());
   CHECK(answer.error().message.find("depth_estimation") != std::string::npos);
 }
+
+TEST_CASE("streams: a control loop runs once per variant of its network") {
+  const auto read =
+      parse_streams(*foretrace::test::shipped(),
+                    R"({"schema": "foretrace.streams/1", "control": {"devices": ["camera", "gpu"],
+          "period": "10 ms", "deadline": "12 ms", "frames": 10, "stages": [
+            {"name": "see", "device": "camera", "time": "2 ms"},
+            {"name": "net", "device": "gpu", "layers": [{"time": "8 ms"}, {"time": "4 ms"}]}],
+          "variants": [{"name": "whole"}, {"name": "half", "kept": [0.5, 1]}]}})",
+                    "mine.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const auto answer = run_streams(*read);
+  REQUIRE(answer.ok());
+  REQUIRE(answer->control.size() == 2);
+  // 8 x 0.5 + 4 x 0.5 = 6 ms: 8 ms in all, within the deadline; whole it takes 12 ms of 10.
+  CHECK(read->control.variants[1].network_ns == 6'000'000);
+  CHECK(answer->control[1].mean_ns == doctest::Approx(8e6));
+  CHECK(answer->control[1].missed() == 0);
+  CHECK(answer->control[0].missed() == 1);
+}
+
+TEST_CASE("streams: a weight-shared network runs once per buffer") {
+  const auto read =
+      parse_streams(*foretrace::test::shipped(),
+                    R"({"schema": "foretrace.streams/1", "supernet": {"bandwidth": "1 GB/s",
+          "buffers": ["0 B", "1 MB"], "queries": 32, "wishes": [{"accuracy": 0.5}],
+          "subnets": [{"name": "one", "accuracy": 0.7,
+            "layers": [{"compute": "100 us", "weights": "1 MB"}]}]}})",
+                    "mine.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const auto answer = run_streams(*read);
+  REQUIRE(answer.ok());
+  REQUIRE(answer->buffers.size() == 2);
+  CHECK(answer->buffers[0].service_ns == doctest::Approx(1e6));
+  CHECK(answer->buffers[1].service_ns == doctest::Approx((16 * 1e6 + 16 * 1e5) / 32));
+}
+
+TEST_CASE("streams: one clear line for mistakes in loops and networks") {
+  const auto says = [](const std::string& rest, const std::string& what) {
+    const std::string message = error_of(rest);
+    CAPTURE(message);
+    return message.find(what) != std::string::npos;
+  };
+  const std::string head =
+      R"("control": {"devices": ["gpu"], "period": "10 ms", "deadline": "12 ms", )";
+  CHECK(says(head + R"("stages": [{"name": "a", "device": "gpuu", "time": "1 ms"}]})",
+             "/control/stages/0/device: got 'gpuu' (did you mean 'gpu'?)"));
+  CHECK(says(head + R"("stages": []})", "/control/stages: got 0"));
+  CHECK(says(head + R"("stages": [{"name": "a", "device": "gpu", "time": 1}]})",
+             "/control/stages/0/time"));
+  CHECK(says(head + R"("stages": [{"name": "a", "device": "gpu", "time": "1 ms"}],
+                       "variants": [{"name": "v", "kept": [0.5]}]})",
+             "/control/variants/0/kept: got 1 shares, expected one for each of 0 layers"));
+  CHECK(says(head + R"("stages": [{"name": "a", "device": "gpu", "layers": [{"time": "1 ms"}]}],
+                       "variants": [{"name": "v", "kept": [0]}]})",
+             "expected shares above 0, up to 1"));
+  CHECK(says(head + R"("late": "skp", "stages": []})", "did you mean 'skip'"));
+  const std::string net = R"("supernet": {"bandwidth": "1 GB/s", )";
+  CHECK(says(net + R"("buffers": ["1"], "wishes": [{"accuracy": 0.5}], "subnets":
+                      [{"name": "a", "accuracy": 0.5, "layers": [{"compute": "1 ms", "weights": "1 B"}]}]})",
+             "/supernet/buffers: got '1', expected"));
+  CHECK(says(net + R"("buffers": ["1 B"], "wishes": [{}], "subnets":
+                      [{"name": "a", "accuracy": 0.5, "layers": [{"compute": "1 ms", "weights": "1 B"}]}]})",
+             "/supernet/wishes/0/latency: expected either latency or accuracy"));
+  CHECK(says(net + R"("buffers": ["1 B"], "wishes": [{"accuracy": 0.5}], "subnets":
+                      [{"name": "a", "accuracy": 0.5, "layers": []}]})",
+             "/supernet/subnets/0/layers: got 0"));
+}
