@@ -94,6 +94,28 @@ Samples samples_of(const KernelEditor& editor, std::int64_t tokens) {
   return found;
 }
 
+/// Whether attention reads [tokens, heads, head size] and products read rows of as many tokens: a
+/// list without a dimension for samples, as kernels for sequences of any length take it.
+bool attends_to_flat_list(const KernelEditor& editor, std::int64_t tokens) {
+  constexpr std::int64_t largest_head = 512;
+  bool is_attended = false;
+  bool is_multiplied = false;
+  for (const TaskId kernel : editor.kernels()) {
+    if (!in_forward(editor.graph(), kernel)) continue;
+    const std::string_view op = editor.operator_of(kernel);
+    const OperatorInputs inputs = editor.inputs_of(kernel);
+    const Dims* query = inputs.shape(0);
+    const bool attends = editor.class_of(kernel) == KernelClass::attention ||
+                         op.find("attention") != std::string_view::npos;
+    is_attended = is_attended || (attends && query != nullptr && query->size() == 3 &&
+                                  query->front() == tokens && query->back() <= largest_head);
+    const Dims* rows = shape_at(inputs, operands_of(op).activation);
+    is_multiplied =
+        is_multiplied || (rows != nullptr && rows->size() == 2 && rows->front() == tokens);
+  }
+  return is_attended && is_multiplied && samples_of(editor, tokens).number == 0;
+}
+
 }  // namespace
 
 BatchResizer::BatchResizer(const KernelEditor& editor, std::int64_t batch)
@@ -111,6 +133,7 @@ void BatchResizer::find_batch() {
     return;
   }
   find_leading_dimension();
+  if (index.empty() && attends_to_flat_list(editor_, batch_)) tokens_ = batch_;
   if (index.size() != 1) return;
   const auto [samples, has_attention] = samples_of(editor_, index.front());
   if (samples > 0) {

@@ -244,6 +244,38 @@ TEST_CASE("parallel: recorded groups take the machine's time on every rank") {
         (300 + 50) * us + of_64);
 }
 
+TEST_CASE("parallel: without sizes, groups that grow gain no more than their ranks") {
+  // Two steps of one rank of 2: an all-reduce of unknown size, 9 ms and then 1 ms with less
+  // waiting.
+  ToyRun run;
+  const auto own = run.stream();
+  const auto network = run.add_stream(9);
+  for (const std::int64_t ns : {9'000'000, 1'000'000}) {
+    run.kernel({.name = "fwd", .duration_ns = 1'000'000});
+    const auto made =
+        run.kernel({.name = "bwd", .duration_ns = 1'000'000, .phase = Phase::backward});
+    run.use_stream(network);
+    const auto reduced = run.kernel({.name = "ncclDevKernel_AllReduce",
+                                     .duration_ns = ns,
+                                     .phase = Phase::communication,
+                                     .kind = TaskKind::collective,
+                                     .collective = CollectiveKind::all_reduce,
+                                     .communicator = 0,
+                                     .bytes = -1});
+    run.wait_for(reduced, made);
+    run.use_stream(own);
+    run.wait_for(run.kernel({.name = "update", .duration_ns = 20'000, .phase = Phase::update}),
+                 reduced);
+  }
+  run.builder().add_communicator({"world", 2, {0}});
+  const TaskGraph graph = run.build();
+  const auto grown = apply_to(graph, parallel, {{"data", "8"}, {"cluster", "dgx_a100"}});
+  REQUIRE_MESSAGE(grown.ok(), grown.error().message);
+  CHECK(span_ns(after(graph, parallel, {{"data", "8"}, {"cluster", "dgx_a100"}})) ==
+        span_ns(graph));
+  CHECK(grown->notes[0].find("keep their time, waiting included") != std::string::npos);
+}
+
 TEST_CASE("parallel: groups whose ranks hold parts of a layer do not grow, and keep their ranks") {
   const TaskGraph graph = foretrace::test::tensor_parallel(false);
   const auto grown = apply_to(graph, parallel, {{"data", "16"}, {"cluster", "dgx_a100"}});
