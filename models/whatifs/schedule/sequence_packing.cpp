@@ -55,7 +55,8 @@ bool are_patches(const editing::KernelEditor& editor) {
   for (const TaskId kernel : editor.kernels()) {
     const std::string_view op = editor.operator_of(kernel);
     if (contains(op, "embedding") || op == "aten::index_select") return false;
-    const Dims* image = editor.inputs_of(kernel).shape(0);
+    const OperatorInputs inputs = editor.inputs_of(kernel);
+    const Dims* image = inputs.shape(0);
     convolves = convolves || (contains(op, "conv") && image != nullptr && image->size() == 4);
   }
   return convolves;
