@@ -94,12 +94,13 @@ Samples samples_of(const KernelEditor& editor, std::int64_t tokens) {
   return found;
 }
 
-/// Whether attention reads [tokens, heads, head size] and products read rows of as many tokens: a
-/// list without a dimension for samples, as kernels for sequences of any length take it.
-bool attends_to_flat_list(const KernelEditor& editor, std::int64_t tokens) {
+/// Tokens of a list without a dimension for samples, as kernels for sequences of any length take
+/// it: attention reads [tokens, heads, head size], and products read rows of as many tokens; 0:
+/// there is none.
+std::int64_t flat_tokens(const KernelEditor& editor) {
   constexpr std::int64_t largest_head = 512;
-  bool is_attended = false;
-  bool is_multiplied = false;
+  std::map<std::int64_t, std::int64_t> attended;  // device time by tokens
+  std::set<std::int64_t> multiplied;
   for (const TaskId kernel : editor.kernels()) {
     if (!in_forward(editor.graph(), kernel)) continue;
     const std::string_view op = editor.operator_of(kernel);
@@ -107,13 +108,17 @@ bool attends_to_flat_list(const KernelEditor& editor, std::int64_t tokens) {
     const Dims* query = inputs.shape(0);
     const bool attends = editor.class_of(kernel) == KernelClass::attention ||
                          op.find("attention") != std::string_view::npos;
-    is_attended = is_attended || (attends && query != nullptr && query->size() == 3 &&
-                                  query->front() == tokens && query->back() <= largest_head);
+    if (attends && query != nullptr && query->size() == 3 && query->back() <= largest_head) {
+      attended[query->front()] += editor.graph().duration_ns(kernel);
+    }
     const Dims* rows = shape_at(inputs, operands_of(op).activation);
-    is_multiplied =
-        is_multiplied || (rows != nullptr && rows->size() == 2 && rows->front() == tokens);
+    if (rows != nullptr && rows->size() == 2) multiplied.insert(rows->front());
   }
-  return is_attended && is_multiplied && samples_of(editor, tokens).number == 0;
+  const auto most =
+      std::max_element(attended.begin(), attended.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == attended.end() || !multiplied.contains(most->first)) return 0;
+  return samples_of(editor, most->first).number <= 1 ? most->first : 0;
 }
 
 }  // namespace
@@ -132,8 +137,12 @@ void BatchResizer::find_batch() {
     batch_ = index.front();
     return;
   }
+  if (index.empty()) tokens_ = flat_tokens(editor_);
+  if (tokens_ > 0) {
+    batch_ = tokens_;
+    return;
+  }
   find_leading_dimension();
-  if (index.empty() && attends_to_flat_list(editor_, batch_)) tokens_ = batch_;
   if (index.size() != 1) return;
   const auto [samples, has_attention] = samples_of(editor_, index.front());
   if (samples > 0) {

@@ -54,10 +54,14 @@ bool are_patches(const editing::KernelEditor& editor) {
   bool convolves = false;
   for (const TaskId kernel : editor.kernels()) {
     const std::string_view op = editor.operator_of(kernel);
-    if (contains(op, "embedding") || op == "aten::index_select") return false;
     const OperatorInputs inputs = editor.inputs_of(kernel);
-    const Dims* image = inputs.shape(0);
-    convolves = convolves || (contains(op, "conv") && image != nullptr && image->size() == 4);
+    const Dims* first = inputs.shape(0);
+    // Narrow rows are boxes and the like.
+    constexpr std::int64_t narrowest_table = 16;
+    const bool selects_rows = op == "aten::index_select" && first != nullptr &&
+                              first->size() == 2 && first->back() >= narrowest_table;
+    if (contains(op, "embedding") || selects_rows) return false;
+    convolves = convolves || (contains(op, "conv") && first != nullptr && first->size() == 4);
   }
   return convolves;
 }
