@@ -63,6 +63,7 @@ struct Applied {
   std::size_t tasks_changed = 0;
   std::size_t tensors_changed = 0;  ///< in size or lifetime, or new
   std::vector<std::string> notes;
+  std::vector<Doubt> doubts;
 };
 
 /// What the what-ifs, applied in order, make of a recording.
@@ -85,6 +86,8 @@ struct Prediction {
   std::optional<Accelerator> accelerator;  ///< that the changed run is on, where it is known
   std::optional<Throughput> throughput;    ///< this and the next: see add_facts
   std::optional<DeviceFit> fit;
+  /// Of the what-ifs, beside those of the replay: not empty, the answer is doubtful.
+  [[nodiscard]] std::vector<Doubt> doubts() const;
 };
 /// What the what-ifs make of the recording, in their own order: that of `stack` does not matter.
 /// `baseline` is the replay of the recording, made anew if null. ErrorCode::no_match if a what-if

@@ -31,7 +31,7 @@ constexpr RangeConstant like_device = {
     "a device like the recorded one", 0.15,
     "assumed: boards of one chip differ in clock and memory by about this"};
 constexpr RangeConstant rest = {"rest", 0.015, "worst replay of a recording with usual latencies"};
-constexpr RangeConstant doubt = {"factor where the graph is doubtful", 2.0, "assumed"};
+constexpr RangeConstant doubt = {"factor where the answer is doubtful", 2.0, "assumed"};
 
 /// Shares of the critical path of the predicted step.
 struct PathShare {
@@ -90,7 +90,7 @@ void set_range(const Recording& recording, const Replay& baseline, Prediction& p
   side.scatter = baseline.scatter * scatter_weight.value / std::sqrt(steps);
   side.device = recording.accelerator_note.empty() ? 0 : like_device.value;
   side.rest = rest.value;
-  side.doubt = baseline.doubts.empty() ? 1 : doubt.value;
+  side.doubt = baseline.doubts.empty() && prediction.doubts().empty() ? 1 : doubt.value;
   // The share of the time that is gone, or that has come: from 0 to 1 however large the factor.
   const double size = 1 - std::exp(-log_ratio(step, baseline.run.answer.step_ns));
   prediction.faster = prediction.slower = side;

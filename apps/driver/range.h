@@ -23,7 +23,7 @@ struct RangeSide {
   double scatter = 0;        ///< of the recorded steps
   double device = 0;         ///< figures of a product that is only like the recorded one
   double rest = 0;           ///< what a replay leaves out
-  double doubt = 1;          ///< factor of all of it where the graph is doubtful
+  double doubt = 1;          ///< factor of all of it where the answer is doubtful
 
   [[nodiscard]] double total() const;
 };

@@ -80,6 +80,12 @@ Result<Prediction> with_range(const Recording& recording, Result<Prediction> pre
 
 }  // namespace
 
+std::vector<Doubt> Prediction::doubts() const {
+  std::vector<Doubt> all;
+  for (const Applied& one : applied) all.insert(all.end(), one.doubts.begin(), one.doubts.end());
+  return all;
+}
+
 Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
                            const RunOptions& options, const Replay* baseline) {
   Result<Prediction> prediction = apply_stack(recording, stack, options, Idle::refuse);

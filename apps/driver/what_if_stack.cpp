@@ -166,9 +166,13 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
     accelerator_ = to.ok() ? std::optional(**to) : std::nullopt;
   }
   graph_ = std::move(committed->graph);
+  std::vector<Doubt> doubts;
+  for (const std::string& doubt : change->doubts) {
+    doubts.push_back({doubt, fmt::format("{}: {}", info.name, doubt)});
+  }
   applied_.push_back({&info, what_if.parameters.texts(), change->tasks_changed(),
-                      change->tensors.size() + change->new_tensors.size(),
-                      std::move(change->notes)});
+                      change->tensors.size() + change->new_tensors.size(), std::move(change->notes),
+                      std::move(doubts)});
   return ok_status();
 }
 

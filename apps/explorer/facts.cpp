@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/catalogue/kernel_class.h"
+#include "sim/result/activity.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -64,6 +65,7 @@ std::string_view kind_text(LaneKind kind) {
 }
 
 json lanes_of(const TaskGraph& graph, std::size_t first) {
+  const std::vector<bool> binds = launching_lanes(graph);
   json lanes = json::array();
   for (std::size_t i = first; i < graph.context().lanes.size(); ++i) {
     const Lane& lane = graph.context().lanes[i];
@@ -71,6 +73,7 @@ json lanes_of(const TaskGraph& graph, std::size_t first) {
                      {"rank", lane.rank},
                      {"number", lane.number},
                      {"name", lane.name.substr(0, longest_text)}});
+    if (binds[i]) lanes.back()["binds"] = true;
   }
   return lanes;
 }

@@ -89,6 +89,8 @@ struct ResultAnswer {
   bool rank_all = false;                    ///< the ranking is asked for beside pairs
   std::string_view timeline{};              ///< where it was written; empty: nowhere
 };
+/// Of the recording, and of the what-ifs that the answer is about.
+[[nodiscard]] std::vector<driver::Doubt> all_doubts(const ResultAnswer& answer);
 /// foretrace.result/1. The question that was asked comes first: the last pointer that is not null.
 [[nodiscard]] Page result_page(const ResultAnswer& answer);
 

@@ -129,6 +129,8 @@ struct Change {
   /// Set where a step then processes its samples otherwise: how many times the recorded number.
   std::optional<double> samples;
   std::vector<std::string> notes;  ///< what the answer rests on, for the report
+  /// Why the run may not be one that the change is for, a few words each: "no update is recorded".
+  std::vector<std::string> doubts;
 
   [[nodiscard]] bool changes_topology() const;
   [[nodiscard]] bool empty() const;

@@ -12,7 +12,18 @@ std::vector<bool> launching_lanes(const TaskGraph& graph) {
     const auto task = make_id<TaskId>(i);
     if (graph.kind(task) == TaskKind::launch) launches[index(graph.lane_id(task))] = true;
   }
-  return launches;
+  std::vector<bool> binds = launches;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (!launches[index(graph.lane_id(task))] || !is_host(graph.kind(task))) continue;
+    for (const Link& link : sources(graph, task)) {
+      const TaskId source = task_of(link.source);
+      if (!link.on_lane() && is_host(graph.kind(source))) {
+        binds[index(graph.lane_id(source))] = true;
+      }
+    }
+  }
+  return binds;
 }
 
 std::array<ActivitySpan, 2> device_activities(const TaskGraph& graph, const Timeline& timeline,

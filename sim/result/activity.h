@@ -20,8 +20,8 @@ struct ActivitySpan {
   std::int64_t to_ns = 0;  ///< not after `from_ns`: nothing
 };
 
-/// Per lane: a thread that enqueues device work. The others (loaders, watchdogs) do not bind the
-/// device.
+/// Per lane: a thread that enqueues device work, or that such a thread waits for (a writer of
+/// checkpoints). The others (watchdogs) do not bind the device.
 [[nodiscard]] std::vector<bool> launching_lanes(const TaskGraph& graph);
 
 /// What a task on a device or a link does. A collective in two parts has arrived when it begins,

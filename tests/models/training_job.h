@@ -41,6 +41,8 @@ struct TrainingJob {
   bool nodes_of_one = false;  ///< the device of every rank is number 0
   /// Of a weight that each rank allocates at first; the last holds for the rest.
   std::vector<std::int64_t> weight_bytes = {};
+  /// Numbers in the tables that a rank's forward kernel looks up, with Adagrad's states (FBGEMM).
+  std::vector<std::int64_t> table_numbers = {};
 };
 
 class TrainingJobBuilder {
@@ -121,6 +123,15 @@ class TrainingJobBuilder {
     row.kind = kind;
     return builder_.add_work(row);
   }
+  WorkId lookup(std::int64_t numbers) {
+    Work row;
+    row.name = builder_.add_name("split_embedding_codegen_forward_unweighted_kernel");
+    row.operator_name =
+        builder_.add_name("fbgemm::split_embedding_codegen_lookup_adagrad_function");
+    row.shapes = builder_.add_name("[[" + std::to_string(numbers) + "], [0]]");
+    row.kind = TaskKind::kernel;
+    return builder_.add_work(row);
+  }
   WorkId work(const TrainingJob::Reduce& what, TaskPart part, std::uint32_t communicator) {
     const bool scatters = what.kind == CollectiveKind::reduce_scatter;
     Work row;
@@ -162,8 +173,11 @@ class TrainingJobBuilder {
   }
 
   TaskId kernel(Rank& rank, std::string_view name, std::int64_t ns, Phase phase) {
+    return kernel(rank, work(name, TaskKind::kernel), ns, phase);
+  }
+  TaskId kernel(Rank& rank, WorkId row, std::int64_t ns, Phase phase) {
     const TaskId launch = call(rank, phase);
-    rank.last = device(rank.compute, work(name, TaskKind::kernel),
+    rank.last = device(rank.compute, row,
                        {.kind = TaskKind::kernel, .duration_ns = ns, .phase = phase}, launch);
     return rank.last;
   }
@@ -227,6 +241,9 @@ class TrainingJobBuilder {
   /// Returns where each of its reductions ends, by rank.
   std::vector<std::vector<TaskId>> pass(bool reduces) {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      if (r < job_.table_numbers.size()) {
+        kernel(ranks_[r], lookup(job_.table_numbers[r]), 1000, Phase::forward);
+      }
       kernel(ranks_[r], "fwd", job_.forward[std::min(r, job_.forward.size() - 1)], Phase::forward);
     }
     std::vector<std::vector<TaskId>> done;

@@ -95,7 +95,8 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& 
                    samples,
                    scatter > 0 && std::abs(gain) <= scatter,
                    need,
-                   std::move(settings)};
+                   std::move(settings),
+                   prediction->doubts()};
   keeper.keep(info, *std::move(prediction));
   return row;
 }

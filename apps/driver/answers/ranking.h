@@ -31,6 +31,7 @@ struct Ranked {
   bool is_noise = false;             ///< the gain is smaller than the trace's own scatter
   std::optional<MemoryNeed> memory;  ///< where tensors are recorded
   std::string settings{};            ///< of an example, "factor=2"; empty: its defaults
+  std::vector<Doubt> doubts{};       ///< of the what-if alone
 };
 /// An optimization that a ranking leaves out.
 struct Unranked {

@@ -172,13 +172,9 @@ class TraceEvaluator final : public PointEvaluator {
     if (name == "high_ns") return static_cast<double>(prediction.high_ns);
     if (!need) return not_known;
     if (name == "live_bytes") return static_cast<double>(need->live_bytes);
-    if (!prediction.accelerator) {
-      return name == "memory_bytes" ? static_cast<double>(need->reserved_bytes()) : not_known;
-    }
-    if (name == "memory_bytes") {
-      return static_cast<double>(driver::target_of(*prediction.accelerator).needed_bytes(*need));
-    }
-    if (name == "fits" && source.need) {
+    // As whatif and plan say it; what the driver takes beside it counts in `fits` only.
+    if (name == "memory_bytes") return static_cast<double>(need->reserved_bytes());
+    if (name == "fits" && source.need && prediction.accelerator) {
       const auto fit =
           driver::fit_of(source.recording(), *source.need, *prediction.accelerator, *need);
       return fit.fits ? 1 : 0;

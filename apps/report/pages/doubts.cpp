@@ -7,6 +7,17 @@
 
 namespace foretrace::report {
 
+std::vector<driver::Doubt> all_doubts(const ResultAnswer& answer) {
+  std::vector<driver::Doubt> doubts = answer.replay.doubts;
+  const auto add = [&doubts](const std::vector<driver::Doubt>& more) {
+    doubts.insert(doubts.end(), more.begin(), more.end());
+  };
+  if (answer.prediction != nullptr) add(answer.prediction->doubts());
+  const bool ranks = answer.ranking != nullptr && !answer.ranking->rows.empty();
+  if (ranks) add(answer.ranking->rows.front().doubts);
+  return doubts;
+}
+
 void say_doubts(const std::vector<driver::Doubt>& doubts, Page& page) {
   const auto answer =
       std::find_if(page.sections.begin(), page.sections.end(),

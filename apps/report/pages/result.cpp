@@ -70,7 +70,7 @@ Page result_page(const ResultAnswer& answer) {
     }
     is_first = is_first && section.headline.empty();
   }
-  say_doubts(answer.replay.doubts, page);
+  say_doubts(all_doubts(answer), page);
   return page;
 }
 

@@ -115,11 +115,14 @@ Section honesty_section(std::string path, const trace::Honesty& honesty,
   }
   section.datum("flags", Value::texts(honesty.flags));
   if (replay != nullptr) {
-    Value::List doubts;
-    for (const driver::Doubt& doubt : replay->doubts) doubts.push_back(Value::words(doubt.text));
-    section.datum("doubt", Value::list(std::move(doubts)));
   }
   return section;
+}
+
+Value doubts_value(const std::vector<driver::Doubt>& doubts) {
+  Value::List texts;
+  for (const driver::Doubt& doubt : doubts) texts.push_back(Value::words(doubt.text));
+  return Value::list(std::move(texts));
 }
 
 Value need_value(const std::optional<driver::MemoryNeed>& need) {

@@ -26,9 +26,11 @@ namespace foretrace::report {
 /// step_ns, host and device period and the times of every step; for documents.
 [[nodiscard]] Section steps_section(const std::string& path, const driver::StepTimes& times,
                                     const driver::StepAnswer& answer);
-/// Honesty counters, for documents; reactions and doubts are left out if there is no replay.
+/// Honesty counters, for documents; reactions are left out if there is no replay.
 [[nodiscard]] Section honesty_section(std::string path, const trace::Honesty& honesty,
                                       const driver::Replay* replay);
+/// Why an answer is doubtful, a sentence each.
+[[nodiscard]] Value doubts_value(const std::vector<driver::Doubt>& doubts);
 
 /// Live peak and reserved bytes of the device that needs most; null where no tensor is recorded.
 [[nodiscard]] Value need_value(const std::optional<driver::MemoryNeed>& need);

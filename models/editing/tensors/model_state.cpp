@@ -18,6 +18,7 @@ namespace foretrace::editing {
 namespace {
 
 constexpr double fp32_bytes = 4;
+constexpr double half_bytes = 2;
 constexpr OptimizerStates adam = {8, "Adam, by the operators of its update"};
 constexpr OptimizerStates momentum = {4, "one state, by the operators of the update"};
 constexpr OptimizerStates plain = {0, "no states, by the operators of the update"};
@@ -52,13 +53,13 @@ std::map<DeviceOfRank, Updated> largest_updates(const KernelEditor& editor,
   return most;
 }
 
-std::map<DeviceOfRank, double> recorded_weights(const TaskGraph& graph) {
+std::map<DeviceOfRank, double> recorded_weights(const TaskGraph& graph, double bytes_each) {
   std::map<DeviceOfRank, double> weights;
   for (const Tensor& tensor : graph.context().tensors) {
     // Casts of weights go again; weights stay.
     if (tensor.category != TensorCategory::weight || tensor.freed_in != none<TaskId>) continue;
     weights[{graph.rank_of(tensor), tensor.device}] +=
-        static_cast<double>(tensor.bytes) / fp32_bytes;
+        static_cast<double>(tensor.bytes) / bytes_each;
   }
   return weights;
 }
@@ -152,14 +153,32 @@ NamedOptimizers named_optimizers(const TaskGraph& graph) {
 
 }  // namespace
 
+double parameter_bytes(const KernelEditor& editor) {
+  std::int64_t half_ns = 0;
+  std::int64_t full_ns = 0;
+  for (const TaskId kernel : editor.kernels()) {
+    const KernelClass kernel_class = editor.class_of(kernel);
+    if (editor.graph().phase(kernel) != Phase::update) continue;
+    if (kernel_class != KernelClass::optimizer && kernel_class != KernelClass::elementwise)
+      continue;
+    const int bytes = bytes_per_number(editor.about(kernel).traits.precision);
+    if (bytes == 2) half_ns += editor.graph().duration_ns(kernel);
+    if (bytes >= 4) full_ns += editor.graph().duration_ns(kernel);
+  }
+  return half_ns > full_ns ? half_bytes : fp32_bytes;
+}
+
 std::map<DeviceOfRank, ParameterCount> parameter_counts(const KernelEditor& editor) {
   const TaskGraph& graph = editor.graph();
+  const double bytes = parameter_bytes(editor);
   const std::vector<TrainingPass> passes = find_passes(editor);
   std::map<DeviceOfRank, Evidence> found;
   for (const auto& [device, updated] : largest_updates(editor, passes)) {
     found[device].updated = updated;
   }
-  for (const auto& [device, numbers] : recorded_weights(graph)) found[device].recorded = numbers;
+  for (const auto& [device, numbers] : recorded_weights(graph, bytes)) {
+    found[device].recorded = numbers;
+  }
   for (const auto& [device, given] : exchanged_gradients(graph, passes)) {
     found[device].exchanged = given;
   }
@@ -169,7 +188,8 @@ std::map<DeviceOfRank, ParameterCount> parameter_counts(const KernelEditor& edit
   }
   std::map<DeviceOfRank, ParameterCount> counts;
   for (const auto& [device, evidence] : found) {
-    const ParameterCount count = evidence.count();
+    ParameterCount count = evidence.count();
+    count.bytes = bytes;
     if (count.numbers > 0) counts.emplace(device, count);
   }
   return counts;
@@ -190,6 +210,16 @@ OptimizerStates optimizer_states(const KernelEditor& editor) {
   if (named.two_states) return {8, "Adam, by the optimizer's name"};
   if (named.momentum) return {4, "one state, by the optimizer's name"};
   return {adam.bytes, "Adam assumed, nothing tells"};
+}
+
+std::string without_states(const KernelEditor& editor) {
+  const std::vector<Tensor>& tensors = editor.graph().context().tensors;
+  const bool has_states = std::any_of(tensors.begin(), tensors.end(), [](const Tensor& tensor) {
+    return tensor.category == TensorCategory::optimizer_state;
+  });
+  if (tensors.empty() || has_states) return {};
+  return "; the known memory holds no optimizer states, so that its peak does not show them, "
+         "before or after";
 }
 
 }  // namespace foretrace::editing

@@ -4,7 +4,8 @@
 //   after    [q k v][flash3 0.6 ms][out]               [q k v][flash3             ][out]
 //   A recorded fused kernel takes its time x the rate of its own backend / that of the wanted one,
 //   for its head size and positions; one whose backend the table does not have, and attention of
-//   single operators, FLOPs / (rate share x the device's 16-bit peak).
+//   single operators, FLOPs / (rate share x the device's 16-bit peak). Unless told, all backends of
+//   the device's table are tried, and the one that gains most is taken.
 //
 // memory    where single operators fuse, scores and probabilities are not kept.
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/costs/attention_shape.h"
 #include "models/editing/kernels/attention_core.h"
@@ -33,9 +35,11 @@ namespace {
 
 constexpr ParamInfo backend_param = {.name = "backend",
                                      .type = ParamType::text,
-                                     .default_text = "flash3",
-                                     .doc = "The kernel that attention is to run in.",
-                                     .choices = "flash1|flash2|flash3|efficient|cudnn"};
+                                     .default_text = "fastest",
+                                     .doc =
+                                         "The kernel that attention is to run in; fastest: the one "
+                                         "of the table in which the recorded attention gains most.",
+                                     .choices = "fastest|flash1|flash2|flash3|efficient|cudnn"};
 constexpr ParamInfo mask_param = {
     .name = "mask",
     .type = ParamType::text,
@@ -94,10 +98,11 @@ Result<AttentionTable> find_table(const Scenario& scenario, const ParamValues& p
 
 class Switch {
  public:
-  Switch(const Scenario& scenario, const AttentionTable& table, const ParamValues& params)
+  Switch(const Scenario& scenario, const AttentionTable& table, const ParamValues& params,
+         std::string backend)
       : editor_(scenario),
         table_(table),
-        backend_(params.text(backend_param)),
+        backend_(std::move(backend)),
         causal_(params.text(mask_param) == "causal"),
         half_(params.text(type_param) == "half") {}
 
@@ -125,6 +130,14 @@ class Switch {
     TensorEditor tensors(editor_.edit());
     fused_.drop_scores(editor_, tensors);
     return editor_.finish(note + tensors.note());
+  }
+
+  /// Device time that goes; below 0: that comes. After run().
+  [[nodiscard]] std::int64_t gained_ns() const {
+    return editor_.sums().before_ns - editor_.sums().after_ns;
+  }
+  [[nodiscard]] std::string recorded() const {
+    return fmt::format("{}", fmt::join(recorded_, ", "));
   }
 
  private:
@@ -233,7 +246,7 @@ class Switch {
   void exchange(TaskId kernel) {
     const std::string_view name = editor_.graph().name(kernel);
     const std::string_view own = backend_of(name);
-    recorded_.emplace(own);
+    if (!own.empty()) recorded_.emplace(own);
     if (is_measured_in_fp32(kernel)) {
       ++measured_fp32_;
       return;
@@ -281,10 +294,38 @@ class Switch {
   std::set<std::string, std::less<>> recorded_;  // backends of fused kernels
 };
 
+/// In the backend that gains most. Error: why none does, of the last one that cannot be had.
+Result<Change> in_fastest(const Scenario& scenario, const AttentionTable& table,
+                          const ParamValues& params) {
+  std::optional<Change> best;
+  std::int64_t most_ns = 0;
+  Error why{ErrorCode::no_match, "the table of attention has no rates"};
+  std::string slower;
+  for (const std::string& backend : table.backends()) {
+    Switch one(scenario, table, params, backend);
+    Result<Change> change = one.run();
+    if (!change.ok()) {
+      why = std::move(change).error();
+      continue;
+    }
+    if (one.gained_ns() > most_ns) {
+      most_ns = one.gained_ns();
+      best = *std::move(change);
+    } else if (const std::string own = one.recorded(); !own.empty()) {
+      slower = fmt::format("attention runs in {}: no other kernel of the table ({}) is faster", own,
+                           fmt::join(table.backends(), ", "));
+    }
+  }
+  if (best) return *std::move(best);
+  if (!slower.empty()) return Error{ErrorCode::no_match, std::move(slower)};
+  return why;
+}
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (scenario.accelerator == nullptr) return missing_cost("attention in another kernel");
   auto table = find_table(scenario, params);
   if (!table) return std::move(table).error();
+  if (params.text(backend_param) == "fastest") return in_fastest(scenario, *table, params);
   const std::vector<std::string> known = table->backends();
   if (std::find(known.begin(), known.end(), params.text(backend_param)) == known.end()) {
     std::string names;
@@ -293,7 +334,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                  fmt::format("the table of attention has no rates of {}, expected one of {}",
                              params.text(backend_param), names)};
   }
-  return Switch(scenario, *table, params).run();
+  return Switch(scenario, *table, params, params.text(backend_param)).run();
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {

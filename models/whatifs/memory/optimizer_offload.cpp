@@ -44,9 +44,11 @@ constexpr ParamInfo parameters_param = {
 constexpr ParamInfo bytes_param = {
     .name = "bytes",
     .unit = "B",
-    .default_text = "4",
-    .doc = "Bytes of a gradient and of a parameter on the link: 4, or 2 in 16 bit.",
-    .minimum = 0.5,
+    .default_text = "0",
+    .doc =
+        "Bytes of a gradient and of a parameter on the link: 4, or 2 in 16 bit; 0: as the recorded "
+        "update has them.",
+    .minimum = 0,
     .maximum = 8};
 constexpr ParamInfo host_bandwidth_param = {
     .name = "host_bandwidth",
@@ -91,6 +93,7 @@ class Offload {
 
   Result<Change> run() {
     const auto passes = editing::find_passes(editor_);
+    if (!(settings_.bytes > 0)) settings_.bytes = editing::parameter_bytes(editor_);
     std::string_view counted = "as given";
     const editing::ParameterCount count = editing::parameter_count(editor_);
     if (settings_.parameters == 0) {
@@ -123,7 +126,8 @@ class Offload {
         "way per step; {} update kernels go{}",
         offloaded_, updated(), counted, states.evidence, editing::to_ms(cpu_ns()),
         editing::to_ms(engine_.copy_ns(settings_.parameters * settings_.bytes)),
-        editor_.sums().removed, tensors.note()));
+        editor_.sums().removed,
+        tensors.note() + (states.bytes > 0 ? editing::without_states(editor_) : std::string())));
   }
 
  private:

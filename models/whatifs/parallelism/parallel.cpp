@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "models/editing/tensors/model_state.h"
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/parallelism/data_parallel.h"
 #include "models/whatifs/parallelism/machine.h"
@@ -84,13 +85,15 @@ struct Grid {
   [[nodiscard]] double ranks() const { return double{1} * data * tensor * pipeline; }
 };
 
-editing::DataParallel data_options(const ParamValues& params, const Grid& grid) {
+editing::DataParallel data_options(const editing::KernelEditor& editor, const ParamValues& params,
+                                   const Grid& grid) {
+  const double given = params.number(gradient_bytes_param);
   return {.ranks = grid.data,
           .stride = grid.tensor,
           .sharding = static_cast<std::uint32_t>(grid.data > 1 ? params.integer(zero_param) : 0),
           .bucket_bytes = params.number(bucket_param),
           .bucket_view = params.boolean(bucket_view_param),
-          .gradient_bytes = params.number(gradient_bytes_param),
+          .gradient_bytes = given > 0 ? given : editing::parameter_bytes(editor),
           .parameters = params.number(parameters_param)};
 }
 
@@ -102,7 +105,7 @@ Result<Change> spread_stages(const Scenario& scenario, const ParamValues& params
       .micro_batches = static_cast<std::uint32_t>(params.integer(micro_batches_param)),
       .layers = static_cast<std::size_t>(params.integer(layers_param)),
       .tensor = {grid.tensor, params.boolean(sequence_param)},
-      .data = data_options(params, grid)};
+      .data = data_options(editor, params, grid)};
   if (options.data.sharding > 2) {
     return Error{ErrorCode::unsupported,
                  "zero: got 3 with pipeline, expected at most 2: parameters would be collected for "
@@ -136,7 +139,7 @@ Result<Change> spread_device(const Scenario& scenario, const ParamValues& params
                                 .gradients = zero > 1 ? own * share : own,
                                 .states = zero > 0 ? own * share : own};
   if (grid.data > 1) {
-    editing::DataParallel options = data_options(params, grid);
+    editing::DataParallel options = data_options(editor, params, grid);
     options.shrink = own;
     const auto layers = static_cast<std::size_t>(params.integer(layers_param));
     auto done = zero < 3 ? editing::spread_data(editor, cluster, options)
@@ -227,8 +230,7 @@ constexpr std::array<std::string_view, 8> assumptions = {
     "A call of a collective takes 6.6 times the host time of an elementwise operator of this "
     "trace.",
     "Where neither shapes nor sizes are recorded, a collective takes the shortest time of its "
-    "place "
-    "in all steps."};
+    "place in all steps, and its own where the groups grow."};
 constexpr std::array<std::string_view, 4> ignores = {
     "kernels and transfers that slow each other down while both run",
     "the last of more ranks arrives later: noise of hosts that were not recorded",

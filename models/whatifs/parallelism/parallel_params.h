@@ -107,9 +107,11 @@ inline constexpr ParamInfo parameters_param = {
     .maximum = 1e15};
 inline constexpr ParamInfo gradient_bytes_param = {.name = "gradient_bytes",
                                                    .unit = "B",
-                                                   .default_text = "4",
-                                                   .doc = "Of one number of a gradient.",
-                                                   .minimum = 1,
+                                                   .default_text = "0",
+                                                   .doc =
+                                                       "Of one number of a gradient; 0: 2 where "
+                                                       "the recorded update is in 16 bit, else 4.",
+                                                   .minimum = 0,
                                                    .maximum = 8};
 
 }  // namespace foretrace

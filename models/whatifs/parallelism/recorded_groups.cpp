@@ -30,12 +30,24 @@ class Regrouper {
     for (const Transfer& transfer : *transfers) {
       if (auto status = set(transfer); !status) return std::move(status).error();
     }
+    if (grows() && shortest_used_ == transfers->size()) {
+      return Error{ErrorCode::missing_cost,
+                   fmt::format("the trace tells the bytes of none of its {} collectives, so that "
+                               "what they take among more ranks is not known, expected recorded "
+                               "sizes (PyTorch 2.3 or later) or a trace of one device",
+                               shortest_used_)};
+    }
     std::string note = fmt::format("{} collectives {:.2f} ms -> {:.2f} ms on {}", transfers->size(),
                                    before_ * 1e-6, after_ * 1e-6, cluster_.machine);
     if (shortest_used_ > 0) {
-      note += fmt::format(
-          "; {} whose size is not recorded take the shortest time of the same place in other steps",
-          shortest_used_);
+      note += fmt::format("; {} whose size is not recorded {}", shortest_used_,
+                          grows() ? "keep their time, waiting included"
+                                  : "take the shortest time of the same place in other steps");
+    }
+    if (grows() && after_ < before_) {
+      note +=
+          "; what is gone is waiting for late ranks or a slower network, so that the samples can "
+          "grow more than the ranks";
     }
     return note;
   }
@@ -60,6 +72,8 @@ class Regrouper {
     }
   }
 
+  [[nodiscard]] bool grows() const { return options_.growth > 1; }
+
   [[nodiscard]] std::uint32_t ranks_of(const Work& work) const {
     const auto& groups = graph_.context().communicators;
     const std::uint32_t size =
@@ -74,8 +88,10 @@ class Regrouper {
     const std::uint32_t ranks = ranks_of(work);
     const bool barrier = work.collective == CollectiveKind::barrier;
     if ((work.bytes < 0 && !barrier) || ranks < 2 || work.collective == CollectiveKind::none) {
-      // Waiting is never the same in all steps: the shortest time has the least of it.
-      const std::int64_t ns = shortest_.at(place_.at(transfer.task));
+      // Waiting is never the same in all steps: the shortest time has the least of it. More ranks
+      // wait no less.
+      const std::int64_t ns =
+          grows() ? graph_.duration_ns(transfer.task) : shortest_.at(place_.at(transfer.task));
       editor_.set_duration(transfer.task, ns, {Provenance::scaled, 0.5F, 1.5F});
       after_ += static_cast<double>(ns);
       ++shortest_used_;

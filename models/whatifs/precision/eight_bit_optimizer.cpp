@@ -18,6 +18,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/update_phase.h"
+#include "models/editing/tensors/model_state.h"
 #include "models/memories/quantize_states.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
@@ -82,7 +83,7 @@ class EightBit {
     }
     const std::string memory =
         tensors.states == 0
-            ? std::string()
+            ? editing::without_states(editor_)
             : fmt::format(
                   "; {} states in memory {:.1f} MiB -> {:.1f} MiB, {} smaller ones stay, "
                   "{} temporaries of the update ({:.1f} MiB) go",

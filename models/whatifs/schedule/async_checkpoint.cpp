@@ -75,19 +75,19 @@ constexpr ParamInfo bytes_param = {
     .name = "bytes",
     .unit = "B",
     .default_text = "0",
-    .doc = "Saved per parameter; 0: 4 and the optimizer's states, by the recorded update.",
+    .doc = "Saved per parameter; 0: its own and its states', by the recorded update.",
     .minimum = 0,
     .maximum = 64};
-constexpr ParamInfo ranks_param = {
-    .name = "ranks",
-    .type = ParamType::text,
-    .default_text = "first",
-    .doc =
-        "first: one rank saves for all; all: each saves what it holds, a share where ranks "
-        "reduce-scatter their gradients.",
-    .choices = "first|all"};
+constexpr ParamInfo ranks_param = {.name = "ranks",
+                                   .type = ParamType::text,
+                                   .default_text = "first",
+                                   .doc =
+                                       "first: one rank saves for all, tables of fused lookups "
+                                       "aside; all: each saves what it holds, a share where ranks "
+                                       "reduce-scatter their gradients.",
+                                   .choices = "first|all"};
 
-constexpr double weight_bytes = 4;
+constexpr double fp32_bytes = 4;
 using editing::CopyEngine;
 
 struct Settings {
@@ -96,11 +96,25 @@ struct Settings {
   bool blocking = false;
   bool all_ranks = false;
   std::int64_t every = 1;
-  double bytes = 0;       // of one save
-  std::string counted{};  // how they were
+  double model_bytes = 0;                        // of one save, without tables of fused lookups
+  std::map<std::int32_t, double> table_bytes{};  // by rank: what no other rank has
+  std::string counted{};                         // how they were
 
-  [[nodiscard]] double copy_ns() const { return bytes / bandwidth * 1e9; }
-  [[nodiscard]] double write_ns() const { return bytes / storage * 1e9; }
+  /// Of one save of a rank; `first` saves for all that have the same.
+  [[nodiscard]] double bytes(std::int32_t rank, std::int32_t first) const {
+    const auto tables = table_bytes.find(rank);
+    return (all_ranks || rank == first ? model_bytes : 0) +
+           (tables == table_bytes.end() ? 0 : tables->second);
+  }
+  [[nodiscard]] double copy_ns(double saved) const { return saved / bandwidth * 1e9; }
+  [[nodiscard]] double write_ns(double saved) const { return saved / storage * 1e9; }
+};
+
+/// What was saved.
+struct Saves {
+  std::size_t number = 0;
+  std::size_t ranks = 0;
+  double bytes = 0;  // of the largest one
 };
 
 class Saver {
@@ -108,17 +122,20 @@ class Saver {
   Saver(editing::KernelEditor& editor, const Settings& settings)
       : editor_(editor), engine_(editor, settings.bandwidth), settings_(settings) {}
 
-  std::size_t run() {
+  Saves run() {
     const auto passes = editing::find_passes(editor_);
     const auto updates = editing::updates_of_passes(editor_, passes);
     for (std::size_t i = 0; i < passes.size(); ++i) {
       const std::int32_t rank = rank_of(passes[i]);
-      if (!settings_.all_ranks && rank != rank_of(passes.front())) continue;
+      const double bytes = settings_.bytes(rank, rank_of(passes.front()));
       const std::vector<TaskId> update = launched(updates[i]);
-      if (!update.empty())
-        ranks_[rank].steps.push_back({&passes[i], update.front(), update.back()});
+      if (update.empty() || !(bytes > 0)) continue;
+      ranks_[rank].bytes = bytes;
+      ranks_[rank].steps.push_back({&passes[i], update.front(), update.back()});
     }
+    saves_.ranks = ranks_.size();
     for (auto& [number, rank] : ranks_) {
+      saves_.bytes = std::max(saves_.bytes, rank.bytes);
       if (!settings_.blocking) save(before(rank.steps.front()), rank);
       for (std::size_t i = 0; i < rank.steps.size(); ++i) {
         const Step& step = rank.steps[i];
@@ -126,7 +143,8 @@ class Saver {
         if (rank.snapshot != none<TaskId>) {
           const TaskId call = editor_.own_call(step.first_update);
           engine_.wait(call, rank.snapshot);
-          outlast(*step.pass, i == 0 ? none<TaskId> : rank.steps[i - 1].last_update, call);
+          outlast(*step.pass, i == 0 ? none<TaskId> : rank.steps[i - 1].last_update, call,
+                  rank.bytes);
         }
         rank.snapshot = none<TaskId>;
         if (settings_.blocking || i + 1 < rank.steps.size()) {
@@ -146,6 +164,7 @@ class Saver {
     TaskId last_update{};
   };
   struct Rank {
+    double bytes = 0;  // of one save
     std::vector<Step> steps;
     TaskId snapshot = none<TaskId>;  // its last copy, until an update waited for it
     TaskId written = none<TaskId>;
@@ -193,13 +212,13 @@ class Saver {
   /// A snapshot that takes longer than a pass holds up one update in `every`: a part of that is
   /// longer than the part of the snapshot that a step carries. It runs since the update before, or
   /// since the pass began.
-  void outlast(const editing::TrainingPass& pass, TaskId saved, TaskId update) {
+  void outlast(const editing::TrainingPass& pass, TaskId saved, TaskId update, double bytes) {
     if (settings_.blocking || settings_.every == 1) return;
     std::int64_t pass_ns = 0;
     for (const auto* kernels : {&pass.forward, &pass.backward}) {
       for (const TaskId kernel : *kernels) pass_ns += editor_.graph().duration_ns(kernel);
     }
-    const double longer = settings_.copy_ns() - static_cast<double>(pass_ns);
+    const double longer = settings_.copy_ns(bytes) - static_cast<double>(pass_ns);
     if (longer <= 0) return;
     const double part = std::min(longer / static_cast<double>(settings_.every), 1e17);
     const TaskId first = pass.forward.front();
@@ -212,7 +231,7 @@ class Saver {
   void save(const Spot& spot, Rank& rank) {
     const auto every = static_cast<double>(settings_.every);
     const TaskId copy = engine_.copy({.direction = CopyEngine::Direction::to_host,
-                                      .bytes = settings_.bytes / every,
+                                      .bytes = rank.bytes / every,
                                       .anchor = spot.anchor,
                                       .place = spot.place,
                                       .after = spot.after,
@@ -222,11 +241,11 @@ class Saver {
     if (rank.written != none<TaskId>) engine_.wait(editor_.call_of_new(copy), rank.written);
     TaskSpec spec = host_task("write checkpoint", spot.update);
     if (!settings_.blocking) spec.lane = writer_of(rank, spot.update);
-    spec.duration_ns = std::llround(std::min(settings_.write_ns() / every, 1e17));
+    spec.duration_ns = std::llround(std::min(settings_.write_ns(rank.bytes) / every, 1e17));
     rank.written = editor_.edit().insert(spec, spot.anchor, spot.place);
     engine_.wait(rank.written, copy);
     rank.snapshot = copy;
-    ++saves_;
+    ++saves_.number;
   }
 
   /// After the last recorded update the program waits for a write, as it does after every other.
@@ -265,17 +284,18 @@ class Saver {
   CopyEngine engine_;
   const Settings& settings_;
   std::map<std::int32_t, Rank> ranks_;
-  std::size_t saves_ = 0;
+  Saves saves_;
 };
 
-/// Of the rank with most: lookups are not divided like the rest of a model.
-editing::FusedTables largest_tables(const editing::KernelEditor& editor) {
-  editing::FusedTables most;
+/// By rank: lookups are not divided like the rest of a model, each rank has tables of its own.
+std::map<std::int32_t, editing::FusedTables> tables_of_ranks(const editing::KernelEditor& editor) {
+  std::map<std::int32_t, editing::FusedTables> found;
   for (const editing::TrainingPass& pass : editing::find_passes(editor)) {
     const editing::FusedTables tables = editing::fused_tables(editor, pass.forward);
+    editing::FusedTables& most = found[editor.graph().lane(pass.backward.front()).rank];
     if (tables.numbers > most.numbers) most = tables;
   }
-  return most;
+  return found;
 }
 
 /// Sets the bytes of one save and how they were counted.
@@ -284,42 +304,60 @@ void count_bytes(const editing::KernelEditor& editor, const ParamValues& params,
   const double given = params.number(parameters_param);
   editing::ParameterCount count = {given, "as given", given};
   if (!(given > 0)) count = editing::parameter_count(editor);
-  editing::OptimizerStates states = {params.number(bytes_param) - weight_bytes, "as given"};
-  if (!(params.number(bytes_param) > 0)) states = editing::optimizer_states(editor);
-  const double each = weight_bytes + states.bytes;
+  double each = params.number(bytes_param);
+  std::string states = "as given";
+  if (!(each > 0)) {
+    const editing::OptimizerStates kept = editing::optimizer_states(editor);
+    // States have the type of their parameter.
+    const double number = editing::parameter_bytes(editor);
+    each = number * (1 + kept.bytes / fp32_bytes);
+    states = kept.evidence;
+    if (number < fp32_bytes) states += ", in 16 bit as the update";
+  }
   const double saved = settings.all_ranks ? count.held : count.numbers;
   const std::string part =
       saved < count.numbers ? fmt::format("{:.1f} M on each rank of ", saved * 1e-6) : "";
-  settings.bytes = saved * each;
+  settings.model_bytes = saved * each;
   settings.counted = fmt::format("{}{:.1f} M parameters ({}) of {:g} bytes ({})", part,
-                                 count.numbers * 1e-6, count.evidence, each, states.evidence);
+                                 count.numbers * 1e-6, count.evidence, each, states);
   if (given > 0) return;
-  const editing::FusedTables tables = largest_tables(editor);
-  if (!(tables.numbers > 0)) return;
-  const double bytes = weight_bytes * tables.numbers + tables.state_bytes;
-  settings.bytes += bytes;
+  double numbers = 0;
+  double all = 0;
+  for (const auto& [rank, tables] : tables_of_ranks(editor)) {
+    if (!(tables.numbers > 0)) continue;
+    const double bytes = fp32_bytes * tables.numbers + tables.state_bytes;
+    settings.table_bytes[rank] = bytes;
+    numbers += tables.numbers;
+    all += bytes;
+  }
+  if (settings.table_bytes.empty()) return;
   settings.counted += fmt::format(
-      ", and {:.1f} M numbers in tables of fused lookups, {:.1f} MB "
-      "with their states",
-      tables.numbers * 1e-6, bytes * 1e-6);
+      ", and {:.1f} M numbers in tables of fused lookups, {:.1f} MB with their states{}",
+      numbers * 1e-6, all * 1e-6,
+      settings.table_bytes.size() > 1
+          ? fmt::format(", on {} ranks that save their own", settings.table_bytes.size())
+          : "");
 }
 
-std::string note_of(const Settings& settings, std::size_t saves) {
+std::string note_of(const Settings& settings, const Saves& saves) {
   const auto every = static_cast<double>(settings.every);
   std::string note =
-      fmt::format("{} saves of {:.1f} MB, {}: {:.2f} ms of copies and {:.2f} ms of writing each",
-                  settings.blocking ? "blocking" : "asynchronous", settings.bytes * 1e-6,
-                  settings.counted, settings.copy_ns() * 1e-6, settings.write_ns() * 1e-6);
+      fmt::format("{} saves of {}{:.1f} MB, {}: {:.2f} ms of copies and {:.2f} ms of writing each",
+                  settings.blocking ? "blocking" : "asynchronous",
+                  saves.ranks > 1 && !settings.table_bytes.empty() ? "up to " : "",
+                  saves.bytes * 1e-6, settings.counted, settings.copy_ns(saves.bytes) * 1e-6,
+                  settings.write_ns(saves.bytes) * 1e-6);
   note += settings.every == 1
               ? fmt::format("{} of {} {}", settings.blocking ? ", after each" : ", beside each",
-                            saves, settings.blocking ? "updates" : "steps as in a long run")
+                            saves.number, settings.blocking ? "updates" : "steps as in a long run")
               : fmt::format(
                     "; of one in {} steps, each of {} steps carries its share: the answer is "
                     "the mean step",
-                    settings.every, saves);
+                    settings.every, saves.number);
   if (!settings.blocking) {
-    note += fmt::format("; in the long run no step takes less than {:.2f} ms",
-                        (settings.copy_ns() + settings.write_ns()) * 1e-6 / every);
+    note += fmt::format(
+        "; in the long run no step takes less than {:.2f} ms",
+        (settings.copy_ns(saves.bytes) + settings.write_ns(saves.bytes)) * 1e-6 / every);
   }
   return note;
 }
@@ -339,13 +377,13 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   settings.all_ranks = params.text(ranks_param) == "all";
   settings.every = params.integer(every_param);
   count_bytes(editor, params, settings);
-  if (!(settings.bytes > 0)) {
+  if (!(settings.model_bytes > 0) && settings.table_bytes.empty()) {
     return Error{ErrorCode::missing_cost,
                  "the trace does not say how large the state of training is, expected "
                  "parameters=COUNT, or a trace with record_shapes=True"};
   }
-  const std::size_t saves = Saver(editor, settings).run();
-  if (saves == 0) {
+  const Saves saves = Saver(editor, settings).run();
+  if (saves.number == 0) {
     return Error{ErrorCode::no_match,
                  "no update kernels after a backward pass, expected training steps with an "
                  "Optimizer.step range"};
@@ -355,14 +393,17 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 6> assumptions = {
     "A save is parameters and optimizer states: 4 bytes and 8 (Adam), 4 (momentum) or none per "
-    "parameter, by the operators of the recorded update, else by the optimizer's name, else Adam.",
+    "parameter, by the operators of the recorded update, else by the optimizer's name, else Adam; "
+    "half of that where the update is in 16 bit.",
     "The answer is the mean step of a long run: every recorded step carries its share of a save; "
     "async: the save before the first recorded step runs beside it, the one after the last does "
     "not count.",
     "async: host memory for one snapshot is pinned beforehand; the next update waits until the "
     "snapshot has left, the next save until it is written.",
     "blocking: copies go to pageable memory, and the thread of the update writes.",
-    "One rank saves for all (ranks=first); the others meet it at their next collective.",
+    "One rank saves for all (ranks=first), but for tables of fused lookups, of which each rank "
+    "saves "
+    "its own; the others meet it at their next collective.",
     "The recorded steps save nothing themselves."};
 constexpr std::array<std::string_view, 4> ignores = {
     "kernels beside the copies: on an H100 they took up to 15 % longer",

@@ -94,6 +94,33 @@ Samples samples_of(const KernelEditor& editor, std::int64_t tokens) {
   return found;
 }
 
+/// Tokens of a list without a dimension for samples, as kernels for sequences of any length take
+/// it: attention reads [tokens, heads, head size], and products read rows of as many tokens; 0:
+/// there is none.
+std::int64_t flat_tokens(const KernelEditor& editor) {
+  constexpr std::int64_t largest_head = 512;
+  std::map<std::int64_t, std::int64_t> attended;  // device time by tokens
+  std::set<std::int64_t> multiplied;
+  for (const TaskId kernel : editor.kernels()) {
+    if (!in_forward(editor.graph(), kernel)) continue;
+    const std::string_view op = editor.operator_of(kernel);
+    const OperatorInputs inputs = editor.inputs_of(kernel);
+    const Dims* query = inputs.shape(0);
+    const bool attends = editor.class_of(kernel) == KernelClass::attention ||
+                         op.find("attention") != std::string_view::npos;
+    if (attends && query != nullptr && query->size() == 3 && query->back() <= largest_head) {
+      attended[query->front()] += editor.graph().duration_ns(kernel);
+    }
+    const Dims* rows = shape_at(inputs, operands_of(op).activation);
+    if (rows != nullptr && rows->size() == 2) multiplied.insert(rows->front());
+  }
+  const auto most =
+      std::max_element(attended.begin(), attended.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == attended.end() || !multiplied.contains(most->first)) return 0;
+  return samples_of(editor, most->first).number <= 1 ? most->first : 0;
+}
+
 }  // namespace
 
 BatchResizer::BatchResizer(const KernelEditor& editor, std::int64_t batch)
@@ -108,6 +135,11 @@ void BatchResizer::find_batch() {
   const Dims index = largest_index(editor_);
   if (index.size() == 2) {
     batch_ = index.front();
+    return;
+  }
+  if (index.empty()) tokens_ = flat_tokens(editor_);
+  if (tokens_ > 0) {
+    batch_ = tokens_;
     return;
   }
   find_leading_dimension();

@@ -223,12 +223,11 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   Accumulation accumulation(editor, *passes, steps);
   accumulation.run(params.boolean(load_param));
-  std::string note = accumulation.note(recorded - passes->size());
-  if (!editing::records_update(editor)) {
-    note += "; no update was recorded behind any pass: is this training?";
-  }
-  Change change = editor.finish(note);
+  Change change = editor.finish(accumulation.note(recorded - passes->size()));
   change.samples = static_cast<double>(steps);
+  if (!editing::records_update(editor)) {
+    change.doubts.emplace_back("no update is recorded behind any pass");
+  }
   return change;
 }
 

@@ -10,12 +10,15 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "models/whatifs/optimization.h"
+#include "models/whatifs/schedule/batch_resize.h"
 #include "models/whatifs/schedule/position_resize.h"
+#include "sim/core/text.h"
 
 namespace foretrace::sequence_packing_parts {
 namespace {
@@ -46,8 +49,41 @@ constexpr ParamInfo packed_param = {
     .optimistic = "1",
     .pessimistic = "0.9"};
 
+/// Whether tokens are looked up in a table. Positions of images are cut out by a convolution.
+bool are_patches(const editing::KernelEditor& editor) {
+  bool convolves = false;
+  for (const TaskId kernel : editor.kernels()) {
+    const std::string_view op = editor.operator_of(kernel);
+    const OperatorInputs inputs = editor.inputs_of(kernel);
+    const Dims* first = inputs.shape(0);
+    // Narrow rows are boxes and the like.
+    constexpr std::int64_t narrowest_table = 16;
+    const bool selects_rows = op == "aten::index_select" && first != nullptr &&
+                              first->size() == 2 && first->back() >= narrowest_table;
+    if (contains(op, "embedding") || selects_rows) return false;
+    convolves = convolves || (contains(op, "conv") && first != nullptr && first->size() == 4);
+  }
+  return convolves;
+}
+
+/// Recordings that say that no position is empty.
+Status expect_padding(const editing::KernelEditor& editor) {
+  if (are_patches(editor)) {
+    return Error{ErrorCode::no_match,
+                 "positions are patches of images (convolutions, and no token is looked up), which "
+                 "are never padded, expected sequences of tokens"};
+  }
+  const std::int64_t tokens = editing::BatchResizer(editor, 0).tokens();
+  if (tokens == 0) return ok_status();
+  return Error{ErrorCode::no_match,
+               fmt::format("attention takes a flat list of {} tokens, of sequences of any length: "
+                           "they are packed already, expected a padded batch",
+                           tokens)};
+}
+
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
+  if (Status status = expect_padding(editor); !status) return std::move(status).error();
   auto resizer = editing::PositionResizer::make(editor);
   if (!resizer) return std::move(resizer).error();
   const double fill = params.number(fill_param);
@@ -81,7 +117,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {
-    "The recorded batch is padded to one length, and `fill` is the mean of many batches; a trace "
+    "The recorded batch is padded to one length (images and flat lists of tokens are declined), "
+    "and "
+    "`fill` is the mean of many batches; a trace "
     "does not tell what is padding.",
     "Fused attention takes lengths (a varlen kernel or a mask of blocks) and does the pairs within "
     "each sample: fill x fill x (1 + variation x variation) of those recorded.",

@@ -61,6 +61,32 @@ TEST_CASE("a prediction is the changed graph simulated, between its declared bou
   CHECK(simulate_run(recording.graph())->answer.step_ns == 110);  // the recording is as it was
 }
 
+Result<Change> doubt_it(const Scenario& scenario, const ParamValues& values) {
+  Result<Change> change = halve_k(scenario, values);
+  change->doubts.emplace_back("no update is recorded");
+  return change;
+}
+
+TEST_CASE("a what-if that doubts its answer widens its range") {
+  const Recording recording = recording_of("h:a(10) s:k(100)<a");
+  const OptimizationInfo half = info("half", halve_k);
+  const OptimizationInfo doubted = info("doubted", doubt_it);
+  const std::array<WhatIf, 1> sure = {{{&half, {}}}};
+  const std::array<WhatIf, 1> unsure = {{{&doubted, {}}}};
+  const Result<Prediction> one = predict(recording, sure);
+  const Result<Prediction> other = predict(recording, unsure);
+  REQUIRE(one.ok());
+  REQUIRE(other.ok());
+  CHECK(one->doubts().empty());
+  REQUIRE(other->doubts().size() == 1);
+  CHECK(other->doubts()[0].brief == "no update is recorded");
+  CHECK(other->doubts()[0].text == "doubted: no update is recorded");
+  CHECK(one->slower.doubt == 1);
+  CHECK(other->slower.doubt == 2);
+  CHECK(other->high_ns > one->high_ns);
+  CHECK(other->low_ns < one->low_ns);
+}
+
 TEST_CASE("bounds of what-ifs on one task multiply and follow it through a removal") {
   const Recording recording = recording_of("h:a(10) h:b(10) s:k(100)<b");
   const OptimizationInfo half = info("half", halve_k);

@@ -58,6 +58,14 @@ std::string_view optimizer_of(std::string_view name) {
 // With the most elements of one, sums stay far from overflow.
 constexpr std::size_t most_tensors = std::size_t{1} << 18;
 
+/// The gradient of one parameter, as the backward pass hands it to the parameter: once per pass.
+struct HandedGradient {
+  std::int64_t start_ns = 0;
+  std::int64_t elements = 0;
+  std::int64_t bytes = 0;
+};
+constexpr std::string_view hands_gradient = "torch::autograd::AccumulateGrad";
+
 class Counter {
  public:
   Counter(const EventTable& events, const Annotation& annotation)
@@ -76,6 +84,7 @@ class Counter {
       const bool in_step =
           step == annotation_.steps.end() || (start >= step->start_ns && start < step->end_ns);
       if (inside || !in_step || events_.kind[index(event)] != EventKind::cpu_op) continue;
+      if (events_.name_of(event) == hands_gradient) add_gradient(event);
       const WeightArguments* const arguments = arguments_of(events_.name_of(event));
       if (arguments == nullptr) continue;
       counted[index(event)] = true;
@@ -83,10 +92,12 @@ class Counter {
           annotation_.phase[index(event)] == Phase::update) {
         continue;  // recomputation, or no model
       }
+      reads_.push_back(start);
       for (const int argument : arguments->weights) add(event, argument, false);
       for (const int argument : arguments->buffers) add(event, argument, true);
     }
     mark_tied();
+    take_gradients();
     return std::move(found_);
   }
 
@@ -121,6 +132,33 @@ class Counter {
     found_.parameters += is_buffer ? 0 : elements;
   }
 
+  void add_gradient(EventId event) {
+    const TensorShape* const shape = arguments_.of(event).tensor(0);
+    if (shape == nullptr || gradients_.size() == most_tensors) return;
+    gradients_.push_back({events_.start_ns[index(event)], shape->elements(), shape->bytes()});
+  }
+
+  /// What one backward pass hands over is all that trains: weights that no operator above names
+  /// (recurrent layers, custom ones), and tied ones once. Less is a part, where the rest is frozen.
+  /// Between two passes a forward pass reads weights.
+  void take_gradients() {
+    std::sort(gradients_.begin(), gradients_.end(),
+              [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    std::sort(reads_.begin(), reads_.end());
+    HandedGradient most;
+    HandedGradient pass;
+    for (const HandedGradient& gradient : gradients_) {
+      const auto read = std::upper_bound(reads_.begin(), reads_.end(), pass.start_ns);
+      if (read != reads_.end() && *read < gradient.start_ns) pass = {};
+      pass = {gradient.start_ns, pass.elements + gradient.elements, pass.bytes + gradient.bytes};
+      if (pass.elements > most.elements) most = pass;
+    }
+    if (most.bytes < found_.parameter_bytes - found_.tied_bytes) return;
+    found_.parameters = most.elements;
+    found_.parameter_bytes = most.bytes;
+    found_.tied_bytes = 0;
+  }
+
   /// A product with as many weights as an embedding is, more often than not, the embedding.
   void mark_tied() {
     std::set<std::int64_t> embeddings;  // elements: products read weights transposed
@@ -139,6 +177,8 @@ class Counter {
   Nesting nesting_;
   ArgumentTable arguments_;
   std::set<std::tuple<std::uint32_t, NameId, int, decltype(TensorShape::dims)>> seen_;
+  std::vector<HandedGradient> gradients_;
+  std::vector<std::int64_t> reads_;  // starts of operators of the forward pass that read weights
   ParameterEstimate found_;
 };
 

@@ -41,7 +41,8 @@ enum class ModelArgument : std::uint8_t { unknown, data, weight, buffer };
 
 /// Counts the weights of convolutions, normalizations, products with a bias, embeddings and linear
 /// layers over the first complete step (the whole trace if it has no steps), each module once. What
-/// only element-wise operators read is missed, tied weights count twice.
+/// only other operators read is missed, tied weights count twice. Where a backward pass hands over
+/// gradients of as many bytes or more, these are the parameters.
 [[nodiscard]] ParameterEstimate estimate_parameters(const EventTable& events,
                                                     const Annotation& annotation);
 

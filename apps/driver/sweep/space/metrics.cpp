@@ -14,10 +14,10 @@ constexpr std::array trace_metrics = {
     MetricInfo{"low_ns", time_unit, false, true, "low end of the range of the step"},
     MetricInfo{"high_ns", time_unit, false, true, "high end of it"},
     MetricInfo{"memory_bytes", MetricUnit::bytes, false, true,
-               "what the fullest device needs: reserved bytes and the driver's context"},
+               "reserved bytes of the fullest device, without the driver's context"},
     MetricInfo{"live_bytes", MetricUnit::bytes, false, true, "live tensors of it at the peak"},
     MetricInfo{"fits", MetricUnit::flag, false, true,
-               "1 if the run has room in the memory of its device"},
+               "1 if the run and the context have room in the memory of its device"},
 };
 
 constexpr std::array scenario_metrics = {

@@ -60,11 +60,11 @@ class Cover {
   }
 }
 
-/** Lanes that launch, and how many stretches a lane can cover. Once per graph. */
+/** Lanes that launch, or that launching ones wait for, and how many stretches a lane can cover. Once per graph. */
 function lanesOf(graph, works, lanes) {
   if (!graph.covering) {
     const kind = kindsOf(graph, works);
-    const isLaunching = new Uint8Array(lanes.length);
+    const isLaunching = Uint8Array.from(lanes, (lane) => Number(lane.binds === true));
     const most = new Int32Array(lanes.length);
     for (let i = 0; i < graph.size; ++i) {
       if (kind[i] === 1) isLaunching[graph.lane[i]] = 1;

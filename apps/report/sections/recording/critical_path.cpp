@@ -117,12 +117,14 @@ const auto as_time = [](std::int64_t ns) { return Value::time(ns); };
 
 Sections path_context(const PathAnswer& answer) {
   const driver::Recording& recording = answer.recording;
+  Section honesty = honesty_section("honesty", recording.built.honesty, &answer.replay);
+  honesty.datum("doubt", doubts_value(answer.replay.doubts));
   return {input_section(recording.path, recording.events.info),
           steps_section("baseline", answer.replay.run.steps, answer.replay.run.answer),
           trace_section(recording),
           replay_section(answer.replay),
           flags_section(recording.built),
-          honesty_section("honesty", recording.built.honesty, &answer.replay)};
+          std::move(honesty)};
 }
 
 Sections path_shares(const PathAnswer& answer) {

@@ -134,7 +134,9 @@ Section trust_section(const Honesty& honesty, const driver::Reactions& reactions
 
 Sections honesty(const ResultAnswer& answer) {
   const Honesty& honesty = answer.recording.built.honesty;
-  return {honesty_section("honesty", honesty, &answer.replay)};
+  Section section = honesty_section("honesty", honesty, &answer.replay);
+  section.datum("doubt", doubts_value(all_doubts(answer)));
+  return {std::move(section)};
 }
 
 Sections trust(const ResultAnswer& answer) {

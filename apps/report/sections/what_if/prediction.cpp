@@ -64,7 +64,7 @@ std::string side_text(const driver::RangeSide& side) {
                         percent_text(std::expm1(part.size)));
   }
   if (side.doubt != 1) {
-    text += fmt::format("; all {} because the graph is doubtful", factor_text(side.doubt));
+    text += fmt::format("; all {} because the answer is doubtful", factor_text(side.doubt));
   }
   return text;
 }

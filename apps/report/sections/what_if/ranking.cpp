@@ -71,6 +71,7 @@ std::string remark_of(const Ranked& row) {
   } else if (row.is_noise) {
     add("noise");
   }
+  if (!row.doubts.empty()) add("doubtful: " + row.doubts.front().brief);
   return remark;
 }
 

@@ -112,6 +112,22 @@ TEST_CASE("sweep: a recorded run spread over a cluster is what simulate makes of
   CHECK(points[0].metrics.front() != points[3].metrics.front());
 }
 
+TEST_CASE("sweep: the memory of a point is the reserved memory that whatif states") {
+  const std::string trace = FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz";
+  const auto points = points_of(R"({"schema": "foretrace.sweep/1", "scenario": {
+      "schema": "foretrace.scenario/1", "workload": {"trace": ")" +
+                                trace + R"("}, "cluster": "dgx_a100", "parallelism": {"data": 1}},
+      "axes": [{"pointer": "/parallelism/data", "values": [8]}],
+      "objectives": ["step_ns", "memory_bytes"]})");
+  REQUIRE(points.size() == 1);
+  REQUIRE_MESSAGE(points[0].reason.empty(), points[0].reason);
+  const test::Ran told = test::run_program(
+      fmt::format("whatif --json --parallel data=8 --cluster dgx_a100 {}", test::demo_trace));
+  REQUIRE_MESSAGE(told.code == 0, told.err);
+  CHECK(told.out.find(fmt::format("\"reserved_expected_bytes\": {:.0f}",
+                                  points[0].metrics.back())) != std::string::npos);
+}
+
 TEST_CASE("sweep: a trace that is not there is a mistake in the file") {
   const auto sweep = parse_sweep(R"({"schema": "foretrace.sweep/1", "scenario": {
       "schema": "foretrace.scenario/1", "workload": {"trace": "no_such_trace.json"},

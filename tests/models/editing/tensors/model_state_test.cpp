@@ -91,6 +91,51 @@ TEST_CASE("model_state: every what-if states the same number, whatever the forwa
   states(mixed_precision, {{"dtype", "fp16"}, {"loss_scaling", "dynamic"}});
 }
 
+TEST_CASE("model_state: parameters have the type that the update works on") {
+  // A product of 1024 x 1024 and plain SGD by one pass over many tensors.
+  const auto model = [](const char* product, const char* update) {
+    ToyRun run;
+    const auto side = run.add_stream(9);
+    run.kernel({product, 100'000, "aten::mm", "[[64, 1024], [1024, 1024]]"});
+    run.kernel({product, 100'000, "aten::mm", "[[1024, 64], [64, 1024]]", Phase::backward});
+    run.bystander(side,
+                  run.kernel({.name = update,
+                              .duration_ns = 20'000,
+                              .operator_name = "aten::_foreach_add_",
+                              .phase = Phase::update}),
+                  9'000);
+    return run.build();
+  };
+  constexpr const char* in_bf16 =
+      "multi_tensor_apply_kernel<TensorListMetadata<2>, BinaryOpListAlphaFunctor<c10::BFloat16, 2, "
+      "2, 0>, std::plus<float>, float>";
+  constexpr const char* in_fp32 =
+      "multi_tensor_apply_kernel<TensorListMetadata<2>, BinaryOpListAlphaFunctor<float, 2, 2, 0>, "
+      "std::plus<float>, float>";
+  using namespace foretrace::optimizations;
+  const TaskGraph cast = model("ampere_bf16_s16816gemm_bf16_128x128_tn", in_bf16);
+  const TaskGraph autocast = model("ampere_bf16_s16816gemm_bf16_128x128_tn", in_fp32);
+  CHECK(parameter_count(KernelEditor({cast, nullptr, *shipped()})).bytes == 2);
+  CHECK(parameter_count(KernelEditor({autocast, nullptr, *shipped()})).bytes == 4);
+  const auto saved = [](const TaskGraph& graph) {
+    return notes_of(graph, async_checkpoint, {{"storage", "1 GB/s"}});
+  };
+  CHECK(saved(cast).find("saves of 2.1 MB") != std::string::npos);
+  CHECK(saved(autocast).find("saves of 4.2 MB") != std::string::npos);
+  const auto reduced = [](const TaskGraph& graph) {
+    const auto h100 = foretrace::test::toy_accelerator("h100_sxm");
+    const auto change = apply_to(graph, parallel, {{"data", "8"}, {"cluster", "dgx_h100"}}, &h100);
+    REQUIRE_MESSAGE(change.ok(), change.error().message);
+    std::int64_t bytes = 0;
+    for (const foretrace::Work& work : change->new_works) {
+      if (work.collective == CollectiveKind::all_reduce) bytes += work.bytes;
+    }
+    return bytes;
+  };
+  CHECK(reduced(cast) == 2 * 1024 * 1024);
+  CHECK(reduced(autocast) == 4 * 1024 * 1024);
+}
+
 TEST_CASE("model_state: gradients that no shape tells are spread over the backward pass") {
   const TaskGraph graph = recurrent_model();
   const KernelEditor editor({graph, nullptr, *shipped()});

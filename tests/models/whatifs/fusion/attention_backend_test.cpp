@@ -144,6 +144,30 @@ TEST_CASE(
   CHECK(single.error().message.find("backend=efficient") == std::string::npos);
 }
 
+TEST_CASE("attention_backend: unless told, the fastest kernel of the device's table is taken") {
+  // On an H100 FlashAttention-3 has the highest rates of the table for heads of 128; the table of
+  // the A100 has no such rows, and nothing that is faster than FlashAttention-2.
+  const auto h100 = toy_accelerator("h100_sxm");
+  const auto chosen = after(fused(), attention_backend, {}, &h100);
+  const auto flash3 = after(fused(), attention_backend, {{"backend", "flash3"}}, &h100);
+  CHECK(duration_of(chosen, flash2) == duration_of(flash3, flash2));
+  CHECK(duration_of(chosen, flash2_backward) == duration_of(flash3, flash2_backward));
+  const auto a100 = toy_accelerator();
+  const auto none = apply_to(fused(), attention_backend, {}, &a100);
+  REQUIRE_FALSE(none.ok());
+  CHECK(none.error().code == ErrorCode::no_match);
+  CHECK(none.error().message.find("attention runs in flash2: no other") != std::string::npos);
+  // Memory-efficient attention of 16 bit takes the rates of FlashAttention-2 there.
+  ToyRun run;
+  run.kernel({.name = "fmha_cutlassF_bf16_aligned_64x64_rf_sm80",
+              .duration_ns = 3'000'000,
+              .operator_name = "aten::_scaled_dot_product_efficient_attention",
+              .shapes = "[[8, 16, 2048, 128], [8, 16, 2048, 128], [8, 16, 2048, 128]]"});
+  const auto told = apply_to(run.build(), attention_backend, {}, &a100);
+  REQUIRE_MESSAGE(told.ok(), told.error().message);
+  CHECK(told->notes[0].find("attention in flash2") != std::string::npos);
+}
+
 TEST_CASE("attention_backend: 16 bit alone is no answer where the time was measured in fp32") {
   const auto a100 = toy_accelerator();
   ToyRun run;

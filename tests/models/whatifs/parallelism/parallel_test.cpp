@@ -244,6 +244,56 @@ TEST_CASE("parallel: recorded groups take the machine's time on every rank") {
         (300 + 50) * us + of_64);
 }
 
+TEST_CASE("parallel: collectives of unknown size keep their waiting where the groups grow") {
+  // Two steps of one rank of 2: an all-reduce of unknown size, 9 ms and then 1 ms with less
+  // waiting.
+  const auto job = [](std::int64_t second_bytes) {
+    ToyRun run;
+    const auto own = run.stream();
+    const auto network = run.add_stream(9);
+    for (const std::int64_t ns : {9'000'000, 1'000'000}) {
+      run.kernel({.name = "fwd", .duration_ns = 1'000'000});
+      const auto made =
+          run.kernel({.name = "bwd", .duration_ns = 1'000'000, .phase = Phase::backward});
+      run.use_stream(network);
+      for (const std::int64_t bytes : {std::int64_t{-1}, second_bytes}) {
+        const auto reduced = run.kernel({.name = "ncclDevKernel_AllReduce",
+                                         .duration_ns = bytes < 0 ? ns : 10'000'000,
+                                         .phase = Phase::communication,
+                                         .kind = TaskKind::collective,
+                                         .collective = CollectiveKind::all_reduce,
+                                         .communicator = 0,
+                                         .bytes = bytes});
+        run.wait_for(reduced, made);
+      }
+      run.use_stream(own);
+    }
+    run.builder().add_communicator({"world", 2, {0}});
+    return run.build();
+  };
+  const Given of_8 = {{"data", "8"}, {"cluster", "dgx_a100"}};
+  // Nothing tells what more ranks would cost: samples that grow as the ranks do are no answer.
+  const auto refused = apply_to(job(-1), parallel, of_8);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::missing_cost);
+  CHECK(refused.error().message.find("the bytes of none of its 4 collectives") !=
+        std::string::npos);
+  // Of two all-reduces one tells its size; the other keeps 9 and 1 ms.
+  const TaskGraph graph = job(16 << 20);
+  const std::int64_t known = time_on("dgx_a100", CollectiveKind::all_reduce, 16 << 20, 8);
+  const auto grown = apply_to(graph, parallel, of_8);
+  REQUIRE_MESSAGE(grown.ok(), grown.error().message);
+  CHECK(grown->notes[0].find("2 whose size is not recorded keep their time") != std::string::npos);
+  CHECK(grown->notes[0].find("so that the samples can grow more than the ranks") !=
+        std::string::npos);
+  const TaskGraph after_growth = after(graph, parallel, of_8);
+  std::int64_t sum = 0;
+  for (const TaskId task : named(after_growth, "ncclDevKernel_AllReduce")) {
+    sum += after_growth.duration_ns(task);
+  }
+  CHECK(sum == 9'000'000 + 1'000'000 + 2 * known);
+}
+
 TEST_CASE("parallel: groups whose ranks hold parts of a layer do not grow, and keep their ranks") {
   const TaskGraph graph = foretrace::test::tensor_parallel(false);
   const auto grown = apply_to(graph, parallel, {{"data", "16"}, {"cluster", "dgx_a100"}});

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <map>
 #include <set>
 
 #include "tests/models/training_job.h"
@@ -154,6 +155,27 @@ TEST_CASE(
   const auto unknown = apply_to(training(2), async_checkpoint, {{"storage", "1 GB/s"}});
   REQUIRE_FALSE(unknown.ok());
   CHECK(unknown.error().code == ErrorCode::missing_cost);
+}
+
+TEST_CASE("async_checkpoint: tables of fused lookups are saved by the rank that has them") {
+  // 4 bytes of a number and 4 of its state, at 1 GB/s: 8 ms for rank 0, 16 ms for rank 1.
+  const TaskGraph graph =
+      foretrace::test::training_job({.steps = 2,
+                                     .reduces = {{.bytes = 4'000'000, .ns = 1'000'000, .after = 6}},
+                                     .table_numbers = {1'000'000, 2'000'000}});
+  const auto told = apply_to(graph, async_checkpoint,
+                             {{"storage", "1 GB/s"}, {"bandwidth", "25 GB/s"}, {"bytes", "4"}});
+  REQUIRE_MESSAGE(told.ok(), told.error().message);
+  CHECK(told->notes[0].find("and 3.0 M numbers in tables of fused lookups, 24.0 MB with their "
+                            "states, on 2 ranks that save their own") != std::string::npos);
+  std::map<std::int64_t, int> writes;  // how many take so long
+  for (const auto& insertion : told->inserted) {
+    if (insertion.task.kind == foretrace::TaskKind::host && insertion.task.duration_ns > 0) {
+      ++writes[insertion.task.duration_ns];
+    }
+  }
+  // The gradients that the ranks exchange are a million parameters: rank 0 saves them for both.
+  CHECK(writes == std::map<std::int64_t, int>{{12'000'000, 2}, {16'000'000, 2}});
 }
 
 TEST_CASE(

@@ -243,6 +243,25 @@ TEST_CASE("batch_size: a flat list of tokens is no batch, but grows as it does")
   CHECK(note.find("device time =") == std::string::npos);
 }
 
+TEST_CASE("batch_size: a flat list of tokens is told by attention where no lookup is recorded") {
+  const auto note_of = [](const char* query, const char* product) {
+    ToyRun run;
+    run.kernel({.name = "fmhaSm100aKernel_QkvE4m3",
+                .duration_ns = 50000,
+                .operator_name = "vllm::unified_attention_with_output",
+                .shapes = query});
+    run.kernel({.name = "nvjet_tst_64x64_64x16",
+                .duration_ns = 30000,
+                .operator_name = "aten::linear",
+                .shapes = product});
+    return first_note(run.build());
+  };
+  CHECK(note_of("[[888, 8, 64], [888, 1, 64], [888, 1, 64]]", "[[888, 512], [2880, 512]]")
+            .starts_with("batch size not known from shapes, which have 888 tokens"));
+  // Samples x positions x hidden: the first are samples.
+  CHECK(note_of("[[8, 512, 1024]]", "[[8, 512, 1024], [2880, 1024]]").starts_with("batch 8 -> 16"));
+}
+
 TEST_CASE("batch_size: rows that a table of categories looks up are samples") {
   ToyRun run;
   ToyKernel users = lookup;

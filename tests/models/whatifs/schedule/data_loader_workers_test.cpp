@@ -12,6 +12,7 @@ using foretrace::ParamValues;
 using foretrace::optimizations::data_loader_workers;
 using foretrace::test::after;
 using foretrace::test::apply_to;
+using foretrace::test::duration_of;
 using foretrace::test::Given;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
@@ -31,7 +32,7 @@ foretrace::TaskGraph steps(
   return run.build();
 }
 
-const Given quick = {{"workers", "4"}, {"queue_get", "0 ns"}};
+const Given quick = {{"workers", "4"}, {"queue_get", "0 ns"}, {"host_contention", "1"}};
 
 }  // namespace
 
@@ -49,13 +50,15 @@ TEST_CASE("data_loader_workers: too few workers are the limit, one batch every L
 
 TEST_CASE("data_loader_workers: one worker still overlaps with the step") {
   const auto graph = steps(20, 800, 1000);
-  CHECK(span_ns(after(graph, data_loader_workers, {{"workers", "1"}, {"queue_get", "0 ns"}})) ==
+  CHECK(span_ns(after(graph, data_loader_workers,
+                      {{"workers", "1"}, {"queue_get", "0 ns"}, {"host_contention", "1"}})) ==
         20 * 1000);
 }
 
 TEST_CASE("data_loader_workers: taking a batch costs queue_get per step") {
   const auto graph = steps(10, 700, 1000);
-  CHECK(span_ns(after(graph, data_loader_workers, {{"queue_get", "50 ns"}})) == 10 * 1050);
+  CHECK(span_ns(after(graph, data_loader_workers,
+                      {{"queue_get", "50 ns"}, {"host_contention", "1"}})) == 10 * 1050);
 }
 
 TEST_CASE("data_loader_workers: contention stretches the rest of the host") {
@@ -65,7 +68,7 @@ TEST_CASE("data_loader_workers: contention stretches the rest of the host") {
 }
 
 TEST_CASE(
-    "data_loader_workers: the declared range holds the point and is one-sided in contention") {
+    "data_loader_workers: the declared range holds the point, from none of the contention on") {
   const auto graph = steps(10, 700, 1000000);
   const auto values = ParamValues::parse("x", data_loader_workers.params, Given{});
   REQUIRE(values.ok());
@@ -77,9 +80,28 @@ TEST_CASE(
     REQUIRE(committed.ok());
     return span_ns(committed->graph);
   };
-  CHECK(span_at(Bound::point) == 10 * (1000000 + 300000));
+  CHECK(span_at(Bound::point) == 10 * (1050000 + 1000000));
   CHECK(span_at(Bound::optimistic) == 10 * (1000000 + 100000));
-  CHECK(span_at(Bound::pessimistic) == 10 * (1200000 + 1000000));
+  CHECK(span_at(Bound::pessimistic) == 10 * (1200000 + 2400000));
+}
+
+TEST_CASE("data_loader_workers: uploads from pageable memory take longer, others do not") {
+  ToyRun run;
+  const auto call = run.mark("step begin", 1000);
+  run.label(call, "enumerate(DataLoader)#_SingleProcessDataLoaderIter", 1000);
+  for (const char* name : {"Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pinned -> Device)",
+                           "Memcpy DtoH (Device -> Pageable)"}) {
+    run.kernel({.name = name, .duration_ns = 1000, .kind = foretrace::TaskKind::copy});
+  }
+  const auto graph = run.build();
+  const auto changed = after(graph, data_loader_workers, quick);
+  CHECK(duration_of(changed, "Memcpy HtoD (Pageable -> Device)") == 1590);
+  CHECK(duration_of(changed, "Memcpy HtoD (Pinned -> Device)") == 1000);
+  CHECK(duration_of(changed, "Memcpy DtoH (Device -> Pageable)") == 1000);
+  Given same = quick;
+  same.emplace_back("upload_slowdown", "1");
+  CHECK(duration_of(after(graph, data_loader_workers, same), "Memcpy HtoD (Pageable -> Device)") ==
+        1000);
 }
 
 TEST_CASE("data_loader_workers: declines without a loader in the main process") {

@@ -70,6 +70,31 @@ TEST_CASE("sequence_packing: single operators mask what lies between samples and
   CHECK(duration_of(packed, values) == doctest::Approx(100'000).epsilon(0.05));
 }
 
+TEST_CASE("sequence_packing: images and flat lists of tokens have no padding, and are declined") {
+  ToyRun vision;
+  vision.kernel({.name = "implicit_convolve_sgemm",
+                 .duration_ns = 100'000,
+                 .operator_name = "aten::cudnn_convolution",
+                 .shapes = "[[8, 3, 224, 224], [768, 3, 16, 16]]"});
+  vision.kernel({.name = fused, .duration_ns = 1'002'000});
+  const auto patches = apply_to(vision.build(), sequence_packing, {{"fill", "0.5"}});
+  REQUIRE_FALSE(patches.ok());
+  CHECK(patches.error().code == ErrorCode::no_match);
+  CHECK(patches.error().message.find("positions are patches of images") == 0);
+  ToyRun serving;
+  serving.kernel({.name = fused,
+                  .duration_ns = 50'000,
+                  .operator_name = "vllm::unified_attention_with_output",
+                  .shapes = "[[888, 8, 64], [888, 1, 64], [888, 1, 64]]"});
+  serving.kernel({.name = linear,
+                  .duration_ns = 30'000,
+                  .operator_name = "aten::linear",
+                  .shapes = "[[888, 512], [2880, 512]]"});
+  const auto flat = apply_to(serving.build(), sequence_packing, {{"fill", "0.5"}});
+  REQUIRE_FALSE(flat.ok());
+  CHECK(flat.error().message.find("attention takes a flat list of 888 tokens") == 0);
+}
+
 TEST_CASE("sequence_packing: full rows, and runs without attention, are declined") {
   const auto a100 = toy_accelerator();
   const auto full = apply_to(layer(true), sequence_packing, {{"fill", "0.99"}}, &a100);

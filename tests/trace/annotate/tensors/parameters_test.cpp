@@ -1,6 +1,8 @@
 #include "trace/annotate/tensors/parameters.h"
 
+#include <array>
 #include <filesystem>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -39,6 +41,39 @@ TEST_CASE("parameters: weights are counted by operator, what an operator calls i
   CHECK(found.parameter_bytes == 4 * (64 * 3 * 7 * 7 + 64) + 2 * 128);
   CHECK(found.buffer_bytes == 4 * 128);
   CHECK(!found.trains);
+}
+
+TEST_CASE("parameters: gradients that a backward pass hands over count what no operator names") {
+  // A linear layer and a recurrent one; the step runs two passes before its update.
+  TraceSketch sketch;
+  const TrackId main = sketch.thread(1);
+  const TrackId autograd = sketch.thread(2);
+  std::vector<EventId> linear;
+  std::vector<std::array<EventId, 2>> handed;
+  for (const std::int64_t at : {0, 1000}) {
+    linear.push_back(sketch.op(main, "aten::linear", {at, at + 100}));
+    handed.push_back(
+        {sketch.op(autograd, "torch::autograd::AccumulateGrad", {at + 200, at + 210}),
+         sketch.op(autograd, "torch::autograd::AccumulateGrad", {at + 220, at + 230})});
+  }
+  EventTable table = sketch.table();
+  const auto half = R"(["c10::BFloat16", "c10::BFloat16"])";
+  for (const EventId event : linear) {
+    table.descriptor[index(event)] = shaped(table, "[[8, 16], [32, 16]]", half);
+  }
+  for (const auto& [weight, recurrent] : handed) {
+    table.descriptor[index(weight)] = shaped(table, "[[32, 16]]", half);
+    table.descriptor[index(recurrent)] = shaped(table, "[[128, 32]]", half);
+  }
+  const ParameterEstimate found = estimate_parameters(table, annotate(table));
+  CHECK(found.parameters == 32 * 16 + 128 * 32);
+  CHECK(found.parameter_bytes == 2 * (32 * 16 + 128 * 32));
+  // Frozen layers have no gradients: what operators read is more.
+  for (const auto& [weight, recurrent] : handed) {
+    table.descriptor[index(weight)] = shaped(table, "[[32]]", half);
+    table.descriptor[index(recurrent)] = shaped(table, "[[]]", half);
+  }
+  CHECK(estimate_parameters(table, annotate(table)).parameters == 2 * 32 * 16);
 }
 
 TEST_CASE("parameters: absurd shapes count for nothing") {
