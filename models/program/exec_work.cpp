@@ -88,7 +88,8 @@ OperatorWork work_of(const Operator& op, WorkPass pass, double number_bytes) {
     case OperatorType::enter:
     case OperatorType::leave:
     case OperatorType::dispatch:
-    case OperatorType::combine: work.kernels = 0; return work;
+    case OperatorType::combine:
+    case OperatorType::recorded: work.kernels = 0; return work;
   }
   return work;
 }

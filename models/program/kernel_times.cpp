@@ -96,6 +96,10 @@ KernelTimes::KernelTimes(const Cluster& cluster, const Framework& framework,
   }
 }
 
+bool KernelTimes::times_on_machine(const Operator& op) const {
+  return exec_model() != nullptr && op.type != OperatorType::recorded;
+}
+
 KernelTime KernelTimes::on_machine(const OperatorWork& work) const {
   const ExecTime time = exec_model()->time(device_, workload_, work);
   const bool computes =
@@ -194,7 +198,7 @@ KernelTime KernelTimes::in_pieces(const KernelTime& whole, const Operator& op, d
 }
 
 KernelTime KernelTimes::forward(const Operator& op) const {
-  if (exec_model() != nullptr) return on_machine(work_of(op, WorkPass::forward, number_bytes_));
+  if (times_on_machine(op)) return on_machine(work_of(op, WorkPass::forward, number_bytes_));
   switch (op.type) {
     case OperatorType::product:
     case OperatorType::batch_product:
@@ -220,7 +224,7 @@ KernelTime KernelTimes::forward(const Operator& op) const {
 }
 
 KernelTime KernelTimes::input_gradient(const Operator& op) const {
-  if (exec_model() != nullptr) {
+  if (times_on_machine(op)) {
     return on_machine(work_of(op, WorkPass::input_gradient, number_bytes_));
   }
   const GemmShape& s = op.shape;
@@ -256,7 +260,7 @@ KernelTime KernelTimes::input_gradient(const Operator& op) const {
 KernelTime KernelTimes::weight_gradient(const Operator& op) const {
   if (op.type == OperatorType::recorded) return recorded_time(op.recorded.weight_gradient_ns);
   if (op.type != OperatorType::product) return {};
-  if (exec_model() != nullptr) {
+  if (times_on_machine(op)) {
     return on_machine(work_of(op, WorkPass::weight_gradient, number_bytes_));
   }
   const GemmShape& s = op.shape;

@@ -70,6 +70,7 @@ class KernelTimes {
   void set_weights(double parameters) { workload_.weight_bytes = parameters * number_bytes_; }
 
  private:
+  [[nodiscard]] bool times_on_machine(const Operator& op) const;
   [[nodiscard]] KernelTime on_machine(const OperatorWork& work) const;
   [[nodiscard]] KernelTime product(const Operator& op, const GemmShape& shape, double cast) const;
   [[nodiscard]] double convolution_ns(const Operator& op, const OperatorModel& model,
