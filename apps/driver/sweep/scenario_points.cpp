@@ -140,7 +140,12 @@ ScenarioPoints::ScenarioPoints(const Sweep& sweep, const Catalogue& catalogue)
       stands_(sweep.axes().size()) {
   if (effects_ == nullptr) return;
   now_ = effects_->first();
+  keep_names();
+}
+
+void ScenarioPoints::keep_names() {
   named_model_ = now_.model;
+  named_expert_tensor_ = now_.job.plan.expert_tensor;
 }
 
 Result<const driver::Scenario*> ScenarioPoints::at(std::span<const double> where) {
@@ -148,15 +153,16 @@ Result<const driver::Scenario*> ScenarioPoints::at(std::span<const double> where
     auto read = read_point(sweep_, catalogue_, sweep_.document_at(where), parts_);
     if (!read.ok()) return std::move(read).error();
     now_ = std::move(*read);
-    named_model_ = now_.model;
+    keep_names();
   } else {
     now_.model = named_model_;
+    now_.job.plan.expert_tensor = named_expert_tensor_;
     for (std::size_t axis = 0; axis < where.size(); ++axis) {
       if (stands_[axis] == where[axis]) continue;
       effects_->apply(axis, static_cast<std::size_t>(where[axis]), now_);
       stands_[axis] = where[axis];
     }
-    named_model_ = now_.model;
+    keep_names();
   }
   if (Status status = completion_.complete(now_); !status.ok()) return std::move(status).error();
   return &now_;

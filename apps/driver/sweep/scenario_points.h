@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,6 +51,8 @@ class ScenarioPoints {
   [[nodiscard]] const ModelSpec* named_model() const { return named_model_.get(); }
 
  private:
+  void keep_names();
+
   const Sweep& sweep_;
   const Catalogue& catalogue_;
   driver::ScenarioParts parts_;
@@ -57,6 +60,7 @@ class ScenarioPoints {
   std::vector<double> stands_;  ///< where the axes of `now_` stand
   driver::Scenario now_;
   std::shared_ptr<const ModelSpec> named_model_;
+  std::uint32_t named_expert_tensor_ = 0;  ///< before it is decided
   driver::ScenarioCompletion completion_;
 };
 
