@@ -12,8 +12,8 @@ Builder<ScenarioPart> scenario_context, scenario_step, scenario_breakdowns, scen
 
 Page scenario_page(const ScenarioPart& part) {
   using namespace sections;
-  constexpr std::array list = {scenario_context, scenario_step, scenario_breakdowns,
-                               scenario_memory, scenario_machine, scenario_facts};
+  constexpr std::array list = {scenario_context, scenario_step,    scenario_breakdowns,
+                               scenario_memory,  scenario_machine, scenario_facts};
   return {.schema = "foretrace.result/1",
           .document_keys = {"input", "import", "measured", "baseline", "predicted", "scenario",
                             "tasks", "dependencies", "honesty", "warnings"},
