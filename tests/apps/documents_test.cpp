@@ -78,6 +78,23 @@ TEST_CASE("two runs on one device follow their schema, and neither gets faster")
   CHECK(run_program("corun " + demo).code == 2);
 }
 
+TEST_CASE("plans of unequal stages and training runs follow their schemas") {
+  const json stages = document_of(
+      "plan examples/12_scenarios/unequal_layers.json --cluster aws_g4dn --gpus 4 --batch 64 "
+      "--precision fp16 --stages auto --json");
+  check_against("stages-1.json", stages);
+  REQUIRE_FALSE(stages["plans"].empty());
+  CHECK(stages["plans"][0]["step_ns"] < stages["even"][0]["step_ns"]);
+  const json nothing = document_of(
+      "plan gpt3_175b --cluster aws_g4dn --gpus 4 --batch 4 --precision fp16 --stages auto --json",
+      1);
+  check_against("stages-1.json", nothing);
+  CHECK(nothing["plans"].empty());
+  const json training = document_of("simulate examples/12_scenarios/bert_target.json --json");
+  check_against("training_result-1.json", training);
+  CHECK(training["batches"].size() == 5);
+}
+
 TEST_CASE("plans follow their schema, and say what they rest on") {
   const json document =
       document_of("plan llama3_8b --cluster dgx_a100 --gpus 8..16 --batch 64 --json");
@@ -357,12 +374,13 @@ TEST_CASE("tables of measured figures follow their schema") {
 TEST_CASE("every command that prints JSON names a schema that is shipped") {
   // Documents name theirs; these print one without a name.
   const std::vector<std::string> names = {
-      "result-1",          "inspect-1",        "critical-path-1",  "communication-1",
-      "validation-1",      "formats-1",        "costs-1",          "list-1",
-      "explain-1",         "convert-1",        "completion-1",     "tables-1",
-      "schedule_result-1", "sweep_result-1",   "plan-1",           "recorded_plans-1",
-      "export-1",          "serving_result-1", "streams_result-1", "mapping_result-1",
-      "corun-1",           "serve-1",          "storage_result-1", "federated_result-1"};
+      "result-1",          "inspect-1",         "critical-path-1", "communication-1",
+      "validation-1",      "formats-1",         "costs-1",         "list-1",
+      "explain-1",         "convert-1",         "completion-1",    "tables-1",
+      "schedule_result-1", "sweep_result-1",    "plan-1",          "recorded_plans-1",
+      "stages-1",          "training_result-1", "export-1",        "serving_result-1",
+      "streams_result-1",  "mapping_result-1",  "corun-1",         "serve-1",
+      "storage_result-1",  "federated_result-1"};
   for (const std::string& name : names) {
     const json schema = read_schema(name + ".json");
     CHECK(schema["$id"] == "foretrace." + name.substr(0, name.size() - 2) + "/1");

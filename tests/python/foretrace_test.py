@@ -221,6 +221,31 @@ class Predictors(unittest.TestCase):
         self.assertGreater(len(during), 1)
 
 
+class Substitution(unittest.TestCase):
+    def test_rewards_add_up_to_the_time_saved(self):
+        env = foretrace.SubstitutionEnv(DEMO, ["kernel_fusion"])
+        first, info = env.reset(seed=1)
+        self.assertEqual(len(info["mask"]), len(env.actions))
+        total = 0
+        for _ in range(2):
+            last, reward, done, truncated, info = env.step(info["mask"].index(True))
+            total += reward
+            self.assertFalse(done or truncated)
+        saved = (first["makespan_ns"] - last["makespan_ns"]) / first["makespan_ns"]
+        self.assertAlmostEqual(total, saved)
+        self.assertLess(last["sum_ns"], first["sum_ns"])
+        self.assertTrue(env.step(len(env.actions) - 1)[2])
+        with self.assertRaisesRegex(foretrace.Error, "has ended"):
+            env.step(0)
+        self.assertEqual(env.reset()[0], first)
+
+    def test_mistakes_name_what_was_expected(self):
+        with self.assertRaisesRegex(foretrace.Error, "kernel_fusion"):
+            foretrace.SubstitutionEnv(DEMO, ["kernel_fusin"])
+        with self.assertRaisesRegex(foretrace.Error, "makespan or sum"):
+            foretrace.SubstitutionEnv(DEMO, goal="time")
+
+
 class Examples(unittest.TestCase):
     def test_what_ifs_run_on_other_processes(self):
         printed = subprocess.run([sys.executable, str(ROOT / "examples/sweeps/many_processes.py"), DEMO], check=True,

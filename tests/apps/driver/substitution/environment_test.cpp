@@ -92,8 +92,10 @@ TEST_CASE("substitutions: what does not match is masked, and refused with its na
 TEST_CASE("substitutions: a search that relaxes enough finds what all sequences give") {
   const test::Loaded run = test::loaded(test::demo_memory_trace);
   for (const SubstitutionGoal goal : {SubstitutionGoal::makespan, SubstitutionGoal::sum}) {
-    auto made = Substitutions::of(run.recording, rules_of({"kernel_fusion:select='phase=forward&layer~(BatchNorm2d|ReLU)_[01]$'"}),
-                                  {.goal = goal, .run = {}});
+    auto made = Substitutions::of(
+        run.recording,
+        rules_of({"kernel_fusion:select='phase=forward&layer~(BatchNorm2d|ReLU)_[01]$'"}),
+        {.goal = goal, .run = {}});
     REQUIRE(made.ok());
     const auto found = search_substitutions(*made, {.relaxation = 1.05, .most_states = 300});
     REQUIRE(found.ok());
