@@ -63,6 +63,13 @@ struct HandedGradient {
   std::int64_t start_ns = 0;
   std::int64_t elements = 0;
   std::int64_t bytes = 0;
+  TrackId track{};
+};
+/// An operator that reads weights.
+struct WeightRead {
+  std::int64_t start_ns = 0;
+  TrackId track{};
+  bool in_backward = false;  // or in the update
 };
 constexpr std::string_view hands_gradient = "torch::autograd::AccumulateGrad";
 
@@ -88,11 +95,10 @@ class Counter {
       const WeightArguments* const arguments = arguments_of(events_.name_of(event));
       if (arguments == nullptr) continue;
       counted[index(event)] = true;
-      if (annotation_.phase[index(event)] == Phase::backward ||
-          annotation_.phase[index(event)] == Phase::update) {
-        continue;  // recomputation, or no model
-      }
-      reads_.push_back(start);
+      const Phase phase = annotation_.phase[index(event)];
+      const bool in_backward = phase == Phase::backward || phase == Phase::update;
+      reads_.push_back({start, events_.track[index(event)], in_backward});
+      if (in_backward) continue;  // recomputation, or no model
       for (const int argument : arguments->weights) add(event, argument, false);
       for (const int argument : arguments->buffers) add(event, argument, true);
     }
@@ -135,22 +141,30 @@ class Counter {
   void add_gradient(EventId event) {
     const TensorShape* const shape = arguments_.of(event).tensor(0);
     if (shape == nullptr || gradients_.size() == most_tensors) return;
-    gradients_.push_back({events_.start_ns[index(event)], shape->elements(), shape->bytes()});
+    gradients_.push_back({events_.start_ns[index(event)], shape->elements(), shape->bytes(),
+                          events_.track[index(event)]});
   }
 
   /// What one backward pass hands over is all that trains: weights that no operator above names
   /// (recurrent layers, custom ones), and tied ones once. Less is a part, where the rest is frozen.
-  /// Between two passes a forward pass reads weights.
+  /// Between two passes a forward pass reads weights, often on another thread; the thread of the
+  /// backward pass reads them to compute once more.
   void take_gradients() {
     std::sort(gradients_.begin(), gradients_.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-    std::sort(reads_.begin(), reads_.end());
+    std::sort(reads_.begin(), reads_.end(),
+              [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    auto read = reads_.begin();
     HandedGradient most;
     HandedGradient pass;
     for (const HandedGradient& gradient : gradients_) {
-      const auto read = std::upper_bound(reads_.begin(), reads_.end(), pass.start_ns);
-      if (read != reads_.end() && *read < gradient.start_ns) pass = {};
-      pass = {gradient.start_ns, pass.elements + gradient.elements, pass.bytes + gradient.bytes};
+      bool is_next_pass = false;
+      for (; read != reads_.end() && read->start_ns < gradient.start_ns; ++read) {
+        is_next_pass = is_next_pass || !read->in_backward || read->track != gradient.track;
+      }
+      if (is_next_pass) pass = {};
+      pass = {gradient.start_ns, pass.elements + gradient.elements, pass.bytes + gradient.bytes,
+              gradient.track};
       if (pass.elements > most.elements) most = pass;
     }
     if (most.bytes < found_.parameter_bytes - found_.tied_bytes) return;
@@ -178,7 +192,7 @@ class Counter {
   ArgumentTable arguments_;
   std::set<std::tuple<std::uint32_t, NameId, int, decltype(TensorShape::dims)>> seen_;
   std::vector<HandedGradient> gradients_;
-  std::vector<std::int64_t> reads_;  // starts of operators of the forward pass that read weights
+  std::vector<WeightRead> reads_;
   ParameterEstimate found_;
 };
 

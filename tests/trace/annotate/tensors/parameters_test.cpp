@@ -73,7 +73,7 @@ TEST_CASE("parameters: gradients that a backward pass hands over count what no o
     table.descriptor[index(weight)] = shaped(table, "[[32]]", half);
     table.descriptor[index(recurrent)] = shaped(table, "[[]]", half);
   }
-  CHECK(estimate_parameters(table, annotate(table)).parameters == 2 * 32 * 16);
+  CHECK(estimate_parameters(table, annotate(table)).parameters == 32 * 16);
 }
 
 TEST_CASE("parameters: absurd shapes count for nothing") {
