@@ -98,7 +98,7 @@ class Answers(unittest.TestCase):
         self.assertIn("step", tables._repr_html_())
 
     def test_schedule_takes_fleets(self):
-        fleets = ROOT / "examples" / "15_fleets"
+        fleets = ROOT / "examples" / "17_fleets"
         self.assertEqual([row["name"] for row in foretrace.schedule(fleets / "storage.json").rows][0], "none")
         self.assertEqual(len(foretrace.schedule(fleets / "phones.json").rows), 4)
         self.assertEqual(len(foretrace.schedule(fleets / "control_loop.json").control), 3)
