@@ -19,12 +19,10 @@
 #include "models/catalogue/catalogue.h"
 #include "models/execution/exec_model.h"
 #include "models/networks/cluster.h"
-#include "models/networks/cluster_import.h"
 #include "models/policies/eviction/policy.h"
 #include "models/program/framework.h"
 #include "models/serving/engine.h"
 #include "models/whatifs/optimization.h"
-#include "models/workloads/model_import.h"
 #include "models/workloads/model_spec.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
@@ -288,20 +286,6 @@ Family formats(Kind kind, std::span<const Info* const> all, std::string_view use
                   });
 }
 
-/// Files of other programs that scenarios name where they name ours.
-template <typename Info>
-Family imports(Kind kind, std::span<const Info* const> all) {
-  return built_in(
-      kind, all,
-      [](const Info& info) -> Json {
-        return {{"name", info.name}, {"summary", info.summary}, {"source", info.source}};
-      },
-      [](const Info& info, const report::TextStyle& style) {
-        return report::paragraph(fmt::format("{}: ", info.name), info.summary, style.width) +
-               fmt::format("\nread there by: {}\n", info.source);
-      });
-}
-
 /// Files of a folder of configs; `for_people` is the field that says in words what one is. A
 /// mistake in a file stands where that would.
 template <typename Value>
@@ -412,12 +396,6 @@ const std::vector<Family>& families() {
             framework_names, find_framework, &Framework::product, "framework"),
       files({"engines", "serving engines of a file of requests, from configs/serving"},
             serving_engine_names, find_serving_engine, &ServingEngine::product, "engine"),
-      imports<ModelImport>(
-          {"model_imports",
-           "files of other programs that a scenario's workload takes as its model"},
-          model_imports::all()),
-      imports<ClusterImport>({"cluster_imports", "files of other simulators that are clusters"},
-                             cluster_imports::all()),
       readers(),
       formats<trace::WriterInfo>(
           {"writers", "trace formats that convert writes, chosen by the name of the file or --to"},
