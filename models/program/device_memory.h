@@ -14,7 +14,7 @@ namespace foretrace {
 struct DeviceMemory {
   std::string_view name;  ///< "memory"; of a microcontroller "SRAM" and "flash"
   double need = 0;
-  double has = 0;        ///< 0: not known, so that everything fits
+  double has = 0;  ///< 0: not known, so that everything fits
   [[nodiscard]] bool fits() const { return has == 0 || need <= has; }
 };
 

@@ -300,11 +300,11 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
   } else {
     scenario.job.precisions = precision_of(fields);
     scenario.job.plan = recorded_plan(scenario.model.get());
-    read_schedule(fields, scenario.job);
-    read_batch(fields, is_recorded, scenario.job);
     scenario.job.recompute =
         static_cast<Recompute>(optional_word(fields, "recompute", recomputes, 0));
     read_parallelism(fields, scenario.job);
+    read_schedule(fields, scenario.job);
+    read_batch(fields, is_recorded, scenario.job);
   }
   read_jitter(fields, scenario.jitter);
   if (auto status = fields.finish(); !status) return std::move(status).error();
