@@ -108,16 +108,29 @@ Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<Blo
   return result;
 }
 
+namespace {
+
+void combine_changes(RangedStep& range) {
+  const auto base = static_cast<double>(range.step_ns);
+  double below = 0;
+  double above = 0;
+  for (const auto& sides : range.change) {
+    for (const double change : sides) (change < 0 ? below : above) += change * change;
+  }
+  range.low_ns = std::llround(std::max(0.0, base - std::sqrt(below)));
+  range.high_ns = std::llround(base + std::sqrt(above));
+}
+
+}  // namespace
+
 RangedStep ranged_step(const Job& job, const JobBlocks& blocks) {
   const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
   RangedStep result;
   result.step_ns = estimate(job, blocks).step_ns;
   const auto base = static_cast<double>(result.step_ns);
   const double unsaid = step_error(*job.framework, *job.model);
-  auto& program = result.change[static_cast<std::size_t>(CostSource::program)];
-  program = {base / (1 + unsaid) - base, base * unsaid};
-  double below = program[0] * program[0];
-  double above = program[1] * program[1];
+  result.change[static_cast<std::size_t>(CostSource::framework)] = {base / (1 + unsaid) - base,
+                                                                    base * unsaid};
   for (std::size_t i = 0; i < cost_source_count; ++i) {
     const auto source = static_cast<CostSource>(i);
     Ranged spread = kernels.spread(source);
@@ -130,14 +143,17 @@ RangedStep ranged_step(const Job& job, const JobBlocks& blocks) {
       if (factor == 1 || !std::isfinite(factor)) continue;
       SourceScale scale = no_scale();
       scale[i] = factor;
-      const double change = static_cast<double>(estimate(job, blocks, scale).step_ns) - base;
-      result.change[i][side] = change;
-      (change < 0 ? below : above) += change * change;
+      result.change[i][side] = static_cast<double>(estimate(job, blocks, scale).step_ns) - base;
     }
   }
-  result.low_ns = std::llround(std::max(0.0, base - std::sqrt(below)));
-  result.high_ns = std::llround(base + std::sqrt(above));
+  combine_changes(result);
   return result;
+}
+
+RangedStep without(RangedStep range, CostSource source) {
+  range.change[static_cast<std::size_t>(source)] = {};
+  combine_changes(range);
+  return range;
 }
 
 }  // namespace foretrace

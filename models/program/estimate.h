@@ -77,6 +77,8 @@ struct RangedStep {
   std::array<std::array<double, 2>, cost_source_count> change{};
 };
 [[nodiscard]] RangedStep ranged_step(const Job& job, const JobBlocks& blocks);
+/// As if nothing were wrong with this source: for comparing runs that it is the same in.
+[[nodiscard]] RangedStep without(RangedStep range, CostSource source);
 
 /// Memory of one rank of every stage.
 [[nodiscard]] std::vector<StageMemory> stage_memory(

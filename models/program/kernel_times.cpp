@@ -57,7 +57,7 @@ double elements(const Operator& op) { return op.shape.batch * op.shape.m * op.sh
 std::string_view to_string(CostSource source) {
   constexpr std::array<std::string_view, cost_source_count> names = {
       "matrix products", "attention", "memory",          "node links",
-      "network",         "host",      "recorded layers", "program"};
+      "network",         "host",      "recorded layers", "framework"};
   return names[static_cast<std::size_t>(source)];
 }
 
@@ -298,7 +298,7 @@ Ranged KernelTimes::spread(CostSource source) const {
     }
     case CostSource::host:
     case CostSource::recorded:
-    case CostSource::program: return {1, 1, 1};
+    case CostSource::framework: return {1, 1, 1};
   }
   return {1, 1, 1};
 }

@@ -24,7 +24,7 @@ enum class CostSource : std::uint8_t {
   network,
   host,
   recorded,
-  program  ///< what no file says of it: no duration, but part of every range
+  framework  ///< what no file says of it: no duration, but part of every range
 };
 inline constexpr std::size_t cost_source_count = 8;
 [[nodiscard]] std::string_view to_string(CostSource source);

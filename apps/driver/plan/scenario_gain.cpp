@@ -27,9 +27,11 @@ Result<ScenarioGain> scenario_gain(const Catalogue& catalogue, const std::string
   if (!was.ok()) return was.error();
   const auto is = answer_text(catalogue, after, where);
   if (!is.ok()) return is.error();
+  // What a framework takes beside what its file says, it takes in both.
+  const RangedStep range = without(is->range, CostSource::framework);
   return ScenarioGain{step_ratio(was->step_ns, is->step_ns),
-                      step_ratio(was->step_ns, is->range.high_ns),
-                      step_ratio(was->step_ns, is->range.low_ns)};
+                      step_ratio(was->step_ns, range.high_ns),
+                      step_ratio(was->step_ns, range.low_ns)};
 }
 
 }  // namespace foretrace::driver

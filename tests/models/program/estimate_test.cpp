@@ -65,6 +65,7 @@ TEST_CASE("estimate: what no file says of a program widens the range, by more wi
         doctest::Approx(std::hypot(above, 0.25 * step)).epsilon(1e-6));
   CHECK(step - static_cast<double>(wide.low_ns) ==
         doctest::Approx(std::hypot(below, 0.20 * step)).epsilon(1e-6));
+  CHECK(foretrace::without(wide, foretrace::CostSource::framework).high_ns == narrow.high_ns);
   CHECK(foretrace::step_error(given.framework, given.model.transformer) == 0.25);
   given.model.transformer.experts.count = 8;
   CHECK(foretrace::step_error(given.framework, given.model.transformer) ==
