@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/catalogue/imported_file.h"
+
 namespace foretrace::driver {
 namespace {
 
@@ -57,9 +59,17 @@ void follow_origin(const Committed& committed, std::size_t size_before,
   origin = std::move(moved);
 }
 
+/// A cluster file of another simulator; `find_cluster` reads it with the files that it names.
+bool is_imported_cluster(const NamedFile& file) {
+  if (file.folder != "clusters") return false;
+  const auto read = read_imported_file(file.path);
+  return read.ok() && read->document.find("schema") == nullptr;
+}
+
 /// The catalogue gets the files of the user's that parameters name.
 Status read_files_of(const WhatIf& what_if, CataloguePtr& known) {
   for (const NamedFile& file : files_named_by(what_if)) {
+    if (is_imported_cluster(file)) continue;
     auto more = std::make_shared<Catalogue>(known ? *known : no_catalogue());
     if (Status read = more->add_file(file.folder, file.path); !read.ok()) {
       return std::move(read).error().with_context(fmt::format("parameter '{}'", file.parameter));

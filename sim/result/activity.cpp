@@ -5,12 +5,26 @@
 #include "sim/graph/links.h"
 
 namespace foretrace {
+namespace {
+
+std::vector<bool> lanes_of_host(const TaskGraph& graph) {
+  std::vector<bool> host;
+  for (const Lane& lane : graph.context().lanes) {
+    host.push_back(lane.kind == LaneKind::host_thread);
+  }
+  return host;
+}
+
+}  // namespace
 
 std::vector<bool> launching_lanes(const TaskGraph& graph) {
   std::vector<bool> launches(graph.context().lanes.size(), false);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (graph.kind(task) == TaskKind::launch) launches[index(graph.lane_id(task))] = true;
+  }
+  if (std::find(launches.begin(), launches.end(), true) == launches.end()) {
+    return lanes_of_host(graph);
   }
   std::vector<bool> binds = launches;
   for (std::size_t i = 0; i < graph.size(); ++i) {

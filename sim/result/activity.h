@@ -21,7 +21,7 @@ struct ActivitySpan {
 };
 
 /// Per lane: a thread that enqueues device work, or that such a thread waits for (a writer of
-/// checkpoints). The others (watchdogs) do not bind the device.
+/// checkpoints). The others (watchdogs) do not bind the device. Every thread where none enqueues.
 [[nodiscard]] std::vector<bool> launching_lanes(const TaskGraph& graph);
 
 /// What a task on a device or a link does. A collective in two parts has arrived when it begins,

@@ -150,6 +150,30 @@ TEST_CASE("inputs: pages of what cannot be simulated fit their columns and say w
   CHECK(ran.out.rfind("schema_1.0.1.json: ", 0) == 0);
 }
 
+TEST_CASE("inputs: a what-if takes machines of other simulators, as scenarios do") {
+  const std::string command = std::string("whatif ") + demo_trace + " --parallel data=4 --cluster ";
+  const Ran chips = run_program(command + "examples/15_imports/chips.json");
+  CHECK(chips.code == 0);
+  CHECK(chips.out.find("4 data-parallel ranks") != std::string::npos);
+  const std::string file = write("no_machine.json", R"({"nodes": 4})");
+  const Ran other = run_program(command + "'" + file + "'");
+  CHECK(other.code == 2);
+  CHECK(other.err.find("is no description of a machine, expected one that names the schema "
+                       "foretrace.cluster/1") != std::string::npos);
+}
+
+TEST_CASE("inputs: of tensors without times no question of time is answered") {
+  const std::string command = "whatif tests/fixtures/pytorch_et/training_steps.json ";
+  for (const char* const question : {"--rank-all", "--search"}) {
+    const Ran ran = run_program(command + question);
+    CHECK(ran.code == 2);
+    CHECK(ran.err.find(std::string(question) +
+                       ": the recording has tensors, but no work and no times, expected --by "
+                       "memory\n") != std::string::npos);
+  }
+  CHECK(run_program(command + "--search --by memory").code != 2);
+}
+
 TEST_CASE("inputs: of a side that was not recorded nothing is expected, not zero") {
   const std::string kernels = write("kernels.json", R"({"schemaVersion": 1, "traceEvents": [
       {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 0, "dur": 5000,

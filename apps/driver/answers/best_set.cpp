@@ -66,6 +66,9 @@ class BestSetSearch {
                    "--fit: the trace records neither device memory nor shapes of tensors, expected "
                    "one recorded with profile_memory=True (or record_shapes=True)"};
     }
+    if (question_.by == RankBy::time && !question_.target && memory_.is_known()) {
+      if (Status work = expect_device_work(recording_.graph(), "--search"); !work.ok()) return work;
+    }
     WhatIfStack changed(recording_, options_.checks);
     for (const WhatIf& what_if : in_order(stack_)) {
       if (Status pushed = changed.push(what_if); !pushed.ok()) return pushed;

@@ -101,16 +101,19 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& 
   return row;
 }
 
-bool has_device_work(const TaskGraph& graph) {
-  for (std::size_t t = 0; t < graph.size(); ++t) {
-    if (is_device(graph.kind(make_id<TaskId>(t)))) return true;
-  }
-  return false;
-}
-
 double time_per_sample(const Ranked& row) { return static_cast<double>(row.step_ns) / row.samples; }
 
 }  // namespace
+
+Status expect_device_work(const TaskGraph& graph, std::string_view question) {
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    if (is_device(graph.kind(make_id<TaskId>(t)))) return ok_status();
+  }
+  return Error{ErrorCode::missing_cost,
+               fmt::format("{}: the recording has tensors, but no work and no times, expected --by "
+                           "memory",
+                           question)};
+}
 
 bool ranks_before(const Ranked& a, const Ranked& b, RankBy by) {
   if (by == RankBy::memory && a.memory->live_bytes != b.memory->live_bytes) {
@@ -145,10 +148,10 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                  "expected one recorded with "
                  "profile_memory=True (or record_shapes=True)"};
   }
-  if (by == RankBy::time && memory.is_known() && !has_device_work(recording.graph())) {
-    return Error{ErrorCode::missing_cost,
-                 "--rank-all: the recording has tensors, but no work and no times, expected --by "
-                 "memory"};
+  if (by == RankBy::time && memory.is_known()) {
+    if (Status work = expect_device_work(recording.graph(), "--rank-all"); !work.ok()) {
+      return std::move(work).error();
+    }
   }
   const Baseline reference{
       recording,   baseline, options, memory, memory.need(recording.graph(), baseline.run.timeline),

@@ -102,6 +102,9 @@ struct PairRanking {
                                              const RunOptions& options, const Ranking& ranking,
                                              std::size_t most_singles);
 
+/// An error where tensors were recorded, but no device work that a `question` of time could change.
+[[nodiscard]] Status expect_device_work(const TaskGraph& graph, std::string_view question);
+
 /// The order of a ranking: by time per sample, or by live memory and then by time per sample.
 [[nodiscard]] bool ranks_before(const Ranked& a, const Ranked& b, RankBy by);
 

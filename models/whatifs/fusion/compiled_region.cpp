@@ -254,7 +254,8 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "max-autotune puts pointwise kernels right behind a product into it where the size of its "
     "result is known; products keep their own time.",
     "reduce-overhead and max-autotune launch a graph per region: a node costs node_cost on the "
-    "host and starts when it is reached; gaps on the stream shrink to 1 us.",
+    "host and starts when it is reached; gaps on the stream shrink to 1 us, a gap longer than "
+    "max_segment breaks the graph.",
     "Guards cost `guard` for every graph."};
 constexpr std::array<std::string_view, 4> ignores = {
     "products and convolutions that autotuning makes faster, and other layouts",

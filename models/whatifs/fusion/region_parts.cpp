@@ -37,7 +37,11 @@ class Finder {
     const TaskId kernel = launches ? launched_by(graph_, task).only() : none<TaskId>;
     if (kernel != none<TaskId> && in_module_[index(kernel)]) {
       // What takes long once, the first use of a kernel, is not what a graph saves.
-      if (graph_.duration_ns(task) > rules_.max_segment_ns) return break_graph();
+      // Nor is a long gap on the stream: the device was doing something else.
+      if (graph_.duration_ns(task) > rules_.max_segment_ns ||
+          graph_.segment_ns(kernel) > rules_.max_segment_ns) {
+        return break_graph();
+      }
       const bool is_late = graph_.segment_ns(task) > rules_.max_segment_ns;
       if (is_late || hands_over(graph_, task)) break_graph();
       open_.calls.push_back(task);
@@ -113,7 +117,7 @@ RegionHost compile_calls(KernelEditor& editor, const RegionPart& part,
     if (how.graphs) {
       edit.set_duration(call, how.node_ns + (is_first ? launch_base_ns : 0));
       const TaskId kernel = launched_by(graph, call).only();
-      if (graph.segment_ns(kernel) > node_gap_ns) {
+      if (!opens && graph.segment_ns(kernel) > node_gap_ns) {
         edit.set_segment(kernel, node_gap_ns, graph.provenance(kernel));
       }
     }

@@ -61,7 +61,9 @@ constexpr ParamInfo node_gap_param = {.name = "node_gap",
                                       .type = ParamType::time,
                                       .unit = "us",
                                       .default_text = "1 us",
-                                      .doc = "Longest gap between nodes of a stream.",
+                                      .doc =
+                                          "Longest gap between nodes of a stream; one longer than "
+                                          "max_segment stays.",
                                       .minimum = 0,
                                       .maximum = 1e9,
                                       .optimistic = "0.7 us",
@@ -165,7 +167,8 @@ class Capture {
                     .task = node,
                     .kind = DependencyKind::launch,
                     .lag_ns = settings_.start_latency_ns});
-    if (graph_.segment_ns(node) > settings_.node_gap_ns) {
+    const std::int64_t gap = graph_.segment_ns(node);
+    if (gap > settings_.node_gap_ns && gap <= settings_.max_segment_ns) {
       editor_.set_segment(node, settings_.node_gap_ns, graph_.provenance(node));
     }
   }

@@ -37,6 +37,12 @@ TEST_CASE("summary: a thread that never launches does not make the device host b
   CHECK(summary.breakdown.idle_ns == 44);
 }
 
+TEST_CASE("summary: of a run that launches nothing every thread counts as host work") {
+  const Summary summary = whole(test::graph("h1:read(30) h2:write(50)"));
+  CHECK(summary.breakdown.host_bound_ns == 50);
+  CHECK(summary.breakdown.idle_ns == 0);
+}
+
 TEST_CASE("summary: a thread that a launching one waits for makes the device host bound") {
   // k 1..6; the writer works until 50, m is launched behind it: 50..51.
   const TaskGraph graph = test::graph("h1:l(1) s:k(5)<l h2:write(50) h1:l2(1)<write s:m(4)<l2");

@@ -35,8 +35,9 @@ std::string model_text(const ScenarioPart& part) {
   const Job& job = part.scenario.job;
   const std::string& name = part.scenario.model->product;
   if (job.model->is_recorded()) {
-    return fmt::format("{}: {} recorded layers, {} x per data rank", name, job.model->layers,
-                       job.micro_batches());
+    const auto passes = job.micro_batches();
+    return fmt::format("{}: {} recorded layers, {} pass{} per step", name, job.model->layers,
+                       passes, passes == 1 ? "" : "es");
   }
   return fmt::format("{}: {:.1f} {} parameters, {}, micro-batch {}", name,
                      part.answer.parameters * (job.has_samples() ? 1e-6 : 1e-9),

@@ -29,7 +29,7 @@ std::string batch_text(const StagesPart& part) {
 
 std::string stages_count(const StagedPlan& plan) {
   const std::size_t count = plan.scenario.job.stages.size();
-  return fmt::format("{} stage{}", count, count == 1 ? "" : "s");
+  return count == 1 ? "one stage" : fmt::format("{} stages of own layers and ranks", count);
 }
 
 std::string stages_headline(const StagesPart& part) {
@@ -41,10 +41,13 @@ std::string stages_headline(const StagesPart& part) {
   }
   const StagedPlan& best = answer.best.front();
   std::string text =
-      fmt::format("{} per step, MFU {} with {} of own layers and ranks, micro-batch {}",
-                  time_text(best.step_ns), percent_text(best.figures.flops_utilization),
-                  stages_count(best), best.scenario.job.micro_batch);
+      fmt::format("{} per step, MFU {} with {}, micro-batch {}", time_text(best.step_ns),
+                  percent_text(best.figures.flops_utilization), stages_count(best),
+                  best.scenario.job.micro_batch);
   if (!answer.even) return text + "; no plan of stages that are alike fits";
+  if (best.step_ns == answer.even->step_ns) {
+    return text + "; as fast as the best plan of stages that are alike";
+  }
   const double change =
       static_cast<double>(best.step_ns) / static_cast<double>(answer.even->step_ns) - 1;
   return text + fmt::format("; {} against the best plan of stages that are alike",

@@ -104,6 +104,26 @@ TEST_CASE("compiled_region: a first use stays as it is, with the call that took 
   CHECK(span_ns(captured) < span_ns(graph));
 }
 
+TEST_CASE("compiled_region: a long gap on the stream breaks the graph and stays") {
+  ToyRun run;
+  const LayerId encoder = layer(run, "Model/encoder");
+  for (int i = 0; i < 6; ++i) {
+    run.kernel({.name = relu,
+                .duration_ns = 1'000,
+                .launch_ns = 5'000,
+                .segment_ns = 20'000,
+                .gap_ns = i == 3 ? 50'000'000 : 0,
+                .layer = encoder});
+  }
+  run.synchronize();
+  const TaskGraph graph = run.build();
+  const auto captured = after(graph, compiled_region, given("reduce-overhead"));
+  CHECK(count_of(captured, "compiled kernel of 3") == 1);
+  CHECK(count_of(captured, "compiled kernel of 2") == 1);
+  CHECK(span_ns(captured) > 50'000'000);
+  CHECK(span_ns(captured) < span_ns(graph));
+}
+
 TEST_CASE("compiled_region: sets and copies on the device break no graph, blocking copies do") {
   const auto graphs = [](bool blocks) {
     ToyRun run;

@@ -73,6 +73,15 @@ TEST_CASE("cuda_graph: gaps on the stream shrink, shorter ones stay") {
   CHECK(span_ns(after(graph, cuda_graph, free_launch)) == 10 * 100 + 5 * 500 + 5 * 1000);
 }
 
+TEST_CASE("cuda_graph: a gap longer than max_segment is no cost of launches and stays") {
+  ToyRun run;
+  for (int i = 0; i < 10; ++i) {
+    run.kernel({.duration_ns = 100, .gap_ns = i == 4 ? 463'000'000 : 9'000});
+  }
+  const auto graph = run.build();
+  CHECK(span_ns(after(graph, cuda_graph, free_launch)) == 10 * 100 + 9 * 1'000 + 463'000'000);
+}
+
 TEST_CASE("cuda_graph: kernels on another stream keep their order through the graph") {
   ToyRun run;
   const auto second = run.builder().add_lane(
