@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "models/program/device_memory.h"
+
 namespace foretrace::driver {
 namespace {
 
@@ -207,7 +209,7 @@ class Search {
     choice.again_ns = estimate.again_ns;
     choice.fullest_stage = fullest_stage(estimate.memory);
     choice.memory_bytes = estimate.memory[choice.fullest_stage].total();
-    const bool fits = choice.memory_bytes <= memory_;
+    const bool fits = fits_device(job, estimate.memory);
     if (!fits) ++answer_.too_large;
     std::optional<PlanChoice>& place = (fits ? fitting_ : unfitting_)[grid_of(job.plan)];
     const bool better = !place || (fits ? choice.step_ns < place->step_ns
