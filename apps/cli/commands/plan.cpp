@@ -253,11 +253,13 @@ int run(const Options& options) {
   }
   const auto scenario = scenario_of(options);
   if (!scenario.ok()) return app::failure(scenario.error());
-  if (scenario->model->transformer.is_recorded()) {
-    return app::failure({ErrorCode::unsupported,
-                         fmt::format("{}: got recorded layers, expected a model: their groups are "
-                                     "those of the recording (simulate takes a scenario of them)",
-                                     options.model)});
+  const TransformerSpec& model = scenario->model->transformer;
+  if (model.is_recorded() && !(model.hidden > 0)) {
+    return app::failure(
+        {ErrorCode::unsupported,
+         fmt::format("{}: got recorded layers that do not say what goes from stage to stage, "
+                     "expected a model or a profile (simulate takes a scenario of them)",
+                     options.model)});
   }
   const auto range = device_range(options.gpus, scenario->cluster->accelerators());
   if (!range.ok()) return app::failure(range.error());

@@ -195,8 +195,9 @@ Status StageWalk::prepare() {
   base_.pass = Pass::training;
   base_.global_batch = question_.global_batch;
   answer_.units = std::min(base_.model->layers, most_units);
-  if (Status units = check_precision(base_.precisions, base_.cluster->accelerator); !units.ok()) {
-    return units;
+  if (!base_.model->is_recorded()) {
+    Status units = check_precision(base_.precisions, base_.cluster->accelerator);
+    if (!units.ok()) return units;
   }
   if (question_.gpus > base_.cluster->accelerators()) {
     return Error{ErrorCode::bad_usage,
