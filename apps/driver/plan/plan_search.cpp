@@ -151,7 +151,9 @@ class Search {
     const double per_rank = job.global_batch / job.plan.data;
     if (per_rank < 1 || per_rank != std::floor(per_rank)) return;
     const bool samples = job.model->layered != nullptr;
-    const double most = samples ? per_rank : std::min(per_rank, most_micro_batch);
+    double most = samples ? per_rank : std::min(per_rank, most_micro_batch);
+    // Recorded times are those of the micro-batch that was recorded.
+    if (job.model->is_recorded()) most = 1;
     // NOLINTNEXTLINE(clang-analyzer-security.FloatLoopCounter): powers of two are exact
     for (double micro = 1; micro <= most; micro *= 2) {
       if (std::fmod(per_rank, micro) != 0) continue;

@@ -220,7 +220,8 @@ const DividedBlocks* StageWalk::divided(const Division& division) {
   job.recompute = division.recompute;
   const bool too_many = !job.has_samples() && job.micro_batch > most_rank_sequences;
   const bool is_whole = job.micro_batch >= 1 && job.micro_batch == std::floor(job.micro_batch);
-  if (too_many || !is_whole || !check_plan(job.plan, *job.model).ok()) return nullptr;
+  const bool is_other = job.model->is_recorded() && job.micro_batch != 1;
+  if (too_many || is_other || !is_whole || !check_plan(job.plan, *job.model).ok()) return nullptr;
   found->second = divided_blocks(std::move(job));
   return &*found->second;
 }
