@@ -68,6 +68,37 @@ void read_regimes(ConfigFields& fields, std::vector<LocalRegime>& regimes) {
   }
 }
 
+/// Rings of a torus by axis: what stands here is asked instead of NCCL's model.
+void read_tiers(ConfigFields& fields, Cluster& cluster) {
+  const ConfigValue* list = fields.optional_objects("tiers");
+  if (list == nullptr) return;
+  TierNetwork& network = cluster.tier_network;
+  double members = 1;
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    ConfigFields inner(list->items[i], fields.file(),
+                       fmt::format("{}/{}", fields.pointer_of("tiers"), i));
+    Tier tier;
+    tier.links = TierLinks::ring;
+    tier.size = read_count(inner, "size", most_accelerators);
+    tier.bandwidth = read_positive(inner, "bandwidth", ParamType::bandwidth, most_bandwidth);
+    tier.latency_ns = read_within(inner, "latency", ParamType::time, longest_ns);
+    fields.take(inner.finish());
+    members *= tier.size;
+    network.tiers.push_back(tier);
+  }
+  network.passes_all = true;
+  if (cluster.links != NodeLinks::torus || !cluster.regimes.empty()) {
+    fields.mistake("tiers", "expected links 'torus' and no regimes beside them");
+  }
+  if (network.tiers.size() > most_tiers) {
+    fields.mistake("tiers",
+                   fmt::format("got {}, expected at most {}", network.tiers.size(), most_tiers));
+  } else if (members != cluster.accelerators()) {
+    fields.mistake("tiers", fmt::format("got {} members in all, expected the {} of the cluster",
+                                        members, cluster.accelerators()));
+  }
+}
+
 void read_node(ConfigFields& fields, Cluster& cluster) {
   const ConfigValue* object = fields.object("node");
   if (object == nullptr) return;
@@ -84,6 +115,7 @@ void read_node(ConfigFields& fields, Cluster& cluster) {
   cluster.channels = optional_count(inner, "channels", 1024, 0);
   inner.optional_quantity("host_link_bandwidth", ParamType::bandwidth, cluster.host_link_bandwidth);
   read_regimes(inner, cluster.regimes);
+  read_tiers(inner, cluster);
   const bool alone = cluster.links == NodeLinks::none;
   if (!alone && !inner.has("link_bandwidth") && !(cluster.accelerator.link_bandwidth > 0)) {
     inner.mistake("link_bandwidth",

@@ -92,7 +92,7 @@ struct TierFactor {
   double offset = 0;
 };
 
-/// One level of a network that is described by another simulator's file.
+/// One level of a network that another simulator's file describes, or one axis of a torus.
 struct Tier {
   std::uint32_t size = 1;  ///< members: accelerators, or groups of the tier below
   TierLinks links = TierLinks::switched;
@@ -104,8 +104,8 @@ struct Tier {
 };
 inline constexpr std::size_t most_tiers = 5;
 
-/// A network whose collectives follow the formulas of the simulator that its file is from, instead
-/// of NCCL's model; see collectives/tier_costs.h.
+/// A network whose collectives follow the formulas of collectives/tier_costs.h instead of NCCL's
+/// model: those of the simulator that its file is from, and rings by axis for a torus of ours.
 struct TierNetwork {
   std::vector<Tier> tiers;  ///< from the nearest on; empty: there is none
   /// A collective passes every tier that its group reaches over; else the widest one carries it.
@@ -130,7 +130,7 @@ struct Cluster {
   std::uint32_t channels = 0;     ///< of a collective inside a node at most; 0: not counted
   std::vector<LocalRegime> regimes;
   Network network;
-  TierNetwork tier_network;  ///< of another simulator's file; has the last word where it has tiers
+  TierNetwork tier_network;        ///< has the last word where it has tiers
   double host_link_bandwidth = 0;  ///< B/s between an accelerator and its host
   std::vector<MeasuredCurve> curves;
   double price_per_hour = 0;  ///< of one accelerator; 0: not stated

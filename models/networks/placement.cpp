@@ -62,8 +62,9 @@ Placement place_alone(const Cluster& cluster, std::uint32_t nodes, std::uint32_t
   if (!cluster.tier_network.tiers.empty()) {
     const GridAxis inside = {per_node, 1};
     const GridAxis between = {nodes, std::max(cluster.node_accelerators, 1U)};
+    const auto within = ranks_by_tier(cluster.tier_network, inside);
     placement.tier_ranks = ranks_by_tier(cluster.tier_network, between);
-    placement.tier_ranks[0] = ranks_by_tier(cluster.tier_network, inside)[0];
+    for (std::size_t i = 0; i < within.size(); ++i) placement.tier_ranks[i] *= within[i];
   }
   if (nodes <= 1) return placement;
   const double share = static_cast<double>(cluster.network.nics) * per_node /

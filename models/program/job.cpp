@@ -44,6 +44,13 @@ Status check_recorded(const Job& job) {
                   fmt::format("got {}, expected {}, which the recorded layers are divided by",
                               size.planned, size.stated));
   }
+  if (job.micro_batch != 1) {
+    return refuse(
+        "/batch/micro",
+        fmt::format("got {}, expected 1: recorded times are those of the micro-batch that "
+                    "was recorded",
+                    job.micro_batch));
+  }
   const std::uint32_t ranks = job.plan.copies() * job.plan.tensor;
   if (ranks % std::max(1U, job.plan.expert * job.plan.expert_tensor) != 0) {
     return refuse("/parallelism/expert", fmt::format("got {}, expected a divisor of the {} data "

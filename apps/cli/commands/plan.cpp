@@ -27,6 +27,8 @@
 #include "apps/driver/plan/stage_search.h"
 #include "apps/driver/predict.h"
 #include "apps/report/pages.h"
+#include "models/catalogue/imported_file.h"
+#include "models/workloads/model_import.h"
 #include "sim/core/params.h"
 
 namespace foretrace::commands::plan_parts {
@@ -136,12 +138,16 @@ Result<Answers> search(const Options& options, const driver::Scenario& scenario,
   return answers;
 }
 
-/// Models are .json files that hold no events; what else is a file was recorded.
+/// Models are .json files that hold no events, and what an importer of models knows; what else is a
+/// file was recorded.
 bool is_recording(const std::string& path) {
   std::error_code failed;
   if (std::filesystem::is_directory(path, failed)) return true;
   if (!std::filesystem::is_regular_file(path, failed)) return false;
-  if (!path.ends_with(".json") || path.ends_with(".ftr.json")) return true;
+  if (!path.ends_with(".json") || path.ends_with(".ftr.json")) {
+    const auto file = read_imported_file(path);
+    return !file.ok() || model_import_of(*file) == nullptr;
+  }
   std::ifstream file(path, std::ios::binary);
   std::string head(std::size_t{64} << 10U, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
@@ -247,6 +253,14 @@ int run(const Options& options) {
   }
   const auto scenario = scenario_of(options);
   if (!scenario.ok()) return app::failure(scenario.error());
+  const TransformerSpec& model = scenario->model->transformer;
+  if (model.is_recorded() && !(model.hidden > 0)) {
+    return app::failure(
+        {ErrorCode::unsupported,
+         fmt::format("{}: got recorded layers that do not say what goes from stage to stage, "
+                     "expected a model or a profile (simulate takes a scenario of them)",
+                     options.model)});
+  }
   const auto range = device_range(options.gpus, scenario->cluster->accelerators());
   if (!range.ok()) return app::failure(range.error());
   if (options.stages == "auto") return plan_stages(options, *scenario, *range);

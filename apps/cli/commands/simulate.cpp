@@ -178,7 +178,10 @@ int run_training(const Options& options, const std::string& path) {
   const auto times = app::while_busy(options.common, "composing the run",
                                      [&] { return driver::training_times(*run); });
   if (!times.ok()) return app::failure(times.error());
-  return app::answer(report::training_page({*run, *times}), options.common);
+  const bool fits =
+      std::any_of(times->begin(), times->end(), [](const auto& one) { return one.fits; });
+  return app::answer(report::training_page({*run, *times}), options.common,
+                     fits ? app::exit_done : app::exit_answer_is_no);
 }
 
 int run(const Options& options) {

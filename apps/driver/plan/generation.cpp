@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/device_memory.h"
 #include "models/program/estimate.h"
 
 namespace foretrace::driver {
@@ -68,15 +69,18 @@ Result<double> sequences_held(const Scenario& scenario, const GenerationRequest&
   const auto whole = pass_of(scenario, Pass::decode, 1, request.prompt + request.output);
   if (!whole.ok()) return whole.error();
   const Estimate answer = estimate(whole->job, build_blocks(whole->job));
-  const auto memory = static_cast<double>(scenario.cluster->accelerator.memory_bytes);
   double held = request.sequences;
   for (const StageMemory& stage : answer.memory) {
-    const double left = memory - stage.weights;
-    if (!(left > 0)) {
+    const StageMemory weights{.weights = stage.weights};
+    for (const DeviceMemory& memory : device_memories(whole->job, weights)) {
+      if (memory.has == 0 || memory.need < memory.has) continue;
       return Error{ErrorCode::no_match,
                    fmt::format("the weights need {:.1f} GiB, expected at most {:.1f} GiB",
-                               stage.weights / (1 << 30), memory / (1 << 30))};
+                               memory.need / (1 << 30), memory.has / (1 << 30))};
     }
+    const DeviceMemory memory = device_memories(whole->job, weights).front();
+    if (memory.has == 0) continue;
+    const double left = memory.has - memory.need;
     held = std::min(held, std::floor(left * request.cache_share / stage.activations));
   }
   if (held >= 1) return held;

@@ -107,8 +107,4 @@ double fullest_bytes(std::span<const StageMemory> stages) {
   return stages.empty() ? 0 : stages[fullest_stage(stages)].total();
 }
 
-double device_bytes(const Job& job) {
-  return static_cast<double>(job.cluster->accelerator.memory_bytes);
-}
-
 }  // namespace foretrace::driver

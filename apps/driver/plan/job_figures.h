@@ -45,7 +45,5 @@ struct JobFigures {
 [[nodiscard]] std::size_t fullest_stage(std::span<const StageMemory> stages);
 /// What it needs; 0 without stages.
 [[nodiscard]] double fullest_bytes(std::span<const StageMemory> stages);
-/// Bytes of one accelerator of the job's cluster.
-[[nodiscard]] double device_bytes(const Job& job);
 
 }  // namespace foretrace::driver

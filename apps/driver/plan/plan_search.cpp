@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "models/program/device_memory.h"
+
 namespace foretrace::driver {
 namespace {
 
@@ -64,9 +66,10 @@ class Search {
  private:
   Status look_up() {
     const Scenario& scenario = question_.scenario;
-    if (Status units = check_precision(scenario.job.precisions, scenario.cluster->accelerator);
-        !units.ok()) {
-      return units;
+    // A recording has its times whatever it was computed in.
+    if (!scenario.model->transformer.is_recorded()) {
+      Status units = check_precision(scenario.job.precisions, scenario.cluster->accelerator);
+      if (!units.ok()) return units;
     }
     for (const auto& [name, slot] :
          {std::pair{"1f1b", &one_piece_}, std::pair{"interleaved", &pieces_}}) {
@@ -148,7 +151,9 @@ class Search {
     const double per_rank = job.global_batch / job.plan.data;
     if (per_rank < 1 || per_rank != std::floor(per_rank)) return;
     const bool samples = job.model->layered != nullptr;
-    const double most = samples ? per_rank : std::min(per_rank, most_micro_batch);
+    double most = samples ? per_rank : std::min(per_rank, most_micro_batch);
+    // Recorded times are those of the micro-batch that was recorded.
+    if (job.model->is_recorded()) most = 1;
     // NOLINTNEXTLINE(clang-analyzer-security.FloatLoopCounter): powers of two are exact
     for (double micro = 1; micro <= most; micro *= 2) {
       if (std::fmod(per_rank, micro) != 0) continue;
@@ -207,7 +212,7 @@ class Search {
     choice.again_ns = estimate.again_ns;
     choice.fullest_stage = fullest_stage(estimate.memory);
     choice.memory_bytes = estimate.memory[choice.fullest_stage].total();
-    const bool fits = choice.memory_bytes <= memory_;
+    const bool fits = fits_device(job, estimate.memory);
     if (!fits) ++answer_.too_large;
     std::optional<PlanChoice>& place = (fits ? fitting_ : unfitting_)[grid_of(job.plan)];
     const bool better = !place || (fits ? choice.step_ns < place->step_ns

@@ -13,6 +13,7 @@
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/scenario_answer.h"
 #include "models/mapping/stage_partition.h"
+#include "models/program/device_memory.h"
 
 namespace foretrace::driver {
 namespace {
@@ -75,7 +76,7 @@ DividedBlocks divided_blocks(Job job) {
 
 /// What a stage of these layers takes of one micro-batch, with its share of what ends the step.
 mapping::StageOption timed(const DividedBlocks& from, const std::vector<BlockRun>& runs,
-                           Sharding sharding, double memory) {
+                           Sharding sharding) {
   Job job = from.job;
   job.plan.sharding = sharding;
   JobBlocks blocks;
@@ -84,16 +85,21 @@ mapping::StageOption timed(const DividedBlocks& from, const std::vector<BlockRun
   blocks.hidden_bytes = from.blocks.hidden_bytes;
   const StepParts parts = step_parts(job, blocks, from.times, no_scale());
   const auto end = static_cast<double>(parts.gradients[0] + parts.parameters[0] + parts.update[0]);
-  const StageMemory held =
-      stage_memory(job, from.times, parts.positions, blocks.hidden_bytes).front();
+  StageMemory held = stage_memory(job, from.times, parts.positions, blocks.hidden_bytes).front();
+  const double activations = std::exchange(held.activations, 0);
+  held.buffers += 2 * blocks.hidden_bytes;
   mapping::StageOption option;
   option.time = static_cast<double>(parts.times.forward[0] + parts.times.backward[0]) +
                 end / job.micro_batches();
-  const double room = memory - (held.total() - held.activations + 2 * blocks.hidden_bytes);
-  if (!(room >= held.activations)) return option;
-  option.in_flight = held.activations > 0 ? static_cast<std::uint32_t>(std::min<double>(
-                                                room / held.activations, most_passes_of_step))
-                                          : most_passes_of_step;
+  if (!fits_device(job, {&held, 1})) return option;
+  // Activations lie in the memory that a device computes in.
+  const DeviceMemory memory = device_memories(job, held).front();
+  const double room = memory.has > 0 ? memory.has - memory.need : HUGE_VAL;
+  if (!(room >= activations)) return option;
+  option.in_flight =
+      activations > 0
+          ? static_cast<std::uint32_t>(std::min<double>(room / activations, most_passes_of_step))
+          : most_passes_of_step;
   return option;
 }
 
@@ -135,7 +141,6 @@ class StageWalk {
   StageAnswer answer_;
   ScenarioCompletion completion_;
   Job base_;
-  double memory_ = 0;
   std::vector<std::uint32_t> groups_;
   std::vector<Way> ways_;  // options are numbered by these
   std::map<Division, std::optional<DividedBlocks>> divided_;
@@ -189,10 +194,10 @@ Status StageWalk::prepare() {
   base_.framework = scenario.framework.get();
   base_.pass = Pass::training;
   base_.global_batch = question_.global_batch;
-  memory_ = device_bytes(base_);
   answer_.units = std::min(base_.model->layers, most_units);
-  if (Status units = check_precision(base_.precisions, base_.cluster->accelerator); !units.ok()) {
-    return units;
+  if (!base_.model->is_recorded()) {
+    Status units = check_precision(base_.precisions, base_.cluster->accelerator);
+    if (!units.ok()) return units;
   }
   if (question_.gpus > base_.cluster->accelerators()) {
     return Error{ErrorCode::bad_usage,
@@ -215,7 +220,8 @@ const DividedBlocks* StageWalk::divided(const Division& division) {
   job.recompute = division.recompute;
   const bool too_many = !job.has_samples() && job.micro_batch > most_rank_sequences;
   const bool is_whole = job.micro_batch >= 1 && job.micro_batch == std::floor(job.micro_batch);
-  if (too_many || !is_whole || !check_plan(job.plan, *job.model).ok()) return nullptr;
+  const bool is_other = job.model->is_recorded() && job.micro_batch != 1;
+  if (too_many || is_other || !is_whole || !check_plan(job.plan, *job.model).ok()) return nullptr;
   found->second = divided_blocks(std::move(job));
   return &*found->second;
 }
@@ -233,7 +239,7 @@ std::vector<mapping::StageOption> StageWalk::options(std::uint32_t first, std::u
     for (const BlockRun& run : runs) key.insert(key.end(), {run.block, run.count});
     const auto [found, is_new] = known_.try_emplace({w, std::move(key)});
     if (is_new) {
-      found->second = timed(*blocks, runs, way.sharding, memory_);
+      found->second = timed(*blocks, runs, way.sharding);
       found->second.number = w;
       ++answer_.options;
     }
@@ -253,7 +259,7 @@ void StageWalk::keep(std::vector<StageShare> stages, double bound) {
   scenario.job.stages = std::move(stages);
   if (!completion_.complete(scenario).ok()) return;
   const Estimate found = estimate(scenario.job, build_blocks(scenario.job));
-  if (fullest_bytes(found.memory) > memory_) return;
+  if (!fits_device(scenario.job, found.memory)) return;
   candidates_.push_back({found.step_ns, bound, std::move(scenario)});
 }
 

@@ -56,7 +56,8 @@ class ScenarioEvaluator final : public PointEvaluator {
                    const RangedStep& range) {
     const double bytes = driver::fullest_bytes(answer.memory);
     if (name == "step_ns") return static_cast<double>(answer.step_ns);
-    if (name == "memory_bytes") return std::round(bytes);
+    // A recording without weights does not say.
+    if (name == "memory_bytes") return bytes > 0 ? std::round(bytes) : unknown;
     if (name == "fits") return fits_device(job, answer.memory) ? 1 : 0;
     if (name == "ram_bytes" || name == "flash_bytes") {
       const auto memories =
@@ -64,9 +65,13 @@ class ScenarioEvaluator final : public PointEvaluator {
       if (name == "ram_bytes") return std::round(memories.front().need);
       return memories.size() > 1 ? std::round(memories[1].need) : unknown;
     }
-    const driver::JobFigures figures = driver::job_figures(job, answer.step_ns, flops_of(job));
+    const double flops = flops_of(job);
+    const driver::JobFigures figures = driver::job_figures(job, answer.step_ns, flops);
     if (name == "tokens_per_s") return figures.tokens_per_s;
-    if (name == "mfu") return driver::peak_flops(job) > 0 ? figures.flops_utilization : unknown;
+    // A recording has no operations to count.
+    if (name == "mfu") {
+      return flops > 0 && driver::peak_flops(job) > 0 ? figures.flops_utilization : unknown;
+    }
     if (name == "low_ns") return static_cast<double>(range.low_ns);
     if (name == "high_ns") return static_cast<double>(range.high_ns);
     if (name == "bubble_ns") return std::round(answer.breakdown.bubble);

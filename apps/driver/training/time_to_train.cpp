@@ -7,6 +7,7 @@
 
 #include "apps/driver/plan/scenario_files.h"
 #include "models/networks/read_figures.h"
+#include "models/program/device_memory.h"
 #include "models/program/estimate.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
@@ -173,10 +174,18 @@ RangedAmount ranged(const RangedStep& step) {
           static_cast<double>(step.high_ns)};
 }
 
-Result<RangedStep> step_of(Scenario scenario) {
+struct FittedStep {
+  RangedAmount ns;
+  bool fits = true;
+};
+
+Result<FittedStep> step_of(Scenario scenario) {
   auto complete = complete_scenario(std::move(scenario));
   if (!complete.ok()) return std::move(complete).error();
-  return ranged_step(complete->job, build_blocks(complete->job));
+  const Job& job = complete->job;
+  const JobBlocks blocks = build_blocks(job);
+  return FittedStep{ranged(ranged_step(job, blocks)),
+                    fits_device(job, estimate(job, blocks).memory)};
 }
 
 /// One evaluation: forward passes of its samples, in the batches of training.
@@ -189,7 +198,7 @@ Result<RangedAmount> evaluation_of(const TrainingRun& run, Scenario scenario) {
   const double passes = std::ceil(run.evaluation_samples / job.global_batch);
   auto step = step_of(std::move(scenario));
   if (!step.ok()) return std::move(step).error().with_context(run.path + ": /evaluation");
-  time = ranged(*step);
+  time = step->ns;
   for (double* const ns : {&time.typical, &time.low, &time.high}) *ns *= passes;
   return time;
 }
@@ -206,7 +215,9 @@ Result<TrainingTime> time_of_scenario(const TrainingRun& run, const Scenario& sc
   }
   const auto evaluation = evaluation_of(run, std::move(one));
   if (!evaluation.ok()) return evaluation.error();
-  return composed(run, *target, ranged(*step), *evaluation);
+  TrainingTime time = composed(run, *target, step->ns, *evaluation);
+  time.fits = step->fits;
+  return time;
 }
 
 Result<TrainingTime> time_of_recording(const TrainingRun& run, const RecordedRun& recorded) {
@@ -217,10 +228,12 @@ Result<TrainingTime> time_of_recording(const TrainingRun& run, const RecordedRun
   const RangedAmount evaluation{run.evaluation_ns, run.evaluation_ns, run.evaluation_ns};
   const auto ns = static_cast<double>(step->step_ns);
   const bool has_range = step->low_ns > 0 && step->high_ns > 0;
-  return composed(run, *target,
-                  {ns, has_range ? static_cast<double>(step->low_ns) : ns,
-                   has_range ? static_cast<double>(step->high_ns) : ns},
-                  evaluation);
+  TrainingTime time = composed(run, *target,
+                               {ns, has_range ? static_cast<double>(step->low_ns) : ns,
+                                has_range ? static_cast<double>(step->high_ns) : ns},
+                               evaluation);
+  time.fits = step->fits;
+  return time;
 }
 
 }  // namespace

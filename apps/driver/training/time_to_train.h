@@ -60,6 +60,7 @@ struct TrainingTime {
   RangedAmount evaluations;
   RangedAmount evaluation_ns;  ///< of one
   RangedAmount total_ns;
+  bool fits = true;  ///< a step in the memory of a device, as far as that is known
 };
 
 [[nodiscard]] bool is_training_file(const std::string& path);
@@ -72,7 +73,8 @@ struct TrainingTime {
 
 /// Linear in the logarithm of the batch between two of the file. Error: a batch beyond them.
 [[nodiscard]] Result<TargetAtBatch> target_at(const TrainingRun& run, double batch);
-/// start + steps x step + evaluations x evaluation, each at its ends for low and high.
+/// start + steps x step + evaluations x evaluation, each at its ends for low and high. Memory is
+/// the caller's matter.
 [[nodiscard]] TrainingTime composed(const TrainingRun& run, const TargetAtBatch& target,
                                     const RangedAmount& step_ns, const RangedAmount& evaluation_ns);
 /// One for each batch, in their order. Errors: a batch that the job does not allow, or that the

@@ -7,11 +7,17 @@
 #include <doctest/doctest.h>
 
 #include "models/catalogue/accelerator.h"
+#include "models/collectives/collective_costs.h"
+#include "models/networks/placement.h"
 #include "tests/configs.h"
 
 using foretrace::cluster_names;
+using foretrace::collective_time;
+using foretrace::CollectiveKind;
 using foretrace::find_cluster;
 using foretrace::parse_cluster;
+using foretrace::place;
+using foretrace::place_alone;
 
 namespace {
 
@@ -58,6 +64,37 @@ TEST_CASE("clusters: mistakes are told with file, place and the nearest right wo
         std::string::npos);
   CHECK(error_with("\"network\": {", "\"netwrok\": {").find("did you mean 'network'?") !=
         std::string::npos);
+}
+
+TEST_CASE("clusters: a sum on a torus passes the axes that its group reaches over") {
+  const auto pod = find_cluster(*foretrace::test::shipped(), "tpu_v3_multipod");
+  REQUIRE_MESSAGE(pod.ok(), (pod.ok() ? "" : pod.error().message));
+  const auto ns_of = [&pod](std::uint32_t size, std::uint32_t stride) {
+    return collective_time(*pod, {CollectiveKind::all_reduce, 166e6, place(*pod, {size, stride})})
+        .ns;
+  };
+  // 166 MB at 166 GB/s take 1 ms; a hop takes 1 us.
+  CHECK(ns_of(4096, 1) == doctest::Approx(2 * (31e3 + 31 * 1e6 / 32 + 127e3 + 127 * 1e6 / 4096)));
+  CHECK(ns_of(2, 1) == doctest::Approx(2 * (1e3 + 1e6 / 2)));
+  // One of each ring of 32.
+  CHECK(ns_of(128, 32) == doctest::Approx(2 * (127e3 + 127 * 1e6 / 128)));
+  CHECK(place_alone(*pod, 1, 4096).tier_ranks == place(*pod, {4096, 1}).tier_ranks);
+}
+
+TEST_CASE("clusters: the axes of a torus hold all its chips") {
+  const auto error_of = [](const std::string& from, const std::string& to) {
+    std::string text = file_text(FORETRACE_SOURCE_DIR "/configs/clusters/tpu_v3_multipod.json");
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    const auto cluster = parse_cluster(*foretrace::test::shipped(), text, "pod.json");
+    return cluster.ok() ? std::string() : cluster.error().message;
+  };
+  CHECK(error_of("\"torus\"", "\"torus\"").empty());
+  CHECK(error_of("\"size\": 128", "\"size\": 64") ==
+        "pod.json: /node/tiers: got 2048 members in all, expected the 4096 of the cluster");
+  CHECK(error_of("\"torus\"", "\"mesh\"").find("expected links 'torus' and no regimes") !=
+        std::string::npos);
+  CHECK(error_of("\"latency\"", "\"latenzy\"").find("/node/tiers/0") != std::string::npos);
 }
 
 TEST_CASE("clusters: nodes that nothing joins are a disconnected topology") {

@@ -153,6 +153,8 @@ Section stage_memory(const ScenarioPart& part) {
          .show = is_middle ? Show::details : Show::always});
   }
   Section section{.key = "stages", .title = "memory of a rank", .tables = {std::move(table)}};
+  // A recording without weights does not say what lies in memory.
+  if (answer.fullest().total() == 0) section.show = Show::never;
   if (!answer.fits && answer.memories.size() == 1) {
     section.notes.push_back(
         {.text =

@@ -22,10 +22,24 @@ std::string long_text(double ns) {
   return minutes < 120 ? fmt::format("{:.1f} min", minutes) : fmt::format("{:.1f} h", minutes / 60);
 }
 
+/// Of those that fit, if one does.
 const TrainingTime& fastest(const TrainingPart& part) {
   return *std::min_element(part.times.begin(), part.times.end(), [](const auto& a, const auto& b) {
-    return a.total_ns.typical < b.total_ns.typical;
+    return a.fits != b.fits ? a.fits : a.total_ns.typical < b.total_ns.typical;
   });
+}
+
+std::string training_headline(const TrainingTime& best) {
+  if (!best.fits) {
+    return fmt::format(
+        "does not fit: a step needs more memory than a device has; {} to the target "
+        "with a batch of {:.0f} if it did",
+        long_text(best.total_ns.typical), best.batch);
+  }
+  return fmt::format("{} to the target ({} .. {}) with a batch of {:.0f}: {:.0f} steps of {}",
+                     long_text(best.total_ns.typical), long_text(best.total_ns.low),
+                     long_text(best.total_ns.high), best.batch, best.steps.typical,
+                     time_text(std::llround(best.step_ns.typical)));
 }
 
 }  // namespace
@@ -33,14 +47,7 @@ const TrainingTime& fastest(const TrainingPart& part) {
 Sections training_context(const TrainingPart& part) {
   const TrainingTime& best = fastest(part);
   const double stepping = best.steps.typical * best.step_ns.typical;
-  Section section{
-      .key = "input",
-      .path = "input",
-      .headline = fmt::format("{} to the target ({} .. {}) with a batch of {:.0f}: {:.0f} steps of "
-                              "{}",
-                              long_text(best.total_ns.typical), long_text(best.total_ns.low),
-                              long_text(best.total_ns.high), best.batch, best.steps.typical,
-                              time_text(std::llround(best.step_ns.typical)))};
+  Section section{.key = "input", .path = "input", .headline = training_headline(best)};
   section.fact("path", "run", Value::words(part.run.of));
   section.line("steps", fmt::format("{}, {} of the time", long_text(stepping),
                                     percent_text(stepping / best.total_ns.typical)));
@@ -57,6 +64,8 @@ Sections training_context(const TrainingPart& part) {
 }
 
 Sections training_batches(const TrainingPart& part) {
+  const bool all_fit = std::all_of(part.times.begin(), part.times.end(),
+                                   [](const TrainingTime& time) { return time.fits; });
   Table table{.key = "batches",
               .columns = {{"batch", "batch"},
                           {"samples", "samples"},
@@ -68,6 +77,7 @@ Sections training_batches(const TrainingPart& part) {
                           {"total_ns", "total", Show::always, false, -1},
                           {"low_ns", "low", Show::details, false, -1},
                           {"high_ns", "high", Show::details, false, -1},
+                          {"fits", "fits", all_fit ? Show::details : Show::always},
                           {"between", "", Show::never}}};
   bool any_between = false;
   for (const TrainingTime& time : part.times) {
@@ -85,7 +95,8 @@ Sections training_batches(const TrainingPart& part) {
                ns_value(time.step_ns.typical),
                Value::count(static_cast<std::uint64_t>(time.evaluations.typical)),
                ns_value(time.evaluation_ns.typical), total(time.total_ns.typical),
-               total(time.total_ns.low), total(time.total_ns.high), Value::flag(time.is_between)});
+               total(time.total_ns.low), total(time.total_ns.high), Value::flag(time.fits),
+               Value::flag(time.is_between)});
   }
   Section section{.key = "batches", .title = "by batch", .tables = {std::move(table)}};
   if (any_between) {

@@ -41,6 +41,17 @@ PlanAnswer plans(const std::string& model, const std::string& cluster, std::uint
 
 }  // namespace
 
+TEST_CASE("plan: a device whose memory is not known has room for every plan") {
+  driver::Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
+  auto cluster = std::make_shared<Cluster>(*scenario.cluster);
+  cluster->accelerator.memory_bytes = 0;
+  scenario.cluster = cluster;
+  const auto answer = search_plans({scenario, 8, 8, 1});
+  REQUIRE(answer.ok());
+  CHECK(answer->too_large == 0);
+  CHECK(answer->best.size() == 1);
+}
+
 TEST_CASE("plan: the best plan is what simulating its job from scratch gives") {
   const driver::Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
   const auto answer = search_plans({scenario, 16, 64, 5});

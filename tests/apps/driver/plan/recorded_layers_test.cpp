@@ -126,3 +126,19 @@ TEST_CASE("recorded layers: a network without an accelerator runs them alone") {
   CHECK(computed.error().message.find("/cluster: got network, which names no accelerator") !=
         std::string::npos);
 }
+
+TEST_CASE("recorded layers: a micro-batch is the recorded one") {
+  const auto with_micro = [](const std::string& micro) {
+    return parse_scenario(*foretrace::test::shipped(),
+                          R"({"schema": "foretrace.scenario/1", "workload": {"model": ")" + folder +
+                              R"(two_layers.txt"}, "cluster": ")" + folder +
+                              R"(pairs.json", "parallelism": {"tensor": 2, "data": 2},
+                                  "batch": {"global": 16, "micro": )" +
+                              micro + "}}",
+                          "s.json");
+  };
+  CHECK(with_micro("1").ok());
+  const auto other = with_micro("4");
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().message.find("/batch/micro: got 4, expected 1") != std::string::npos);
+}

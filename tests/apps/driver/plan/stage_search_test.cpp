@@ -11,6 +11,7 @@
 
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/plan/scenario_text.h"
+#include "models/program/device_memory.h"
 #include "tests/configs.h"
 
 using namespace foretrace;
@@ -93,7 +94,7 @@ struct All {
       auto complete = driver::complete_scenario(one);
       if (!complete.ok()) continue;
       const Estimate found = estimate(complete->job, build_blocks(complete->job));
-      if (driver::fullest_bytes(found.memory) > driver::device_bytes(complete->job)) continue;
+      if (!foretrace::fits_device(complete->job, found.memory)) continue;
       ++tried;
       best = std::min(best, found.step_ns);
     }

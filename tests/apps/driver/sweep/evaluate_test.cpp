@@ -1,5 +1,7 @@
 #include "apps/driver/sweep/evaluate.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <set>
 #include <string>
@@ -86,6 +88,25 @@ std::vector<PointResult> points_of(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("sweep: recorded layers say nothing of operations and memory") {
+  const std::string folder = FORETRACE_SOURCE_DIR "/examples/15_imports/";
+  const auto points =
+      points_of(R"({"schema": "foretrace.sweep/1", "scenario": {"schema": "foretrace.scenario/1",
+          "workload": {"model": ")" +
+                folder + R"(two_layers.txt"}, "cluster": ")" + folder + R"(pairs.json",
+          "parallelism": {"tensor": 2, "data": 2}},
+          "axes": [{"pointer": "/parallelism/data", "values": [1, 2]}],
+          "objectives": ["step_ns"], "metrics": ["mfu", "memory_bytes"]})");
+  REQUIRE(points.size() == 2);
+  for (const PointResult& point : points) {
+    CAPTURE(point.reason);
+    REQUIRE(point.metrics.size() >= 3);
+    CHECK(point.metrics.front() > 0);
+    CHECK(std::count_if(point.metrics.begin(), point.metrics.end(),
+                        [](double value) { return std::isnan(value); }) == 2);
+  }
+}
 
 TEST_CASE("sweep: a recorded run spread over a cluster is what simulate makes of the scenario") {
   const std::string trace = FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz";

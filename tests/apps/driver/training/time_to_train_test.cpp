@@ -1,9 +1,11 @@
 #include "apps/driver/training/time_to_train.h"
 
+#include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
 
+#include "tests/apps/support/program.h"
 #include "tests/configs.h"
 
 using namespace foretrace;
@@ -91,6 +93,25 @@ TEST_CASE("time to train: a scenario's step, its batches, and evaluations by the
   CHECK(times->back().is_between);
   // 32.5 epochs: a quarter of the way from 4096 to 65536.
   CHECK(times->back().samples.typical == doctest::Approx(3.25e6));
+}
+
+TEST_CASE("time to train: a batch says whether its step fits into a device") {
+  // BERT-Large: 0.34 billion parameters with their states are 5 GiB and more, the GC200 has 0.9 GB.
+  const std::string file = test::scratch_file("time_to_train_ipu.json");
+  const auto fits_on = [&file](const std::string& accelerator) {
+    std::ofstream(file) << R"({"schema": "foretrace.scenario/1", "workload": {"model": "bert_large",
+        "sequence": 128}, "accelerator": ")" +
+                               accelerator + R"(", "framework": "bf16_program",
+        "precision": "fp16", "batch": {"global": 8, "micro": 1}})";
+    const auto run = parsed(R"("target": {"at": [{"batch": 8, "samples": 1000}]})",
+                            R"("scenario": ")" + file + "\"");
+    REQUIRE_MESSAGE(run.ok(), (run.ok() ? "" : run.error().message));
+    const auto times = driver::training_times(*run);
+    REQUIRE_MESSAGE(times.ok(), (times.ok() ? "" : times.error().message));
+    return times->front().fits;
+  };
+  CHECK_FALSE(fits_on("ipu_mk2"));
+  CHECK(fits_on("h100_sxm"));
 }
 
 TEST_CASE("time to train: mistakes are one line with their place") {
