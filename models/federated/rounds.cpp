@@ -21,6 +21,8 @@ namespace foretrace::federated {
 namespace {
 
 constexpr std::int64_t most_tries = 1'000'000;
+constexpr std::int64_t most_asked = 20'000'000;
+constexpr std::int64_t most_checks = 5'000'000'000;  // whether a device is there: seconds
 constexpr std::int64_t last_ns = 4'000'000'000'000'000'000;
 
 struct Device {
@@ -114,7 +116,6 @@ class Server {
 
   // So many that all of them together take seconds.
   [[nodiscard]] std::int64_t most_looks() const {
-    constexpr std::int64_t most_checks = 5'000'000'000;
     const auto devices = std::max<std::int64_t>(1, static_cast<std::int64_t>(devices_.size()));
     return std::clamp<std::int64_t>(most_checks / devices, 1000, most_tries);
   }
@@ -124,10 +125,27 @@ class Server {
                              wanted, devices_.size(), looks_)};
   }
 
+  // What takes minutes is refused: a round that asks many devices, many times.
+  [[nodiscard]] Status check_effort(std::int64_t round) const {
+    if (now_ns_ > last_ns) {
+      return Error{ErrorCode::bad_config,
+                   fmt::format("round {}: is later than times can tell", round)};
+    }
+    if (figures_.asked > most_asked || checks_ > most_checks) {
+      return Error{
+          ErrorCode::bad_config,
+          fmt::format("round {} of {}: {} devices were asked and {} looks taken whether "
+                      "one is there, expected at most {} and {}",
+                      round, federation_.rounds, figures_.asked, checks_, most_asked, most_checks)};
+    }
+    return ok_status();
+  }
+
   // Waits until so many are there.
   bool find(std::int64_t wanted, std::vector<std::size_t>& there) {
     for (; looks_ < most_looks() && now_ns_ < last_ns; ++looks_) {
       there.clear();
+      checks_ += static_cast<std::int64_t>(devices_.size());
       for (std::size_t i = 0; i < devices_.size(); ++i) {
         if (!devices_[i].is_busy && stays_ns(devices_[i], now_ns_) > 0) there.push_back(i);
       }
@@ -146,10 +164,7 @@ class Server {
     std::vector<std::size_t> there;
     for (std::int64_t round = 0; round < federation_.rounds; ++round) {
       const std::int64_t begin_ns = now_ns_;
-      if (now_ns_ > last_ns) {
-        return Error{ErrorCode::bad_config,
-                     fmt::format("round {}: is later than times can tell", round)};
-      }
+      if (Status status = check_effort(round); !status.ok()) return std::move(status).error();
       if (!find(asked, there)) return too_few(asked);
       std::vector<Attempt> attempts;
       for (std::int64_t i = 0; i < asked; ++i) {
@@ -177,24 +192,26 @@ class Server {
               [](const Attempt& a, const Attempt& b) { return Later{}(b, a); });
     const std::int64_t deadline_ns =
         policy_.deadline_ns > 0 ? now_ns_ + policy_.deadline_ns : INT64_MAX;
-    std::vector<const Attempt*> merged;
+    std::vector<bool> merged(attempts.size(), false);
+    std::int64_t updates = 0;
     std::int64_t end_ns = now_ns_;
-    for (const Attempt& attempt : attempts) {
-      if (static_cast<std::int64_t>(merged.size()) == policy_.updates) break;
+    for (std::size_t i = 0; i < attempts.size() && updates < policy_.updates; ++i) {
+      const Attempt& attempt = attempts[i];
       if (attempt.end_ns > deadline_ns) {
         end_ns = deadline_ns;
         break;
       }
       end_ns = attempt.end_ns;
-      if (attempt.is_whole) merged.push_back(&attempt);
+      merged[i] = attempt.is_whole;
+      updates += attempt.is_whole ? 1 : 0;
     }
-    const bool is_enough = static_cast<std::int64_t>(merged.size()) >= policy_.least;
+    const bool is_enough = updates >= policy_.least;
     figures_.given_up += is_enough ? 0 : 1;
-    arrived_bytes_ = static_cast<double>(merged.size()) * federation_.task.upload_bytes;
+    arrived_bytes_ = static_cast<double>(updates) * federation_.task.upload_bytes;
     figures_.received_bytes += arrived_bytes_;
-    for (Attempt& attempt : attempts) {
-      const bool is_merged = std::find(merged.begin(), merged.end(), &attempt) != merged.end();
-      if (is_merged && is_enough) {
+    for (std::size_t i = 0; i < attempts.size(); ++i) {
+      Attempt& attempt = attempts[i];
+      if (merged[i] && is_enough) {
         ++figures_.merged;
         figures_.useful_s += attempt.seconds();
         continue;
@@ -219,6 +236,7 @@ class Server {
       if (is_free(at)) return at;
     }
     const auto begin = static_cast<std::size_t>(draw() * static_cast<double>(devices_.size()));
+    checks_ += static_cast<std::int64_t>(devices_.size());
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       const std::size_t at = (begin + i) % devices_.size();
       if (is_free(at)) return at;
@@ -235,7 +253,8 @@ class Server {
     double ages = 0;
     std::int64_t in_vain = 0;  // ends since the last update that was merged
     while (round < federation_.rounds) {
-      if (in_vain > most_tries || now_ns_ > last_ns) {
+      if (Status status = check_effort(round); !status.ok()) return std::move(status).error();
+      if (in_vain > most_tries) {
         return Error{ErrorCode::bad_config,
                      fmt::format("round {}: no update comes, after {} devices", round, in_vain)};
       }
@@ -300,6 +319,7 @@ class Server {
   std::vector<Device> devices_;
   std::int64_t now_ns_ = 0;
   std::int64_t looks_ = 0;
+  std::int64_t checks_ = 0;  // of single devices
   double arrived_bytes_ = 0;
   RoundFigures figures_;
 };

@@ -19,7 +19,7 @@ void find_next_uses(std::span<Access> accesses) {
 }
 
 bool Cache::admits(const Access& access) {
-  if (access.bytes > options_.bytes) return false;
+  if (access.bytes > options_.bytes || !(options_.bytes > 0)) return false;
   switch (options_.admission) {
     case Admission::always: return true;
     case Admission::chance: return unit_interval(random_()) < options_.probability;
@@ -27,8 +27,9 @@ bool Cache::admits(const Access& access) {
   }
   double free = options_.bytes - used_bytes_;
   bool is_worth_it = true;
-  for (auto victim = order_.begin(); free < access.bytes && victim != order_.end(); ++victim) {
-    is_worth_it &= access.next_use < victim->next_use;
+  for (auto victim = order_.begin(); is_worth_it && free < access.bytes && victim != order_.end();
+       ++victim) {
+    is_worth_it = access.next_use < victim->next_use;
     free += victim->bytes;
   }
   const bool is_right = unit_interval(random_()) < options_.probability;

@@ -33,6 +33,7 @@ class Loop {
         waiting_(loop.devices),
         busy_(loop.devices, false),
         running_(loop.devices),
+        guest_waits_(loop.guests.size(), false),
         seen_ns_(static_cast<std::size_t>(loop.frames)) {
     figures_.busy_ns.assign(loop.devices, 0);
     figures_.guest_ns.assign(loop.devices, 0);
@@ -83,11 +84,9 @@ class Loop {
     const LoopGuest& guest = loop_.guests[piece.at];
     push({now_ns_ + guest.period_ns, Kind::arrival, piece, 0});
     // What is not done by its next turn is left out, so that a device that is full stays so.
-    const auto& queue = waiting_[guest.device];
-    const bool waits = std::any_of(queue.begin(), queue.end(), [&](const Piece& other) {
-      return other.frame == no_frame && other.at == piece.at;
-    });
-    if (!waits) join(guest.device, piece);
+    if (guest_waits_[piece.at]) return;
+    guest_waits_[piece.at] = true;
+    join(guest.device, piece);
   }
 
   void join(std::size_t device, const Piece& piece) {
@@ -111,6 +110,7 @@ class Loop {
     const Piece piece = waiting_[device].front();
     waiting_[device].pop_front();
     const bool is_guest = piece.frame == no_frame;
+    if (is_guest) guest_waits_[piece.at] = false;
     const std::int64_t time_ns =
         is_guest ? loop_.guests[piece.at].time_ns : loop_.stages[piece.at].time_ns;
     (is_guest ? figures_.guest_ns : figures_.busy_ns)[device] += time_ns;
@@ -166,6 +166,7 @@ class Loop {
   std::vector<std::deque<Piece>> waiting_;
   std::vector<bool> busy_;
   std::vector<Piece> running_;
+  std::vector<bool> guest_waits_;
   std::vector<std::int64_t> seen_ns_;
   std::vector<std::int64_t> latencies_ns_;
   std::int64_t now_ns_ = 0;
@@ -177,6 +178,27 @@ class Loop {
 }  // namespace
 
 LoopFigures run_loop(const ControlLoop& loop) { return Loop(loop).run(); }
+
+LoopEffort effort_of(const ControlLoop& loop) {
+  std::vector<double> guests_ns(loop.devices, 0);
+  for (const LoopGuest& guest : loop.guests) {
+    guests_ns[guest.device] += static_cast<double>(guest.time_ns);
+  }
+  // A frame waits for each guest of a device once per stage: for what runs, or for what came first.
+  double frame_ns = static_cast<double>(loop.period_ns);
+  for (const LoopStage& stage : loop.stages) {
+    frame_ns += static_cast<double>(stage.time_ns) + 2 * guests_ns[stage.device];
+  }
+  const auto frames = static_cast<double>(loop.frames);
+  LoopEffort effort;
+  effort.span_ns = frames * frame_ns + static_cast<double>(loop.jitter_ns);
+  effort.events = 2 * frames * static_cast<double>(loop.stages.size());
+  for (const LoopGuest& guest : loop.guests) {
+    effort.events +=
+        2 * effort.span_ns / static_cast<double>(std::max<std::int64_t>(guest.period_ns, 1));
+  }
+  return effort;
+}
 
 std::int64_t pruned_time_ns(const std::vector<PrunedLayer>& layers,
                             const std::vector<double>& kept) {

@@ -61,6 +61,13 @@ struct LoopFigures {
 /// At one moment ends come before arrivals.
 [[nodiscard]] LoopFigures run_loop(const ControlLoop& loop);
 
+/// At most so long, and so many events, before the last frame is through.
+struct LoopEffort {
+  double span_ns = 0;
+  double events = 0;
+};
+[[nodiscard]] LoopEffort effort_of(const ControlLoop& loop);
+
 /// A layer of a network whose channels can be pruned.
 struct PrunedLayer {
   std::int64_t time_ns = 0;   ///< at all channels, without `fixed_ns`

@@ -78,6 +78,19 @@ TEST_CASE("refused: outputs that are files which the inputs name") {
               "it is read too"));
 }
 
+TEST_CASE("refused: a plan over a file that the cluster imports") {
+  const std::string network = copy_of("examples/15_imports/network.yml", "network.yml");
+  const std::string system = copy_of("examples/15_imports/system.json", "system.json");
+  const std::string cluster = copy_of("examples/15_imports/pairs.json", "pairs.json");
+  const std::string plan = "plan gpt2_small --gpus 4 --batch 8 -q --cluster " + cluster + " -o ";
+  const std::string before = text_of(network);
+  for (const std::string& file : {network, system, cluster}) {
+    CHECK(holds(refusal_of(plan + file), "it is read too"));
+  }
+  CHECK(text_of(network) == before);
+  CHECK(run_program(plan + scratch_file("best.json")).code == 0);
+}
+
 TEST_CASE("refused: two outputs of one name, and names that are empty") {
   const std::string one = scratch_file("one.x");
   CHECK(holds(refusal_of("simulate " + demo + " --timeline " + one + " --svg " + one),

@@ -1,17 +1,25 @@
 // Bytes to what describes a job, a cluster or a queue of jobs: scenarios, clusters, models,
-// frameworks, schedules, tables of jobs and rules of batch sizes. The first byte chooses which.
+// frameworks, schedules, tables of jobs, rules of batch sizes, fleets, and files of other
+// simulators. The first byte chooses which.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "apps/driver/fleet/federated.h"
+#include "apps/driver/fleet/storage.h"
 #include "apps/driver/plan/scenario.h"
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/scheduler/sources/batch_rules.h"
 #include "apps/driver/scheduler/sources/cells.h"
+#include "apps/driver/serving/streams.h"
+#include "apps/driver/training/time_to_train.h"
+#include "models/catalogue/imported_file.h"
 #include "models/networks/cluster.h"
+#include "models/networks/cluster_import.h"
 #include "models/program/framework.h"
+#include "models/workloads/model_import.h"
 #include "models/workloads/model_spec.h"
 #include "tests/configs.h"
 
@@ -45,18 +53,37 @@ void try_schedule(std::string_view text) {
   check(scheduling::parse_batch_rules(text, "fuzz.json"));
 }
 
+/// What is not of JSON finds its reader by its text.
+void try_imports(std::string_view text) {
+  auto file = imported_text(std::string(text), "fuzz.txt");
+  if (!check(file)) return;
+  if (const ModelImport* const import = model_import_of(*file)) check(import->read(*file));
+  if (const ClusterImport* const import = cluster_import_of(*file)) {
+    check(import->read(*test::shipped(), *file));
+  }
+}
+
+void try_fleets(std::string_view text) {
+  check(driver::parse_streams(*test::shipped(), text, "fuzz.json"));
+  check(driver::parse_stored_input(text, "fuzz.json"));
+  check(driver::parse_federated(text, "fuzz.json"));
+  check(driver::parse_training(test::shipped(), text, "fuzz.json"));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are text here
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 5) {
-    case 0: try_scenario(text); break;
-    case 1: try_schedule(text); break;
-    case 2: check(parse_cluster(*test::shipped(), text, "fuzz.json")); break;
-    case 3: check(parse_model(text, "fuzz.json")); break;
-    default: check(parse_framework(text, "fuzz.json")); break;
+  switch (data[0] % 7) {  // the digits 0 to 6 are model, framework, scenario, ...
+    case 6: check(parse_model(text, "fuzz.json")); break;
+    case 0: check(parse_framework(text, "fuzz.json")); break;
+    case 1: try_scenario(text); break;
+    case 2: try_schedule(text); break;
+    case 3: check(parse_cluster(*test::shipped(), text, "fuzz.json")); break;
+    case 4: try_imports(text); break;
+    default: try_fleets(text); break;
   }
   return 0;
 }

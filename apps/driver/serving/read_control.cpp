@@ -18,6 +18,9 @@ constexpr std::array<std::string_view, 2> late_words = {"skip", "queue"};
 constexpr double longest_stage_ns = 1e12;
 constexpr double most_loop_frames = 1e6;
 constexpr std::size_t most_loop_stages = 1000;
+constexpr std::size_t most_loop_variants = 100;
+constexpr double most_loop_events = 1e8;  // of all variants: a minute
+constexpr double longest_loop_ns = 4e18;  // that times can tell
 
 class ControlReader {
  public:
@@ -41,7 +44,8 @@ class ControlReader {
     read_stages();
     read_guests();
     read_variants();
-    return fields_.finish();
+    const Status fine = fields_.finish();
+    return fine.ok() ? check_effort() : fine;
   }
 
  private:
@@ -75,7 +79,10 @@ class ControlReader {
       stage.take(one.finish());
       layers_.push_back(layer);
     }
-    if (layers_.empty()) stage.mistake("layers", "got none, expected at least one");
+    if (layers_.empty() || layers_.size() > most_loop_stages) {
+      stage.mistake("layers",
+                    fmt::format("got {}, expected 1 to {}", layers_.size(), most_loop_stages));
+    }
   }
 
   void read_stages() {
@@ -122,6 +129,23 @@ class ControlReader {
     }
   }
 
+  [[nodiscard]] Status check_effort() const {
+    double events = 0;
+    double span_ns = 0;
+    for (const LoopVariant& variant : control_.variants) {
+      const streams::LoopEffort effort = streams::effort_of(variant.loop);
+      events += effort.events;
+      span_ns = std::max(span_ns, effort.span_ns);
+    }
+    if (events <= most_loop_events && span_ns <= longest_loop_ns) return ok_status();
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: {}/frames: got {}, which may take {:.3g} s and {:.3g} events, "
+                             "expected at most {:g} s and {:g} events: fewer frames, or longer "
+                             "periods of guests",
+                             where_, pointer_, loop_.frames, span_ns * 1e-9, events,
+                             longest_loop_ns * 1e-9, most_loop_events)};
+  }
+
   void add_variant(std::string name, const std::vector<double>& kept) {
     LoopVariant variant{.name = std::move(name), .network_ns = 0, .loop = loop_};
     if (network_ < loop_.stages.size()) {
@@ -134,6 +158,10 @@ class ControlReader {
   void read_variants() {
     const ConfigValue* list = fields_.optional_objects("variants");
     if (list == nullptr || list->items.empty()) return add_variant("whole", {});
+    if (list->items.size() > most_loop_variants) {
+      return fields_.mistake("variants", fmt::format("got {}, expected at most {}",
+                                                     list->items.size(), most_loop_variants));
+    }
     for (std::size_t i = 0; i < list->items.size(); ++i) {
       ConfigFields one(list->items[i], where_, fmt::format("{}/variants/{}", pointer_, i));
       std::string name;

@@ -14,6 +14,8 @@ namespace {
 constexpr double most_subnet_bytes = 1e15;
 constexpr double longest_subnet_ns = 1e12;
 constexpr double most_subnet_queries = 1e6;
+constexpr double longest_queries_ns = 4e18;  // that times can tell
+constexpr double most_layer_runs = 2e9;      // of all queries, networks and buffers: a minute
 
 streams::SubNet read_subnet(ConfigFields& fields, const std::string& where,
                             const std::string& pointer) {
@@ -80,6 +82,38 @@ void read_wishes(ConfigFields& fields, const std::string& where, const std::stri
   if (net.wishes.empty()) fields.mistake("wishes", "got none, expected at least one");
 }
 
+// How long all queries may take, and how much work they are.
+void check_effort(ConfigFields& fields, const streams::SuperNet& net, std::size_t buffers) {
+  double longest_ns = 0;  // of a query with nothing kept, and of an update behind it
+  double layers = 0;
+  for (const streams::SubNet& subnet : net.subnets) {
+    double ns = 0;
+    for (const streams::SubNetLayer& layer : subnet.layers) {
+      const double bytes = 2 * layer.weight_bytes + layer.activation_bytes;
+      ns += static_cast<double>(layer.compute_ns) + bytes / net.bytes_per_s * 1e9;
+    }
+    longest_ns = std::max(longest_ns, ns);
+    layers += static_cast<double>(subnet.layers.size());
+  }
+  // An arrival comes at most 53 x ln 2 mean gaps behind the one before.
+  constexpr double longest_gap = 37;
+  if (net.per_second > 0) longest_ns += longest_gap * 1e9 / net.per_second;
+  const auto queries = static_cast<double>(net.queries);
+  if (!(queries * longest_ns <= longest_queries_ns)) {
+    return fields.mistake("queries", fmt::format("got {}, which may take {:.3g} s, expected at "
+                                                 "most {:g} s",
+                                                 net.queries, queries * longest_ns * 1e-9,
+                                                 longest_queries_ns * 1e-9));
+  }
+  const double runs =
+      queries * static_cast<double>(buffers) * (layers + static_cast<double>(net.wishes.size()));
+  if (runs > most_layer_runs) {
+    fields.mistake("queries", fmt::format("got {}, {:.3g} layers and wishes with those of all "
+                                          "SubNets and buffers, expected at most {:g}",
+                                          net.queries, runs, most_layer_runs));
+  }
+}
+
 }  // namespace
 
 Status read_supernet(const ConfigValue& value, const std::string& where, const std::string& pointer,
@@ -97,6 +131,7 @@ Status read_supernet(const ConfigValue& value, const std::string& where, const s
   std::vector<std::string> sizes;
   fields.texts("buffers", sizes);
   if (sizes.empty()) fields.mistake("buffers", "got none, expected sizes such as \"2 MiB\"");
+  check_effort(fields, net, sizes.size());
   for (const std::string& size : sizes) {
     const auto bytes = parse_quantity(size, ParamType::bytes);
     if (!bytes.ok() || !(*bytes >= 0 && *bytes <= most_subnet_bytes)) {

@@ -103,6 +103,10 @@ void TrainingReader::read_target(TrainingRun& run) {
                                             at.samples.typical / std::max(unit, 1e-9));
     at.samples.high = unit * optional_within(row, "high", ParamType::number, most_samples,
                                              at.samples.typical / std::max(unit, 1e-9));
+    if (std::max(at.samples.typical, at.samples.high) > most_samples) {
+      row.mistake(key, fmt::format("got {:g} samples, expected at most {:g}",
+                                   std::max(at.samples.typical, at.samples.high), most_samples));
+    }
     if (at.samples.low > at.samples.typical || at.samples.high < at.samples.typical) {
       row.mistake("", fmt::format("expected low <= {} <= high", key));
     }
@@ -134,6 +138,12 @@ void TrainingReader::read_evaluation(TrainingRun& run) {
   } else {
     run.evaluation_every_samples =
         read_positive(inner, "every_samples", ParamType::number, most_samples);
+  }
+  if (run.evaluation_every_samples < 1) {
+    inner.mistake("",
+                  fmt::format("got an evaluation every {:g} samples, expected at least 1 between "
+                              "them",
+                              run.evaluation_every_samples));
   }
   if (inner.has("time") == inner.has("samples"))
     inner.mistake("", "expected either time or samples");

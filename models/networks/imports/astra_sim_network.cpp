@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -174,7 +175,12 @@ void Reader::read_dimensions() {
       return;
     }
     tier.links = static_cast<TierLinks>(topology - topologies.begin());
-    tier.size = static_cast<std::uint32_t>(value(line_of(1), i, 2, most_accelerators));
+    const double size = value(line_of(1), i, 2, most_accelerators);
+    if (size != std::floor(size)) {
+      return mistake(fmt::format("{}:{}", file_.path, line_of(1).number), "npus_count",
+                     fmt::format("got {}, expected a whole number", line_of(1).values[i]));
+    }
+    tier.size = static_cast<std::uint32_t>(size);
     tier.bandwidth = value(line_of(2), i, 1e-6, most_rate) * bytes_per_gb;
     tier.latency_ns = value(line_of(3), i, 0, longest_ns);
     all *= tier.size;

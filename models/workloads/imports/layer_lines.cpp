@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -117,6 +118,7 @@ class Reader {
     return words_of(line);
   }
   double number(std::string_view word, std::string_view what, double most);
+  double whole(std::string_view word, std::string_view what, double most);
   void read_header();
   void read_layer(const std::vector<std::string_view>& words);
   Exchange exchange(std::string_view word, std::string_view size, Axis axis, bool sends);
@@ -140,6 +142,13 @@ double Reader::number(std::string_view word, std::string_view what, double most)
     return value;
   }
   mistake(fmt::format("{}: got {}, expected a number from 0 to {:g}", what, in_quotes(word), most));
+  return 0;
+}
+
+double Reader::whole(std::string_view word, std::string_view what, double most) {
+  const double value = number(word, what, most);
+  if (value == std::floor(value)) return value;
+  mistake(fmt::format("{}: got {}, expected a whole number", what, in_quotes(word)));
   return 0;
 }
 
@@ -170,19 +179,20 @@ void Reader::read_header() {
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {
     for (const Size& size : sizes) {
       if (words[i] != size.key) continue;
-      *size.out = static_cast<std::uint32_t>(number(words[i + 1], size.key, most_ranks));
+      *size.out = static_cast<std::uint32_t>(whole(words[i + 1], size.key, most_ranks));
       header_.is_aicb = header_.is_aicb || size.out == &expert || size.out == &all;
     }
   }
   header_.plan.expert = expert;
-  const std::uint32_t part = std::max(1U, header_.plan.tensor) * std::max(1U, header_.pipeline);
+  const std::uint64_t part =
+      std::uint64_t{std::max(1U, header_.plan.tensor)} * std::max(1U, header_.pipeline);
   if (all % part != 0) {
     return mistake(
         fmt::format("all_gpus: got {}, expected a multiple of the {} of "
                     "model_parallel_NPU_group x pp",
                     all, part));
   }
-  header_.plan.data = all / part;
+  header_.plan.data = static_cast<std::uint32_t>(all / part);
   if (header_.pipeline > 1) {
     mistake(
         fmt::format("pp: got {}, expected 1: the lines are those of one stage for all "
@@ -284,7 +294,7 @@ Result<ModelSpec> Reader::read() {
   read_header();
   if (mistake_.empty()) {
     const auto words = next_line();
-    const double count = words.size() == 1 ? number(words[0], "number of layers", most_lines) : 0;
+    const double count = words.size() == 1 ? whole(words[0], "number of layers", most_lines) : 0;
     if (count < 1)
       mistake("number of layers: got none, expected a line with a whole number from 1 on");
     for (std::size_t i = 0; i < static_cast<std::size_t>(count) && mistake_.empty(); ++i) {

@@ -98,6 +98,8 @@ double Reader::value(std::string_view line, std::string_view key, double most) {
     }
     sum += number;
   }
+  if (sum > most)
+    mistake(fmt::format("{}: got {:g} in all, expected at most {:g}", key, sum, most));
   return sum;
 }
 

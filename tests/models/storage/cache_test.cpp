@@ -50,6 +50,10 @@ TEST_CASE("cache: with room for all only the first read of an item is a miss") {
 TEST_CASE("cache: none without room, and nothing comes in that does not fit") {
   CHECK(hits_of("aaaa", {.bytes = 0}) == "....");
   CHECK(hits_of("aaaa", {.bytes = 0.5}) == "....");
+  // Items of no bytes are no reason for a cache of none to hit.
+  Cache none({.bytes = 0});
+  CHECK_FALSE(none.read({.item = 1, .bytes = 0}));
+  CHECK_FALSE(none.read({.item = 1, .bytes = 0}));
 }
 
 TEST_CASE("cache: a scan in circles defeats least recently used, and not an oracle") {

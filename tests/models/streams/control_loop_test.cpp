@@ -1,5 +1,7 @@
 #include "models/streams/control_loop.h"
 
+#include <random>
+
 #include <doctest/doctest.h>
 
 using namespace foretrace::streams;
@@ -75,4 +77,29 @@ TEST_CASE("control loop: a layer's time goes with channels in times channels out
   // 100 x 1 x 0.5 + 200 x 0.5 x 0.5 + 300 x 0.5 x 1 + 3.
   CHECK(pruned_time_ns(layers, {0.5, 0.5, 1}) == 50 + 50 + 150 + 3);
   CHECK(pruned_time_ns(layers, {1, 1, 1}) == 603);
+}
+
+TEST_CASE("control loop: no loop takes longer than the effort that is told before") {
+  std::mt19937_64 random(7);
+  const auto upto = [&](std::uint64_t most) {
+    return static_cast<std::int64_t>(1 + random() % most);
+  };
+  for (int i = 0; i < 1000; ++i) {
+    ControlLoop loop;
+    loop.devices = 3;
+    loop.frames = upto(40);
+    loop.period_ns = upto(20);
+    loop.jitter_ns = upto(static_cast<std::uint64_t>(loop.period_ns));
+    loop.late = i % 2 == 0 ? LateFrames::skip : LateFrames::queue;
+    for (auto left = upto(4); left > 0; --left) {
+      loop.stages.push_back({"stage", random() % 3, upto(30)});
+    }
+    for (auto left = upto(3); left > 0; --left) {
+      loop.guests.push_back({"guest", random() % 3, upto(20), upto(30)});
+    }
+    CAPTURE(i);
+    const LoopFigures figures = run_loop(loop);
+    CHECK(figures.span_ns >= 0);
+    CHECK(static_cast<double>(figures.span_ns) <= effort_of(loop).span_ns);
+  }
 }

@@ -85,3 +85,16 @@ TEST_CASE("federated: devices that are never there at once are an error with the
   CHECK(figures.error().message.find("mine.json: synchronous: found no 8 of 8 devices") !=
         std::string::npos);
 }
+
+TEST_CASE("federated: rounds that ask more devices than can be asked in a minute are an error") {
+  const auto read = parse_federated(
+      R"({"schema": "foretrace.federated/1", "rounds": 10000, )" + task +
+          R"("classes": [{"name": "phone", "devices": 100000, "compute": "5 GFLOP/s",
+            "download": "10 MB/s", "upload": "2 MB/s", "examples": 5}],
+            "policies": [{"kind": "synchronous", "updates": 100000}]})",
+      "mine.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const auto figures = run_federated(*read);
+  REQUIRE_FALSE(figures.ok());
+  CHECK(figures.error().message.find("of 10000: 20100000 devices were asked") != std::string::npos);
+}

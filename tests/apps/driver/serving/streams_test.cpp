@@ -160,6 +160,23 @@ TEST_CASE("streams: one clear line for mistakes in loops and networks") {
                        "variants": [{"name": "v", "kept": [0]}]})",
              "expected shares above 0, up to 1"));
   CHECK(says(head + R"("late": "skp", "stages": []})", "did you mean 'skip'"));
+  // A guest of a turn per ns beside a stage of minutes: 1e14 events.
+  CHECK(says(R"("control": {"devices": ["gpu"], "period": "1 ns", "deadline": "1 s",
+                 "stages": [{"name": "a", "device": "gpu", "time": "100 s"}],
+                 "guests": [{"name": "g", "device": "gpu", "period": "1 ns", "time": "1 ns"}]})",
+             "/control/frames: got 1000, which may take 1e+05 s and 2e+14 events"));
+  CHECK(says(R"("control": {"devices": ["gpu"], "period": "1 s", "deadline": "1 s", "late": "queue",
+                 "frames": 1000000, "stages": [)" +
+                 [] {
+                   std::string stages;
+                   for (int i = 0; i < 5; ++i) {
+                     stages += std::string(i > 0 ? ", " : "") +
+                               R"({"name": "a", "device": "gpu", "time": "1000 s"})";
+                   }
+                   return stages;
+                 }() +
+                 "]}",
+             "which may take 5e+09 s"));
   const std::string net = R"("supernet": {"bandwidth": "1 GB/s", )";
   CHECK(says(net + R"("buffers": ["1"], "wishes": [{"accuracy": 0.5}], "subnets":
                       [{"name": "a", "accuracy": 0.5, "layers": [{"compute": "1 ms", "weights": "1 B"}]}]})",
@@ -170,4 +187,10 @@ TEST_CASE("streams: one clear line for mistakes in loops and networks") {
   CHECK(says(net + R"("buffers": ["1 B"], "wishes": [{"accuracy": 0.5}], "subnets":
                       [{"name": "a", "accuracy": 0.5, "layers": []}]})",
              "/supernet/subnets/0/layers: got 0"));
+  const std::string one = R"("buffers": ["1 B"], "wishes": [{"accuracy": 0.5}], "subnets":
+      [{"name": "a", "accuracy": 0.5, "layers": [{"compute": "1 ms", "weights": "1 MB"}]}])";
+  CHECK(says(R"("supernet": {"bandwidth": "1e-9 B/s", )" + one + "}",
+             "/supernet/queries: got 1000, which may take"));
+  CHECK(says(net + R"("per_second": 1e-300, )" + one + "}",
+             "/supernet/queries: got 1000, which may take"));
 }

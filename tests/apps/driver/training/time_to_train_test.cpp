@@ -124,6 +124,12 @@ TEST_CASE("time to train: mistakes are one line with their place") {
         std::string::npos);
   CHECK(mistake(target + R"(, "evaluation": {"every_samples": 10})")
             .find("expected either time or samples") != std::string::npos);
+  CHECK(mistake(target + R"(, "evaluation": {"every_samples": 1e-300, "time": "1 s"})")
+            .find("/evaluation: got an evaluation every 1e-300 samples, expected at least 1") !=
+        std::string::npos);
+  CHECK(mistake(R"("target": {"samples_per_epoch": 1e15, "at": [{"batch": 256, "epochs": 3}]})")
+            .find("/target/at/0/epochs: got 3e+15 samples, expected at most 1e+15") !=
+        std::string::npos);
   CHECK(mistake(target + R"(, "strat": "1 s")").find("unknown key") != std::string::npos);
   CHECK(mistake(target, R"("tracee": "x")").find("expected either scenario or trace") !=
         std::string::npos);

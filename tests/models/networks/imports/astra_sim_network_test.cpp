@@ -120,6 +120,8 @@ TEST_CASE("astra-sim network: a mistake is one line with its place") {
         "FullyConnected, Switch");
   CHECK(error_of(with(two, "[ 4, 2 ]", "[ 4 ]")) ==
         "network.yml:3: npus_count: got 1 values, expected 2, as of topology");
+  CHECK(error_of(with(two, "[ 4, 2 ]", "[ 4, 2.5 ]")) ==
+        "network.yml:3: npus_count: got 2.5, expected a whole number");
   CHECK(error_of(with(two, "[ 50, 500 ]", "[ 50, -1 ]")) ==
         "network.yml:5: latency: got '-1', expected a number from 0 to 1e+12");
   CHECK(error_of(with(two, "latency", "latencies")).find("did you mean 'latency'?") !=

@@ -103,6 +103,9 @@ TEST_CASE("layer lines: a mistake is one line with file, line and what is expect
             .find("two.txt:1: parallelism: got 'HYBRID_DLRM'") == 0);
   CHECK(error_with("\n3\n", "\n4\n") == "two.txt:6: got the end after 3 layers, expected 4");
   CHECK(error_with("pp: 1", "pp: 2").find("two.txt:1: pp: got 2, expected 1") == 0);
+  CHECK(error_with("pp: 1", "pp: 1.5").find("two.txt:1: pp:: got '1.5', expected a whole number") ==
+        0);
+  CHECK(error_with("\n3\n", "\n2.5\n").find("two.txt:2: number of layers: got '2.5'") == 0);
   CHECK(error_with("\t1800\tALLREDUCE\t8192\t100", "") ==
         "two.txt:4: got 8 words, expected the 12 of a layer");
 }
@@ -113,4 +116,14 @@ TEST_CASE("layer lines: other texts are not recognized") {
     REQUIRE(file.ok());
     CHECK(model_import_of(*file) == nullptr);
   }
+}
+
+TEST_CASE("layer lines: groups whose product leaves 32 bits are a mistake, as others are") {
+  const auto model = read(
+      "HYBRID_TRANSFORMER model_parallel_NPU_group: 65536 ep: 1 pp: 65536 vpp: 1 ga: 1 all_gpus: "
+      "8\n"
+      "1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n");
+  REQUIRE_FALSE(model.ok());
+  CHECK(model.error().message.find("all_gpus: got 8, expected a multiple of the 4294967296") !=
+        std::string::npos);
 }

@@ -65,6 +65,8 @@ TEST_CASE("layer profile: modules become recorded layers in the order of the edg
 TEST_CASE("layer profile: a mistake is one line with file and line") {
   CHECK(error_with("=1.500", "=x") ==
         "graph.txt:3: forward_compute_time: got 'x', expected a number from 0 to 1e+09");
+  CHECK(error_with("=1.500", "=[9e8; 9e8]") ==
+        "graph.txt:3: forward_compute_time: got 1.8e+09 in all, expected at most 1e+09");
   CHECK(error_with("\tnode2 -- node3", "\tnode2 -- node33")
             .find("graph.txt:5: got 'node33' (did you mean 'node3'?)") == 0);
   CHECK(error_with("\tnode1 -- node2", "\tnode3 -- node2") ==
