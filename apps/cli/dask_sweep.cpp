@@ -89,6 +89,7 @@ Result<DaskEnd> read_answer(const std::string& path) {
   count("computed", end.run.computed);
   count("unwanted", end.run.unwanted);
   fields.quantity("seconds", ParamType::number, end.run.seconds);
+  fields.texts("doubts", end.run.doubts);
   if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
   return end;
 }

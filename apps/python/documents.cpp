@@ -44,6 +44,13 @@ Result<driver::Analysis> analysed(const driver::Recording& recording, const Task
   return analysis;
 }
 
+Result<std::string> simulated(const Result<driver::Scenario>& scenario) {
+  if (!scenario.ok()) return scenario.error();
+  const auto answer = driver::answer_scenario(*scenario);
+  if (!answer.ok()) return answer.error();
+  return report::json_of(report::scenario_page({*scenario, *answer, {}}));
+}
+
 }  // namespace
 
 Result<CataloguePtr> catalogue_of(const std::string& directory) {
@@ -155,11 +162,11 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
 bool is_scenario(const std::string& path) { return driver::is_scenario_file(path); }
 
 Result<std::string> simulate_scenario(const std::string& path, const CataloguePtr& catalogue) {
-  const auto scenario = driver::read_scenario(*catalogue, path);
-  if (!scenario.ok()) return scenario.error();
-  const auto answer = driver::answer_scenario(*scenario);
-  if (!answer.ok()) return answer.error();
-  return report::json_of(report::scenario_page({*scenario, *answer, {}}));
+  return simulated(driver::read_scenario(*catalogue, path));
+}
+
+Result<std::string> simulate_scenario_text(const std::string& text, const CataloguePtr& catalogue) {
+  return simulated(driver::parse_scenario(*catalogue, text, "scenario"));
 }
 
 Result<std::string> inspect(const std::vector<std::string>& paths, const CataloguePtr& catalogue) {

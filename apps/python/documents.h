@@ -57,6 +57,9 @@ class RecordedRun {
 [[nodiscard]] bool is_scenario(const std::string& path);
 [[nodiscard]] Result<std::string> simulate_scenario(const std::string& path,
                                                     const CataloguePtr& catalogue);
+/// The same of a scenario's text; files that it names are relative to the working folder.
+[[nodiscard]] Result<std::string> simulate_scenario_text(const std::string& text,
+                                                         const CataloguePtr& catalogue);
 [[nodiscard]] Result<std::string> inspect(const std::vector<std::string>& paths,
                                           const CataloguePtr& catalogue);
 /// The best plans; `gpus` 0: the largest power of two of the cluster, `batch` 0: the usual one.

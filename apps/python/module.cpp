@@ -173,6 +173,12 @@ PYBIND11_MODULE(_foretrace, module) {
       },
       Unlocked());
   module.def(
+      "simulate_scenario_text",
+      [](const std::string& text, const std::string& configs) {
+        return taken(simulate_scenario_text(text, known(configs)));
+      },
+      Unlocked());
+  module.def(
       "inspect",
       [](const std::vector<std::string>& paths, const std::string& configs) {
         return taken(inspect(paths, known(configs)));

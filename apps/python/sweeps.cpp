@@ -58,6 +58,7 @@ py::dict summary_of(const sweeping::SweepRun& run) {
   summary["computed"] = run.computed;
   summary["unwanted"] = run.unwanted;
   summary["seconds"] = run.seconds;
+  summary["doubts"] = run.doubts;
   return summary;
 }
 

@@ -117,25 +117,31 @@ void read_layers(ConfigFields& fields, TransformerSpec& spec) {
   spec.layered = std::move(layered);
 }
 
+/// Reads what makes the model; which keys belong there depends on its family.
+Status read_family(ConfigFields& fields, TransformerSpec& spec) {
+  std::string family;
+  fields.text("family", family);
+  if (family != families[0] && family != families[1] && !family.empty()) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: {}: got {}{}, expected {}", fields.file(),
+                             fields.pointer_of("family"), in_quotes(family),
+                             did_you_mean(family, families), fmt::join(families, " or "))};
+  }
+  if (family == families[1]) {
+    read_layers(fields, spec);
+  } else {
+    read_transformer(fields, spec);
+  }
+  return ok_status();
+}
+
 Result<ModelSpec> model_from(const ConfigValue& root, const std::string& path) {
   ModelSpec model;
   model.name = std::filesystem::path(path).stem().string();
   ConfigFields fields(root, path);
   fields.text("product", model.product);
   fields.optional_texts("aliases", model.aliases);
-  std::string family;
-  fields.text("family", family);
-  if (family != families[0] && family != families[1] && !family.empty()) {
-    // Which keys belong there depends on it.
-    return Error{ErrorCode::bad_config,
-                 fmt::format("{}: /family: got {}{}, expected {}", path, in_quotes(family),
-                             did_you_mean(family, families), fmt::join(families, " or "))};
-  }
-  if (family == families[1]) {
-    read_layers(fields, model.transformer);
-  } else {
-    read_transformer(fields, model.transformer);
-  }
+  if (Status known = read_family(fields, model.transformer); !known) return known.error();
   fields.text("source", model.source);
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return model;
@@ -183,6 +189,25 @@ Result<ModelSpec> parse_model(std::string_view text, const std::string& where) {
   auto document = parse_config_document(text, where, schema);
   if (!document) return std::move(document).error();
   return model_from(*document, where);
+}
+
+Result<ModelSpec> inline_model(const ConfigValue& object, const std::string& file,
+                               const std::string& pointer) {
+  ModelSpec model;
+  model.name = "inline";
+  model.product = "a model of the scenario";
+  ConfigFields fields(object, file, pointer);
+  std::string stated{schema};
+  fields.optional_text("schema", stated);
+  if (stated != schema) {
+    fields.mistake("schema", fmt::format("got {}, expected {}", in_quotes(stated), schema));
+  }
+  fields.optional_text("product", model.product);
+  fields.optional_texts("aliases", model.aliases);
+  if (Status known = read_family(fields, model.transformer); !known) return known.error();
+  fields.optional_text("source", model.source);
+  if (auto status = fields.finish(); !status) return std::move(status).error();
+  return model;
 }
 
 Result<ModelSpec> find_model(const Catalogue& catalogue, std::string_view name) {

@@ -182,6 +182,17 @@ TEST_CASE("refused: scenarios and schedules where a trace belongs, by name") {
                 "holds foretrace.scenario/1, expected a trace (simulate takes it)"));
   }
   CHECK(holds(refusal_of(std::string("simulate ") + jobs), "(schedule takes it)"));
+  CHECK(
+      holds(refusal_of(std::string("simulate - < ") + scenario), "(simulate takes it as a file)"));
+  CHECK(holds(refusal_of(std::string("simulate ") + scenario + " " + demo), "expected it alone"));
+  // A sweep holds a scenario and is none.
+  CHECK(holds(refusal_of("simulate examples/sweeps/gpt3_512.json"),
+              "holds foretrace.sweep/1, expected a trace (sweep takes it)"));
+  for (const std::string& runs : {demo + " " + scenario, std::string(scenario) + " " + demo}) {
+    CHECK(holds(refusal_of("corun " + runs), std::string(scenario) + ": holds a scenario"));
+  }
+  CHECK(holds(refusal_of("corun --step all " + demo + " " + demo),
+              "--step: got 'all', expected median or a step number"));
 }
 
 TEST_CASE("refused: a budget that the driver alone takes, in its own figures") {

@@ -160,6 +160,22 @@ class DaskSweeps(unittest.TestCase):
             self.assertEqual(foretrace.sweep(sweep, self.folder / "dask", client=client).failed, 1)
         self.assertEqual(bytes_of(self.folder / "dask"), bytes_of(self.folder / "local"))
 
+    def test_doubts_of_a_recording_are_told(self):
+        cut = self.folder / "cut.json.gz"
+        cut.write_bytes(pathlib.Path(DEMO).read_bytes()[:20_000])
+        sweep = {"schema": "foretrace.sweep/1", "trace": str(cut), "axes": [{"pointer": "/apply", "values": [None]}]}
+        local = foretrace.sweep(sweep, self.folder / "local")
+        with self.cluster.client(2) as client:
+            remote = foretrace.sweep(sweep, self.folder / "dask", client=client)
+        self.assertTrue(local.doubts)
+        self.assertEqual(remote.doubts, local.doubts)
+        if PROGRAM:
+            file = self.folder / "cut.json"
+            file.write_text(json.dumps(sweep), encoding="utf-8")
+            done = subprocess.run([PROGRAM, "sweep", file, "-o", self.folder / "remote", "--dask", self.cluster.address],
+                                  check=True, capture_output=True, text=True)
+            self.assertIn(local.doubts[0], done.stderr)
+
     @unittest.skipUnless(PROGRAM, "FORETRACE_PROGRAM does not name the program")
     def test_the_program_takes_an_address(self):
         local, remote = self.folder / "local", self.folder / "remote"

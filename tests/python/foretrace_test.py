@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,19 @@ class Answers(unittest.TestCase):
         result = foretrace.simulate(SCENARIO)
         self.assertIsNone(result.measured_step_ns)
         self.assertGreater(result.step_ns, 10**9)
+
+    def test_a_scenario_may_be_a_dictionary_and_its_model_too(self):
+        scenario = json.loads("\n".join(line for line in pathlib.Path(SCENARIO).read_text(encoding="utf-8").splitlines()
+                                        if not line.strip().startswith("//")))
+        self.assertEqual(foretrace.simulate(scenario).step_ns, foretrace.simulate(SCENARIO).step_ns)
+        model = json.loads((ROOT / "configs/models/gpt3_175b.json").read_text(encoding="utf-8"))
+        scenario["workload"]["model"] = model
+        self.assertEqual(foretrace.simulate(scenario).step_ns, foretrace.simulate(SCENARIO).step_ns)
+        scenario["workload"]["model"] = {**model, "layers": 48}
+        self.assertLess(foretrace.simulate(scenario).step_ns, foretrace.simulate(SCENARIO).step_ns)
+        scenario["workload"]["model"] = {**model, "family": "nets"}
+        with self.assertRaisesRegex(foretrace.Error, "/workload/model/family: got 'nets'"):
+            foretrace.simulate(scenario)
 
     def test_whatif_predicts(self):
         result = foretrace.whatif(DEMO, ["mixed_precision"])
@@ -252,6 +266,16 @@ class Examples(unittest.TestCase):
                                  capture_output=True, text=True).stdout
         self.assertEqual(len(printed.splitlines()), 12)
         self.assertRegex(printed, r"h100_sxm +mixed_precision \+ kernel_fusion +\d+\.\d\d ms")
+
+    def test_evolution_finds_a_network_within_its_limit(self):
+        widest = 0
+        for limit in (150, 400):
+            printed = subprocess.run([sys.executable, str(ROOT / "examples/sweeps/evolve.py"), str(limit)], check=True,
+                                     capture_output=True, text=True).stdout
+            milliseconds, weights = re.search(r": ([\d.]+) ms, (\d+) weights", printed).groups()
+            self.assertLessEqual(float(milliseconds), limit)
+            self.assertGreater(int(weights), widest)  # more time, larger networks
+            widest = int(weights)
 
     def test_the_schedulers_example_runs(self):
         printed = subprocess.run([sys.executable, str(ROOT / "examples/08_scheduler/place_jobs.py"), DEMO,

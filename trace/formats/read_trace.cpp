@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -79,6 +80,26 @@ std::string_view own_schema(std::string_view prefix) {
   return rest.substr(0, rest.find('"'));
 }
 
+/// Which command takes a file of this schema, in parentheses. None of them reads a pipe.
+std::string taker_of(std::string_view schema, bool is_pipe) {
+  struct Taker {
+    std::string_view schema;
+    std::string_view command;
+  };
+  constexpr std::array takers = {
+      Taker{"foretrace.scenario/", "simulate"}, Taker{"foretrace.training/", "simulate"},
+      Taker{"foretrace.schedule/", "schedule"}, Taker{"foretrace.serving/", "schedule"},
+      Taker{"foretrace.streams/", "schedule"},  Taker{"foretrace.mapping/", "schedule"},
+      Taker{"foretrace.storage/", "schedule"},  Taker{"foretrace.federated/", "schedule"},
+      Taker{"foretrace.sweep/", "sweep"}};
+  for (const Taker& one : takers) {
+    if (schema.starts_with(one.schema)) {
+      return fmt::format(" ({} takes it{})", one.command, is_pipe ? " as a file" : "");
+    }
+  }
+  return {};
+}
+
 Error unknown_format(const std::string& path, std::string_view prefix, std::string_view trouble) {
   std::string what = formats::describe_format(prefix);
   if (prefix.empty() && !trouble.empty()) {
@@ -110,11 +131,8 @@ Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options) {
       return std::move(prefix).error();
     }
     if (const std::string_view own = own_schema(*prefix); !own.empty()) {
-      return Error{ErrorCode::bad_format,
-                   fmt::format("{}: holds {}, expected a trace{}", path, own,
-                               own.starts_with("foretrace.scenario/")   ? " (simulate takes it)"
-                               : own.starts_with("foretrace.schedule/") ? " (schedule takes it)"
-                                                                        : "")};
+      return Error{ErrorCode::bad_format, fmt::format("{}: holds {}, expected a trace{}", path, own,
+                                                      taker_of(own, path == "standard input"))};
     }
     const Choice choice = choose(*prefix);
     const bool unsure = choice.confidence == Confidence::maybe;

@@ -196,6 +196,13 @@ int run(const Options& options) {
   if (options.trace.paths.size() == 1 && driver::is_training_file(options.trace.paths.front())) {
     return run_training(options, options.trace.paths.front());
   }
+  for (const std::string& path : options.trace.paths) {
+    if (!driver::is_scenario_file(path) && !driver::is_training_file(path)) continue;
+    return app::failure({ErrorCode::bad_usage,
+                         fmt::format("simulate: {} holds a scenario, expected it alone or traces "
+                                     "only",
+                                     path)});
+  }
   const Result<driver::RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return app::failure(run_options.error());

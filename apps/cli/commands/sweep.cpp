@@ -157,7 +157,9 @@ int run_there(const Options& options) {
                            .fresh = options.fresh,
                            .shows_progress = app::progress_bar(options.common, "") != nullptr});
   if (!end.ok()) return app::failure(end.error());
-  return end->was_interrupted ? end->code : show(options, options.folder, &end->run);
+  if (end->was_interrupted) return end->code;
+  for (const std::string& doubt : end->run.doubts) spdlog::warn("{}", doubt);
+  return show(options, options.folder, &end->run);
 }
 
 int run(const Options& options) {

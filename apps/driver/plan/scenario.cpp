@@ -16,6 +16,7 @@
 #include "models/execution/exec_model.h"
 #include "models/networks/read_figures.h"
 #include "models/workloads/layered.h"
+#include "sim/core/config_text.h"
 #include "sim/core/params.h"
 
 namespace foretrace::driver {
@@ -59,12 +60,29 @@ std::shared_ptr<const Value> looked_up(ConfigFields& fields, std::string_view ke
   return known.emplace(name, std::make_shared<const Value>(std::move(*found))).first->second;
 }
 
+/// A name, or the model itself: equal ones are read once, as equal names are.
+std::shared_ptr<const ModelSpec> read_model(ConfigFields& fields, const Names& names,
+                                            const ConfigValue& workload, ScenarioParts& parts) {
+  const ConfigValue* const stated = workload.find("model");
+  if (stated == nullptr || stated->kind != ConfigValue::Kind::object) {
+    return looked_up<ModelSpec>(fields, "model", find_model, names, parts.models);
+  }
+  auto& known = parts.inline_models[json_text(*fields.object("model"))];
+  if (known != nullptr) return known;
+  auto read = inline_model(*stated, fields.file(), fields.pointer_of("model"));
+  if (!read.ok()) {
+    fields.take(read.error());
+    return nullptr;
+  }
+  return known = std::make_shared<const ModelSpec>(std::move(*read));
+}
+
 void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& parts,
                    Scenario& scenario) {
   const ConfigValue* object = fields.object("workload");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("workload"));
-  scenario.model = looked_up<ModelSpec>(inner, "model", find_model, names, parts.models);
+  scenario.model = read_model(inner, names, *object, parts);
   const double usual = scenario.model != nullptr ? scenario.model->transformer.positions : 2048;
   Job& job = scenario.job;
   job.length = optional_count(inner, "sequence", most_tokens, static_cast<std::uint32_t>(usual));

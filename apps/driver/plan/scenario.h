@@ -52,6 +52,7 @@ using NamedParts = std::map<std::string, std::shared_ptr<const Part>, std::less<
 /// What scenarios name, each read once: for many scenarios in a row. Not thread-safe.
 struct ScenarioParts {
   NamedParts<ModelSpec> models{};
+  NamedParts<ModelSpec> inline_models{};  ///< by their text
   NamedParts<Cluster> clusters{};
   NamedParts<Cluster> accelerators{};  ///< each alone
   NamedParts<Cluster> changed{};       ///< with an execution model of the scenario

@@ -313,6 +313,9 @@ Result<std::shared_ptr<const Predictor::Source>> recorded_job(std::span<const st
   driver::RunOptions run;
   auto step = driver::parse_step_choice(options.step);
   if (!step.ok()) return std::move(step).error();
+  if (step->kind == driver::StepChoice::Kind::all) {
+    return Error{ErrorCode::bad_usage, "--step: got 'all', expected median or a step number"};
+  }
   run.step = *step;
   auto recording = driver::load_inputs(paths, {.catalogue = options.catalogue});
   if (!recording.ok()) return std::move(recording).error();

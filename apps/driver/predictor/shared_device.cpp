@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/plan/scenario.h"
+
 namespace foretrace::driver {
 
 std::string_view to_string(Sharing sharing) {
@@ -31,6 +33,14 @@ bool is_of_nvidia(const std::string& name, const CataloguePtr& catalogue) {
 Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
                                    const std::string& accelerator,
                                    const PredictorOptions& options) {
+  for (const std::string& path : paths) {
+    if (driver::is_scenario_file(path)) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("{}: holds a scenario, expected a trace: what two runs share is "
+                               "known of recorded ones",
+                               path)};
+    }
+  }
   auto first = Predictor::load(paths[0], options);
   if (!first.ok()) return std::move(first).error();
   auto second = Predictor::load(paths[1], options);

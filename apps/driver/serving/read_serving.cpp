@@ -168,6 +168,12 @@ void Reader::add_row(const scheduling::Cells& cells, std::size_t row) {
   if (!cell.given("output_tokens")) cell.mistake("output_tokens", "missing, expected a number");
   request.prefix_group = cell.whole_number("prefix", -1, -1, most_ns);
   request.prefix_tokens = cell.whole_number("prefix_tokens", 0, 0, request.input_tokens);
+  if (request.prefix_group >= 0 && !cell.given("prefix_tokens")) {
+    cell.mistake("prefix_tokens", "missing beside a prefix, expected how many tokens it has");
+  }
+  if (request.prefix_tokens > 0 && request.prefix_group < 0) {
+    cell.mistake("prefix", "missing beside prefix_tokens, expected the number of its group");
+  }
   fields_.take(cell.finish());
   serving_.requests.push_back(request);
 }

@@ -42,6 +42,7 @@ Result<std::unique_ptr<SweepFeed>> SweepFeed::open(Sweep sweep, const std::strin
   const auto evaluation = prepare(feed->sweep_, feed->settings_.catalogue);
   if (!evaluation.ok()) return evaluation.error();
   feed->inputs_ = (*evaluation)->inputs();
+  feed->summary_.doubts = (*evaluation)->doubts();
   const auto reuse = ready_store(feed->sweep_, feed->settings_, feed->inputs_, feed->store_);
   if (!reuse.ok()) return reuse.error();
   feed->summary_.old_rows = reuse->old_rows;

@@ -12,7 +12,7 @@
 
 #include "apps/driver/sweep/evaluate.h"
 #include "apps/driver/sweep/judge.h"
-#include "apps/driver/sweep/space/document.h"
+#include "sim/core/config_text.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::sweeping {
@@ -36,7 +36,7 @@ std::optional<std::vector<std::size_t>> places_of(const Sweep& sweep, const Swee
 
 std::string identity(const Sweep& sweep, std::span<const double> where) {
   Digest digest;
-  digest.add(json_of(sweep.document_at(where)));
+  digest.add(json_text(sweep.document_at(where)));
   return digest.text();
 }
 
@@ -72,12 +72,13 @@ bool has_same_numbers(const Sweep& a, const Sweep& b) {
   const auto is_same = [](const Axis& one, const Axis& other) {
     return one.pointer == other.pointer && one.group == other.group &&
            one.values.size() == other.values.size() &&
-           std::equal(
-               one.values.begin(), one.values.end(), other.values.begin(),
-               [](const ConfigValue& x, const ConfigValue& y) { return json_of(x) == json_of(y); });
+           std::equal(one.values.begin(), one.values.end(), other.values.begin(),
+                      [](const ConfigValue& x, const ConfigValue& y) {
+                        return json_text(x) == json_text(y);
+                      });
   };
   return a.space.numbers_grid() && b.space.numbers_grid() &&
-         json_of(a.document) == json_of(b.document) && a.axes().size() == b.axes().size() &&
+         json_text(a.document) == json_text(b.document) && a.axes().size() == b.axes().size() &&
          std::equal(a.axes().begin(), a.axes().end(), b.axes().begin(), is_same);
 }
 

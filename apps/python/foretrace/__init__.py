@@ -312,6 +312,11 @@ class SweepResult(_Shown):
     best: typing.Optional[dict]
     document: dict = dataclasses.field(repr=False)
 
+    @property
+    def doubts(self) -> typing.List[str]:
+        """Recordings on which no answer can be relied, and why."""
+        return self.document.get("doubt", [])
+
     def points(self, where: str = "", top: int = 0, pareto: bool = False) -> typing.List[dict]:
         """Points as dictionaries: all in the order of their numbers, or the best first."""
         text = _foretrace.sweep_points(self.folder, where, top, pareto)
@@ -330,6 +335,8 @@ class SweepResult(_Shown):
         if self.best:
             figures["best"] = ", ".join(f"{key} {value}" for key, value in self.best.items()
                                         if key not in ("feasible", "reason"))
+        if self.doubts:
+            figures["doubtful"] = "; ".join(self.doubts)
         return figures
 
 
@@ -398,9 +405,11 @@ def inspect(path) -> Inspection:
 
 
 def simulate(path, *, step="median", engine: str = "pull") -> SimulateResult:
-    """Replays a trace, or simulates a scenario."""
+    """Replays a trace, or simulates a scenario: a file, or a dictionary with what would stand in one."""
     if isinstance(path, Recording):
         return path.simulate(step=step, engine=engine)
+    if isinstance(path, dict):
+        return _simulated(json.loads(_foretrace.simulate_scenario_text(json.dumps(path), _configs())))
     paths = _paths(path)
     if len(paths) == 1 and _foretrace.is_scenario(paths[0]):
         return _simulated(json.loads(_foretrace.simulate_scenario(paths[0], _configs())))

@@ -5,34 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/config_text.h"
 #include "sim/core/params.h"
-#include "sim/core/utf8.h"
 
 namespace foretrace::sweeping {
 namespace {
-
-// Configs are at most 64 levels deep: the parser sees to it.
-void write(const ConfigValue& value, std::string& out) {
-  switch (value.kind) {
-    case ConfigValue::Kind::null: out += "null"; return;
-    case ConfigValue::Kind::boolean:
-    case ConfigValue::Kind::number: out += value.text; return;
-    case ConfigValue::Kind::text: out += json_string(value.text); return;
-    case ConfigValue::Kind::list:
-    case ConfigValue::Kind::object: break;
-  }
-  const bool is_list = value.kind == ConfigValue::Kind::list;
-  out += is_list ? '[' : '{';
-  for (std::size_t i = 0; i < value.items.size(); ++i) {
-    if (i > 0) out += ',';
-    if (!is_list) {
-      out += json_string(value.keys[i]);
-      out += ':';
-    }
-    write(value.items[i], out);
-  }
-  out += is_list ? ']' : '}';
-}
 
 std::size_t place_in_list(std::string_view part, std::size_t most) {
   std::size_t at = most + 1;
@@ -60,16 +37,10 @@ Error no_member(const ConfigValue& at, std::span<const std::string> parts, std::
 
 }  // namespace
 
-std::string json_of(const ConfigValue& value) {
-  std::string out;
-  write(value, out);
-  return out;
-}
-
 std::string shown_text(const ConfigValue& value) {
   if (value.kind == ConfigValue::Kind::null) return "none";
   if (value.kind == ConfigValue::Kind::text) return value.text;
-  return json_of(value);
+  return json_text(value);
 }
 
 Result<std::vector<std::string>> pointer_parts(std::string_view pointer) {

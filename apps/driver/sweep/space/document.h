@@ -11,9 +11,7 @@
 
 namespace foretrace::sweeping {
 
-/// The document on one line, members in their order.
-[[nodiscard]] std::string json_of(const ConfigValue& value);
-/// The same for people: texts without quotes, null as "none".
+/// json_text() for people: texts without quotes, null as "none".
 [[nodiscard]] std::string shown_text(const ConfigValue& value);
 
 /// The names that a JSON pointer (RFC 6901) goes through: "/apply/0" gives "apply", "0".

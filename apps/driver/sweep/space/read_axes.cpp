@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/sweep/space/document.h"
+#include "sim/core/config_text.h"
 #include "sim/core/params.h"
 
 namespace foretrace::sweeping {
@@ -58,7 +59,7 @@ void read_range(ConfigFields& fields, Axis& axis) {
   for (double i = 0; i < count; ++i) {
     const double share = count > 1 ? i / (count - 1) : 0;
     values.push_back(Space::value_of(axis, at_share(axis, share)));
-    if (values.size() > 1 && json_of(values.back()) == json_of(values[values.size() - 2])) {
+    if (values.size() > 1 && json_text(values.back()) == json_text(values[values.size() - 2])) {
       values.pop_back();
     }
   }
@@ -177,7 +178,7 @@ void read_listed_points(ConfigFields& method, std::vector<Axis>& axes) {
   for (const ConfigValue& point : list->items) {
     if (point.kind != ConfigValue::Kind::list || point.items.size() != axes.size()) {
       return method.mistake("points", fmt::format("got {}, expected lists of {} values",
-                                                  in_quotes(json_of(point)), axes.size()));
+                                                  in_quotes(json_text(point)), axes.size()));
     }
     for (std::size_t i = 0; i < axes.size(); ++i) axes[i].values.push_back(point.items[i]);
   }

@@ -13,6 +13,7 @@
 #include "apps/driver/plan/scenario_files.h"
 #include "apps/driver/sweep/space/document.h"
 #include "apps/driver/sweep/space/read_axes.h"
+#include "sim/core/config_text.h"
 #include "sim/core/params.h"
 
 namespace foretrace::sweeping {
@@ -249,12 +250,13 @@ Result<Sweep> sweep_from(const ConfigValue& root, const std::string& where,
   Sweep sweep;
   sweep.path = where;
   sweep.folder = folder;
-  sweep.text = json_of(root);
+  sweep.text = json_text(root);
   ConfigFields fields(root, where);
   std::string description;
   fields.optional_text("description", description);
   read_document(fields, sweep);
-  if (sweep.subject == Subject::scenario) sweep.text = json_of(with_scenario(root, sweep.document));
+  if (sweep.subject == Subject::scenario)
+    sweep.text = json_text(with_scenario(root, sweep.document));
   std::vector<Axis> axes = read_axes(fields, sweep.document, metrics_of(sweep.subject));
   read_method(fields, sweep, axes);
   read_questions(fields, sweep);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -218,6 +219,9 @@ Sections swept_points(const SweepAnswer& answer) {
     section.datum("computed", Value::count(answer.run->computed));
     section.datum("reused", Value::count(answer.run->reused));
     section.datum("excluded", Value::count(answer.run->unwanted));
+    Value::List doubts;
+    for (const std::string& doubt : answer.run->doubts) doubts.push_back(Value::words(doubt));
+    section.datum("doubt", Value::list(std::move(doubts)));
   }
   section.line("in all shown", equal_text(answer), Show::brief);
   Value::List reasons;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -12,6 +13,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/writers.h"
 #include "models/catalogue/accelerator.h"
+#include "tests/apps/support/program.h"
 #include "tests/configs.h"
 
 using foretrace::driver::answer_scenario;
@@ -44,6 +46,49 @@ std::string error_with(const std::string& from, const std::string& to) {
 }
 
 }  // namespace
+
+TEST_CASE("scenario: a model that stands in it is the model of a file with the same members") {
+  const auto catalogue = foretrace::test::shipped();
+  const auto named = parse_scenario(*catalogue, gpt, "s.json");
+  REQUIRE(named.ok());
+  std::ifstream file(FORETRACE_SOURCE_DIR "/configs/models/gpt3_175b.json");
+  const std::string model{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text = gpt;
+  const std::string name = "\"gpt3_175b\"";
+  text.replace(text.find(name), name.size(), model);
+  const auto stated = parse_scenario(*catalogue, text, "s.json");
+  REQUIRE_MESSAGE(stated.ok(), (stated.ok() ? "" : stated.error().message));
+  CHECK(stated->model->name == "inline");
+  CHECK(answer_scenario(*stated)->step_ns == answer_scenario(*named)->step_ns);
+
+  CHECK(error_with("\"gpt3_175b\"", "{\"family\": \"layer\"}") ==
+        "s.json: /workload/model/family: got 'layer' (did you mean 'layers'?), expected "
+        "transformer or layers");
+  CHECK(error_with("\"gpt3_175b\"", "{}") ==
+        "s.json: /workload/model/family: missing key, expected a text");
+  CHECK(error_with("\"gpt3_175b\"", R"({"family": "layers", "widest": 8, "blocks": [
+            {"name": "a", "operators": [{"product": "p", "inputs": 0, "outputs": 4}]}]})")
+            .starts_with("s.json: /workload/model/blocks/0/operators/0/inputs: got "));
+  CHECK(error_with("\"gpt3_175b\"", "7").starts_with("s.json: /workload/model: got the number 7"));
+}
+
+TEST_CASE("scenario: a file is one by its outermost schema") {
+  const auto is_one = [](const std::string& text) {
+    const std::string path = foretrace::test::scratch_file("which.json");
+    std::ofstream(path, std::ios::binary) << text;
+    return is_scenario_file(path);
+  };
+  CHECK(is_one(gpt));
+  CHECK(is_one(
+      "// \"schema\": \"no\"\n{ /* { */ \"a\\\"\": [{}], \"schema\" : \"foretrace.scenario/1\"}"));
+  CHECK_FALSE(is_one(R"({"scenario": {"schema": "foretrace.scenario/1"}, "schema": "other"})"));
+  CHECK_FALSE(
+      is_one(R"({"schema": "foretrace.sweep/1", "scenario": {"schema": "foretrace.scenario/1"}})"));
+  for (const char* const cut :
+       {"", "{", "\"", "{\"schema\"", "{\"schema\":", "{\"schema\": \"", "/*", "//", "/", "}"}) {
+    CHECK_FALSE(is_one(cut));
+  }
+}
 
 TEST_CASE("scenario: wrong ones are one line with file, place, what was got and what is expected") {
   CHECK(

@@ -138,6 +138,24 @@ TEST_CASE("serving: the rate of a constant load does not change with the number 
   CHECK(listed.output_tokens_per_s == doctest::Approx(one_round.output_tokens_per_s));
 }
 
+TEST_CASE("serving: a prefix and its tokens stand together") {
+  const auto read = [](const std::string& columns, const std::string& row) {
+    return parse_serving(
+        *foretrace::test::shipped(),
+        document(R"("accelerator": "h100_sxm", "requests": {"columns": ["arrival_s",
+                 "input_tokens", "output_tokens", )" +
+                 columns + R"(], "rows": [[0, 100, 10, )" + row + "]]}"),
+        "mine.json");
+  };
+  CHECK(read(R"("prefix", "prefix_tokens")", "3, 50").ok());
+  const auto no_tokens = read(R"("prefix")", "3");
+  REQUIRE_FALSE(no_tokens.ok());
+  CHECK(no_tokens.error().message.find("missing beside a prefix") != std::string::npos);
+  const auto no_prefix = read(R"("prefix_tokens")", "50");
+  REQUIRE_FALSE(no_prefix.ok());
+  CHECK(no_prefix.error().message.find("missing beside prefix_tokens") != std::string::npos);
+}
+
 TEST_CASE("serving: common beginnings make first tokens come sooner") {
   const auto first_token = [](const std::string& cache) {
     const auto read =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +102,30 @@ TEST_CASE("sweep feed: points that others compute are the rows of a run of one's
     std::filesystem::remove_all(own);
     std::filesystem::remove_all(fed);
   }
+}
+
+TEST_CASE("sweep feed: doubts of a recording are told by a feed as by a run of its own") {
+  const std::string cut = scratch_file("feed_cut.json.gz");
+  std::ifstream whole(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz",
+                      std::ios::binary);
+  std::string bytes(20'000, '\0');
+  whole.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(cut, std::ios::binary) << bytes;
+  const std::string text = R"({"schema": "foretrace.sweep/1", "trace": ")" + cut +
+                           R"(", "axes": [{"pointer": "/apply", "values": [null]}]})";
+  const std::string own = scratch_file("doubt_own");
+  const std::string fed = scratch_file("doubt_fed");
+  const auto run = run_sweep(read_fed(text), own, fed_settings());
+  REQUIRE_MESSAGE(run.ok(), (run.ok() ? "" : run.error().message));
+  auto feed = SweepFeed::open(read_fed(text), fed, fed_settings());
+  REQUIRE(feed.ok());
+  const auto done = (*feed)->finish();
+  REQUIRE(done.ok());
+  REQUIRE_FALSE(run->doubts.empty());
+  CHECK(done->doubts == run->doubts);
+  feed->reset();
+  std::filesystem::remove_all(own);
+  std::filesystem::remove_all(fed);
 }
 
 TEST_CASE("sweep feed: what did not come back is handed out by the next feed") {

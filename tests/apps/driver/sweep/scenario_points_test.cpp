@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/plan/plan_estimates.h"
+#include "apps/driver/sweep/evaluate.h"
 #include "apps/driver/sweep/judge.h"
 #include "models/program/estimate.h"
 #include "tests/configs.h"
@@ -78,6 +79,33 @@ TEST_CASE("sweep: a plan put together from its axes is the plan of its document"
       {"pointer": "/precision", "values": ["bf16", "fp32"]},
       {"pointer": "/recompute", "values": ["none", "full"]})"),
                true);
+}
+
+TEST_CASE("sweep: axes reach into a model that stands in the scenario") {
+  const auto sweep = [](const std::string& axes) {
+    auto read = parse_sweep(R"({"schema": "foretrace.sweep/1", "scenario": {
+        "schema": "foretrace.scenario/1", "workload": {"sequence": 128, "pass": "prefill",
+          "model": {"family": "transformer", "layers": 4, "hidden": 256, "heads": 4, "ffn": 1024,
+                    "vocabulary": 1000}},
+        "accelerator": "t4", "framework": "fastertransformer_2022", "precision": "fp16",
+        "batch": {"global": 8, "micro": 8}}, "axes": [)" +
+                                axes + "]}",
+                            "test.json", "");
+    REQUIRE_MESSAGE(read.ok(), (read.ok() ? "" : read.error().message));
+    return std::move(*read);
+  };
+  const std::string layers = R"({"pointer": "/workload/model/layers", "values": [2, 4, 8]})";
+  const std::string precision = R"({"pointer": "/precision", "values": ["fp16", "fp32"]})";
+  check_points(sweep(layers + ", " + precision), true);
+  // Both change the model: no part that one axis alone changes.
+  check_points(sweep(layers + R"(, {"pointer": "/workload/model/ffn", "values": [512, 1024]})"),
+               false);
+  const auto wrong =
+      prepare(sweep(R"({"pointer": "/workload/model/heads", "values": [4, 5]})"), test::shipped());
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.error().message ==
+        "test.json: axis 'heads', value '5': scenario: /workload/model/heads: got 5, expected a "
+        "divisor of hidden, which is 256, or head_size beside it");
 }
 
 TEST_CASE(
