@@ -44,12 +44,16 @@ Status check_recorded(const Job& job) {
                   fmt::format("got {}, expected {}, which the recorded layers are divided by",
                               size.planned, size.stated));
   }
-  if (job.micro_batch != 1) {
+  // Whether there are as many stages as the pipeline has is checked behind this.
+  const std::size_t stages = job.has_own_ranks() ? job.stages.size() : 1;
+  for (std::uint32_t stage = 0; stage < stages; ++stage) {
+    const std::uint32_t parts = batch_parts(job, stage);
+    if (job.micro_batch == parts) continue;
     return refuse(
         "/batch/micro",
-        fmt::format("got {}, expected 1: recorded times are those of the micro-batch that "
+        fmt::format("got {}, expected {}: recorded times are those of the micro-batch that "
                     "was recorded",
-                    job.micro_batch));
+                    job.micro_batch, parts));
   }
   const std::uint32_t ranks = job.plan.copies() * job.plan.tensor;
   if (ranks % std::max(1U, job.plan.expert * job.plan.expert_tensor) != 0) {

@@ -130,11 +130,15 @@ std::string plans_headline(const PlanAnswer& answer, const driver::Scenario& sce
         scenario.model->name, answer.gpus, bytes_text(scenario.cluster->accelerator.memory_bytes));
   }
   const PlanChoice& best = answer.best.front();
-  return fmt::format("{} per step ({}), MFU {} with {}, micro-batch {}, recomputation {}",
+  // A recording has no operations to count.
+  const std::string utilization =
+      scenario.model->transformer.is_recorded()
+          ? ""
+          : fmt::format(", MFU {}", percent_text(best.figures.flops_utilization));
+  return fmt::format("{} per step ({}){} with {}, micro-batch {}, recomputation {}",
                      time_text(best.step_ns),
-                     time_range_text(best.low_ns, best.high_ns, best.step_ns),
-                     percent_text(best.figures.flops_utilization), driver::plan_text(best.job),
-                     best.job.micro_batch, to_string(best.recompute));
+                     time_range_text(best.low_ns, best.high_ns, best.step_ns), utilization,
+                     driver::plan_text(best.job), best.job.micro_batch, to_string(best.recompute));
 }
 
 }  // namespace
