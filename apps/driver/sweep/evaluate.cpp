@@ -85,9 +85,12 @@ Status try_values(const Sweep& sweep, const std::function<Status(const ConfigVal
   }
   for (std::size_t axis = 0; axis < where.size(); ++axis) {
     const Axis& at = sweep.axes()[axis];
+    if (axis > 0 && sweep.axes()[axis - 1].group == at.group) continue;  // tried with that one
     std::vector<double> one = where;
     for (std::size_t place = 1; place < at.values.size(); ++place) {
-      one[axis] = static_cast<double>(place);
+      for (std::size_t i = axis; i < one.size() && sweep.axes()[i].group == at.group; ++i) {
+        one[i] = static_cast<double>(place);
+      }
       if (Status status = check(sweep.document_at(one)); !status.ok()) {
         return Error{status.error().code,
                      fmt::format("{}: axis '{}', value {}: {}", sweep.path, at.name,

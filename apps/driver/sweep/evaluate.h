@@ -65,7 +65,8 @@ class Evaluation {
 [[nodiscard]] Result<std::unique_ptr<const Evaluation>> prepare_scenarios(const Sweep& sweep,
                                                                           CataloguePtr catalogue);
 
-/// The documents with one axis at one of its values and all others at their first; calls
+/// The documents with one axis at one of its values and all others at their first, axes that move
+/// together counting as one; calls
 /// `check(document)` and puts file and pointer before its error.
 [[nodiscard]] Status try_values(const Sweep& sweep,
                                 const std::function<Status(const ConfigValue&)>& check);

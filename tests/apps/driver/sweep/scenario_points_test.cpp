@@ -100,6 +100,12 @@ TEST_CASE("sweep: axes reach into a model that stands in the scenario") {
   // Both change the model: no part that one axis alone changes.
   check_points(sweep(layers + R"(, {"pointer": "/workload/model/ffn", "values": [512, 1024]})"),
                false);
+  // Values that only fit together move together, and are tried together.
+  const auto zipped = prepare(sweep(R"({"zip": [
+      {"pointer": "/workload/model/hidden", "values": [256, 384]},
+      {"pointer": "/workload/model/heads", "values": [4, 6]}]})"),
+                              test::shipped());
+  CHECK_MESSAGE(zipped.ok(), (zipped.ok() ? "" : zipped.error().message));
   const auto wrong =
       prepare(sweep(R"({"pointer": "/workload/model/heads", "values": [4, 5]})"), test::shipped());
   REQUIRE_FALSE(wrong.ok());
