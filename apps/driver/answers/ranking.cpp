@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "apps/driver/device_fit.h"
 #include "apps/driver/requests/examples.h"
 #include "apps/driver/what_if_stack.h"
