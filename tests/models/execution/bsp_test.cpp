@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <fmt/format.h>
+
 #include "tests/models/execution/machine.h"
 
 using foretrace::ExecDevice;
@@ -52,4 +58,32 @@ TEST_CASE("bsp: memory of the tiles limits operators that only move numbers") {
   const ExecTime time = ipu.time(device, {}, vector_of(100));
   CHECK(time.total() == doctest::Approx(400));
   CHECK(time.exchange == 0);
+}
+
+TEST_CASE("bsp: no division by rows and parts of k takes less than the one that is taken") {
+  std::mt19937 random(7);
+  const auto draw = [&random](int most) { return static_cast<double>(1 + random() % most); };
+  for (int i = 0; i < 200; ++i) {
+    const double tiles = draw(300);
+    const OperatorWork work = product_of(draw(500), draw(500), draw(500));
+    const ExecModel ipu =
+        machine(fmt::format(R"({{"bsp": {{"tiles": {}, "exchange": "300 GB/s"}}}})", tiles));
+    ExecDevice device = fast_memory();
+    device.bytes_per_ns = 50;
+    double least = 1e300;
+    for (double parts = 1; parts <= std::min(tiles, work.k); parts *= 2) {
+      for (double rows = 1; rows <= std::min(std::floor(tiles / parts), work.m); ++rows) {
+        const double columns = std::min(work.n, std::floor(tiles / (parts * rows)));
+        const double m = std::ceil(work.m / rows);
+        const double n = std::ceil(work.n / columns);
+        const double k = std::ceil(work.k / parts);
+        const double received = m * k + k * n + m * n * (1 - 1 / parts);
+        const double computed =
+            std::max(m * n * k / (1000 / tiles), (m * k + k * n + m * n) / (50 / tiles));
+        least = std::min(least, received / (300 / tiles) + computed);
+      }
+    }
+    CAPTURE(tiles);
+    CHECK(ipu.time(device, {}, work).total() == doctest::Approx(least));
+  }
 }
