@@ -98,15 +98,17 @@ Result<ExecModel> ExecModel::changed_by(const ConfigValue& object) const {
   return changed;
 }
 
-ExecTime ExecModel::time(const ExecDevice& device, const ExecWorkload& workload,
-                         OperatorWork work) const {
+ExecTime ExecModel::time(const ExecDevice& device, ExecWorkload workload, OperatorWork work) const {
+  const double width = work.number_bytes;
   for (const Part& part : parts_) {
     if (part.info->change_work != nullptr) part.info->change_work(part.values, work);
   }
+  // What makes numbers narrower makes those of all weights narrower.
+  workload.weight_bytes *= work.number_bytes / width;
   ExecTime time = machine().time(parts_[machine_].values, device, work);
   for (const Part& part : parts_) {
-    if (part.info->change_time != nullptr)
-      part.info->change_time(part.values, workload, work, time);
+    if (part.info->change_time == nullptr) continue;
+    part.info->change_time(part.values, workload, work, time);
   }
   return time;
 }

@@ -112,7 +112,7 @@ class ExecModel {
   /// The same with what `object` states in place of what was there, and its options added.
   [[nodiscard]] Result<ExecModel> changed_by(const ConfigValue& object) const;
 
-  [[nodiscard]] ExecTime time(const ExecDevice& device, const ExecWorkload& workload,
+  [[nodiscard]] ExecTime time(const ExecDevice& device, ExecWorkload workload,
                               OperatorWork work) const;
   [[nodiscard]] const ExecModelInfo& machine() const { return *parts_[machine_].info; }
   /// Once per pass through the model, in ns.

@@ -34,3 +34,13 @@ TEST_CASE(
 TEST_CASE("weight_buffer: without a known model nothing stays") {
   CHECK(with("1 GB", 0).weights == doctest::Approx(80000));
 }
+
+TEST_CASE("weight_buffer: narrower numbers make more of the model stay") {
+  // 4 of 8 bits: of 1 MB of weights 500 kB are left, and 250 kB of them stay.
+  const ExecModel model = machine(
+      R"({"dsp_array": {"units": 64, "clock_mhz": 1000, "bits": 4}, "weight_buffer": {"size": "250 kB"}})");
+  ExecDevice device = fast_memory();
+  device.bytes_per_ns = 1;
+  const ExecTime time = model.time(device, ExecWorkload{1e6}, product_of(8, 8000, 10));
+  CHECK(time.weights == doctest::Approx(80000 / 2 * 0.5));
+}
