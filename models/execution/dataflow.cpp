@@ -4,11 +4,16 @@
 #include <array>
 #include <cmath>
 
-#include "models/execution/blocked_traffic.h"
+#include "models/execution/array_parts.h"
 #include "models/execution/exec_model.h"
 
 namespace foretrace::dataflow_parts {
 namespace {
+
+using execution::clock_param;
+using execution::depth_param;
+using execution::dispatch_param;
+using execution::interval_param;
 
 constexpr ParamInfo elements_param = {.name = "pe",
                                       .type = ParamType::integer,
@@ -16,25 +21,6 @@ constexpr ParamInfo elements_param = {.name = "pe",
                                       .doc = "Processing elements: products of one start.",
                                       .minimum = 1,
                                       .maximum = 1e7};
-constexpr ParamInfo interval_param = {.name = "ii",
-                                      .type = ParamType::integer,
-                                      .unit = "1",
-                                      .default_text = "1",
-                                      .doc = "Cycles between two starts of the dataflow graph.",
-                                      .minimum = 1,
-                                      .maximum = 1e6};
-constexpr ParamInfo depth_param = {.name = "depth",
-                                   .type = ParamType::integer,
-                                   .unit = "1",
-                                   .default_text = "0",
-                                   .doc = "Cycles until the first result leaves the graph.",
-                                   .minimum = 0,
-                                   .maximum = 1e9};
-constexpr ParamInfo clock_param = {.name = "clock_mhz",
-                                   .unit = "MHz",
-                                   .doc = "Clock of the array.",
-                                   .minimum = 1e-3,
-                                   .maximum = 1e5};
 constexpr ParamInfo ports_param = {.name = "stream_ports",
                                    .type = ParamType::integer,
                                    .unit = "1",
@@ -54,27 +40,15 @@ constexpr ParamInfo scratchpad_param = {
     .doc = "Memory beside the elements; 0: each number is streamed once.",
     .minimum = 0,
     .maximum = 1e15};
-constexpr ParamInfo dispatch_param = {.name = "dispatch",
-                                      .type = ParamType::time,
-                                      .unit = "us",
-                                      .default_text = "0 ns",
-                                      .doc = "Starting one operator.",
-                                      .minimum = 0,
-                                      .maximum = 1e12};
 
 ExecTime time(const ParamValues& params, const ExecDevice& device, const OperatorWork& work) {
-  ExecTime time;
-  time.fixed = params.number(dispatch_param) * work.kernels;
-  const auto moved = execution::blocked_traffic(work, params.number(scratchpad_param));
-  const double per_ns = params.number(clock_param) * 1e-3;  // cycles
   // Streams pass the ports on their way from memory: the slower of both decides.
-  const double ports = params.number(ports_param) * params.number(port_bytes_param) * per_ns;
-  const double rate = std::min(device.bytes_per_ns, ports);
-  time.weights = moved.weights / rate;
-  time.traffic = moved.others / rate;
-  const double work_items = work.kind == WorkKind::vector ? work.numbers : work.multiplications();
-  const double starts = std::ceil(work_items / params.number(elements_param));
-  time.compute = (params.number(interval_param) * starts + params.number(depth_param)) / per_ns;
+  const double ports = params.number(ports_param) * params.number(port_bytes_param) *
+                       params.number(clock_param) * 1e-3;
+  ExecTime time = execution::loads(params, work, params.number(scratchpad_param),
+                                   std::min(device.bytes_per_ns, ports));
+  const double items = work.kind == WorkKind::vector ? work.numbers : work.multiplications();
+  time.compute = execution::pipelined_ns(params, std::ceil(items / params.number(elements_param)));
   return time;
 }
 

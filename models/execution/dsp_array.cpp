@@ -5,11 +5,16 @@
 
 #include <fmt/format.h>
 
-#include "models/execution/blocked_traffic.h"
+#include "models/execution/array_parts.h"
 #include "models/execution/exec_model.h"
 
 namespace foretrace::dsp_array_parts {
 namespace {
+
+using execution::clock_param;
+using execution::depth_param;
+using execution::dispatch_param;
+using execution::interval_param;
 
 constexpr ParamInfo units_param = {.name = "units",
                                    .type = ParamType::integer,
@@ -53,25 +58,6 @@ constexpr ParamInfo bits_param = {.name = "bits",
                                       "precision of the scenario; 0: as there.",
                                   .minimum = 0,
                                   .maximum = 32};
-constexpr ParamInfo clock_param = {.name = "clock_mhz",
-                                   .unit = "MHz",
-                                   .doc = "Clock of the array.",
-                                   .minimum = 1e-3,
-                                   .maximum = 1e5};
-constexpr ParamInfo interval_param = {.name = "ii",
-                                      .type = ParamType::integer,
-                                      .unit = "1",
-                                      .default_text = "1",
-                                      .doc = "Cycles between two starts of the loop body.",
-                                      .minimum = 1,
-                                      .maximum = 1e6};
-constexpr ParamInfo depth_param = {.name = "depth",
-                                   .type = ParamType::integer,
-                                   .unit = "1",
-                                   .default_text = "0",
-                                   .doc = "Cycles until the first result leaves the pipeline.",
-                                   .minimum = 0,
-                                   .maximum = 1e9};
 constexpr ParamInfo buffer_param = {
     .name = "buffer",
     .type = ParamType::bytes,
@@ -87,13 +73,6 @@ constexpr ParamInfo ram_param = {.name = "ram_available",
                                  .doc = "Block RAM of the part; 0: not checked.",
                                  .minimum = 0,
                                  .maximum = 1e15};
-constexpr ParamInfo dispatch_param = {.name = "dispatch",
-                                      .type = ParamType::time,
-                                      .unit = "us",
-                                      .default_text = "0 ns",
-                                      .doc = "Starting one operator.",
-                                      .minimum = 0,
-                                      .maximum = 1e12};
 
 double bits_of(const ParamValues& params, const OperatorWork& work) {
   const double stated = params.number(bits_param);
@@ -113,16 +92,10 @@ void change_work(const ParamValues& params, OperatorWork& work) {
 }
 
 ExecTime time(const ParamValues& params, const ExecDevice& device, const OperatorWork& work) {
-  ExecTime time;
-  time.fixed = params.number(dispatch_param) * work.kernels;
-  const auto moved = execution::blocked_traffic(work, params.number(buffer_param));
-  time.weights = moved.weights / device.bytes_per_ns;
-  time.traffic = moved.others / device.bytes_per_ns;
+  ExecTime time = execution::loads(params, work, params.number(buffer_param), device.bytes_per_ns);
   const double lanes = params.number(units_param) * lanes_of(params, 8 * work.number_bytes);
-  const double starts = work.kind == WorkKind::vector ? std::ceil(work.numbers / lanes)
-                                                      : std::ceil(work.multiplications() / lanes);
-  const double cycles = params.number(interval_param) * starts + params.number(depth_param);
-  time.compute = cycles / params.number(clock_param) * 1e3;
+  const double items = work.kind == WorkKind::vector ? work.numbers : work.multiplications();
+  time.compute = execution::pipelined_ns(params, std::ceil(items / lanes));
   return time;
 }
 

@@ -3,11 +3,14 @@
 #include <array>
 #include <cmath>
 
-#include "models/execution/blocked_traffic.h"
+#include "models/execution/array_parts.h"
 #include "models/execution/exec_model.h"
 
 namespace foretrace::systolic_parts {
 namespace {
+
+using execution::clock_param;
+using execution::dispatch_param;
 
 constexpr ParamInfo rows_param = {.name = "rows",
                                   .type = ParamType::integer,
@@ -28,11 +31,6 @@ constexpr ParamInfo arrays_param = {.name = "arrays",
                                     .doc = "Equal arrays that share the tiles of a product.",
                                     .minimum = 1,
                                     .maximum = 1e6};
-constexpr ParamInfo clock_param = {.name = "clock_mhz",
-                                   .unit = "MHz",
-                                   .doc = "Clock of the array.",
-                                   .minimum = 1e-3,
-                                   .maximum = 1e5};
 constexpr ParamInfo dataflow_param = {.name = "dataflow",
                                       .type = ParamType::text,
                                       .default_text = "os",
@@ -54,13 +52,6 @@ constexpr ParamInfo buffer_param = {
     .doc = "On-chip buffer in front of memory; 0: each number is loaded once.",
     .minimum = 0,
     .maximum = 1e15};
-constexpr ParamInfo dispatch_param = {.name = "dispatch",
-                                      .type = ParamType::time,
-                                      .unit = "us",
-                                      .default_text = "0 ns",
-                                      .doc = "Starting one operator.",
-                                      .minimum = 0,
-                                      .maximum = 1e12};
 
 double tiles_of(double a, double size_a, double b, double size_b) {
   return std::ceil(a / size_a) * std::ceil(b / size_b);
@@ -85,11 +76,7 @@ double cycles_of(const ParamValues& params, const OperatorWork& work) {
 }
 
 ExecTime time(const ParamValues& params, const ExecDevice& device, const OperatorWork& work) {
-  ExecTime time;
-  time.fixed = params.number(dispatch_param) * work.kernels;
-  const auto moved = execution::blocked_traffic(work, params.number(buffer_param));
-  time.weights = moved.weights / device.bytes_per_ns;
-  time.traffic = moved.others / device.bytes_per_ns;
+  ExecTime time = execution::loads(params, work, params.number(buffer_param), device.bytes_per_ns);
   time.compute = work.kind == WorkKind::vector
                      ? work.numbers / device.vector_per_ns
                      : cycles_of(params, work) / params.number(clock_param) * 1e3;

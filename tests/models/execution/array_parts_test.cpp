@@ -1,4 +1,4 @@
-#include "models/execution/blocked_traffic.h"
+#include "models/execution/array_parts.h"
 
 #include "tests/models/execution/machine.h"
 

@@ -1,4 +1,4 @@
-#include "models/execution/blocked_traffic.h"
+#include "models/execution/array_parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +19,21 @@ BlockedTraffic blocked_traffic(const OperatorWork& work, double buffer_bytes) {
   // What is read again is shared by the operands as they are read once.
   const double factor = (all - work.output_bytes) / std::max(1.0, work.bytes() - work.output_bytes);
   return {once.weights * factor, work.input_bytes * factor + work.output_bytes};
+}
+
+ExecTime loads(const ParamValues& params, const OperatorWork& work, double buffer_bytes,
+               double bytes_per_ns) {
+  const BlockedTraffic moved = blocked_traffic(work, buffer_bytes);
+  ExecTime time;
+  time.fixed = params.number(dispatch_param) * work.kernels;
+  time.weights = moved.weights / bytes_per_ns;
+  time.traffic = moved.others / bytes_per_ns;
+  return time;
+}
+
+double pipelined_ns(const ParamValues& params, double starts) {
+  const double cycles = params.number(interval_param) * starts + params.number(depth_param);
+  return cycles / params.number(clock_param) * 1e3;
 }
 
 }  // namespace foretrace::execution
