@@ -9,9 +9,9 @@
 namespace foretrace::driver {
 
 std::int64_t recorded_batch(const Recording& recording) {
-  const Scenario scenario{recording.graph(),
-                          recording.accelerator ? &*recording.accelerator : nullptr,
-                          recording.catalogue()};
+  const foretrace::Scenario scenario{recording.graph(),
+                                     recording.accelerator ? &*recording.accelerator : nullptr,
+                                     recording.catalogue()};
   const editing::KernelEditor editor(scenario);
   return editing::BatchResizer(editor, 0).batch();
 }

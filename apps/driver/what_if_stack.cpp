@@ -148,7 +148,7 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
     return Error(read.error()).with_context(info.name);
   }
   const Catalogue& known = known_ ? *known_ : no_catalogue();
-  const Scenario scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
+  const foretrace::Scenario scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
   Result<Change> change = info.apply(scenario, what_if.parameters);
   if (!change.ok()) {
     return Error{change.error().code,

@@ -39,7 +39,7 @@ bool encloses_first(const Entry& a, const Entry& b) {
 
 /// True if `inner` starts while `outer` runs. Traces round to the microsecond, so an event that
 /// reaches beyond `outer` and overlaps it by no more than that follows it.
-bool contains(const Entry& outer, const Entry& inner, std::int64_t rounding_ns) {
+bool encloses(const Entry& outer, const Entry& inner, std::int64_t rounding_ns) {
   if (outer.end_ns == inner.start_ns) {
     return outer.start_ns == inner.end_ns && outer.rank < inner.rank;  // both of zero length
   }
@@ -53,7 +53,7 @@ void nest_track(std::vector<Entry>& entries, std::int64_t rounding_ns, Nesting& 
   }
   std::vector<const Entry*> open;
   for (const Entry& entry : entries) {
-    while (!open.empty() && !contains(*open.back(), entry, rounding_ns)) open.pop_back();
+    while (!open.empty() && !encloses(*open.back(), entry, rounding_ns)) open.pop_back();
     if (!open.empty()) nesting.parent[index(entry.event)] = open.back()->event;
     nesting.order.push_back(entry.event);
     open.push_back(&entry);

@@ -128,12 +128,12 @@ class PrefixedSource final : public ByteSource {
 };
 
 // Closes the descriptor on every way out of open_file that does not keep it.
-class Descriptor {
+class FileDescriptor {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
+  explicit FileDescriptor(int number) : number_(number) {}
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() {
     if (number_ >= 0) {
       ::close(number_);
     }
@@ -150,8 +150,8 @@ class Descriptor {
 Result<std::unique_ptr<ByteSource>> open_file(const std::string& given) {
   const bool is_input = given == "-";
   const std::string path = is_input ? std::string(standard_input) : given;
-  Descriptor file(is_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                           : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  FileDescriptor file(is_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                               : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number() < 0) {
     const int problem = errno;
     const ErrorCode code = problem == ENOENT ? ErrorCode::not_found : ErrorCode::io;

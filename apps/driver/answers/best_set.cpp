@@ -24,8 +24,8 @@ constexpr std::size_t small_set = 3;
 // Gains of less are none to a user, even where no scatter is recorded.
 constexpr double least_gain = 0.001;
 // Each makes the set better; a search that goes on for longer has lost its way.
-constexpr int most_rounds = 20;
-constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+constexpr int most_set_rounds = 20;
+constexpr std::int64_t any_size = std::numeric_limits<std::int64_t>::max();
 
 class BestSetSearch {
  public:
@@ -214,7 +214,7 @@ class BestSetSearch {
       return trials;
     };
     problem.nothing = trial_of(answer_.now);
-    problem.capacity_bytes = no_limit;
+    problem.capacity_bytes = any_size;
     if (question_.by == RankBy::memory) {
       problem.capacity_bytes = 0;
     } else if (answer_.target) {
@@ -257,7 +257,7 @@ class BestSetSearch {
   /// Grown, without what gives nothing, and with single members exchanged where that is better;
   /// again until nothing changes.
   Members improved(Members set) {
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < most_set_rounds; ++round) {
       set = pruned(grown(std::move(set)));
       Members other = exchanged(set);
       if (other == set) break;

@@ -94,7 +94,7 @@ Result<KernelErrors> kernel_errors(const Recording& base, const Recording& chang
   if (!base.accelerator || !changed.accelerator) {
     return Error{ErrorCode::unsupported, "the accelerator of one of both recordings is not known"};
   }
-  const Scenario scenario{base.graph(), &*base.accelerator, base.catalogue()};
+  const foretrace::Scenario scenario{base.graph(), &*base.accelerator, base.catalogue()};
   const Result<Change> change = swap.optimization->apply(scenario, swap.parameters);
   if (!change) {
     return change.error();

@@ -23,9 +23,10 @@ struct Fused {
   std::size_t lists = 0;
   double numbers = 0;
 };
-constexpr Fused adam = {4, 7};      // gradient, parameter, two states; all but the gradient written
-constexpr Fused momentum = {3, 5};  // one state
-constexpr Fused plain = {2, 3};
+constexpr Fused fused_adam = {4,
+                              7};  // gradient, parameter, two states; all but the gradient written
+constexpr Fused fused_momentum = {3, 5};  // one state
+constexpr Fused fused_plain = {2, 3};
 
 // The number at the third place of "Functor<float, 3, 2, 2>"; 0 if there is none.
 std::size_t argument(std::string_view list, std::size_t place) {
@@ -101,7 +102,7 @@ class ForeachFinder {
     }
     open_.passes = by_name.size();
     if (open_.passes < 2) return;
-    const Fused fused = has_root ? adam : has_product ? momentum : plain;
+    const Fused fused = has_root ? fused_adam : has_product ? fused_momentum : fused_plain;
     std::vector<double> pace;     // ns to move one number of every tensor
     std::vector<double> tensors;  // as many as each operator's launches take
     for (const auto& [name, pass] : by_name) {

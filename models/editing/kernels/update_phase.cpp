@@ -16,9 +16,9 @@ constexpr double adam_bytes = 16 + 12;
 constexpr double momentum_bytes = 12 + 8;
 constexpr double plain_bytes = 8 + 4;
 
-class Finder {
+class UpdateFinder {
  public:
-  Finder(const TaskGraph& graph, const std::vector<KernelDescription>& kernels)
+  UpdateFinder(const TaskGraph& graph, const std::vector<KernelDescription>& kernels)
       : graph_(graph), kernels_(kernels) {}
 
   std::vector<Update> run() {
@@ -107,7 +107,7 @@ class Finder {
 
 std::vector<Update> find_updates(const TaskGraph& graph,
                                  const std::vector<KernelDescription>& kernels) {
-  return Finder(graph, kernels).run();
+  return UpdateFinder(graph, kernels).run();
 }
 
 }  // namespace foretrace::editing

@@ -13,9 +13,9 @@
 namespace foretrace::editing {
 namespace {
 
-class Finder {
+class BucketFinder {
  public:
-  explicit Finder(const KernelEditor& editor) : graph_(editor.graph()) {
+  explicit BucketFinder(const KernelEditor& editor) : graph_(editor.graph()) {
     for (TrainingPass& pass : find_passes(editor)) {
       const std::int32_t rank = graph_.lane(pass.backward.front()).rank;
       passes_[rank].push_back(std::move(pass));
@@ -110,7 +110,7 @@ double device_ns(const KernelEditor& editor, const TrainingPass& pass) {
 }  // namespace
 
 std::vector<BucketGroup> find_bucket_groups(const KernelEditor& editor) {
-  return Finder(editor).run();
+  return BucketFinder(editor).run();
 }
 
 BucketTimes times_of(const TaskGraph& graph, const BucketGroup& group, std::size_t member,

@@ -12,9 +12,9 @@ namespace {
 constexpr std::int64_t launch_base_ns = 10'000;
 constexpr std::int64_t node_gap_ns = 1'000;
 
-class Finder {
+class RegionFinder {
  public:
-  Finder(const TaskGraph& graph, const std::vector<bool>& in_module, const RegionRules& rules)
+  RegionFinder(const TaskGraph& graph, const std::vector<bool>& in_module, const RegionRules& rules)
       : graph_(graph), in_module_(in_module), rules_(rules) {}
 
   RegionParts run() {
@@ -96,7 +96,7 @@ class Finder {
 
 RegionParts find_region_parts(const KernelEditor& editor, const std::vector<bool>& in_module,
                               const RegionRules& rules) {
-  return Finder(editor.graph(), in_module, rules).run();
+  return RegionFinder(editor.graph(), in_module, rules).run();
 }
 
 RegionHost compile_calls(KernelEditor& editor, const RegionPart& part,

@@ -9,58 +9,60 @@
 namespace foretrace::trace::formats {
 namespace {
 
-struct Known {
+struct KnownArgument {
   std::string_view key;  // lower case
   ArgumentRole role;
 };
 
-using enum ArgumentRole;
 // By length; what is missing here describes the work and is kept as text.
-constexpr std::array known = {
-    Known{"cid", ignored},
-    Known{"ptr", ignored},
-    Known{"src", ignored},
-    Known{"dst", ignored},
-    Known{"addr", ignored},
-    Known{"cbid", ignored},
-    Known{"grid", grid},
-    Known{"block", block},
-    Known{"bytes", bytes},
-    Known{"flops", flops},
-    Known{"device", device},
-    Known{"ev idx", ignored},
-    Known{"queued", ignored},
-    Known{"stream", stream},
-    Known{"context", ignored},
-    Known{"finished", ignored},
-    Known{"python id", ignored},
-    Known{"input dims", dims},
-    Known{"input type", types},
-    Known{"trace name", ignored},
-    Known{"correlation", correlation},
-    Known{"external id", external_id},
-    Known{"external ts", ignored},
-    Known{"warps per sm", ignored},
-    Known{"blocks per sm", ignored},
-    Known{"fwd thread id", forward_thread},
-    Known{"shared memory", shared_memory},
-    Known{"correlation\x7Fid", correlation},  // XLA's correlation_id, as folding makes it
-    Known{"concrete inputs", concrete},
-    Known{"sequence number", sequence_number},
-    Known{"trace iteration", ignored},
-    Known{"python parent id", ignored},
-    Known{"python module id", ignored},
-    Known{"record function id", record_function},
-    Known{"profiler event index", ignored},
-    Known{"registers per thread", registers},
-    Known{"memory bandwidth (gb/s)", ignored},
-    Known{"est. achieved occupancy %", ignored},
-};
-constexpr std::size_t longest = 25;
+constexpr auto known = [] {
+  using enum ArgumentRole;
+  return std::array{
+      KnownArgument{"cid", ignored},
+      KnownArgument{"ptr", ignored},
+      KnownArgument{"src", ignored},
+      KnownArgument{"dst", ignored},
+      KnownArgument{"addr", ignored},
+      KnownArgument{"cbid", ignored},
+      KnownArgument{"grid", grid},
+      KnownArgument{"block", block},
+      KnownArgument{"bytes", bytes},
+      KnownArgument{"flops", flops},
+      KnownArgument{"device", device},
+      KnownArgument{"ev idx", ignored},
+      KnownArgument{"queued", ignored},
+      KnownArgument{"stream", stream},
+      KnownArgument{"context", ignored},
+      KnownArgument{"finished", ignored},
+      KnownArgument{"python id", ignored},
+      KnownArgument{"input dims", dims},
+      KnownArgument{"input type", types},
+      KnownArgument{"trace name", ignored},
+      KnownArgument{"correlation", correlation},
+      KnownArgument{"external id", external_id},
+      KnownArgument{"external ts", ignored},
+      KnownArgument{"warps per sm", ignored},
+      KnownArgument{"blocks per sm", ignored},
+      KnownArgument{"fwd thread id", forward_thread},
+      KnownArgument{"shared memory", shared_memory},
+      KnownArgument{"correlation\x7Fid", correlation},  // XLA's correlation_id, as folding makes it
+      KnownArgument{"concrete inputs", concrete},
+      KnownArgument{"sequence number", sequence_number},
+      KnownArgument{"trace iteration", ignored},
+      KnownArgument{"python parent id", ignored},
+      KnownArgument{"python module id", ignored},
+      KnownArgument{"record function id", record_function},
+      KnownArgument{"profiler event index", ignored},
+      KnownArgument{"registers per thread", registers},
+      KnownArgument{"memory bandwidth (gb/s)", ignored},
+      KnownArgument{"est. achieved occupancy %", ignored},
+  };
+}();
+constexpr std::size_t longest_key = 25;
 
 // Where the keys of each length start.
 constexpr auto starts = [] {
-  std::array<std::uint8_t, longest + 2> first{};
+  std::array<std::uint8_t, longest_key + 2> first{};
   for (std::size_t length = 0; length < first.size(); ++length) {
     std::size_t i = 0;
     while (i < known.size() && known[i].key.size() < length) {
@@ -84,15 +86,15 @@ bool same_folded(const char* text, std::string_view lower) {
 }  // namespace
 
 ArgumentRole argument_role(std::string_view key) {
-  if (key.size() > longest) {
-    return other;
+  if (key.size() > longest_key) {
+    return ArgumentRole::other;
   }
   for (std::size_t i = starts[key.size()]; i < starts[key.size() + 1]; ++i) {
     if (same_folded(key.data(), known[i].key)) {
       return known[i].role;
     }
   }
-  return other;
+  return ArgumentRole::other;
 }
 
 }  // namespace foretrace::trace::formats

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/integers.h"
-#include "trace/formats/common/hash.h"
+#include "trace/formats/common/descriptor_hash.h"
 #include "trace/io/text.h"
 
 namespace foretrace::trace::formats {
@@ -16,30 +16,12 @@ namespace {
 constexpr std::int64_t longest = std::int64_t{1} << 61;
 constexpr std::int64_t widest_narrow = std::numeric_limits<std::uint32_t>::max();
 
-std::uint64_t fold(std::uint64_t state, std::int64_t value) {
-  return fold_product(state ^ static_cast<std::uint64_t>(value), 0xE7037ED1A0B428DBULL);
-}
-
 bool same(const Descriptor& a, const Descriptor& b) {
   return a.dims == b.dims && a.types == b.types && a.concrete == b.concrete && a.bytes == b.bytes &&
          a.grid == b.grid && a.block == b.block &&
          a.registers_per_thread == b.registers_per_thread &&
          a.shared_memory_bytes == b.shared_memory_bytes && !(a.flops < b.flops) &&
          !(b.flops < a.flops) && a.text == b.text;
-}
-
-std::uint64_t hash_of(const Descriptor& d) {
-  std::uint64_t state = fold(0xA0761D6478BD642FULL, d.bytes);
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto i = static_cast<std::size_t>(axis);
-    state = fold(fold(state, d.grid[i]), d.block[i]);
-  }
-  state = fold(fold(state, d.registers_per_thread), d.shared_memory_bytes);
-  for (const NameId name : {d.dims, d.types, d.concrete, d.text}) {
-    state = fold(state, static_cast<std::int64_t>(index(name)));
-  }
-  const bool counted = d.flops > 0 && d.flops < 1e18;  // false for no number
-  return fold(state, counted ? static_cast<std::int64_t>(d.flops) : -1);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace foretrace::trace::formats {
 namespace {
 
-constexpr int deepest = 32;
+constexpr int deepest_value = 32;
 // Longer arguments (generated code, lists of process groups) say nothing about the work.
 constexpr std::size_t longest_argument = 512;
 
@@ -45,7 +45,7 @@ class Values {
           ++at_;
           return true;
         }
-        if (next == '\0' || depth >= deepest || !skip_value(depth + 1)) {
+        if (next == '\0' || depth >= deepest_value || !skip_value(depth + 1)) {
           return false;
         }
       }

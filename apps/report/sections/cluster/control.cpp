@@ -14,7 +14,7 @@ Value milliseconds(double ns) {
   return Value::time(std::llround(ns)).as(fmt::format("{:.2f} ms", ns * 1e-6));
 }
 
-double share_of(std::int64_t ns, const streams::LoopFigures& figures) {
+double loop_share(std::int64_t ns, const streams::LoopFigures& figures) {
   return figures.span_ns > 0 ? static_cast<double>(ns) / static_cast<double>(figures.span_ns) : 0;
 }
 
@@ -23,8 +23,8 @@ Value devices_of(const driver::LoopRequest& request, const streams::LoopFigures&
   for (std::size_t d = 0; d < request.devices.size(); ++d) {
     devices.push_back(
         Value::object({{"device", Value::words(request.devices[d])},
-                       {"loop", Value::share(share_of(figures.busy_ns[d], figures))},
-                       {"guests", Value::share(share_of(figures.guest_ns[d], figures))}}));
+                       {"loop", Value::share(loop_share(figures.busy_ns[d], figures))},
+                       {"guests", Value::share(loop_share(figures.guest_ns[d], figures))}}));
   }
   return Value::list(std::move(devices));
 }
@@ -39,7 +39,7 @@ std::string busiest(const driver::LoopRequest& request, const streams::LoopFigur
   }
   return fmt::format(
       "{} {}", request.devices[best],
-      percent_text(share_of(figures.busy_ns[best] + figures.guest_ns[best], figures)));
+      percent_text(loop_share(figures.busy_ns[best] + figures.guest_ns[best], figures)));
 }
 
 }  // namespace

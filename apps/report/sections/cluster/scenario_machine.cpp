@@ -14,7 +14,7 @@ namespace foretrace::report::sections {
 namespace {
 
 // Those that take less are left to the document.
-constexpr double least_share = 0.02;
+constexpr double least_kernel_share = 0.02;
 
 struct OperatorRow {
   const RankBlock* block = nullptr;
@@ -67,7 +67,7 @@ Table operator_table(const driver::ScenarioAnswer& answer) {
                                     Value::count(row.times), Value::time(std::llround(ns)),
                                     Value::share(share), Value::words(bound_by(row.action->source)),
                                     Value::words(to_string(row.action->provenance))},
-                          .show = share < least_share ? Show::details : Show::always});
+                          .show = share < least_kernel_share ? Show::details : Show::always});
   }
   return table;
 }

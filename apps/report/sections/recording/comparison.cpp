@@ -117,11 +117,11 @@ Table amounts_table(std::string key, std::string title, const CompareAnswer& ans
 
 // A page shows so many parts of a reason, and leaves out changes below this share of the step.
 constexpr std::size_t most_parts = 3;
-constexpr double least_share = 0.002;
+constexpr double least_difference = 0.002;
 
 bool is_small(const Compared& row, const Comparison& comparison) {
   const auto step = static_cast<double>(std::max(comparison.before_ns, comparison.after_ns));
-  return std::abs(static_cast<double>(row.change_ns())) < least_share * step;
+  return std::abs(static_cast<double>(row.change_ns())) < least_difference * step;
 }
 
 Row reason_row(const Compared& reason, const Comparison& comparison) {
