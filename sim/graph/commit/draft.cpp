@@ -229,6 +229,12 @@ Status check(const Parts& parts) {
   return check_weights(parts);
 }
 
+Status check_stated(DependencyKind kind, const std::string& task) {
+  if (kind != DependencyKind::queue) return ok_status();
+  return bad(
+      fmt::format("{} waits for a full queue by itself: set the queue depth of the lane", task));
+}
+
 void renumber(Draft& draft, const std::vector<TaskId>& new_id) {
   TaskColumns& columns = draft.columns;
   permute(columns.lane, new_id);

@@ -154,6 +154,15 @@ Result<TaskGraph> GraphBuilder::build(std::vector<TaskId>& new_id) && {
   const committing::Parts parts{draft.context, draft.columns, draft.duration_ns, draft.segment_ns,
                                 draft.dependencies};
   if (auto status = committing::check(parts); !status) return std::move(status).error();
+  const auto stated = [&](TaskId task, DependencyKind kind) {
+    return committing::check_stated(kind, committing::describe(draft.context, draft.columns, task));
+  };
+  for (const Dependency& d : draft.dependencies) {
+    if (auto status = stated(d.task, d.kind); !status) return std::move(status).error();
+  }
+  for (const Wait& w : draft.context.waits) {
+    if (auto status = stated(w.task, w.kind); !status) return std::move(status).error();
+  }
   const std::size_t tasks = draft.size();
   auto graph = committing::order_and_assemble(std::move(draft), new_id);
   if (graph && new_id.empty()) {

@@ -393,6 +393,18 @@ TEST_CASE("commit: edits that contradict each other or name no task are errors")
         "durations, segments and lags add up to 4.61e+18 ns, expected at most 4e+18");
 }
 
+TEST_CASE("commit: a full queue is counted, nobody states one") {
+  const TaskGraph g = graph("h:a(1) s:k(9)<a h:b(2)");
+  const std::string expected =
+      "kernel 'k' (task 1) waits for a full queue by itself: set the queue depth of the lane";
+  Change change;
+  change.new_dependencies = {{end_of(TaskId{0}), TaskId{1}, DependencyKind::queue}};
+  CHECK(error_of(g, change) == expected);
+  change = Change{};
+  change.new_waits.push_back({.task = TaskId{1}, .at = TaskId{1}, .kind = DependencyKind::queue});
+  CHECK(error_of(g, change) == expected);
+}
+
 TEST_CASE("commit: a new dependency that closes a cycle is named by its tasks") {
   const TaskGraph g = graph("h:a(1) s:k(9)<a h:b(1)");
   Change change;
