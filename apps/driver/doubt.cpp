@@ -71,25 +71,27 @@ void add_unexplained(const trace::Honesty& honesty, std::int64_t ranks,
   doubts.push_back({percent(all) + " of the span unexplained", std::move(text)});
 }
 
-/// `low` to `high` is what the reaction should be.
+/// From what the events say to the most that is no reason to doubt.
 void add_reaction(std::string_view what, std::int64_t simulated,
                   const std::array<std::int64_t, 2>& expected, std::int64_t span_ns,
                   std::vector<Doubt>& doubts) {
   const std::int64_t nearest = std::clamp(simulated, expected[0], expected[1]);
   const std::int64_t off = simulated - nearest;
-  if (expected[1] == 0 || std::abs(share(off, nearest)) <= reaction_share ||
+  if (expected[0] == 0 || std::abs(share(off, nearest)) <= reaction_share ||
       std::abs(share(off, span_ns)) <= reaction_of_span) {
     return;
   }
-  const std::string size = fmt::format("{:+.0f} %", 100 * share(off, nearest));
+  // Said against the same figure as in the table of reactions.
+  const std::string size =
+      fmt::format("{:+.0f} %", 100 * share(simulated - expected[0], expected[0]));
   doubts.push_back(
       {fmt::format("{} reacts {} off",
                    what == "device" ? "an infinitely fast device" : "an infinitely fast host",
                    size),
        fmt::format("with an infinitely fast {} the graph takes {:.2f} ms, the events say {:.2f} ms "
                    "({})",
-                   what, static_cast<double>(simulated) / 1e6, static_cast<double>(nearest) / 1e6,
-                   size)});
+                   what, static_cast<double>(simulated) / 1e6,
+                   static_cast<double>(expected[0]) / 1e6, size)});
 }
 
 void add_deafness(const trace::Honesty& honesty, const Reactions& reactions,

@@ -43,6 +43,7 @@ Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options) {
   Run run;
   if (options.engine == Engine::pull && !has_policies(graph)) {
     run.timeline = simulate(graph);
+    run.is_pulled = true;
   } else {
     Result<Execution> execution = simulate_event_driven(graph);
     if (!execution.ok()) {

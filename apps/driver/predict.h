@@ -37,6 +37,7 @@ struct RunOptions {
 /// A simulated graph and the answer it gives.
 struct Run {
   Timeline timeline;
+  bool is_pulled = false;  ///< by the pull engine: one pass in order gives these times
   StepTimes steps;
   StepAnswer answer;
 };

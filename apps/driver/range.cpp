@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 #include "apps/driver/analysis.h"
 #include "apps/driver/predict.h"
@@ -50,6 +52,13 @@ PathShare share_of(const TaskGraph& graph, const Run& run) {
           static_cast<double>(communicates) / whole};
 }
 
+/// Steps that the median is of: pieces of steps are not.
+double steps_of(const StepTimes& measured) {
+  const std::vector<bool> whole = whole_steps(measured);
+  return static_cast<double>(
+      std::max<std::ptrdiff_t>(1, std::count(whole.begin(), whole.end(), true)));
+}
+
 double log_ratio(std::int64_t a, std::int64_t b) {
   return a <= 0 || b <= 0 ? 0 : std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
 }
@@ -85,9 +94,7 @@ void set_range(const Recording& recording, const Replay& baseline, Prediction& p
   RangeSide side;
   side.host = shares.host * (moves ? host_other : host_same).value;
   side.communication = shares.communication * communication.value;
-  const auto steps =
-      static_cast<double>(std::max<std::size_t>(1, baseline.measured.host_ns.size()));
-  side.scatter = baseline.scatter * scatter_weight.value / std::sqrt(steps);
+  side.scatter = baseline.scatter * scatter_weight.value / std::sqrt(steps_of(baseline.measured));
   side.device = recording.accelerator_note.empty() ? 0 : like_device.value;
   side.rest = rest.value;
   side.doubt = baseline.doubts.empty() && prediction.doubts().empty() ? 1 : doubt.value;

@@ -36,8 +36,9 @@ json work_of(const TaskGraph& graph, const Work& work, const KernelTraits& trait
 
 /// Works from `first` on.
 json works_of(const TaskGraph& graph, std::size_t first, Strings& strings) {
-  const std::vector<KernelTraits> traits = classify_works(graph);
   json works = json::array();
+  if (first == graph.context().works.size()) return works;
+  const std::vector<KernelTraits> traits = classify_works(graph);
   for (std::size_t i = first; i < graph.context().works.size(); ++i) {
     works.push_back(work_of(graph, graph.context().works[i], traits[i], strings));
   }
@@ -65,8 +66,9 @@ std::string_view kind_text(LaneKind kind) {
 }
 
 json lanes_of(const TaskGraph& graph, std::size_t first) {
-  const std::vector<bool> binds = launching_lanes(graph);
   json lanes = json::array();
+  if (first == graph.context().lanes.size()) return lanes;  // most changes add none
+  const std::vector<bool> binds = launching_lanes(graph);
   for (std::size_t i = first; i < graph.context().lanes.size(); ++i) {
     const Lane& lane = graph.context().lanes[i];
     lanes.push_back({{"kind", kind_text(lane.kind)},

@@ -60,7 +60,7 @@ class Blocks {
 
   Status add(const Variant& variant, const TaskGraph& base) {
     const driver::Prediction& prediction = variant.prediction;
-    if (!fits_doubles(prediction.graph) || !is_pulled(prediction.graph, prediction.run.timeline)) {
+    if (!fits_doubles(prediction.graph) || !is_pulled(prediction)) {
       left_out_.push_back(variant.name + ": its order is decided while it runs");
       return ok_status();
     }
@@ -91,6 +91,10 @@ class Blocks {
 
 bool is_pulled(const TaskGraph& graph, const Timeline& timeline) {
   return simulate(graph).points == timeline.points;
+}
+
+bool is_pulled(const driver::Prediction& prediction) {
+  return prediction.run.is_pulled || is_pulled(prediction.graph, prediction.run.timeline);
 }
 
 Result<PageParts> page_parts(const PageInput& input) {

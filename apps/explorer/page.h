@@ -57,6 +57,8 @@ using BlockMap = std::map<std::string, std::string>;
 
 /// Whether one pass in order gives the times that the engine gave: policies need a queue.
 [[nodiscard]] bool is_pulled(const TaskGraph& graph, const Timeline& timeline);
+/// The same, of a run that knows which engine it was.
+[[nodiscard]] bool is_pulled(const driver::Prediction& prediction);
 
 /// What differs from run to run: a page holds it, or asks a server for it.
 struct PageParts {

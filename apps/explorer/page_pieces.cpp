@@ -179,13 +179,22 @@ std::string ranking_html(const PageInput& input, const std::set<std::string_view
 
 std::string left_out_html(const PageInput& input) {
   if (input.ranking == nullptr || input.ranking->left_out.empty()) return {};
-  std::string html = fmt::format("<details><summary>{} not tried or without effect</summary><ul>\n",
-                                 input.ranking->left_out.size());
+  std::string failed;
+  std::string others;
+  std::size_t count = 0;
   for (const driver::Unranked& row : input.ranking->left_out) {
-    html += fmt::format("<li><b>{}</b>: {}</li>\n", html_text(report::in_words(row.name)),
-                        html_text(row.reason));
+    const bool has_failed = row.cause == driver::Unranked::Cause::error;
+    count += has_failed ? 0 : 1;
+    (has_failed ? failed : others) += fmt::format(
+        "<li><b>{}</b>: {}</li>\n", html_text(report::in_words(row.name)), html_text(row.reason));
   }
-  return html + "</ul></details>\n";
+  std::string html;
+  if (!failed.empty()) html += fmt::format("<p>Failed:</p><ul>\n{}</ul>\n", failed);
+  if (count == 0) return html;
+  return html + fmt::format(
+                    "<details><summary>{} not tried or without effect</summary><ul>\n{}</ul>"
+                    "</details>\n",
+                    count, others);
 }
 
 }  // namespace

@@ -137,8 +137,7 @@ Response Service::point(const Question& question, const Stack& stack) {
   prediction.applied = made.applied();
   prediction.samples = made.samples();
   prediction.run = *std::move(run);
-  const bool is_shown =
-      fits_doubles(prediction.graph) && is_pulled(prediction.graph, prediction.run.timeline);
+  const bool is_shown = fits_doubles(prediction.graph) && is_pulled(prediction);
   const Variant variant = variant_of("engine", texts_of(stack), std::move(prediction), how_tos_);
   PackedGraph packed;
   if (is_shown) {

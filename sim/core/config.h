@@ -40,8 +40,13 @@ struct ConfigValue {
 
 /// The text of a config file of at most 16 MiB. Errors name the file.
 [[nodiscard]] Result<std::string> read_config_text(const std::string& path);
-/// Which kind of file is meant: true if it names a schema that begins so within its first 64 KiB,
-/// and is no trace that quotes one. Nothing more is read of it.
+/// What the member "schema" of the outermost object holds, as far as the text goes: a document may
+/// stand in another one, and a trace may quote one. Empty: none.
+[[nodiscard]] std::string_view schema_in(std::string_view text);
+/// The same of a file, within its first 64 KiB: nothing more is read of it. Empty too if it is
+/// none.
+[[nodiscard]] std::string schema_of_file(const std::string& path);
+/// Which kind of file is meant: true if its schema begins so.
 [[nodiscard]] bool names_schema(const std::string& path, std::string_view schema);
 /// Reads a config file of at most 16 MiB. Errors name the file.
 [[nodiscard]] Result<ConfigValue> read_config(const std::string& path, std::string_view schema);

@@ -37,8 +37,9 @@ std::size_t past_text(std::string_view text, std::size_t at) {
   return std::min(text.size(), at + 1);
 }
 
-/// What the member "schema" of the outermost object holds: a document may stand in another one.
-std::string_view outermost_schema(std::string_view text) {
+}  // namespace
+
+std::string_view schema_in(std::string_view text) {
   std::size_t depth = 0;
   for (std::size_t at = past_blanks(text, 0); at < text.size(); at = past_blanks(text, at)) {
     const char c = text[at];
@@ -55,21 +56,26 @@ std::string_view outermost_schema(std::string_view text) {
     const std::size_t colon = past_blanks(text, end);
     if (colon >= text.size() || text[colon] != ':') continue;
     const std::size_t value = past_blanks(text, colon + 1);
-    if (value < text.size() && text[value] == '"') return text.substr(value + 1);
+    if (value < text.size() && text[value] == '"') {
+      const std::string_view rest = text.substr(value + 1);
+      return rest.substr(0, rest.find('"'));
+    }
   }
   return {};
 }
 
-}  // namespace
-
-bool names_schema(const std::string& path, std::string_view schema) {
+std::string schema_of_file(const std::string& path) {
   std::error_code failed;
-  if (!std::filesystem::is_regular_file(path, failed)) return false;  // what a pipe gave is gone
+  if (!std::filesystem::is_regular_file(path, failed)) return {};  // what a pipe gave is gone
   std::ifstream file(path, std::ios::binary);
   std::string head(std::size_t{64} << 10U, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  return outermost_schema(head).starts_with(schema);
+  return std::string(schema_in(head));
+}
+
+bool names_schema(const std::string& path, std::string_view schema) {
+  return schema_of_file(path).starts_with(schema);
 }
 
 }  // namespace foretrace

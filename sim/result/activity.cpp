@@ -27,6 +27,11 @@ std::vector<bool> launching_lanes(const TaskGraph& graph) {
     return lanes_of_host(graph);
   }
   std::vector<bool> binds = launches;
+  for (const Step& step : graph.context().steps) {
+    for (const TaskId mark : {step.begin, step.end}) {
+      if (is_host(graph.kind(mark))) binds[index(graph.lane_id(mark))] = true;
+    }
+  }
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (!launches[index(graph.lane_id(task))] || !is_host(graph.kind(task))) continue;

@@ -20,8 +20,9 @@ struct ActivitySpan {
   std::int64_t to_ns = 0;  ///< not after `from_ns`: nothing
 };
 
-/// Per lane: a thread that enqueues device work, or that such a thread waits for (a writer of
-/// checkpoints). The others (watchdogs) do not bind the device. Every thread where none enqueues.
+/// Per lane: a thread that enqueues device work, that such a thread waits for (a writer of
+/// checkpoints), or that begins and ends the steps. The others (watchdogs) do not bind the device.
+/// Every thread where none enqueues.
 [[nodiscard]] std::vector<bool> launching_lanes(const TaskGraph& graph);
 
 /// What a task on a device or a link does. A collective in two parts has arrived when it begins,

@@ -1,5 +1,7 @@
 // The JSON that the program prints, against the schemas that are shipped with it.
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -243,6 +245,32 @@ TEST_CASE("with examples a ranking holds more rows, each with its settings") {
     CHECK((row["name"] == "batch_size") == (settings == "factor=2"));
   }
   CHECK(examples == more["ranking"]["rows"].size() - plain["ranking"]["rows"].size());
+}
+
+TEST_CASE("a ranking names what failed, and why, on its shortest page and in its document") {
+  // Of a device that no file knows nothing says what other number types would take.
+  const std::string original =
+      FORETRACE_SOURCE_DIR "/tests/fixtures/kineto_json/training_2024.json";
+  std::ifstream file(original, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string known = "NVIDIA A100-SXM4-40GB";
+  for (auto at = text.find(known); at != std::string::npos; at = text.find(known)) {
+    text.replace(at, known.size(), "NVIDIA Nobody's");
+  }
+  const std::string path = scratch_file("nobody.json");
+  std::ofstream(path, std::ios::binary) << text;
+  const json document = document_of("whatif '" + path + "' --rank-all --json");
+  check_against("result-1.json", document);
+  const Ran page = run_program("whatif '" + path + "' --rank-all");
+  std::size_t failed = 0;
+  for (const json& row : document["ranking"]["left_out"]) {
+    const std::string name = row["name"];
+    const bool is_told = page.out.find("  " + name + ": ") != std::string::npos;
+    CHECK(is_told == (row["cause"] == "failed"));
+    failed += is_told ? 1 : 0;
+  }
+  CHECK(failed > 0);
+  CHECK(page.out.find(", " + std::to_string(failed) + " failed") != std::string::npos);
 }
 
 TEST_CASE("an inspection follows its schema, one entry per trace") {

@@ -91,6 +91,29 @@ TEST_CASE("refused: a plan over a file that the cluster imports") {
   CHECK(run_program(plan + scratch_file("best.json")).code == 0);
 }
 
+TEST_CASE("refused: a file of another kind is named, and where it goes") {
+  struct Wrong {
+    const char* file;
+    const char* words;
+  };
+  const std::string to = scratch_file("wrong.html");
+  for (const auto& [file, words] :
+       {Wrong{"configs/clusters/dgx_a100.json", "plan MODEL --cluster "},
+        Wrong{"configs/accelerators/h100_sxm.json", "whatif TRACE --accelerator "},
+        Wrong{"configs/models/gpt3_175b.json", "plan "},
+        Wrong{"examples/17_fleets/storage.json", "(schedule takes it)"},
+        Wrong{scenario, "(simulate takes it)"}}) {
+    const std::string path = FORETRACE_SOURCE_DIR "/" + std::string(file);
+    for (const std::string& command : {"whatif " + path + " --apply mixed_precision",
+                                       "report " + path + " -o " + to, "explain " + path}) {
+      const std::string told = refusal_of(command);
+      CHECK(holds(told, "holds foretrace."));
+      CHECK(holds(told, words));
+      CHECK(holds(told, "takes it)"));
+    }
+  }
+}
+
 TEST_CASE("refused: two outputs of one name, and names that are empty") {
   const std::string one = scratch_file("one.x");
   CHECK(holds(refusal_of("simulate " + demo + " --timeline " + one + " --svg " + one),

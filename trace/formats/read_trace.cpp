@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "trace/formats/common/describe_format.h"
+#include "trace/formats/common/own_files.h"
 #include "trace/formats/reader.h"
 #include "trace/io/out_of_memory.h"
 #include "trace/io/read_budget.h"
@@ -63,43 +64,6 @@ std::string hint_of_name(std::string_view path) {
   return {};
 }
 
-// "foretrace.scenario/1" of what the program itself reads or writes beside traces; else empty.
-std::string_view own_schema(std::string_view prefix) {
-  constexpr std::string_view key = "\"schema\"";
-  std::string_view rest = prefix.substr(0, std::size_t{4} << 10U);
-  const std::size_t at = rest.find(key);
-  if (at == std::string_view::npos) {
-    return {};
-  }
-  rest.remove_prefix(at + key.size());
-  rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(" \t\r\n:")));
-  if (!rest.starts_with("\"foretrace.")) {
-    return {};
-  }
-  rest.remove_prefix(1);
-  return rest.substr(0, rest.find('"'));
-}
-
-/// Which command takes a file of this schema, in parentheses. None of them reads a pipe.
-std::string taker_of(std::string_view schema, bool is_pipe) {
-  struct Taker {
-    std::string_view schema;
-    std::string_view command;
-  };
-  constexpr std::array takers = {
-      Taker{"foretrace.scenario/", "simulate"}, Taker{"foretrace.training/", "simulate"},
-      Taker{"foretrace.schedule/", "schedule"}, Taker{"foretrace.serving/", "schedule"},
-      Taker{"foretrace.streams/", "schedule"},  Taker{"foretrace.mapping/", "schedule"},
-      Taker{"foretrace.storage/", "schedule"},  Taker{"foretrace.federated/", "schedule"},
-      Taker{"foretrace.sweep/", "sweep"}};
-  for (const Taker& one : takers) {
-    if (schema.starts_with(one.schema)) {
-      return fmt::format(" ({} takes it{})", one.command, is_pipe ? " as a file" : "");
-    }
-  }
-  return {};
-}
-
 Error unknown_format(const std::string& path, std::string_view prefix, std::string_view trouble) {
   std::string what = formats::describe_format(prefix);
   if (prefix.empty() && !trouble.empty()) {
@@ -130,9 +94,11 @@ Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options) {
     if (!prefix) {
       return std::move(prefix).error();
     }
-    if (const std::string_view own = own_schema(*prefix); !own.empty()) {
-      return Error{ErrorCode::bad_format, fmt::format("{}: holds {}, expected a trace{}", path, own,
-                                                      taker_of(own, path == "standard input"))};
+    if (const std::string_view own = formats::own_schema(*prefix); !own.empty()) {
+      const std::string taker = formats::taker_of(own, path);
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: holds {}, expected a trace{}", path, own,
+                               taker.empty() ? taker : fmt::format(" ({})", taker))};
     }
     const Choice choice = choose(*prefix);
     const bool unsure = choice.confidence == Confidence::maybe;

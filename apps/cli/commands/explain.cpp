@@ -14,7 +14,9 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
+#include "sim/core/config.h"
 #include "sim/core/params.h"
+#include "trace/formats/common/own_files.h"
 
 namespace foretrace::commands::explain_parts {
 namespace {
@@ -42,6 +44,12 @@ Result<Component> find(const std::string& name) {
       return component;
     }
     names.push_back(component.name);
+  }
+  if (const std::string schema = schema_of_file(name); schema.starts_with("foretrace.")) {
+    const std::string taker = trace::formats::taker_of(schema, name);
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("explain: {} holds {}, expected a name{}", name, schema,
+                             taker.empty() ? taker : fmt::format(" ({})", taker))};
   }
   return Error{ErrorCode::not_found,
                fmt::format("explain: unknown name '{}'{}; foretrace list shows all", name,

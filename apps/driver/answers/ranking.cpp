@@ -107,6 +107,17 @@ double time_per_sample(const Ranked& row) { return static_cast<double>(row.step_
 
 }  // namespace
 
+std::string_view name_of(Unranked::Cause cause) {
+  switch (cause) {
+    case Unranked::Cause::needs_parameter: return "needs_parameter";
+    case Unranked::Cause::is_formula: return "is_formula";
+    case Unranked::Cause::finds_nothing: return "finds_nothing";
+    case Unranked::Cause::does_not_fit: return "does_not_fit";
+    case Unranked::Cause::error: return "failed";
+  }
+  return "?";
+}
+
 Status expect_device_work(const TaskGraph& graph, std::string_view question) {
   for (std::size_t t = 0; t < graph.size(); ++t) {
     if (is_device(graph.kind(make_id<TaskId>(t)))) return ok_status();

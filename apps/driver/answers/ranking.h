@@ -46,6 +46,8 @@ struct Unranked {
   Cause cause = Cause::error;
   std::string reason;
 };
+/// "needs_parameter", "failed": for documents.
+[[nodiscard]] std::string_view name_of(Unranked::Cause cause);
 struct Ranking {
   RankBy by = RankBy::time;
   std::optional<MemoryNeed> memory;  ///< of the run as it was

@@ -114,8 +114,6 @@ Section honesty_section(std::string path, const trace::Honesty& honesty,
     section.datum("device_double_ns", Value::time(replay->reactions.device_double_ns));
   }
   section.datum("flags", Value::texts(honesty.flags));
-  if (replay != nullptr) {
-  }
   return section;
 }
 

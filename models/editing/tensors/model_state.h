@@ -41,7 +41,7 @@ struct OptimizerStates {
 /// By the operators of the update, else by the name of the optimizer in the regions of the trace;
 /// where neither tells, Adam is assumed.
 [[nodiscard]] OptimizerStates optimizer_states(const KernelEditor& editor);
-/// A note for what-ifs that move or shrink states: "; recorded memory shows no optimizer states,
+/// A note for what-ifs that move or shrink states: "; the known memory holds no optimizer states,
 /// ..." where tensors are known and none of them is a state; else nothing.
 [[nodiscard]] std::string without_states(const KernelEditor& editor);
 

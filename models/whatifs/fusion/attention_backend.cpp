@@ -311,8 +311,10 @@ Result<Change> in_fastest(const Scenario& scenario, const AttentionTable& table,
     if (one.gained_ns() > most_ns) {
       most_ns = one.gained_ns();
       best = *std::move(change);
-    } else if (const std::string own = one.recorded(); !own.empty()) {
-      slower = fmt::format("attention runs in {}: no other kernel of the table ({}) is faster", own,
+    } else {
+      const std::string own = one.recorded();
+      slower = fmt::format("attention runs in {}: no {}kernel of the table ({}) is faster",
+                           own.empty() ? "single operators" : own, own.empty() ? "" : "other ",
                            fmt::join(table.backends(), ", "));
     }
   }

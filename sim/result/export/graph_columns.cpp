@@ -23,28 +23,33 @@ class ColumnPacker {
     }
     unit = std::max<std::int64_t>(unit, 1);
     const std::size_t offset = packed_.bytes.size();
-    packed_.bytes.resize(offset + most_bytes * figures.size());
-    char* out = packed_.bytes.data() + offset;
-    for (const std::int64_t figure : figures) out = put(unit == 1 ? figure : figure / unit, out);
-    packed_.bytes.resize(static_cast<std::size_t>(out - packed_.bytes.data()));
+    for (auto at = figures.begin(); at != figures.end();) {
+      if (*at != 0) {
+        put_signed(unit == 1 ? *at : *at / unit);
+        ++at;
+        continue;
+      }
+      const auto end = std::find_if(at, figures.end(), [](std::int64_t each) { return each != 0; });
+      put(0);
+      put(static_cast<std::uint64_t>(end - at - 1));
+      at = end;
+    }
     packed_.columns.push_back(
         {std::string(name), offset, packed_.bytes.size() - offset, figures.size(), unit});
   }
   [[nodiscard]] PackedGraph take() { return std::move(packed_); }
 
  private:
-  static constexpr std::size_t most_bytes = 10;  // of 64 bits in groups of 7
+  void put_signed(std::int64_t value) {
+    put((static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63U));
+  }
 
-  /// A zigzag varint; where it ends.
-  static char* put(std::int64_t value, char* out) {
-    auto rest =
-        (static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63U);
+  void put(std::uint64_t rest) {
     while (rest >= 128) {
-      *out++ = static_cast<char>((rest & 127U) | 128U);
+      packed_.bytes += static_cast<char>((rest & 127U) | 128U);
       rest >>= 7U;
     }
-    *out++ = static_cast<char>(rest);
-    return out;
+    packed_.bytes += static_cast<char>(rest);
   }
 
   PackedGraph packed_;
@@ -61,60 +66,26 @@ std::int64_t back_from(std::size_t task, std::int64_t point) {
   return point < 0 ? 0 : 2 * static_cast<std::int64_t>(task) + 1 - point;
 }
 
-struct NamedFigure {
-  std::string_view name;
-  std::int64_t (*at)(const TaskGraph&, std::size_t);
-};
-
-/// Figures of tasks of which a changed graph stores the difference.
-const std::vector<NamedFigure>& task_figures() {
-  static const std::vector<NamedFigure> figures = {
-      {"lane",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return static_cast<std::int64_t>(index(g.columns().lane[i]));
-       }},
-      {"work",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return static_cast<std::int64_t>(index(g.columns().work[i]));
-       }},
-      {"phase",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return static_cast<std::int64_t>(g.columns().phase[i]);
-       }},
-      {"layer",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return static_cast<std::int64_t>(index(g.columns().layer[i]));
-       }},
-      {"provenance",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return static_cast<std::int64_t>(g.columns().provenance[i]);
-       }},
-      {"step",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t { return g.columns().step[i]; }},
-      {"cause_kind",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return static_cast<std::int64_t>(kind_of(g.topology().kinds[i][cause_slot]));
-       }},
-      {"extra_kind",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return static_cast<std::int64_t>(kind_of(g.topology().kinds[i][extra_slot]));
-       }},
-      {"duration",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return (*g.weights().duration_ns)[i];
-       }},
-      {"segment",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return (*g.weights().segment_ns)[i];
-       }},
-      {"cause_lag",
-       [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return (*g.weights().lag_ns)[i][0];
-       }},
-      {"extra_lag", [](const TaskGraph& g, std::size_t i) -> std::int64_t {
-         return (*g.weights().lag_ns)[i][1];
-       }}};
-  return figures;
+/// Figures of tasks of which a changed graph stores the difference: visit(name, of(graph, task)).
+template <typename Visit>
+void visit_task_figures(Visit&& visit) {
+  using Graph = TaskGraph;
+  using Id = std::size_t;
+  visit("lane", [](const Graph& g, Id i) { return index(g.columns().lane[i]); });
+  visit("work", [](const Graph& g, Id i) { return index(g.columns().work[i]); });
+  visit("phase", [](const Graph& g, Id i) { return g.columns().phase[i]; });
+  visit("layer", [](const Graph& g, Id i) { return index(g.columns().layer[i]); });
+  visit("provenance", [](const Graph& g, Id i) { return g.columns().provenance[i]; });
+  visit("step", [](const Graph& g, Id i) { return g.columns().step[i]; });
+  const auto kind = [](const Graph& g, Id i, Slot slot) {
+    return kind_of(g.topology().kinds[i][slot]);
+  };
+  visit("cause_kind", [kind](const Graph& g, Id i) { return kind(g, i, cause_slot); });
+  visit("extra_kind", [kind](const Graph& g, Id i) { return kind(g, i, extra_slot); });
+  visit("duration", [](const Graph& g, Id i) { return (*g.weights().duration_ns)[i]; });
+  visit("segment", [](const Graph& g, Id i) { return (*g.weights().segment_ns)[i]; });
+  visit("cause_lag", [](const Graph& g, Id i) { return (*g.weights().lag_ns)[i][0]; });
+  visit("extra_lag", [](const Graph& g, Id i) { return (*g.weights().lag_ns)[i][1]; });
 }
 
 constexpr std::pair<std::string_view, Slot> source_slots[] = {
@@ -207,13 +178,12 @@ void add_changed_tensors(const TaskGraph& graph, const TaskGraph& base, const Fi
 PackedGraph pack_graph(const TaskGraph& graph) {
   ColumnPacker packer;
   const std::size_t size = graph.size();
-  for (const NamedFigure& figure : task_figures()) {
-    Figures figures(size);
-    for (std::size_t i = 0; i < size; ++i) figures[i] = figure.at(graph, i);
-    packer.add(figure.name, figures);
-  }
+  Figures figures(size);
+  visit_task_figures([&](std::string_view name, const auto& of) {
+    for (std::size_t i = 0; i < size; ++i) figures[i] = static_cast<std::int64_t>(of(graph, i));
+    packer.add(name, figures);
+  });
   for (const auto& [name, slot] : source_slots) {
-    Figures figures(size);
     Figures last(graph.context().lanes.size(), -1);
     for (std::size_t i = 0; i < size; ++i) {
       const std::int64_t point = point_of(graph.topology().sources[i][slot]);
@@ -240,7 +210,7 @@ PackedGraph pack_graph(const TaskGraph& graph) {
   packer.add("part_task", task);
   packer.add("part_label", label);
   packer.add("part_duration", duration);
-  for (auto& [name, figures] : tensor_figures(graph)) packer.add(name, figures);
+  for (const auto& [name, of_tensors] : tensor_figures(graph)) packer.add(name, of_tensors);
   return packer.take();
 }
 
@@ -259,13 +229,14 @@ PackedGraph pack_variant(const TaskGraph& graph, const TaskGraph& base,
     if (was >= 0) expected = was + 1;
   }
   packer.add("origin", stored);
-  for (const NamedFigure& figure : task_figures()) {
+  visit_task_figures([&](std::string_view name, const auto& of) {
     for (std::size_t i = 0; i < size; ++i) {
       const TaskId was = from(i);
-      stored[i] = figure.at(graph, i) - (was == none<TaskId> ? 0 : figure.at(base, index(was)));
+      const auto before = was == none<TaskId> ? 0 : static_cast<std::int64_t>(of(base, index(was)));
+      stored[i] = static_cast<std::int64_t>(of(graph, i)) - before;
     }
-    packer.add(figure.name, stored);
-  }
+    packer.add(name, stored);
+  });
   for (const auto& [name, slot] : source_slots) {
     for (std::size_t i = 0; i < size; ++i) {
       stored[i] = back_from(i, point_of(graph.topology().sources[i][slot]));

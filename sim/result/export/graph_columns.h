@@ -1,10 +1,10 @@
 // A task graph as columns of small integers, for a page that simulates it again.
 //
 // Every column is a run of zigzag LEB128 varints of (value / unit), one column after the other, so
-// that equal things lie together and compress. Ids become distances: a source is stored as how far
-// it lies back, the one of the lane as 0 where it is the task before. A changed graph is stored as
-// what differs from the one it came from, task by task; the reader is
-// apps/explorer/page/model/codec.mjs.
+// that equal things lie together and compress; behind a 0 stands, unsigned, how many more follow.
+// Ids become distances: a source is stored as how far it lies back, the one of the lane as 0 where
+// it is the task before. A changed graph is stored as what differs from the one it came from, task
+// by task: nearly all is 0. The reader is apps/explorer/page/model/codec.mjs.
 #pragma once
 
 #include <cstddef>

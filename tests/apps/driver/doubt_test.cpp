@@ -90,6 +90,17 @@ TEST_CASE("reactions off by more than 10 % are doubtful") {
   CHECK(doubts(late)[0].text.find("infinitely fast host") != std::string::npos);
 }
 
+TEST_CASE("a doubt about the host says the same figure as the table of reactions") {
+  // Without a host two kernels of 10 take 20 and the gap of 5 between them; 100 more are held by
+  // something else. Said is what lies above the busy 20, gap or not: 105 of 20.
+  trace::BuiltGraph built =
+      built_of("h:a(1000) s:k(10)<a s:m(10,5)<a s2:other(0)<a s:n(0)<other+125");
+  built.honesty.device_busy_ns = 20;
+  const std::vector<Doubt> found = doubts(built);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].text.find("(+525 %)") != std::string::npos);
+}
+
 TEST_CASE("gaps that a stream needs between its operations are no reason for doubt") {
   // Without a host the ten operations take 10 x 10 + 9 x 5 = 145; they are busy for 100.
   std::string text = "h:a(1000)";

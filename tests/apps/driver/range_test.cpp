@@ -83,7 +83,9 @@ TEST_CASE("range: a doubtful graph, scatter and a device that is only like one w
   set_range(recording, baseline, prediction);
   const double plain = prediction.slower.total();
   baseline.scatter = 0.2;
-  baseline.measured.host_ns.assign(4, 1000);
+  baseline.measured.host_ns = {1000, 1000, 1000, 1000, 20};
+  baseline.measured.device.assign(5, {.operations = 100});
+  baseline.measured.device.back().operations = 2;  // a piece of a step: no part of the median
   set_range(recording, baseline, prediction);
   CHECK(prediction.slower.total() == doctest::Approx(std::hypot(plain, 0.2 * 1.85 / 2)));
   baseline.doubts.push_back({"x", "y"});

@@ -24,26 +24,32 @@ try {
       const c = new MessageChannel(); c.port1.onmessage = () => done(performance.now() - begin); c.port2.postMessage(0); });
     watch.observe(document.getElementById('bars'), { childList: true });
     const begin = performance.now(); ACT; })`;
+  // what the page's own thread works for it, whatever else the machine does
+  const measured = async (act, took, work) => {
+    const before = await browser.worked();
+    took.push(await browser.run(painted.replace('ACT', act)));
+    work.push(await browser.worked() - before);
+  };
+  const tellWork = (work) => { if (work[0] >= 0) console.log(`of it processor time: ${shown(work)}`); };
   const slider = [];
   const work = [];
   for (let i = 0; i < 60; ++i) {
     const act = `const s = document.getElementById('slider-${i % 2 ? 'host' : 'device'}'); s.value = ${3 + (i * 5) % 12}; s.dispatchEvent(new Event('input'))`;
-    const before = await browser.worked();
-    slider.push(await browser.run(painted.replace('ACT', act)));
-    work.push(await browser.worked() - before);
+    await measured(act, slider, work);
   }
   console.log(`slider to painted frame: ${shown(slider)} (budget p50 33, p95 50)`);
-  // what the page's own thread works for it, whatever else the machine does
-  if (work[0] >= 0) console.log(`of it processor time: ${shown(work)}`);
+  tellWork(work);
   await browser.run('document.getElementById("reset").click()');
   const count = await browser.run('document.querySelectorAll("#what-ifs input:not([disabled])").length');
   for (const round of ['first', 'again']) {
     const switched = [];
+    const worked = [];
     for (let i = 0; i < count; ++i) {
       const act = `const s = document.querySelectorAll('#what-ifs input:not([disabled])')[${i}]; if (s.checked) s.checked = false; s.click()`;
-      switched.push(await browser.run(painted.replace('ACT', act)));
+      await measured(act, switched, worked);
     }
     console.log(`switch to painted frame, ${round}: ${shown(switched)} (budget 50)`);
+    tellWork(worked);
   }
   await browser.run('document.getElementById("timeline").focus()');
   const frames = await browser.run(`new Promise((done) => { const times = []; let i = 0;

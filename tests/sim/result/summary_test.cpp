@@ -52,6 +52,26 @@ TEST_CASE("summary: a thread that a launching one waits for makes the device hos
   CHECK(summary.breakdown.idle_ns == 0);
 }
 
+TEST_CASE("summary: a thread that begins and ends the steps works in them, launching or not") {
+  GraphBuilder builder;
+  const LaneId marks = builder.add_lane({.kind = LaneKind::host_thread, .name = "main"});
+  const LaneId worker = builder.add_lane({.kind = LaneKind::host_thread, .number = 2, .name = ""});
+  const WorkId work = builder.add_work(Work{});
+  const auto add = [&](LaneId lane, TaskKind kind, std::int64_t ns, std::int64_t segment) {
+    return builder.add_task(
+        {.lane = lane, .work = work, .kind = kind, .duration_ns = ns, .segment_ns = segment});
+  };
+  const TaskId begin = add(marks, TaskKind::mark, 0, 0);
+  add(worker, TaskKind::launch, 5, 0);
+  const TaskId end = add(marks, TaskKind::mark, 0, 70);
+  builder.add_step({0, 1, begin, end});
+  auto graph = std::move(builder).build();
+  REQUIRE(graph.ok());
+  const Summary summary = whole(*graph);
+  CHECK(summary.breakdown.host_bound_ns == 70);
+  CHECK(summary.breakdown.idle_ns == 0);
+}
+
 TEST_CASE("summary: communication under a kernel is overlapped, the rest exposed") {
   // Collective 0..100, kernel 30..60.
   const TaskGraph graph = test::graph("s1:reduce(100)=collective s2:k(30,30)");

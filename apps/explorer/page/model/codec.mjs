@@ -15,26 +15,35 @@ const whole = new Set(['lane', 'work', 'phase', 'layer', 'provenance', 'step', '
   'overflow_source', 'overflow_late', 'overflow_kind', 'part_task', 'part_label',
   'tensor_allocated', 'tensor_freed', 'tensor_category', 'tensor_rank', 'tensor_device']);
 
-/** Every figure is an integer below 2^53, so doubles hold it exactly. */
-export function readColumn(bytes, entry) {
-  const [name, offset, length, count, unit] = entry;
-  const out = whole.has(name) ? new Int32Array(count) : new Float64Array(count);
+/** Every figure is an integer below 2^53, so doubles hold it exactly. Adds them to those in `out`. */
+function addColumn(bytes, [, offset, length, count, unit], out) {
   const end = offset + length;
   let at = offset;
-  for (let i = 0; i < count; ++i) {
+  for (let i = 0; i < count;) {
     if (at >= end) throw new Error('the block is damaged');
     let byte = bytes[at++];
-    if (byte === 0) continue; // nearly all of what a changed graph stores
+    const isZero = byte === 0; // how many more of them follows: nearly all of what a changed graph stores
+    if (isZero) byte = at < end ? bytes[at++] : 128;
     let value = byte & 127;
     for (let scale = 128; byte >= 128; scale *= 128) {
       if (at >= end) throw new Error('the block is damaged');
       byte = bytes[at++];
       value += (byte & 127) * scale;
     }
+    if (isZero) {
+      i += value + 1;
+      continue;
+    }
     const half = Math.floor(value / 2);
-    out[i] = (value % 2 === 1 ? -half - 1 : half) * unit;
+    out[i] += (value % 2 === 1 ? -half - 1 : half) * unit;
+    i += 1;
   }
   return out;
+}
+
+export function readColumn(bytes, entry) {
+  const [name, , , count] = entry;
+  return addColumn(bytes, entry, whole.has(name) ? new Int32Array(count) : new Float64Array(count));
 }
 
 function readColumns(bytes, index) {
@@ -96,16 +105,10 @@ export function readGraph(bytes, index) {
   return graph;
 }
 
-const residualWhole = ['lane', 'work', 'phase', 'layer', 'provenance', 'step', 'cause_kind', 'extra_kind'];
-const residual = ['duration', 'segment', 'cause_lag', 'extra_lag'];
-
-// The same twice: a loop that meets one kind of array is several times as fast.
-function addWhole(own, old, origin) {
-  for (let i = 0; i < own.length; ++i) if (origin[i] >= 0) own[i] += old[origin[i]];
-}
-function addReal(own, old, origin) {
-  for (let i = 0; i < own.length; ++i) if (origin[i] >= 0) own[i] += old[origin[i]];
-}
+const residual = new Set(['lane', 'work', 'phase', 'layer', 'provenance', 'step', 'cause_kind', 'extra_kind',
+  'duration', 'segment', 'cause_lag', 'extra_lag']);
+const residualOfTensors = new Set(['tensor_allocated_offset', 'tensor_freed_offset', 'tensor_allocated_sequence',
+  'tensor_freed_sequence', 'tensor_bytes', 'tensor_category', 'tensor_rank', 'tensor_device']);
 
 /** Points are stored as what their distance back differs from that of the recorded task. */
 function movePoints(own, old, origin, moved) {
@@ -118,11 +121,33 @@ function movePoints(own, old, origin, moved) {
   }
 }
 
+// A column of the recorded graph with its tasks where they are now; what was inserted is 0. The same
+// twice: a loop that meets one kind of array is several times as fast.
+function placedWhole(old, origin) {
+  const own = new Int32Array(origin.length);
+  for (let i = 0; i < own.length; ++i) if (origin[i] >= 0) own[i] = old[origin[i]];
+  return own;
+}
+function placedReal(old, origin) {
+  const own = new Float64Array(origin.length);
+  for (let i = 0; i < own.length; ++i) if (origin[i] >= 0) own[i] = old[origin[i]];
+  return own;
+}
+
+/** What a column of a changed graph is stored as a difference to; null: it is stored as it is. */
+function formerOf(name, count, base, origin) {
+  if (residual.has(name)) return (whole.has(name) ? placedWhole : placedReal)(base[name], origin);
+  if (!residualOfTensors.has(name)) return null;
+  const old = base[name];
+  const own = new old.constructor(count);
+  own.set(old.subarray(0, Math.min(old.length, count)));
+  return own;
+}
+
 /** A changed graph, stored as what differs from the recorded one. */
 export function readVariant(bytes, index, base) {
-  const graph = readColumns(bytes, index);
-  const { origin } = graph;
-  graph.size = origin.length;
+  const origin = readColumn(bytes, index.find(([name]) => name === 'origin'));
+  const graph = { origin, size: origin.length };
   const moved = new Int32Array(base.size).fill(-1);
   for (let i = 0, expected = 0; i < graph.size; ++i) {
     if (origin[i] === 1) {
@@ -133,8 +158,12 @@ export function readVariant(bytes, index, base) {
       moved[origin[i]] = i;
     }
   }
-  for (const name of residualWhole) addWhole(graph[name], base[name], origin);
-  for (const name of residual) addReal(graph[name], base[name], origin);
+  for (const entry of index) {
+    const [name, , , count] = entry;
+    if (name === 'origin') continue;
+    const former = formerOf(name, count, base, origin);
+    graph[name] = former ? addColumn(bytes, entry, former) : readColumn(bytes, entry);
+  }
   for (const name of ['lane_source', 'cause_source', 'extra_source']) {
     movePoints(graph[name], base[name], origin, moved);
   }
@@ -147,7 +176,7 @@ export function readVariant(bytes, index, base) {
   return graph;
 }
 
-/** What a changed graph stores of tensors differs from those that were recorded; others are its own. */
+/** What a changed graph stores of tensors differs from those that were recorded, whose tasks moved. */
 function moveTensors(graph, base, moved) {
   const known = Math.min(base.tensor_bytes.length, graph.tensor_bytes.length);
   for (const name of ['tensor_allocated', 'tensor_freed']) {
@@ -155,10 +184,4 @@ function moveTensors(graph, base, moved) {
     const old = base[name];
     for (let k = 0; k < own.length; ++k) own[k] += k < known && old[k] >= 0 ? moved[old[k]] : -1;
   }
-  for (const name of tensorFigures) addTo(graph[name], base[name], known);
 }
-function addTo(own, old, count) {
-  for (let k = 0; k < count; ++k) own[k] += old[k];
-}
-const tensorFigures = ['tensor_allocated_offset', 'tensor_freed_offset', 'tensor_allocated_sequence',
-  'tensor_freed_sequence', 'tensor_bytes', 'tensor_category', 'tensor_rank', 'tensor_device'];

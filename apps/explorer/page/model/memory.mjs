@@ -14,24 +14,25 @@ function devicesOf(graph) {
   if (graph.devices) return graph.devices;
   const { tensor_bytes: bytes, tensor_allocated: from, tensor_freed: to, tensor_rank: ranks,
     tensor_device: numbers } = graph;
-  const devices = new Map();
+  const devices = [];
   const deviceOf = new Array(bytes.length).fill(null);
   for (let k = 0; k < bytes.length; ++k) {
     if (bytes[k] === 0) continue;
-    const key = `${ranks[k]}/${numbers[k]}`;
-    if (!devices.has(key)) devices.set(key, { rank: ranks[k], device: numbers[k], base: 0, lanes: new Map() });
-    deviceOf[k] = devices.get(key);
-    if (from[k] < 0) deviceOf[k].base += bytes[k];
+    let device = devices.find((each) => each.rank === ranks[k] && each.device === numbers[k]);
+    if (!device) devices.push(device = { rank: ranks[k], device: numbers[k], base: 0, lanes: new Map() });
+    deviceOf[k] = device;
+    if (from[k] < 0) device.base += bytes[k];
   }
   for (const event of eventsInOrder(graph, deviceOf)) {
-    const k = event % bytes.length;
+    const k = event < bytes.length ? event : event - bytes.length;
     const lane = graph.lane[event === k ? from[k] : to[k]];
     const { lanes } = deviceOf[k];
-    if (!lanes.has(lane)) lanes.set(lane, { tensor: [], action: [] });
-    lanes.get(lane).tensor.push(k);
-    lanes.get(lane).action.push(actionOf(graph, event, k));
+    let list = lanes.get(lane);
+    if (!list) lanes.set(lane, list = { tensor: [], action: [] });
+    list.tensor.push(k);
+    list.action.push(actionOf(graph, event, k));
   }
-  const sorted = [...devices.values()].sort((a, b) => a.rank - b.rank || a.device - b.device);
+  const sorted = devices.sort((a, b) => a.rank - b.rank || a.device - b.device);
   for (const device of sorted) {
     device.threads = [...device.lanes].sort((a, b) => a[0] - b[0]).map(([, list]) => list);
   }
@@ -65,17 +66,33 @@ function eventsInOrder(graph, deviceOf) {
     if (from[k] >= 0) events[next[from[k]]++] = k;
     if (to[k] >= 0) events[next[to[k]]++] = tensors + k;
   }
-  const before = (x, y) => {
-    const a = x % tensors;
-    const b = y % tensors;
+  const order = (x, y) => {
+    const a = x < tensors ? x : x - tensors;
+    const b = y < tensors ? y : y - tensors;
     return (y === b ? fromOffset[b] : toOffset[b]) - (x === a ? fromOffset[a] : toOffset[a])
       || (x === a ? fromSequence[a] : toSequence[a]) - (y === b ? fromSequence[b] : toSequence[b])
       || actionOf(graph, x, a) - actionOf(graph, y, b) || a - b;
   };
   for (let i = 0; i < graph.size; ++i) {
-    if (first[i + 1] - first[i] > 1) events.subarray(first[i], first[i + 1]).sort(before);
+    if (first[i + 1] - first[i] > 1) sortPart(events, first[i], first[i + 1], order);
   }
   return events;
+}
+
+const fewEvents = 32;
+
+/** Most tasks have a few events, nearly in order: sort() of a part of an array costs more than they do. */
+function sortPart(events, from, to, order) {
+  if (to - from > fewEvents) {
+    events.subarray(from, to).sort(order);
+    return;
+  }
+  for (let i = from + 1; i < to; ++i) {
+    const event = events[i];
+    let at = i;
+    for (; at > from && order(events[at - 1], event) > 0; --at) events[at] = events[at - 1];
+    events[at] = event;
+  }
 }
 
 /** [{rank, device, base, peak, at, times, live}], one per device that holds tensors. */

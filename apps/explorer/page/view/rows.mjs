@@ -50,30 +50,28 @@ class Slices {
 }
 
 /** The tasks of every lane, how many slices they can be, and their classes. Once per graph. */
-function planOf(graph, works) {
+function planOf(graph, works, laneCount) {
   if (!graph.plan) {
     const kind = kindsOf(graph, works);
-    const counts = [];
-    const lanes = new Map(); // in the order in which they come
+    const { lane: laneOf, origin, first_part: firstPart } = graph;
+    const counts = new Int32Array(laneCount);
+    const most = new Int32Array(laneCount);
+    const order = []; // in which lanes come
     for (let i = 0; i < graph.size; ++i) {
       if (kind[i] === 9) continue;
-      const lane = graph.lane[i];
-      if (counts[lane] === undefined) {
-        counts[lane] = 0;
-        lanes.set(lane, null);
-      }
+      const lane = laneOf[i];
+      if (counts[lane] === 0) order.push(lane);
       counts[lane] += 1;
+      const from = origin ? origin[i] : i;
+      most[lane] += 3 + (from >= 0 ? firstPart[from + 1] - firstPart[from] : 0);
     }
-    for (const lane of lanes.keys()) lanes.set(lane, { tasks: new Int32Array(counts[lane]), most: 3 * counts[lane] });
-    const plans = counts.map((_, lane) => lanes.get(lane));
+    const lanes = new Map(order.map((lane) => [lane, { tasks: new Int32Array(counts[lane]), most: most[lane] }]));
+    const tasks = Array.from(counts, (_, lane) => lanes.get(lane)?.tasks);
     counts.fill(0);
     for (let i = 0; i < graph.size; ++i) {
       if (kind[i] === 9) continue;
-      const lane = graph.lane[i];
-      const plan = plans[lane];
-      const origin = graph.origin ? graph.origin[i] : i;
-      if (origin >= 0) plan.most += graph.first_part[origin + 1] - graph.first_part[origin];
-      plan.tasks[counts[lane]++] = i;
+      const lane = laneOf[i];
+      tasks[lane][counts[lane]++] = i;
     }
     const cls = Uint8Array.from(works, classOf);
     if (graph.ordinal) for (let i = 0; i < graph.size; ++i) cls[graph.work[i]] = classOfPhase(graph.phase[i], works[graph.work[i]]);
@@ -127,7 +125,7 @@ function fillLane(run, plan, tasks, slices) {
 
 export function rowsOf(run) {
   const { graph, works, lanes } = run;
-  const plan = planOf(graph, works);
+  const plan = planOf(graph, works, lanes.length);
   const byLane = (run.room.slices ??= new Map());
   for (const [lane, { tasks, most }] of plan.lanes) {
     if (!byLane.has(lane)) byLane.set(lane, new Slices(lanes[lane], most));

@@ -148,7 +148,14 @@ std::vector<std::string_view> names_of(const Ranking& ranking, Unranked::Cause c
   return list;
 }
 
-/// Names in a paragraph for causes that everybody knows; errors with their text.
+void add_reasons(const Ranking& ranking, Unranked::Cause cause, Section& section) {
+  for (const Unranked& unranked : ranking.left_out) {
+    if (unranked.cause != cause) continue;
+    section.notes.push_back({unranked.reason, fmt::format("  {}: ", unranked.name)});
+  }
+}
+
+/// Names in a paragraph for causes that everybody knows, others with their text.
 Section left_out_section(const Ranking& ranking) {
   Section section{.key = "not_ranked", .title = "not in the ranking", .show = Show::details};
   if (const auto list = names_of(ranking, Unranked::Cause::needs_parameter); !list.empty()) {
@@ -163,12 +170,7 @@ Section left_out_section(const Ranking& ranking) {
     section.note(fmt::format("find nothing to change here (--apply NAME says why): {}",
                              fmt::join(list, ", ")));
   }
-  for (const Unranked& unranked : ranking.left_out) {
-    if (unranked.cause == Unranked::Cause::error ||
-        unranked.cause == Unranked::Cause::does_not_fit) {
-      section.notes.push_back({unranked.reason, fmt::format("  {}: ", unranked.name)});
-    }
-  }
+  add_reasons(ranking, Unranked::Cause::does_not_fit, section);
   return section;
 }
 
@@ -216,8 +218,9 @@ Sections ranking(const ResultAnswer& answer) {
   }
   Value::List left_out;
   for (const Unranked& unranked : ranking.left_out) {
-    left_out.push_back(Value::object(
-        {{"name", Value::words(unranked.name)}, {"reason", Value::words(unranked.reason)}}));
+    left_out.push_back(Value::object({{"name", Value::words(unranked.name)},
+                                      {"cause", Value::words(driver::name_of(unranked.cause))},
+                                      {"reason", Value::words(unranked.reason)}}));
   }
   section.tables.push_back(ranking_rows(answer));
   section.datum("left_out", Value::list(std::move(left_out)));
@@ -234,6 +237,7 @@ Sections ranking(const ResultAnswer& answer) {
   if (const std::string text = not_ranked_text(ranking); !text.empty()) {
     section.notes.push_back({text, "  ", Show::brief});
   }
+  add_reasons(ranking, Unranked::Cause::error, section);
   return {std::move(section), left_out_section(ranking)};
 }
 

@@ -116,6 +116,30 @@ TEST_CASE(
   CHECK(span_ns(changed) >= 3'000'000 + duration_of(changed, "flash3 attention") + 100'000);
 }
 
+TEST_CASE("attention_backend: unless told, it declines where single operators are faster already") {
+  // The kernel would take 440 us, the operators take 30.
+  const auto h100 = toy_accelerator("h100_sxm");
+  ToyRun run;
+  run.kernel({.name = scores,
+              .duration_ns = 10'000,
+              .operator_name = "aten::bmm",
+              .shapes = "[[128, 2048, 128], [128, 128, 2048]]"});
+  run.kernel({.name = "softmax_warp_forward<c10::BFloat16>", .duration_ns = 10'000});
+  run.kernel({.name = values,
+              .duration_ns = 10'000,
+              .operator_name = "aten::bmm",
+              .shapes = "[[128, 2048, 2048], [128, 2048, 128]]"});
+  run.synchronize();
+  const TaskGraph graph = run.build();
+  CHECK(apply_to(graph, attention_backend, {{"backend", "flash3"}}, &h100).ok());
+  const auto declined = apply_to(graph, attention_backend, {}, &h100);
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+  CHECK_MESSAGE(declined.error().message.find(
+                    "attention runs in single operators: no kernel of the table") == 0,
+                declined.error().message);
+}
+
 TEST_CASE(
     "attention_backend: the same backend, other devices and fp32 are declined with the reason") {
   const auto h100 = toy_accelerator("h100_sxm");

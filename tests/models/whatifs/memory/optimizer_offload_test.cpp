@@ -50,6 +50,28 @@ TEST_CASE("optimizer_offload: gradients leave, the CPU updates, parameters retur
   CHECK(span_ns(offloaded) == 300000 + 2 * 201800 + 150000 + 2 * 201800);
 }
 
+TEST_CASE("optimizer_offload: it says that the known memory never held the states that leave") {
+  const auto tells = [](const char* operator_name, bool states) {
+    ToyRun run;
+    run.kernel({.name = "forward", .duration_ns = 100000});
+    run.kernel({.name = "backward", .duration_ns = 100000, .phase = Phase::backward});
+    run.kernel({.name = "multi_tensor_apply_kernel",
+                .duration_ns = 50000,
+                .operator_name = operator_name,
+                .phase = Phase::update});
+    using enum foretrace::TensorCategory;
+    run.builder().add_tensor({.bytes = mib,
+                              .category = states ? optimizer_state : weight,
+                              .allocated_in = foretrace::TaskId{0}});
+    const auto change = apply_to(run.build(), optimizer_offload, {{"parameters", "1000000"}});
+    REQUIRE_MESSAGE(change.ok(), change.error().message);
+    return change->notes.front().find("holds no optimizer states") != std::string::npos;
+  };
+  CHECK(tells("aten::_foreach_addcdiv_", false));
+  CHECK_FALSE(tells("aten::_foreach_addcdiv_", true));
+  CHECK_FALSE(tells("aten::_foreach_add_", false));  // plain SGD has none
+}
+
 TEST_CASE("optimizer_offload: the number of parameters must be known") {
   const auto unknown = apply_to(one_step(), optimizer_offload);
   REQUIRE_FALSE(unknown.ok());

@@ -75,6 +75,27 @@ TEST_CASE("eight_bit_optimizer: large states in memory shrink, small ones stay")
   CHECK(tensors[4].bytes == 1024);
 }
 
+TEST_CASE(
+    "eight_bit_optimizer: it says that the known memory never held states, where it did not") {
+  const auto tells = [](std::initializer_list<foretrace::TensorCategory> categories) {
+    ToyRun run;
+    run.kernel({.name = "multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>",
+                .duration_ns = 29800,
+                .phase = Phase::update});
+    for (const auto category : categories) {
+      run.builder().add_tensor(
+          {.bytes = 32768, .category = category, .allocated_in = foretrace::TaskId{0}});
+    }
+    const auto change = apply_to(run.build(), eight_bit_optimizer);
+    REQUIRE_MESSAGE(change.ok(), change.error().message);
+    return change->notes.back().find("holds no optimizer states") != std::string::npos;
+  };
+  using enum foretrace::TensorCategory;
+  CHECK(tells({weight}));
+  CHECK_FALSE(tells({weight, optimizer_state}));
+  CHECK_FALSE(tells({}));  // no memory is known at all
+}
+
 TEST_CASE("eight_bit_optimizer: plain SGD has no states") {
   ToyRun run;
   run.kernel(
