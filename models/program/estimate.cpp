@@ -79,7 +79,6 @@ Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<Blo
   result.times = parts.times;
   const Executed passes = finished(*job.schedule, parts.times);
   result.pipeline_ns = passes.makespan_ns;
-  result.is_exact = is_exact(*job.schedule, parts.times);
   const StepEnd end = step_end(parts, passes);
   result.step_ns = result.pipeline_ns + end.total();
 

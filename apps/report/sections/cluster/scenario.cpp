@@ -115,8 +115,8 @@ std::string formula_text(const ScenarioPart& part) {
   const bool has_formula = part.scenario.job.schedule->formula != nullptr;
   return fmt::format("{}: {}{}{}",
                      has_formula ? "of the schedule" : "none of the schedule, by its order", time,
-                     answer.analytic.is_exact ? ", exactly the simulated step" : "",
-                     answer.analytic.is_exact && part.scenario.jitter ? " without jitter" : "");
+                     answer.formula_is_exact() ? ", exactly the simulated step" : "",
+                     answer.formula_is_exact() && part.scenario.jitter ? " without jitter" : "");
 }
 
 std::string jitter_text(const ScenarioPart& part) {
@@ -290,7 +290,7 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("ranks", Value::plain(job.ranks()));
   section.datum("analytic_step_ns", Value::time(answer.analytic.step_ns));
   section.datum("analytic_is_exact",
-                Value::flag(answer.analytic.is_exact && !part.scenario.jitter));
+                Value::flag(answer.formula_is_exact() && !part.scenario.jitter));
   if (part.scenario.jitter) {
     section.datum("jitter", Value::object({{"ranks", Value::plain(part.scenario.jitter->ranks)},
                                            {"passes", Value::plain(part.scenario.jitter->passes)},
