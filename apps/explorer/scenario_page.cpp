@@ -47,9 +47,9 @@ std::string figures_html(const driver::ScenarioAnswer& answer, std::string_view 
                   time_text(answer.range.low_ns, answer.step_ns),
                   time_text(answer.range.high_ns, answer.step_ns),
                   report::count_text(static_cast<std::uint64_t>(figures.tokens_per_s)), counted);
-  if (figures.flops_utilization > 0) {
-    html +=
-        fmt::format(" <span>MFU <b>{}</b></span>", report::percent_text(figures.flops_utilization));
+  if (figures.flops_utilization) {
+    html += fmt::format(" <span>MFU <b>{}</b></span>",
+                        report::percent_text(*figures.flops_utilization));
   }
   return html + fmt::format(" <span>memory of the fullest stage <b>{}</b></span>",
                             report::bytes_text(std::llround(answer.fullest().total())));

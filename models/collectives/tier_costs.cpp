@@ -50,7 +50,7 @@ double phase_ns(const Tier& tier, CollectiveKind kind, double n, double bytes) {
                       (n - 1) * part / tier.bandwidth * 1e9);
     case TierAlgorithm::stated: {
       const TierFactor& factor = tier.factors[place_of(kind)];
-      return tier.latency_ns +
+      return (factor.in_turns ? n - 1 : 1) * tier.latency_ns +
              factor.scalar * (1 + factor.offset / n) * bytes / tier.bandwidth * 1e9;
     }
   }

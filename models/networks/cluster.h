@@ -90,6 +90,7 @@ enum class TierLinks : std::uint8_t {
 struct TierFactor {
   double scalar = 1;
   double offset = 0;
+  bool in_turns = false;  ///< n - 1 messages one after the other, each with the latency
 };
 
 /// One level of a network that another simulator's file describes, or one axis of a torus.

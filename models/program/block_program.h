@@ -45,7 +45,11 @@ struct Action {
 
 /// Factors of times by source; all 1 for the prediction itself.
 using SourceScale = std::array<double, cost_source_count>;
-[[nodiscard]] constexpr SourceScale no_scale() { return {1, 1, 1, 1, 1, 1, 1}; }
+[[nodiscard]] constexpr SourceScale no_scale() {
+  SourceScale scale{};
+  for (double& factor : scale) factor = 1;
+  return scale;
+}
 
 /// Where the time of a pass through a block goes, in ns.
 struct PassTime {

@@ -79,7 +79,6 @@ Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<Blo
   result.times = parts.times;
   const Executed passes = finished(*job.schedule, parts.times);
   result.pipeline_ns = passes.makespan_ns;
-  result.is_exact = is_exact(*job.schedule, parts.times);
   const StepEnd end = step_end(parts, passes);
   result.step_ns = result.pipeline_ns + end.total();
 
@@ -128,7 +127,8 @@ RangedStep ranged_step(const Job& job, const JobBlocks& blocks) {
   RangedStep result;
   result.step_ns = estimate(job, blocks).step_ns;
   const auto base = static_cast<double>(result.step_ns);
-  const double unsaid = step_error(*job.framework, *job.model);
+  const bool is_known = kernels.err_together(CostSource::product, CostSource::framework);
+  const double unsaid = is_known ? 0 : step_error(*job.framework, *job.model);
   result.change[static_cast<std::size_t>(CostSource::framework)] = {base / (1 + unsaid) - base,
                                                                     base * unsaid};
   for (std::size_t i = 0; i < cost_source_count; ++i) {
@@ -142,7 +142,9 @@ RangedStep ranged_step(const Job& job, const JobBlocks& blocks) {
       const double factor = side == 0 ? spread.low : spread.high;
       if (factor == 1 || !std::isfinite(factor)) continue;
       SourceScale scale = no_scale();
-      scale[i] = factor;
+      for (std::size_t j = 0; j < cost_source_count; ++j) {
+        if (kernels.err_together(source, static_cast<CostSource>(j))) scale[j] = factor;
+      }
       result.change[i][side] = static_cast<double>(estimate(job, blocks, scale).step_ns) - base;
     }
   }

@@ -38,7 +38,6 @@ struct StepBreakdown {
 struct Estimate {
   std::int64_t step_ns = 0;
   std::int64_t pipeline_ns = 0;  ///< of it: all micro-batches
-  bool is_exact = false;         ///< the schedule's formula is exact for these times
   StepBreakdown breakdown;
   std::array<double, provenance_count> by_provenance{};  ///< of computed and exposed time
   double again_ns = 0;              ///< recomputation, part of computed and exposed

@@ -276,6 +276,7 @@ CollectiveTime forwarded(const Job& job, const Placement& group, double bytes) {
 void add_start(const ExecModel& model, JobBlocks& blocks) {
   if (!(model.start_ns() > 0)) return;
   Action action;
+  action.source = CostSource::start;
   action.provenance = model.machine().provenance;
   action.ns = model.start_ns();
   action.name = "start of the inference";

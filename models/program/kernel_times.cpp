@@ -48,6 +48,8 @@ OperatorModel product_model(const Accelerator& accelerator, OperatorKind kind,
   return model;
 }
 
+bool is_line(const ExecModel& model) { return model.machine().provenance == Provenance::table; }
+
 KernelTime recorded_time(double ns) { return {ns, CostSource::recorded, Provenance::table}; }
 
 double elements(const Operator& op) { return op.shape.batch * op.shape.m * op.shape.n; }
@@ -56,8 +58,10 @@ double elements(const Operator& op) { return op.shape.batch * op.shape.m * op.sh
 
 std::string_view to_string(CostSource source) {
   constexpr std::array<std::string_view, cost_source_count> names = {
-      "matrix products", "attention", "memory",          "node links",
-      "network",         "host",      "recorded layers", "framework"};
+      "matrix products", "attention", "operations number by number",
+      "memory",          "start-up",  "node links",
+      "network",         "host",      "recorded layers",
+      "framework"};
   return names[static_cast<std::size_t>(source)];
 }
 
@@ -102,10 +106,10 @@ bool KernelTimes::times_on_machine(const Operator& op) const {
 
 KernelTime KernelTimes::on_machine(const OperatorWork& work) const {
   const ExecTime time = exec_model()->time(device_, workload_, work);
-  const bool computes =
-      time.compute > time.loaded() + time.exchange && work.kind != WorkKind::vector;
-  const CostSource busy =
-      work.kind == WorkKind::attention ? CostSource::attention : CostSource::product;
+  const bool computes = time.compute > time.loaded() + time.exchange;
+  const CostSource busy = work.kind == WorkKind::attention ? CostSource::attention
+                          : work.kind == WorkKind::vector  ? CostSource::vector
+                                                           : CostSource::product;
   return {time.total(), computes ? busy : CostSource::memory, exec_model()->machine().provenance};
 }
 
@@ -279,8 +283,8 @@ Ranged KernelTimes::spread(CostSource source) const {
     // Formulas of a machine claim no range. Lines through two models do: measured over line is 0.86
     // to 1.09 on the keyword spotting and anomaly detection rows of MicroNets (MLSys 2021, Table 4)
     // that the lines of configs/accelerators were not drawn through.
-    const bool is_line = exec_model()->machine().provenance == Provenance::table;
-    return is_line ? Ranged{1, 0.86, 1.09} : Ranged{1, 1, 1};
+    return source == CostSource::product && is_line(*exec_model()) ? Ranged{1, 0.86, 1.09}
+                                                                   : Ranged{1, 1, 1};
   }
   switch (source) {
     case CostSource::product:
@@ -296,11 +300,21 @@ Ranged KernelTimes::spread(CostSource source) const {
       const Ranged& e = cluster_->network.efficiency;
       return {1, e.typical / std::max(e.high, 1e-9), e.typical / std::max(e.low, 1e-9)};
     }
+    case CostSource::vector:
+    case CostSource::start:
     case CostSource::host:
     case CostSource::recorded:
     case CostSource::framework: return {1, 1, 1};
   }
   return {1, 1, 1};
+}
+
+// Of a line the whole inference was measured, with its program and not its parts.
+bool KernelTimes::err_together(CostSource source, CostSource other) const {
+  if (source == other) return true;
+  return exec_model() != nullptr && is_line(*exec_model()) && source == CostSource::product &&
+         other != CostSource::local && other != CostSource::network &&
+         other != CostSource::recorded;
 }
 
 }  // namespace foretrace

@@ -19,14 +19,16 @@ namespace foretrace {
 enum class CostSource : std::uint8_t {
   product,
   attention,
+  vector,  ///< arithmetic number by number, where it takes longer than what it reads and writes
   memory,
+  start,  ///< of a machine, once per pass
   local,
   network,
   host,
   recorded,
   framework  ///< what no file says of it: no duration, but part of every range
 };
-inline constexpr std::size_t cost_source_count = 8;
+inline constexpr std::size_t cost_source_count = 10;
 [[nodiscard]] std::string_view to_string(CostSource source);
 
 /// Precisions of a run.
@@ -59,6 +61,8 @@ class KernelTimes {
   [[nodiscard]] KernelTime move(double bytes, std::uint32_t kernels) const;
   /// How far a source may be off: factors of its times.
   [[nodiscard]] Ranged spread(CostSource source) const;
+  /// Whether a source is off by what another one is: it has no spread of its own.
+  [[nodiscard]] bool err_together(CostSource source, CostSource other) const;
   /// Rate of fused attention against that of large products: what it draws of the power.
   [[nodiscard]] double attention_intensity() const;
   [[nodiscard]] double number_bytes() const { return number_bytes_; }

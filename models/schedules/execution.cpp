@@ -197,10 +197,6 @@ Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times) {
   return execute(schedule, times, *sequence);
 }
 
-bool is_exact(const ScheduleInfo& schedule, const PipelineTimes& times) {
-  return schedule.is_exact == nullptr || schedule.is_exact(times);
-}
-
 std::string drawn(const ScheduleInfo& schedule, const ScheduleShape& shape) {
   std::string text;
   for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {

@@ -34,8 +34,6 @@ using StageOrders = std::vector<std::vector<ScheduleStep>>;
 /// When all micro-batches are done: by the formula of the schedule, or by running the steps where
 /// it has none. `times` fit the schedule.
 [[nodiscard]] Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times);
-/// Whether finished() is what running the steps gives.
-[[nodiscard]] bool is_exact(const ScheduleInfo& schedule, const PipelineTimes& times);
 
 /// One line per stage: "F0 F1 B0 ...", chunks as letters.
 [[nodiscard]] std::string drawn(const ScheduleInfo& schedule, const ScheduleShape& shape);

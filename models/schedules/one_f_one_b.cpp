@@ -23,40 +23,50 @@ std::int64_t at(const std::vector<std::int64_t>& times, std::size_t i) {
   return i < times.size() ? times[i] : 0;
 }
 
+std::int64_t gain(std::int64_t detour, std::int64_t stay) {
+  return std::max<std::int64_t>(0, detour - stay);
+}
+
 // The longest of the paths that come down to a stage, stay there for all micro-batches and go back
-// up. Below the stage the first micro-batch makes a round trip while the stage fills up with
-// forward passes, and the last one while it empties.
+// up. Instead of staying, a path may follow a micro-batch on its round trip below: the first one
+// while the stage fills up with forward passes, the last one while it empties, and each that
+// leaves when the one before is back while it alternates; the last of these may turn sooner.
+// No path is left out where sends take no time and no round trip through a stage is shorter than
+// a pass of another.
 Executed formula(const PipelineTimes& times) {
   const std::size_t stages = times.shape.stages;
   const std::int64_t m = times.shape.micro_batches;
-  std::int64_t below = 0;
-  std::vector<std::int64_t> paths(stages);
-  for (std::size_t i = stages; i-- > 0;) {
-    const std::int64_t warm = std::min<std::int64_t>(m, static_cast<std::int64_t>(stages - 1 - i));
-    const std::int64_t f = times.forward[i];
-    const std::int64_t b = times.backward[i];
-    // With few micro-batches there is one round trip only.
-    const std::int64_t both = std::max<std::int64_t>(0, below - warm * f) +
-                              (m > warm ? std::max<std::int64_t>(0, below - warm * b) : 0);
-    const std::int64_t once =
-        std::max<std::int64_t>(0, below - std::min(m - 1, warm) * std::min(f, b));
-    paths[i] = m * (f + b) + (m > warm ? both : once);
-    below += f + b + (i > 0 ? at(times.send_forward, i - 1) + at(times.send_backward, i - 1) : 0);
+  const auto both = [&times](std::size_t i) { return times.forward[i] + times.backward[i]; };
+  // Round trips of one micro-batch to a stage and back, without the stage.
+  std::vector<std::int64_t> above(stages, 0);
+  for (std::size_t i = 1; i < stages; ++i) {
+    above[i] =
+        above[i - 1] + both(i - 1) + at(times.send_forward, i - 1) + at(times.send_backward, i - 1);
   }
-  std::int64_t above = 0;
   std::int64_t longest = 0;
   for (std::size_t i = 0; i < stages; ++i) {
-    longest = std::max(longest, above + paths[i]);
-    above += times.forward[i] + times.backward[i] + at(times.send_forward, i) +
-             at(times.send_backward, i);
+    const std::int64_t f = times.forward[i];
+    const std::int64_t b = times.backward[i];
+    const auto below = [&](std::size_t last) {
+      return above[last] + both(last) - above[i] - f - b;
+    };
+    const auto in_flight = static_cast<std::int64_t>(stages - i);
+    const std::int64_t others = in_flight - 1;
+    std::int64_t trips = 0;
+    if (m <= in_flight) {
+      trips = gain(below(stages - 1), (m - 1) * std::min(f, b));
+    } else {
+      const std::int64_t whole = below(stages - 1);
+      const std::int64_t rest = (m - 1) % in_flight;
+      trips = gain(whole, others * f) + gain(whole, others * b) +
+              ((m - 1) / in_flight - 1) * gain(whole, others * (f + b));
+      if (rest > 0) {
+        trips += gain(below(i + static_cast<std::size_t>(rest) - 1), (rest - 1) * (f + b));
+      }
+    }
+    longest = std::max(longest, above[i] + m * (f + b) + trips);
   }
   return done_upwards(times, longest);
-}
-
-// Equal stages, at least as many micro-batches as stages, and sending that takes no time of its
-// own: (m + p - 1) (f + b).
-bool is_exact(const PipelineTimes& times) {
-  return times.shape.micro_batches >= times.shape.stages && passes_are_equal(times);
 }
 
 std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t stage) {
@@ -73,7 +83,6 @@ constexpr ScheduleInfo info = {
     .assumptions = assumptions,
     .order = order,
     .formula = formula,
-    .is_exact = is_exact,
     .in_flight = in_flight};
 
 }  // namespace

@@ -65,16 +65,6 @@ std::uint32_t stage_of(const ScheduleInfo& schedule, const ScheduleShape& shape,
   return back ? shape.stages - 1 - within : within;
 }
 
-bool passes_are_equal(const PipelineTimes& times) {
-  const auto equal = [](const std::vector<std::int64_t>& values, std::int64_t wanted) {
-    return std::all_of(values.begin(), values.end(),
-                       [wanted](std::int64_t value) { return value == wanted; });
-  };
-  return equal(times.forward, times.forward.front()) &&
-         equal(times.backward, times.backward.front()) && equal(times.send_forward, 0) &&
-         equal(times.send_backward, 0);
-}
-
 Executed done_upwards(const PipelineTimes& times, std::int64_t makespan_ns) {
   Executed executed;
   executed.makespan_ns = makespan_ns;

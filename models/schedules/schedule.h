@@ -66,8 +66,6 @@ struct ScheduleInfo {
   std::vector<ScheduleStep> (*order)(const ScheduleShape& shape, std::uint32_t stage) = nullptr;
   /// When stages are done; null: only running the steps tells (finished).
   Executed (*formula)(const PipelineTimes& times) = nullptr;
-  /// Where the formula gives what running the steps does; null: everywhere.
-  bool (*is_exact)(const PipelineTimes& times) = nullptr;
   /// most_in_flight() of the order of a stage, without making it; null: it is made.
   std::uint32_t (*in_flight)(const ScheduleShape& shape, std::uint32_t stage) = nullptr;
 };
@@ -88,8 +86,6 @@ namespace schedules {
 [[nodiscard]] std::uint32_t stage_of(const ScheduleInfo& schedule, const ScheduleShape& shape,
                                      std::uint32_t position);
 
-/// All passes alike, and sending takes no time of its own: where most formulas are exact.
-[[nodiscard]] bool passes_are_equal(const PipelineTimes& times);
 /// The last micro-batch goes back up: a stage is done before the first one by the backward passes
 /// and the sends above it.
 [[nodiscard]] Executed done_upwards(const PipelineTimes& times, std::int64_t makespan_ns);

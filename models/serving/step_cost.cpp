@@ -249,13 +249,20 @@ StepTime StepCost::of(const StepWork& work) {
 }
 
 Ranged StepCost::spread(const StepTime& time) const {
-  const double unsaid = step_error(*served_.framework, *served_.model);
+  const bool is_known = kernels_.err_together(CostSource::product, CostSource::framework);
+  const double unsaid = is_known ? 0 : step_error(*served_.framework, *served_.model);
   double below = std::pow(1 - 1 / (1 + unsaid), 2);
   double above = std::pow(unsaid, 2);
   const double total = std::max(time.total(), 1e-9);
   for (std::size_t i = 0; i < cost_source_count; ++i) {
-    const Ranged range = kernels_.spread(static_cast<CostSource>(i));
-    const double share = time.by_source[i] / total;
+    const auto source = static_cast<CostSource>(i);
+    const Ranged range = kernels_.spread(source);
+    double share = 0;
+    for (std::size_t j = 0; j < cost_source_count; ++j) {
+      if (kernels_.err_together(source, static_cast<CostSource>(j))) {
+        share += time.by_source[j] / total;
+      }
+    }
     below += std::pow(share * (1 - range.low), 2);
     above += std::pow(share * (range.high - 1), 2);
   }

@@ -175,7 +175,13 @@ const ModelImport* model_import_of(const ImportedFile& file) {
 Result<ModelSpec> parse_model(std::string_view text, const std::string& where) {
   const auto file = imported_text(std::string(text), where);
   if (!file.ok()) return file.error();
-  if (const ModelImport* const import = model_import_of(*file)) return import->read(*file);
+  if (const ModelImport* const import = model_import_of(*file)) {
+    auto model = import->read(*file);
+    if (!model.ok()) return model;
+    model->name = std::filesystem::path(where).stem().string();
+    if (model->product.empty()) model->product = model->name;
+    return model;
+  }
   if (file->document.kind == ConfigValue::Kind::null) {
     std::string kinds;
     for (const ModelImport* import : model_imports::all()) {

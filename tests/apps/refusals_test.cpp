@@ -78,7 +78,7 @@ TEST_CASE("refused: outputs that are files which the inputs name") {
               "it is read too"));
 }
 
-TEST_CASE("refused: a plan over a file that the cluster imports") {
+TEST_CASE("refused: outputs over a file that the cluster imports") {
   const std::string network = copy_of("examples/15_imports/network.yml", "network.yml");
   const std::string system = copy_of("examples/15_imports/system.json", "system.json");
   const std::string cluster = copy_of("examples/15_imports/pairs.json", "pairs.json");
@@ -87,8 +87,22 @@ TEST_CASE("refused: a plan over a file that the cluster imports") {
   for (const std::string& file : {network, system, cluster}) {
     CHECK(holds(refusal_of(plan + file), "it is read too"));
   }
-  CHECK(text_of(network) == before);
   CHECK(run_program(plan + scratch_file("best.json")).code == 0);
+  // By way of a scenario, and of a sweep over it.
+  const std::string layers = copy_of("examples/15_imports/two_layers.txt", "two_layers.txt");
+  const std::string job = copy_of("examples/15_imports/recorded_layers.json", "layers.json");
+  REQUIRE(run_program("simulate -q " + job).code == 0);
+  for (const std::string& file : {network, system, cluster, layers}) {
+    CHECK(holds(refusal_of("simulate -q " + job + " --timeline " + file), "it is read too"));
+  }
+  CHECK(holds(refusal_of("whatif -q " + demo + " --parallel data=4 --cluster " + cluster +
+                         " --timeline " + network),
+              "it is read too"));
+  const std::string sweep = scratch_file("sweep.json");
+  std::ofstream(sweep) << R"({"schema": "foretrace.sweep/1", "scenario": ")" << job << R"("})";
+  CHECK(holds(refusal_of("sweep " + sweep + " -o " + scratch_file("store") + " --svg " + network),
+              "it is read too"));
+  CHECK(text_of(network) == before);
 }
 
 TEST_CASE("refused: a file of another kind is named, and where it goes") {

@@ -201,25 +201,6 @@ int plan_trace(const Options& options) {
                      options.common, fits ? app::exit_done : app::exit_answer_is_no);
 }
 
-/// The name of a cluster, and the files of other simulators that its file imports.
-std::vector<std::string> files_of_cluster(const std::string& name) {
-  std::vector<std::string> files = {name};
-  std::error_code failed;
-  if (!std::filesystem::is_regular_file(name, failed)) return files;
-  const auto text = read_config_text(name);
-  const auto root = text.ok() ? parse_config(*text) : Result<ConfigValue>(text.error());
-  const ConfigValue* const import = root.ok() ? root->find("import") : nullptr;
-  if (import == nullptr) return files;
-  const std::filesystem::path folder = std::filesystem::path(name).parent_path();
-  if (const ConfigValue* const file = import->find("file")) {
-    files.push_back((folder / file->text).string());
-  }
-  if (const ConfigValue* const with = import->find("with")) {
-    for (const ConfigValue& file : with->items) files.push_back((folder / file.text).string());
-  }
-  return files;
-}
-
 /// The best plan as a scenario that says it.
 Status write_scenario(const Options& options, const Job& job, const driver::Scenario& scenario) {
   if (options.output.empty()) return ok_status();
@@ -262,8 +243,7 @@ int plan_stages(const Options& options, const driver::Scenario& scenario,
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  std::vector<std::string> inputs = files_of_cluster(options.cluster);
-  inputs.insert(inputs.end(), {options.model, options.framework});
+  const std::array inputs = {options.cluster, options.model, options.framework};
   if (const Status fine = app::check_output(options.output, inputs); !fine) {
     return app::failure(fine.error());
   }

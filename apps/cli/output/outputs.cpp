@@ -1,5 +1,6 @@
 #include "apps/cli/output/outputs.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include "apps/cli/arguments/defaults.h"
+#include "models/catalogue/config_files.h"
+#include "sim/core/config.h"
 #include "trace/inputs/read_input.h"
 #include "trace/io/output_file.h"
 
@@ -30,10 +33,31 @@ std::optional<Identity> identity_of(const std::string& path) {
              : std::nullopt;
 }
 
-/// The input itself and the files that reading it opens.
+void add_named_files(const ConfigValue& value, const std::string& folder,
+                     std::vector<std::string>& files) {
+  std::error_code failed;
+  // Names without a dot or a folder are those of the catalogue.
+  if (value.kind == ConfigValue::Kind::text &&
+      value.text.find_first_of("./") != std::string::npos) {
+    std::string file = file_named(folder, value.text);
+    const bool is_new = std::find(files.begin(), files.end(), file) == files.end();
+    if (is_new && fs::is_regular_file(file, failed)) files.push_back(std::move(file));
+  }
+  for (const ConfigValue& item : value.items) add_named_files(item, folder, files);
+}
+
+/// The input itself and the files that reading it opens: those of a folder, of a list, and what a
+/// document names, such as a scenario its cluster and that the files it imports.
 std::vector<std::string> files_behind(const std::string& input) {
   std::vector<std::string> files = {input};
   std::error_code failed;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string path = files[i];
+    if (!names_schema(path, "foretrace.")) continue;
+    const auto text = read_config_text(path);
+    const auto root = text.ok() ? parse_config(*text) : Result<ConfigValue>(text.error());
+    if (root.ok()) add_named_files(*root, fs::path(path).parent_path().string(), files);
+  }
   if (fs::is_directory(input, failed)) {
     for (fs::directory_iterator at(input, failed), end; !failed && at != end;
          at.increment(failed)) {
@@ -83,8 +107,10 @@ Status check_output(const std::string& output, std::span<const std::string> inpu
     return Error{ErrorCode::bad_usage,
                  "cannot write '-': expected the name of a file, such as /dev/stdout or ./-"};
   }
-  for (const std::string& input : inputs) {
-    for (const std::string& file : files_behind(input)) {
+  // What is not there yet is read by nobody.
+  const bool is_there = identity_of(output).has_value();
+  for (std::size_t i = 0; is_there && i < inputs.size(); ++i) {
+    for (const std::string& file : files_behind(inputs[i])) {
       if (Status status = check_not_read(output, file); !status.ok()) {
         return status;
       }

@@ -19,8 +19,9 @@ using FillFile = std::function<Status(const std::function<bool(std::string_view)
 [[nodiscard]] Status write_file(const std::string& path, const FillFile& fill);
 
 /// Ask before the work. Errors: the output cannot be written, or is one of the inputs, by whatever
-/// name: a link, a file in a folder that is read, a recording of a list that is read, the file on
-/// standard input ("-"), the options that the user has settled. An empty output is none.
+/// name: a link, a file in a folder that is read, a recording of a list that is read, what a
+/// document that is read names, the file on standard input ("-"), the options that the user has
+/// settled. An empty output is none.
 [[nodiscard]] Status check_output(const std::string& output, std::span<const std::string> inputs);
 
 /// The same of several outputs, which may not be one file either.

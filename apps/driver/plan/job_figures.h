@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "models/program/estimate.h"
@@ -34,8 +35,9 @@ struct ModelAmounts {
 [[nodiscard]] Status check_amounts(const Job& job, const ModelAmounts& amounts);
 
 struct JobFigures {
-  double flops_utilization = 0;  ///< MFU, against the peak of all ranks; 0: the peak is not known
-  double tokens_per_s = 0;       ///< samples where they have no tokens, here and below
+  /// MFU, against the peak of all ranks; none: operations or peak are not known.
+  std::optional<double> flops_utilization;
+  double tokens_per_s = 0;             ///< samples where they have no tokens, here and below
   double cost_per_million_tokens = 0;  ///< 0: the cluster has no price
 };
 /// Of a step that takes `step_ns` and does `flops`.

@@ -31,6 +31,8 @@ struct ScenarioAnswer {
   std::vector<DeviceMemory> memories;  ///< of the fullest stage
   JobBlocks blocks;
 
+  /// The formula of the schedule leaves nothing out here, jitter aside.
+  [[nodiscard]] bool formula_is_exact() const { return analytic.step_ns == alike_ns; }
   [[nodiscard]] const StageMemory& fullest() const { return analytic.memory[fullest_stage]; }
 };
 

@@ -69,9 +69,7 @@ class ScenarioEvaluator final : public PointEvaluator {
     const driver::JobFigures figures = driver::job_figures(job, answer.step_ns, flops);
     if (name == "tokens_per_s") return figures.tokens_per_s;
     // A recording has no operations to count.
-    if (name == "mfu") {
-      return flops > 0 && driver::peak_flops(job) > 0 ? figures.flops_utilization : unknown;
-    }
+    if (name == "mfu") return figures.flops_utilization.value_or(unknown);
     if (name == "low_ns") return static_cast<double>(range.low_ns);
     if (name == "high_ns") return static_cast<double>(range.high_ns);
     if (name == "bubble_ns") return std::round(answer.breakdown.bubble);

@@ -115,12 +115,12 @@ void read_links(Members& interconnect, double devices, Tier& tier) {
   tier.links = ring ? TierLinks::ring : TierLinks::fully_connected;
   if (ring) return;
   // Links between each two of them. An all-reduce sends n - 1 parts round in both directions, then
-  // each to all: (n - 1) (l + V / (2 n b)) + V / (n b); of others it says nothing: half of its way
-  // round.
+  // each to all: (n - 1) (l + V / (2 n b)) + V / (n b); of others it says nothing: gathers and
+  // scatters are half of its way round, everything else goes over the links of a pair.
   tier.bandwidth /= std::max(1.0, devices - 1);
-  tier.latency_ns *= std::max(1.0, devices - 1);
-  tier.algorithms.fill(TierAlgorithm::stated);
-  tier.factors = {{{0.5, 1}, {0.5, -1}, {0.5, -1}, {0.5, -1}}};
+  tier.algorithms = {TierAlgorithm::stated, TierAlgorithm::stated, TierAlgorithm::stated,
+                     TierAlgorithm::direct};
+  tier.factors = {{{0.5, 1, true}, {0.5, -1, true}, {0.5, -1, true}, {}}};
 }
 
 Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {

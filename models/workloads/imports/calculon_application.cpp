@@ -5,7 +5,6 @@
 //
 // Read there by calculon/llm/llm.py (github.com/calculon-ai/calculon).
 #include <array>
-#include <filesystem>
 
 #include "models/workloads/model_import.h"
 
@@ -22,8 +21,6 @@ bool recognizes(const ImportedFile& file) { return file.has(members); }
 
 Result<ModelSpec> read(const ImportedFile& file) {
   ModelSpec model;
-  model.name = std::filesystem::path(file.path).stem().string();
-  model.product = model.name;
   model.source = "application file of Calculon";
   TransformerSpec& spec = model.transformer;
   Members root(file.document, file.path);

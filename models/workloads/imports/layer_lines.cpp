@@ -15,7 +15,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -308,8 +307,6 @@ Result<ModelSpec> Reader::read() {
   }
   if (!mistake_.empty()) return Error{ErrorCode::bad_config, mistake_};
   ModelSpec model;
-  model.name = std::filesystem::path(file_.path).stem().string();
-  model.product = model.name;
   model.source = "workload file of ASTRA-sim 1, SimAI or AICB";
   if (header_.checkpoints > 0) {
     model.notes.push_back(

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -150,16 +150,16 @@ void Reader::read_edge(std::string_view line) {
 /// So that nobody comes before what it needs; of several the one that stands first in the file.
 std::vector<std::size_t> Reader::in_order() {
   std::vector<std::size_t> order;
-  std::map<std::size_t, bool> ready;
+  std::set<std::size_t> ready;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].waits_for == 0) ready.emplace(i, true);
+    if (nodes_[i].waits_for == 0) ready.insert(i);
   }
   while (!ready.empty()) {
-    const std::size_t next = ready.begin()->first;
+    const std::size_t next = *ready.begin();
     ready.erase(ready.begin());
     order.push_back(next);
     for (const std::size_t after : nodes_[next].after) {
-      if (--nodes_[after].waits_for == 0) ready.emplace(after, true);
+      if (--nodes_[after].waits_for == 0) ready.insert(after);
     }
   }
   if (order.size() < nodes_.size()) {
@@ -211,8 +211,6 @@ Result<ModelSpec> Reader::read() {
         ErrorCode::bad_config,
         fmt::format("{}: got no module, expected at least one beside the input", file_.path)};
   }
-  model.name = std::filesystem::path(file_.path).stem().string();
-  model.product = model.name;
   model.source = "layer profile of PipeDream";
   model.notes = {
       "a sample is the minibatch that was profiled; all of backward is one time, and "

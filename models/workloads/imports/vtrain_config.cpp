@@ -5,7 +5,6 @@
 // Read there by vTrainConfig (github.com/VIA-Research/vTrain: src/config.py).
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -25,8 +24,6 @@ bool recognizes(const ImportedFile& file) { return file.has(members); }
 
 Result<ModelSpec> read(const ImportedFile& file) {
   ModelSpec model;
-  model.name = std::filesystem::path(file.path).stem().string();
-  model.product = model.name;
   model.source = "configuration of vTrain";
   TransformerSpec& spec = model.transformer;
   Members root(file.document, file.path);

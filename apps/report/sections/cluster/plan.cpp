@@ -7,6 +7,7 @@
 
 #include "apps/driver/plan/plan_search.h"
 #include "apps/report/pages.h"
+#include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
@@ -49,7 +50,7 @@ std::vector<Value> choice_cells(const PlanChoice& choice) {
           Value::time(choice.step_ns),
           choice.low_ns > 0 ? Value::time(choice.low_ns) : Value::none(),
           choice.low_ns > 0 ? Value::time(choice.high_ns) : Value::none(),
-          Value::share(choice.figures.flops_utilization),
+          utilization_value(choice.figures),
           Value::plain(choice.figures.tokens_per_s)
               .as(count_text(static_cast<std::uint64_t>(choice.figures.tokens_per_s))),
           cost_value(choice.figures.cost_per_million_tokens),
@@ -130,15 +131,10 @@ std::string plans_headline(const PlanAnswer& answer, const driver::Scenario& sce
         scenario.model->name, answer.gpus, bytes_text(scenario.cluster->accelerator.memory_bytes));
   }
   const PlanChoice& best = answer.best.front();
-  // A recording has no operations to count.
-  const std::string utilization =
-      scenario.model->transformer.is_recorded()
-          ? ""
-          : fmt::format(", MFU {}", percent_text(best.figures.flops_utilization));
-  return fmt::format("{} per step ({}){} with {}, micro-batch {}, recomputation {}",
-                     time_text(best.step_ns),
-                     time_range_text(best.low_ns, best.high_ns, best.step_ns), utilization,
-                     driver::plan_text(best.job), best.job.micro_batch, to_string(best.recompute));
+  return fmt::format(
+      "{} per step ({}){} with {}, micro-batch {}, recomputation {}", time_text(best.step_ns),
+      time_range_text(best.low_ns, best.high_ns, best.step_ns), utilization_text(best.figures),
+      driver::plan_text(best.job), best.job.micro_batch, to_string(best.recompute));
 }
 
 }  // namespace
@@ -238,7 +234,7 @@ Sections plan_scaling(const PlansPart& part) {
       if (per_device == 0) per_device = own;
       table.add({Value::plain(answer.gpus), Value::words(kind), Value::plain(answer.global_batch),
                  Value::words(driver::short_plan_text(best.job)), Value::time(best.step_ns),
-                 Value::share(best.figures.flops_utilization),
+                 utilization_value(best.figures),
                  Value::plain(best.figures.tokens_per_s)
                      .as(count_text(static_cast<std::uint64_t>(best.figures.tokens_per_s))),
                  Value::share(own / per_device)});

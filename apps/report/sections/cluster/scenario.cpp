@@ -7,6 +7,7 @@
 #include "apps/driver/plan/plan_search.h"
 #include "apps/report/pages.h"
 #include "apps/report/sections/cluster/step_parts.h"
+#include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "models/execution/exec_model.h"
@@ -77,14 +78,9 @@ std::string scenario_headline(const ScenarioPart& part) {
                        bytes_text(part.scenario.cluster->accelerator.memory_bytes),
                        time_text(answer.step_ns));
   }
-  // A recording has no operations to count.
-  const std::string utilization =
-      answer.model_flops > 0
-          ? fmt::format(", MFU {}", percent_text(answer.figures.flops_utilization))
-          : "";
   return fmt::format("{} per step ({}){}, {} {}/s on {} x {}", time_text(answer.step_ns),
                      time_range_text(answer.range.low_ns, answer.range.high_ns, answer.step_ns),
-                     utilization,
+                     utilization_text(answer.figures),
                      count_text(static_cast<std::uint64_t>(answer.figures.tokens_per_s)),
                      counted_in(part.scenario.job), part.scenario.job.ranks(),
                      part.scenario.cluster->accelerator.product);
@@ -115,8 +111,8 @@ std::string formula_text(const ScenarioPart& part) {
   const bool has_formula = part.scenario.job.schedule->formula != nullptr;
   return fmt::format("{}: {}{}{}",
                      has_formula ? "of the schedule" : "none of the schedule, by its order", time,
-                     answer.analytic.is_exact ? ", exactly the simulated step" : "",
-                     answer.analytic.is_exact && part.scenario.jitter ? " without jitter" : "");
+                     answer.formula_is_exact() ? ", exactly the simulated step" : "",
+                     answer.formula_is_exact() && part.scenario.jitter ? " without jitter" : "");
 }
 
 std::string jitter_text(const ScenarioPart& part) {
@@ -290,7 +286,7 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("ranks", Value::plain(job.ranks()));
   section.datum("analytic_step_ns", Value::time(answer.analytic.step_ns));
   section.datum("analytic_is_exact",
-                Value::flag(answer.analytic.is_exact && !part.scenario.jitter));
+                Value::flag(answer.formula_is_exact() && !part.scenario.jitter));
   if (part.scenario.jitter) {
     section.datum("jitter", Value::object({{"ranks", Value::plain(part.scenario.jitter->ranks)},
                                            {"passes", Value::plain(part.scenario.jitter->passes)},
@@ -301,7 +297,7 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum(fmt::format("{}_per_s", counted_in(job)),
                 Value::plain(answer.figures.tokens_per_s));
   section.datum("model_flops", Value::plain(answer.model_flops));
-  section.datum("model_flops_utilization", Value::plain(answer.figures.flops_utilization));
+  section.datum("model_flops_utilization", utilization_value(answer.figures));
   section.datum(fmt::format("cost_per_million_{}", counted_in(job)),
                 Value::plain(answer.figures.cost_per_million_tokens));
   section.datum("bubble_ns", ns(answer.analytic.breakdown.bubble));

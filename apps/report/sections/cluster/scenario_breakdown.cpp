@@ -44,6 +44,8 @@ Section scenario_breakdown(const ScenarioPart& part) {
   row("matrix products", parts.computed[static_cast<std::size_t>(CostSource::product)]);
   row("attention", parts.computed[static_cast<std::size_t>(CostSource::attention)]);
   row("recorded layers", parts.computed[static_cast<std::size_t>(CostSource::recorded)]);
+  row("operations number by number", parts.computed[static_cast<std::size_t>(CostSource::vector)]);
+  row("start-up", parts.computed[static_cast<std::size_t>(CostSource::start)]);
   row("kernels bound by memory", parts.computed[static_cast<std::size_t>(CostSource::memory)]);
   for (std::size_t i = 0; i < axis_count; ++i) {
     row(fmt::format("exposed {} communication", to_string(static_cast<Axis>(i))), parts.exposed[i]);

@@ -34,6 +34,7 @@ std::vector<OperatorRow> operator_rows(const JobBlocks& blocks) {
 }
 
 std::string_view bound_by(CostSource source) {
+  if (source == CostSource::start) return "start-up";
   return source == CostSource::memory ? "memory" : "arithmetic";
 }
 

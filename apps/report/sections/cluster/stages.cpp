@@ -8,6 +8,7 @@
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/stage_search.h"
 #include "apps/report/pages.h"
+#include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
@@ -40,10 +41,9 @@ std::string stages_headline(const StagesPart& part) {
                        bytes_text(part.scenario.cluster->accelerator.memory_bytes));
   }
   const StagedPlan& best = answer.best.front();
-  std::string text =
-      fmt::format("{} per step, MFU {} with {}, micro-batch {}", time_text(best.step_ns),
-                  percent_text(best.figures.flops_utilization), stages_count(best),
-                  best.scenario.job.micro_batch);
+  std::string text = fmt::format("{} per step{} with {}, micro-batch {}", time_text(best.step_ns),
+                                 utilization_text(best.figures), stages_count(best),
+                                 best.scenario.job.micro_batch);
   if (!answer.even) return text + "; no plan of stages that are alike fits";
   if (best.step_ns == answer.even->step_ns) {
     return text + "; as fast as the best plan of stages that are alike";
@@ -88,7 +88,7 @@ std::vector<Value> plan_cells(const StagedPlan& plan) {
       Value::plain(job.micro_batches()),
       Value::time(plan.step_ns),
       plan.bound_ns > 0 ? Value::time(plan.bound_ns) : Value::none(),
-      Value::share(plan.figures.flops_utilization),
+      utilization_value(plan.figures),
       Value::bytes(std::llround(plan.memory[plan.fullest].total())),
       Value::time(std::llround(plan.breakdown.bubble)),
       stage_list(plan)};

@@ -84,6 +84,22 @@ TEST_CASE("machines: the lines of microcontrollers meet models that they were no
   }
 }
 
+TEST_CASE("machines: a line is off as a whole, and its intercept is bound by nothing") {
+  const ScenarioAnswer found = answer(inference("micronet_kws_m", "stm32f746zg"));
+  const auto& computed = found.analytic.breakdown.computed;
+  const auto of = [&computed](foretrace::CostSource source) {
+    return computed[static_cast<std::size_t>(source)];
+  };
+  // configs/accelerators/stm32f746zg.json: 36.0 ms; the line has no term for bytes.
+  CHECK(of(foretrace::CostSource::start) == doctest::Approx(36.0e6));
+  CHECK(of(foretrace::CostSource::memory) == 0);
+  CHECK(of(foretrace::CostSource::vector) > 0);
+  // The rows that the lines were not drawn through are 0.86 to 1.09 of them.
+  const auto step = static_cast<double>(found.step_ns);
+  CHECK(static_cast<double>(found.range.low_ns) == doctest::Approx(0.86 * step));
+  CHECK(static_cast<double>(found.range.high_ns) == doctest::Approx(1.09 * step));
+}
+
 TEST_CASE("machines: what does not fit into a microcontroller is what was not measured on it") {
   // "-" in Table 4: too little SRAM or flash. The arena is the largest input and output of one
   // operator.

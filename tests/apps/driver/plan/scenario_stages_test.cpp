@@ -1,11 +1,15 @@
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "apps/driver/plan/scenario.h"
+#include "apps/driver/plan/scenario_answer.h"
 #include "models/program/estimate.h"
 #include "models/program/stages.h"
 #include "tests/configs.h"
@@ -115,4 +119,58 @@ TEST_CASE("stages: programs of single ranks decline ranks of their own") {
   CHECK_FALSE(unfolded_graph(own.job, build_blocks(own.job), Jitter{}).ok());
   CHECK(check_stages_alike(scenario(R"({"stages": [{"layers": 24}, {"layers": 24}]})", "2").job)
             .ok());
+}
+
+TEST_CASE("stages: the formula of random jobs is the simulated step, or a little less of 1F1B") {
+  std::mt19937 random(11);
+  const auto draw = [&random](std::uint32_t low, std::uint32_t high) {
+    return std::uniform_int_distribution<std::uint32_t>(low, high)(random);
+  };
+  std::size_t exact = 0;
+  std::size_t jobs = 0;
+  while (jobs < 150) {
+    // 48 layers in random parts, each with ranks of its own or none.
+    const std::uint32_t stages = draw(2, 5);
+    const bool own = draw(0, 1) == 0;
+    std::uint32_t left = 48;
+    std::string list;
+    for (std::uint32_t s = 0; s < stages; ++s) {
+      const std::uint32_t layers = s + 1 == stages ? left : draw(1, left - (stages - 1 - s));
+      left -= layers;
+      list += fmt::format("{}{{\"layers\": {}", s == 0 ? "" : ", ", layers);
+      if (own)
+        list += fmt::format(R"(, "data": {}, "tensor": {})", 1U << draw(0, 2), 1U << draw(0, 1));
+      list += "}";
+    }
+    const bool is_gpipe = draw(0, 3) == 0;
+    const auto read =
+        parsed(fmt::format(R"({{"stages": [{}]}})", list), draw(0, 1) == 0 ? "4" : "8",
+               is_gpipe ? R"(, "schedule": {"kind": "gpipe"})" : "");
+    // Groups that lie across two nodes are refused.
+    if (!read.ok()) continue;
+    ++jobs;
+    CAPTURE(list);
+    CAPTURE(is_gpipe);
+    const auto answer = answer_scenario(*read);
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    CHECK(answer->analytic.step_ns <= answer->step_ns);
+    CHECK(static_cast<double>(answer->analytic.step_ns) >
+          0.8 * static_cast<double>(answer->step_ns));
+    const PipelineTimes& times = answer->analytic.times;
+    const auto sends = [](const std::vector<std::int64_t>& times_ns) {
+      return std::any_of(times_ns.begin(), times_ns.end(), [](std::int64_t ns) { return ns > 0; });
+    };
+    std::int64_t pass = 0;
+    std::int64_t trip = times.forward.front() + times.backward.front();
+    for (std::size_t i = 0; i < times.forward.size(); ++i) {
+      pass = std::max({pass, times.forward[i], times.backward[i]});
+      trip = std::min(trip, times.forward[i] + times.backward[i]);
+    }
+    const bool nothing_left_out =
+        !sends(times.send_forward) && !sends(times.send_backward) && trip >= pass;
+    if (is_gpipe || nothing_left_out) CHECK(answer->formula_is_exact());
+    if (answer->formula_is_exact()) ++exact;
+    CHECK(answer->step_ns == answer->timeline.span_ns);
+  }
+  CHECK(exact > 100);
 }

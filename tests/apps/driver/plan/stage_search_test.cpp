@@ -11,6 +11,8 @@
 
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/plan/scenario_text.h"
+#include "apps/report/pages.h"
+#include "apps/report/writers.h"
 #include "models/program/device_memory.h"
 #include "tests/configs.h"
 
@@ -146,6 +148,21 @@ TEST_CASE("stage search: the plan that is written is the plan that was simulated
     CHECK(again->fits);
   }
   CHECK(answer.best.front().step_ns <= answer.even->step_ns);
+}
+
+TEST_CASE(
+    "stage search: of a profile nobody knows the operations, nor what share of a peak it is") {
+  const auto read = driver::read_scenario(
+      *foretrace::test::shipped(), FORETRACE_SOURCE_DIR "/examples/15_imports/profiled_net.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const StageAnswer answer = searched(*read, 4, 16);
+  REQUIRE_FALSE(answer.best.empty());
+  CHECK_FALSE(answer.best.front().figures.flops_utilization.has_value());
+  const auto page = foretrace::report::stages_page({*read, answer});
+  CHECK(foretrace::report::text_of(page).find("MFU 0") == std::string::npos);
+  const std::string json = foretrace::report::json_of(page);
+  CHECK(json.find(R"("model_flops_utilization": null)") != std::string::npos);
+  CHECK(json.find(R"("model_flops_utilization": 0)") == std::string::npos);
 }
 
 TEST_CASE("stage search: a model without room anywhere has no plan, one without units an error") {

@@ -47,10 +47,11 @@ std::string with(const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
 }
 
+double ns(const Cluster& cluster, CollectiveKind kind, double bytes, std::uint32_t ranks) {
+  return foretrace::collective_time(cluster, {kind, bytes, place(cluster, {ranks, 1})}).ns;
+}
 double all_reduce_ns(const Cluster& cluster, double bytes) {
-  return foretrace::collective_time(cluster,
-                                    {CollectiveKind::all_reduce, bytes, place(cluster, {4, 1})})
-      .ns;
+  return ns(cluster, CollectiveKind::all_reduce, bytes, 4);
 }
 
 }  // namespace
@@ -81,6 +82,19 @@ TEST_CASE("llmcompass: an all-reduce takes what its communication primitive comp
   const auto ring = read(with("\"FC\"", "\"RING\""));
   REQUIRE(ring.ok());
   CHECK(all_reduce_ns(*ring, 1.024e6) == doctest::Approx(6 * (1000 + part / 3)));
+}
+
+TEST_CASE(
+    "llmcompass: a message has the links of its pair and one latency, whoever else is there") {
+  const auto cluster = read(small);
+  REQUIRE(cluster.ok());
+  // One of three links, 9.375 GB/s of payload.
+  CHECK(ns(*cluster, CollectiveKind::send, 9.375e6, 2) == doctest::Approx(1000 + 1e6));
+  CHECK(cluster->link_latency_ns == doctest::Approx(1000));
+  // A quarter to each of the others at once.
+  CHECK(ns(*cluster, CollectiveKind::all_to_all, 4 * 9.375e6, 4) == doctest::Approx(1000 + 1e6));
+  // Two of the four add up in one turn: 1 us + V / (4 b) + V / (2 b).
+  CHECK(ns(*cluster, CollectiveKind::all_reduce, 4 * 9.375e6, 2) == doctest::Approx(1000 + 3e6));
 }
 
 TEST_CASE("llmcompass: a wrong member is one line with its place") {

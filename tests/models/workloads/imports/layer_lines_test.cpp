@@ -2,15 +2,14 @@
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/imported_file.h"
 #include "models/workloads/layered.h"
 #include "models/workloads/model_import.h"
 
 using foretrace::Axis;
 using foretrace::CollectiveKind;
-using foretrace::model_import_of;
 using foretrace::ModelSpec;
 using foretrace::Overlap;
+using foretrace::parse_model;
 using foretrace::Result;
 
 namespace {
@@ -22,14 +21,7 @@ const std::string transformer =
     "out\t-1\t2000\tALLTOALL_EP\t512\t1900\tNONE\t0\t1800\tALLREDUCE\t8192\t100\n"
     "in\t-1\t1000\tALLGATHER\t4096\t900\tREDUCESCATTER\t2048\t800\tNONE\t0\t100\n";
 
-Result<ModelSpec> read(const std::string& text) {
-  const auto file = foretrace::imported_text(text, "two.txt");
-  REQUIRE(file.ok());
-  const auto* const import = model_import_of(*file);
-  REQUIRE(import != nullptr);
-  CHECK(import->name == "layer_lines");
-  return import->read(*file);
-}
+Result<ModelSpec> read(const std::string& text) { return parse_model(text, "two.txt"); }
 
 std::string error_with(const std::string& from, const std::string& to) {
   std::string text = transformer;

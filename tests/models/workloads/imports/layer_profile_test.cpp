@@ -2,12 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/imported_file.h"
 #include "models/workloads/layered.h"
 #include "models/workloads/model_import.h"
 
-using foretrace::model_import_of;
 using foretrace::ModelSpec;
+using foretrace::parse_model;
 using foretrace::Result;
 
 namespace {
@@ -23,14 +22,7 @@ const std::string small =
     "\tnode1 -- node2\n"
     "\tnode2 -- node3\n";
 
-Result<ModelSpec> read(const std::string& text) {
-  const auto file = foretrace::imported_text(text, "graph.txt");
-  REQUIRE(file.ok());
-  const auto* const import = model_import_of(*file);
-  REQUIRE(import != nullptr);
-  CHECK(import->name == "layer_profile");
-  return import->read(*file);
-}
+Result<ModelSpec> read(const std::string& text) { return parse_model(text, "graph.txt"); }
 
 std::string error_with(const std::string& from, const std::string& to) {
   std::string text = small;
