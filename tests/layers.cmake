@@ -108,7 +108,7 @@ set(table
   "apps/driver/scheduler/placements | sim/core apps/driver/scheduler/model"
   "apps/driver/scheduler/policies   | sim/core apps/driver/scheduler/model apps/driver/scheduler/solver"
   "apps/driver/scheduler/simulation | sim/core apps/driver/scheduler/model apps/driver/scheduler/placements apps/driver/scheduler/policies"
-  "apps/driver/scheduler/sources | sim/core apps/driver/scheduler/model"
+  "apps/driver/scheduler/sources | sim/core models/catalogue apps/driver/scheduler/model"
   "apps/driver/scheduler         | sim/core apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scheduler/model apps/driver/scheduler/placements apps/driver/scheduler/policies apps/driver/scheduler/simulation apps/driver/scheduler/sources"
   "apps/driver/serving           | sim/core sim/graph models/* apps/driver apps/driver/plan apps/driver/scheduler/model apps/driver/scheduler/policies apps/driver/scheduler/simulation apps/driver/scheduler/sources"
   "apps/driver/training          | sim/core models/* apps/driver apps/driver/plan apps/driver/predictor apps/driver/steps"

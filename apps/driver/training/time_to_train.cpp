@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/plan/scenario_files.h"
+#include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
 #include "models/program/device_memory.h"
 #include "models/program/estimate.h"
@@ -39,10 +40,7 @@ class TrainingReader {
 std::string TrainingReader::file_of(std::string_view key) {
   std::string name;
   fields_.text(key, name);
-  const auto slash = where_.rfind('/');
-  return name.empty()
-             ? name
-             : file_named(slash == std::string::npos ? "." : where_.substr(0, slash), name);
+  return file_named_in(where_, name);
 }
 
 Status TrainingReader::read_run(TrainingRun& run) {
