@@ -150,6 +150,12 @@ void TrainingReader::read_evaluation(TrainingRun& run) {
     if (fields_.has("trace")) {
       inner.mistake("samples", "got a recorded run, whose evaluation is not known, expected time");
     }
+    const auto* const scenario = std::get_if<Scenario>(&run.run);
+    if (scenario != nullptr && scenario->job.has_own_ranks()) {
+      inner.mistake("samples",
+                    "got a scenario whose stages have ranks of their own, whose forward passes "
+                    "alone are not known, expected time");
+    }
   } else {
     run.evaluation_ns = read_within(inner, "time", ParamType::time, most_wait_ns);
   }
