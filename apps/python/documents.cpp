@@ -201,7 +201,9 @@ Result<std::string> plan(const driver::PlanRequest& request, std::uint32_t gpus,
 }
 
 Result<std::string> schedule(const std::string& path, const CataloguePtr& catalogue) {
-  if (report::holds_no_jobs(path)) {
+  const auto jobs = report::holds_jobs(path);
+  if (!jobs.ok()) return jobs.error();
+  if (!*jobs) {
     const auto page = report::page_without_jobs(*catalogue, path);
     if (!page.ok()) return page.error();
     return report::json_of(*page);

@@ -201,8 +201,6 @@ class StorageReader {
 
 }  // namespace
 
-bool is_storage_file(const std::string& path) { return names_schema(path, "foretrace.storage/"); }
-
 Result<StoredInput> parse_stored_input(std::string_view text, const std::string& where) {
   auto root = parse_config_document(text, where, storage_schema);
   if (!root) return std::move(root).error();

@@ -332,8 +332,6 @@ Result<Serving> complete_serving(Serving serving) {
   return serving;
 }
 
-bool is_serving_file(const std::string& path) { return names_schema(path, "foretrace.serving/"); }
-
 Result<Serving> parse_serving(const Catalogue& catalogue, std::string_view text,
                               const std::string& where) {
   auto root = parse_config_document(text, where, serving_schema);
