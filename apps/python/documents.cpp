@@ -14,7 +14,7 @@
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/scheduler/schedule.h"
-#include "apps/driver/sweep/select.h"
+#include "apps/driver/sweep/store/select.h"
 #include "apps/report/page_without_jobs.h"
 #include "apps/report/pages.h"
 #include "apps/report/sweep_points.h"
