@@ -9,7 +9,7 @@
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/driver/plan/scenario_answer.h"
-#include "apps/driver/sweep/select.h"
+#include "apps/driver/sweep/store/select.h"
 #include "apps/explorer/scenario_page.h"
 #include "apps/explorer/sweep_page.h"
 #include "apps/report/pages.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "apps/driver/sweep/select.h"
+#include "apps/driver/sweep/store/select.h"
 #include "apps/explorer/page.h"
 
 namespace foretrace::explorer {

@@ -14,7 +14,7 @@
 #include "apps/driver/plan/scenario_answer.h"
 #include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/scheduler/schedule.h"
-#include "apps/driver/sweep/select.h"
+#include "apps/driver/sweep/store/select.h"
 #include "apps/report/page_without_jobs.h"
 #include "apps/report/pages.h"
 #include "apps/report/sweep_points.h"
@@ -201,7 +201,9 @@ Result<std::string> plan(const driver::PlanRequest& request, std::uint32_t gpus,
 }
 
 Result<std::string> schedule(const std::string& path, const CataloguePtr& catalogue) {
-  if (report::holds_no_jobs(path)) {
+  const auto jobs = report::holds_jobs(path);
+  if (!jobs.ok()) return jobs.error();
+  if (!*jobs) {
     const auto page = report::page_without_jobs(*catalogue, path);
     if (!page.ok()) return page.error();
     return report::json_of(*page);

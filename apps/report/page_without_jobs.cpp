@@ -1,13 +1,25 @@
 #include "apps/report/page_without_jobs.h"
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/driver/fleet/federated.h"
 #include "apps/driver/fleet/storage.h"
 #include "apps/driver/mapping/mapping.h"
+#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/serving/serving.h"
 #include "apps/driver/serving/streams.h"
+#include "apps/driver/training/time_to_train.h"
 #include "apps/report/pages.h"
+#include "sim/core/config.h"
+#include "sim/core/params.h"
 
 namespace foretrace::report {
 namespace {
@@ -49,23 +61,58 @@ Result<Page> federated_rounds(const Catalogue& /*catalogue*/, const std::string&
   return federated_page({*run, *figures});
 }
 
-// What reads, runs and shows a file of this kind; null: it holds jobs.
+// What reads, runs and shows a file of this kind; null: jobs.
 using Answer = Result<Page> (*)(const Catalogue&, const std::string&);
-Answer answer_of(const std::string& path) {
-  if (driver::is_serving_file(path)) return served;
-  if (driver::is_streams_file(path)) return streamed;
-  if (driver::is_storage_file(path)) return stored;
-  if (driver::is_federated_file(path)) return federated_rounds;
-  return driver::is_mapping_file(path) ? mapped : nullptr;
+struct FileKind {
+  std::string_view schema;
+  Answer answer = nullptr;
+};
+constexpr std::array<FileKind, 6> kinds = {{{scheduling::schedule_schema, nullptr},
+                                            {driver::serving_schema, served},
+                                            {driver::streams_schema, streamed},
+                                            {driver::storage_schema, stored},
+                                            {driver::federated_schema, federated_rounds},
+                                            {driver::mapping_schema, mapped}}};
+
+// Of any version: its reader tells which it knows. Null: it is none of these.
+const FileKind* kind_of(const std::string& path) {
+  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const FileKind& kind) {
+    return names_schema(path, kind.schema.substr(0, kind.schema.find('/') + 1));
+  });
+  return found == kinds.end() ? nullptr : &*found;
+}
+
+// The reader of jobs tells of what is no object with a schema.
+Status check_schema(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return ok_status();  // a pipe gives it once
+  const auto text = read_config_text(path);
+  const auto root = text.ok() ? parse_config(*text) : Result<ConfigValue>(text.error());
+  const ConfigValue* schema = root.ok() ? root->find("schema") : nullptr;
+  if (schema == nullptr) return ok_status();
+  std::vector<std::string_view> names;
+  for (const FileKind& kind : kinds) names.push_back(kind.schema);
+  const bool is_simulated =
+      schema->text == driver::scenario_schema || schema->text == driver::training_schema;
+  return Error{
+      ErrorCode::bad_config,
+      fmt::format("{}: /schema: {}{}, expected one of {}{}", path, schema->described(),
+                  is_simulated ? "" : did_you_mean(schema->text, names), fmt::join(names, ", "),
+                  is_simulated ? "; foretrace simulate takes this one" : "")};
 }
 
 }  // namespace
 
-bool holds_no_jobs(const std::string& path) { return answer_of(path) != nullptr; }
+Result<bool> holds_jobs(const std::string& path) {
+  const FileKind* kind = kind_of(path);
+  if (kind != nullptr) return kind->answer == nullptr;
+  if (Status known = check_schema(path); !known.ok()) return std::move(known).error();
+  return true;
+}
 
 Result<Page> page_without_jobs(const Catalogue& catalogue, const std::string& path) {
-  const Answer answer = answer_of(path);
-  if (answer != nullptr) return answer(catalogue, path);
+  const FileKind* kind = kind_of(path);
+  if (kind != nullptr && kind->answer != nullptr) return kind->answer(catalogue, path);
   return Error{ErrorCode::bad_config, fmt::format("{}: holds jobs", path)};
 }
 

@@ -9,9 +9,10 @@
 
 namespace foretrace::report {
 
-/// True if the file holds requests to a served model, streams, or tasks or tables to map.
-[[nodiscard]] bool holds_no_jobs(const std::string& path);
-/// The answer to such a file.
+/// False if the file holds requests to a served model, streams, a cache, federated rounds, or tasks
+/// or tables to map. Error: its schema is none of those that `schedule` takes.
+[[nodiscard]] Result<bool> holds_jobs(const std::string& path);
+/// The answer to a file without jobs.
 [[nodiscard]] Result<Page> page_without_jobs(const Catalogue& catalogue, const std::string& path);
 
 }  // namespace foretrace::report

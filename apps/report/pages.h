@@ -31,7 +31,7 @@
 #include "apps/driver/serving/serving.h"
 #include "apps/driver/serving/streams.h"
 #include "apps/driver/sweep/run.h"
-#include "apps/driver/sweep/select.h"
+#include "apps/driver/sweep/store/select.h"
 #include "apps/driver/training/time_to_train.h"
 #include "apps/driver/validate/ablation.h"
 #include "apps/driver/validate/claims.h"

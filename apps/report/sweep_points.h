@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "apps/driver/sweep/select.h"
+#include "apps/driver/sweep/store/select.h"
 #include "sim/core/result.h"
 
 namespace foretrace::report {

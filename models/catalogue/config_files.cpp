@@ -50,12 +50,12 @@ bool names_file(std::string_view name) {
                      [name](std::string_view ending) { return name.ends_with(ending); });
 }
 
-std::string file_named(const std::string& folder, const std::string& name) {
-  const fs::path path(name);
-  if (name.empty() || folder.empty() || path.is_absolute()) return name;
+std::string file_named_in(const std::string& path, const std::string& name) {
+  const fs::path folder = fs::path(path).parent_path();
+  if (name.empty() || folder.empty() || fs::path(name).is_absolute()) return name;
   std::error_code failed;
-  const auto beside = fs::path(folder) / path;
-  if (fs::exists(beside, failed) || !fs::exists(path, failed)) return beside.string();
+  const auto beside = folder / name;
+  if (fs::exists(beside, failed) || !fs::exists(name, failed)) return beside.string();
   return name;
 }
 

@@ -20,9 +20,9 @@ namespace foretrace {
 /// True if it is the name of a file and none of the catalogue: it has a folder, or the ending of a
 /// kind of file that configs and importers read.
 [[nodiscard]] bool names_file(std::string_view name);
-/// The file that a name in a file of `folder` means: the one beside it, or else the one that is
+/// The file that a name in the file at `path` means: the one beside it, or else the one that is
 /// called so from the working folder. The first of the two if neither is there.
-[[nodiscard]] std::string file_named(const std::string& folder, const std::string& name);
+[[nodiscard]] std::string file_named_in(const std::string& path, const std::string& name);
 /// Which kind of file is meant: "cluster" of the folder "clusters".
 struct ConfigKind {
   std::string_view what;

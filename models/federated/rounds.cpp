@@ -106,8 +106,8 @@ class Server {
     figures_.wasted_s += attempt.seconds();
   }
 
-  void end_round(std::int64_t begin_ns, double bytes) {
-    const double round_s = static_cast<double>(now_ns_ - begin_ns) * 1e-9;
+  void end_round(std::int64_t begin_ns, std::int64_t end_ns, double bytes) {
+    const double round_s = static_cast<double>(end_ns - begin_ns) * 1e-9;
     figures_.round_s.push_back(round_s);
     if (round_s > 0) {
       figures_.peak_bytes_per_s = std::max(figures_.peak_bytes_per_s, bytes / round_s);
@@ -181,7 +181,7 @@ class Server {
       const double bytes =
           static_cast<double>(asked) * federation_.task.download_bytes + arrived_bytes_;
       now_ns_ += federation_.task.server_ns;
-      end_round(begin_ns, bytes);
+      end_round(begin_ns, now_ns_, bytes);
     }
     return finish();
   }
@@ -251,6 +251,11 @@ class Server {
     std::int64_t buffered = 0;
     double bytes = 0;
     double ages = 0;
+    // The server merges one buffer after the other while devices train: models that are out, and
+    // when those that are being merged will be.
+    std::int64_t models = 0;
+    std::int64_t merged_ns = 0;
+    std::queue<std::int64_t> merging;
     std::int64_t in_vain = 0;  // ends since the last update that was merged
     while (round < federation_.rounds) {
       if (Status status = check_effort(round); !status.ok()) return std::move(status).error();
@@ -258,10 +263,11 @@ class Server {
         return Error{ErrorCode::bad_config,
                      fmt::format("round {}: no update comes, after {} devices", round, in_vain)};
       }
+      for (; !merging.empty() && merging.front() <= now_ns_; merging.pop()) ++models;
       while (static_cast<std::int64_t>(at_work.size()) < policy_.at_work) {
         const std::size_t device = any_free();
         if (device == devices_.size()) break;
-        at_work.push(ask(device, now_ns_, round));
+        at_work.push(ask(device, now_ns_, models));
         bytes += federation_.task.download_bytes;
       }
       const bool is_full = static_cast<std::int64_t>(at_work.size()) >= policy_.at_work;
@@ -274,6 +280,7 @@ class Server {
       const Attempt attempt = at_work.top();
       at_work.pop();
       now_ns_ = attempt.end_ns;
+      for (; !merging.empty() && merging.front() <= now_ns_; merging.pop()) ++models;
       devices_[attempt.device].is_busy = false;
       ++in_vain;
       if (!attempt.is_whole) {
@@ -282,7 +289,7 @@ class Server {
       }
       figures_.received_bytes += federation_.task.upload_bytes;
       bytes += federation_.task.upload_bytes;
-      const std::int64_t age = round - attempt.round;
+      const std::int64_t age = models - attempt.round;
       if (policy_.oldest >= 0 && age > policy_.oldest) {
         waste(attempt, figures_.unused);
         continue;
@@ -294,10 +301,13 @@ class Server {
       if (++buffered < policy_.updates) continue;
       buffered = 0;
       ++round;
-      end_round(begin_ns, bytes);
-      begin_ns = now_ns_;
+      merged_ns = std::max(merged_ns, now_ns_) + federation_.task.server_ns;
+      merging.push(merged_ns);
+      end_round(begin_ns, merged_ns, bytes);
+      begin_ns = merged_ns;
       bytes = 0;
     }
+    now_ns_ = merged_ns;
     while (!at_work.empty()) {  // they work for a round that does not come
       Attempt attempt = at_work.top();
       at_work.pop();

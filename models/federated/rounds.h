@@ -32,9 +32,10 @@ struct Task {
   double download_bytes = 0;
   double upload_bytes = 0;
   double flops_per_example = 0;
-  double passes = 1;           ///< over the examples of a device
-  double failure = 0;          ///< probability that a device leaves on the way, at any time of it
-  std::int64_t server_ns = 0;  ///< to merge the updates of a round
+  double passes = 1;   ///< over the examples of a device
+  double failure = 0;  ///< probability that a device leaves on the way, at any time of it
+  std::int64_t server_ns =
+      0;  ///< to merge the updates of a round; buffered: meanwhile devices train
 };
 
 enum class PolicyKind : std::uint8_t { synchronous, buffered };
@@ -73,7 +74,7 @@ struct RoundFigures {
   double sent_bytes = 0;      ///< by the server
   double received_bytes = 0;
   double peak_bytes_per_s = 0;  ///< both ways, of the round with the most
-  double age = 0;               ///< buffered: rounds that merged updates are old, mean
+  double age = 0;  ///< buffered: models that came out while merged updates were made, mean
 };
 
 /// Errors: the devices are never enough.

@@ -129,10 +129,6 @@ void read_node(ConfigFields& fields, Cluster& cluster) {
   fields.take(inner.finish());
 }
 
-std::string folder_of(const std::string& path) {
-  return std::filesystem::path(path).parent_path().string();
-}
-
 Generation generation_of(const Accelerator& accelerator) {
   if (!accelerator.has_cuda_capability()) return Generation::other;
   switch (accelerator.compute_major) {
@@ -149,7 +145,7 @@ void read_accelerator_name(ConfigFields& fields, const Catalogue& catalogue,
   std::string name;
   fields.text("accelerator", name);
   if (name.empty()) return;
-  if (names_file(name)) name = file_named(folder_of(fields.file()), name);
+  if (names_file(name)) name = file_named_in(fields.file(), name);
   const auto found = catalogue.accelerator(name);
   if (found.ok()) {
     accelerator = **found;
@@ -196,10 +192,10 @@ Result<Cluster> with_import(const Catalogue& catalogue, const ConfigValue& root,
   if (fields.has("accelerator")) read_accelerator_name(fields, catalogue, own.accelerator);
   fields.optional_quantity("price_per_hour", ParamType::number, own.price_per_hour);
   if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
-  auto file = read_imported_file(file_named(folder_of(path), name));
+  auto file = read_imported_file(file_named_in(path, name));
   if (!file.ok()) return std::move(file).error().with_context(path + ": /import/file");
   for (const std::string& other : others) {
-    auto with = read_imported_file(file_named(folder_of(path), other));
+    auto with = read_imported_file(file_named_in(path, other));
     if (!with.ok()) return std::move(with).error().with_context(path + ": /import/with");
     file->with.push_back(*std::move(with));
   }

@@ -4,10 +4,8 @@
 
 #include <cstdint>
 #include <limits>
-#include <list>
 #include <random>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace foretrace::storage {
@@ -27,7 +25,8 @@ struct CacheOptions {
   std::uint64_t seed = 0;
 };
 
-/// An item that is read: which, how large, and the place of its next use in the sequence.
+/// An item that is read: which (numbers from 0 on, without large gaps), how large, and the place of
+/// its next use in the sequence.
 struct Access {
   std::uint32_t item = 0;
   double bytes = 0;
@@ -45,12 +44,25 @@ class Cache {
   [[nodiscard]] double used_bytes() const { return used_bytes_; }
 
  private:
+  static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+  /// An item that was read; kept ones form a list by their last use.
+  struct Item {
+    double bytes = 0;
+    std::uint64_t next_use = 0;
+    std::uint32_t older = nobody;
+    std::uint32_t newer = nobody;
+    bool is_kept = false;
+  };
+
   [[nodiscard]] bool admits(const Access& access);
+  void take_out(std::uint32_t item);
+  void put_newest(std::uint32_t item);
 
   CacheOptions options_;
   std::mt19937_64 random_;
-  std::list<Access> order_;  ///< the least recently used first
-  std::unordered_map<std::uint32_t, std::list<Access>::iterator> at_;
+  std::vector<Item> items_;  ///< by number
+  std::uint32_t oldest_ = nobody;
+  std::uint32_t newest_ = nobody;
   double used_bytes_ = 0;
 };
 

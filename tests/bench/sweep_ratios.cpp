@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "apps/driver/predictor/predictor.h"
-#include "apps/driver/sweep/evaluate.h"
-#include "apps/driver/sweep/judge.h"
+#include "apps/driver/sweep/points/evaluate.h"
+#include "apps/driver/sweep/points/judge.h"
 #include "apps/driver/sweep/run.h"
 #include "tests/bench/engine_ratios.h"
 

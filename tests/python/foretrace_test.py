@@ -1,5 +1,8 @@
 """Tests of the Python package: python3 tests/python/foretrace_test.py, with the package on PYTHONPATH."""
+import ast
 import concurrent.futures
+import dataclasses
+import inspect
 import json
 import os
 import pathlib
@@ -258,6 +261,54 @@ class Substitution(unittest.TestCase):
             foretrace.SubstitutionEnv(DEMO, ["kernel_fusin"])
         with self.assertRaisesRegex(foretrace.Error, "makespan or sum"):
             foretrace.SubstitutionEnv(DEMO, goal="time")
+
+    def test_one_rule_needs_no_list(self):
+        self.assertEqual(foretrace.SubstitutionEnv(DEMO, "kernel_fusion").actions,
+                         foretrace.SubstitutionEnv(DEMO, ["kernel_fusion"]).actions)
+
+
+class Stubs(unittest.TestCase):
+    """What editors and type checkers are told is what is there."""
+
+    def setUp(self):
+        stub = pathlib.Path(foretrace.__file__).with_name("__init__.pyi")
+        self.told = {one.name: one for one in ast.parse(stub.read_text()).body
+                     if isinstance(one, (ast.ClassDef, ast.FunctionDef))}
+
+    def names_of(self, function):
+        given = function.args
+        every = given.posonlyargs + given.args + [given.vararg] + given.kwonlyargs + [given.kwarg]
+        return [one.arg for one in every if one is not None]
+
+    def test_every_public_name_is_told(self):
+        self.assertEqual(sorted(self.told), sorted(foretrace.__all__))
+
+    def test_functions_have_their_parameters(self):
+        for name, told in self.told.items():
+            if isinstance(told, ast.FunctionDef):
+                there = inspect.signature(getattr(foretrace, name))
+                self.assertEqual(self.names_of(told), list(there.parameters), name)
+
+    def test_classes_have_their_members(self):
+        for name, told in self.told.items():
+            if not isinstance(told, ast.ClassDef):
+                continue
+            there = getattr(foretrace, name)
+            if any("Enum" in ast.unparse(base) for base in told.bases):
+                self.assertEqual({one.targets[0].id for one in told.body}, set(there.__members__), name)
+                continue
+            methods = {one.name: one for one in told.body if isinstance(one, ast.FunctionDef)}
+            for method, signature in methods.items():
+                self.assertTrue(hasattr(there, method), f"{name}.{method}")
+                if inspect.isfunction(vars(there).get(method)):
+                    parameters = list(inspect.signature(getattr(there, method)).parameters)
+                    self.assertEqual(self.names_of(signature), parameters, f"{name}.{method}")
+            own = {member for member, value in vars(there).items() if not member.startswith("_") and
+                   (inspect.isfunction(value) or isinstance(value, property))}
+            self.assertEqual(own - set(methods), set(), name)
+            if dataclasses.is_dataclass(there):
+                fields = [one.target.id for one in told.body if isinstance(one, ast.AnnAssign)]
+                self.assertEqual(fields, [one.name for one in dataclasses.fields(there)], name)
 
 
 class Examples(unittest.TestCase):

@@ -9,6 +9,7 @@
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/names/configs.h"
+#include "apps/cli/names/names.h"
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
@@ -34,8 +35,10 @@ int run(const Options& options) {
   }
   const Result<CataloguePtr> known = app::catalogue();
   if (!known.ok()) return app::failure(known.error());
+  const Result<std::string> accelerator = app::accelerator_option(options.accelerator);
+  if (!accelerator.ok()) return app::failure(accelerator.error());
   const auto answer = app::while_busy(options.common, "running both", [&] {
-    return driver::shared_device({options.traces[0], options.traces[1]}, options.accelerator,
+    return driver::shared_device({options.traces[0], options.traces[1]}, *accelerator,
                                  {.catalogue = *known, .step = options.step});
   });
   if (!answer.ok()) return app::failure(answer.error());

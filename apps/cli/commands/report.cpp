@@ -14,7 +14,7 @@
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/cli/page_answers.h"
-#include "apps/driver/sweep/store.h"
+#include "apps/driver/sweep/store/store.h"
 #include "apps/explorer/page.h"
 
 namespace foretrace::commands::report_parts {

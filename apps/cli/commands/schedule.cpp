@@ -110,7 +110,9 @@ Status check_no_jobs(const Options& options) {
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  if (report::holds_no_jobs(options.path)) {
+  const auto jobs = report::holds_jobs(options.path);
+  if (!jobs.ok()) return app::failure(jobs.error());
+  if (!*jobs) {
     if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
     const auto catalogue = app::catalogue();
     if (!catalogue.ok()) return app::failure(catalogue.error());

@@ -18,7 +18,7 @@
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/driver/sweep/run.h"
-#include "apps/driver/sweep/select.h"
+#include "apps/driver/sweep/store/select.h"
 #include "apps/report/pages.h"
 #include "apps/report/sweep/picture.h"
 #include "apps/report/sweep_points.h"

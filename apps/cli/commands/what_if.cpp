@@ -81,11 +81,11 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   if (const Status known = app::resolve_names(*specs); !known.ok()) {
     return known.error();
   }
-  if (!options.accelerator.empty()) {
-    Result<std::string> accelerator = app::accelerator_named(options.accelerator);
-    if (!accelerator.ok()) {
-      return std::move(accelerator).error().with_context("--accelerator");
-    }
+  const Result<std::string> accelerator = app::accelerator_option(options.accelerator);
+  if (!accelerator.ok()) {
+    return accelerator.error();
+  }
+  if (!accelerator->empty()) {
     specs->push_back(driver::swap_to(*accelerator));
   }
   if (const Status spread = add_spread(options, *specs); !spread.ok()) {

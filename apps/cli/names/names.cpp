@@ -9,6 +9,7 @@
 
 #include "apps/cli/names/configs.h"
 #include "models/catalogue/accelerator.h"
+#include "models/catalogue/config_files.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
@@ -131,6 +132,17 @@ Result<std::string> accelerator_named(std::string_view word) {
                                                    word, fmt::join(found, ", "))};
   }
   return std::string(word);
+}
+
+Result<std::string> accelerator_option(const std::string& word) {
+  if (word.empty()) return word;
+  auto name = accelerator_named(word);
+  if (!name.ok()) return std::move(name).error().with_context("--accelerator");
+  const Result<CataloguePtr> known = catalogue();
+  if (!known.ok()) return known.error();
+  const auto found = (*known)->accelerator(*name);
+  if (!found.ok() && !names_file(*name)) return Error(found.error()).with_context("--accelerator");
+  return name;
 }
 
 Status resolve_names(std::vector<driver::WhatIfSpec>& what_ifs) {

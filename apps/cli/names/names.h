@@ -19,6 +19,10 @@ namespace foretrace::app {
 /// none of this stays as it is: it may be a file.
 [[nodiscard]] Result<std::string> accelerator_named(std::string_view word);
 
+/// accelerator_named() of what --accelerator says; nothing stays nothing. Error: neither a name of
+/// the catalogue nor a file.
+[[nodiscard]] Result<std::string> accelerator_option(const std::string& word);
+
 /// The same what-ifs by our names.
 [[nodiscard]] Status resolve_names(std::vector<driver::WhatIfSpec>& what_ifs);
 

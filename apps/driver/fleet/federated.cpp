@@ -173,10 +173,6 @@ class FederatedReader {
 
 }  // namespace
 
-bool is_federated_file(const std::string& path) {
-  return names_schema(path, "foretrace.federated/");
-}
-
 Result<FederatedRun> parse_federated(std::string_view text, const std::string& where) {
   auto root = parse_config_document(text, where, federated_schema);
   if (!root) return std::move(root).error();

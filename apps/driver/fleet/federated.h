@@ -24,7 +24,6 @@ struct FederatedRun {
   std::vector<PolicyChoice> policies;
 };
 
-[[nodiscard]] bool is_federated_file(const std::string& path);
 /// Errors name file, JSON pointer, what was got and what is expected.
 [[nodiscard]] Result<FederatedRun> read_federated(const std::string& path);
 [[nodiscard]] Result<FederatedRun> parse_federated(std::string_view text, const std::string& where);

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <random>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "apps/driver/scheduler/sources/cells.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
+#include "sim/core/parallel.h"
 #include "sim/core/params.h"
 #include "sim/core/random.h"
 
@@ -21,6 +23,7 @@ namespace {
 constexpr std::array<std::string_view, 2> order_words = {"shuffled", "sequential"};
 constexpr std::array<std::string_view, 3> admission_words = {"always", "chance", "oracle"};
 constexpr double most_reads = 5e6;
+constexpr double most_reads_of_all = 1e8;  // through all caches: seconds
 constexpr double most_stored_bytes = 1e18;
 constexpr double longest_read_ns = 1e11;
 
@@ -47,8 +50,8 @@ class StorageReader {
     const ConfigValue* object = fields_.object("data");
     if (object == nullptr) return;
     ConfigFields data(*object, where_, "/data");
-    if (data.has("file")) {
-      read_table(data);
+    if (data.has("file") || data.has("rows")) {
+      read_table(*object, data);
     } else {
       draw_order(data);
     }
@@ -57,21 +60,24 @@ class StorageReader {
   }
 
   // A table of reads in their order: item, and bytes where items differ.
-  void read_table(ConfigFields& data) {
-    std::string file;
-    data.text("file", file);
-    const std::size_t slash = where_.rfind('/');
-    const bool is_beside = slash != std::string::npos && !file.starts_with('/');
-    input_.files.push_back(is_beside ? where_.substr(0, slash + 1) + file : file);
+  void read_table(const ConfigValue& object, ConfigFields& data) {
     const double usual = optional_within(data, "item_bytes", ParamType::bytes, 1e12, 0);
-    const auto cells = scheduling::read_cells(input_.files.back(), {});
+    const auto cells = scheduling::table_of(object, data, input_.files);
     if (!cells.ok()) return data.take(cells.error());
     constexpr std::array<std::string_view, 2> known = {"item", "bytes"};
     data.take(scheduling::check_columns(*cells, known));
     if (!cells->has("item")) {
       data.take(Error{ErrorCode::bad_format, fmt::format("{}: no column 'item'", cells->where)});
     }
-    std::map<std::string, std::pair<std::uint32_t, double>> items;
+    if (!cells->has("bytes") && !data.has("item_bytes")) {
+      data.mistake("item_bytes", "missing, expected it or a column 'bytes'");
+    }
+    if (static_cast<double>(cells->rows.size()) > most_reads) {
+      return data.take(
+          Error{ErrorCode::bad_config, fmt::format("{}: got {} reads, expected at most {:g}",
+                                                   cells->where, cells->rows.size(), most_reads)});
+    }
+    std::unordered_map<std::string, std::pair<std::uint32_t, double>> items;
     for (std::size_t row = 0; row < cells->rows.size(); ++row) {
       scheduling::CellFields cell(*cells, row);
       const double bytes = cell.number("bytes", usual, 0, 1e12);
@@ -167,6 +173,13 @@ class StorageReader {
       fields_.mistake("caches",
                       fmt::format("got {}, expected 1 to {}", input_.caches.size(), most_caches));
     }
+    const std::size_t reads = input_.order.accesses.size();
+    if (static_cast<double>(reads) * static_cast<double>(input_.caches.size()) >
+        most_reads_of_all) {
+      fields_.mistake("caches", fmt::format("got {} for {} reads each, expected at most {:g} reads "
+                                            "in all",
+                                            input_.caches.size(), reads, most_reads_of_all));
+    }
   }
 
   void read_loader() {
@@ -188,8 +201,6 @@ class StorageReader {
 
 }  // namespace
 
-bool is_storage_file(const std::string& path) { return names_schema(path, "foretrace.storage/"); }
-
 Result<StoredInput> parse_stored_input(std::string_view text, const std::string& where) {
   auto root = parse_config_document(text, where, storage_schema);
   if (!root) return std::move(root).error();
@@ -203,12 +214,12 @@ Result<StoredInput> read_stored_input(const std::string& path) {
 }
 
 std::vector<std::vector<storage::EpochFigures>> run_stored_input(const StoredInput& input) {
-  std::vector<std::vector<storage::EpochFigures>> runs;
-  for (const CacheChoice& choice : input.caches) {
+  std::vector<std::vector<storage::EpochFigures>> runs(input.caches.size());
+  for_each_index(runs.size(), [&](std::size_t i) {
     storage::InputOptions options = input.pipeline;
-    options.kept = choice.options;
-    runs.push_back(storage::run_input(input.order, options));
-  }
+    options.kept = input.caches[i].options;
+    runs[i] = storage::run_input(input.order, options);
+  });
   return runs;
 }
 

@@ -28,7 +28,6 @@ struct StoredInput {
   std::vector<CacheChoice> caches;
 };
 
-[[nodiscard]] bool is_storage_file(const std::string& path);
 /// Errors name file, JSON pointer, what was got and what is expected.
 [[nodiscard]] Result<StoredInput> read_stored_input(const std::string& path);
 [[nodiscard]] Result<StoredInput> parse_stored_input(std::string_view text,

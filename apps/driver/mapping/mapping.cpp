@@ -208,8 +208,6 @@ Result<Mapping> MappingReader::read() {
 
 }  // namespace
 
-bool is_mapping_file(const std::string& path) { return names_schema(path, "foretrace.mapping/"); }
-
 Result<Mapping> parse_mapping(const Catalogue& catalogue, std::string_view text,
                               const std::string& where) {
   auto root = parse_config_document(text, where, mapping_schema);

@@ -39,7 +39,6 @@ struct MappingAnswer {
 [[nodiscard]] Result<Mapping> read_mapping(const Catalogue& catalogue, const std::string& path);
 [[nodiscard]] Result<Mapping> parse_mapping(const Catalogue& catalogue, std::string_view text,
                                             const std::string& where);
-[[nodiscard]] bool is_mapping_file(const std::string& path);
 /// Error: the tables fit in no way.
 [[nodiscard]] Result<MappingAnswer> run_mapping(const Mapping& mapping);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <string_view>
 
 #include "models/catalogue/config_files.h"
@@ -46,8 +45,7 @@ void place_files(ConfigValue& scenario,
 }
 
 void place_files_of(const std::string& path, ConfigValue& scenario) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  place_files(scenario, [&](const std::string& name) { return file_named(folder, name); });
+  place_files(scenario, [&](const std::string& name) { return file_named_in(path, name); });
 }
 
 }  // namespace foretrace::driver

@@ -15,7 +15,7 @@ namespace foretrace::driver {
 /// models, clusters and frameworks that are files (names_file()).
 void place_files(ConfigValue& scenario,
                  const std::function<std::string(const std::string& name)>& place);
-/// What stands in the file at `path`, with its names as file_named() finds them.
+/// What stands in the file at `path`, with its names as file_named_in() finds them.
 void place_files_of(const std::string& path, ConfigValue& scenario);
 
 }  // namespace foretrace::driver

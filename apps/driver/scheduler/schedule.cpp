@@ -1,7 +1,6 @@
 #include "apps/driver/scheduler/schedule.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -15,12 +14,8 @@
 namespace foretrace::scheduling {
 namespace {
 
-constexpr std::string_view schema = "foretrace.schedule/1";
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
-}
+constexpr std::size_t most_choices = 100;
+constexpr std::size_t most_runs = 1000;  // each keeps what its jobs did
 
 class Reader {
  public:
@@ -35,6 +30,12 @@ class Reader {
     sort_by_arrival(schedule.workload);
     read_choices("policy", "policies", "", schedule.policies);
     read_choices("placement", "placements", "pack", schedule.placements);
+    const std::size_t runs = schedule.policies.size() * schedule.placements.size();
+    if (runs > most_runs) {
+      fields_.mistake("placements",
+                      fmt::format("got {} for {} policies, expected at most {} runs in all",
+                                  schedule.placements.size(), schedule.policies.size(), most_runs));
+    }
     part("clock", false, [&](const Section& s) { return read_clock(s, schedule.options); });
     part("failures", false,
          [&](const Section& s) { return read_failures(s, schedule.cluster, schedule.options); });
@@ -51,7 +52,7 @@ class Reader {
       return;
     }
     if (failed_) return;  // the first mistake is told; what follows may come from it
-    const Status done = read({value, where_, fields_.pointer_of(key), folder_of(where_)});
+    const Status done = read({value, where_, fields_.pointer_of(key)});
     failed_ |= !done.ok();
     fields_.take(done);
   }
@@ -76,11 +77,14 @@ class Reader {
     if (several->kind != ConfigValue::Kind::list || several->items.empty()) {
       return fields_.mistake(list_key, fmt::format("expected a list of at least one {}", one_key));
     }
+    if (several->items.size() > most_choices) {
+      return fields_.mistake(
+          list_key, fmt::format("got {}, expected 1 to {}", several->items.size(), most_choices));
+    }
     for (std::size_t i = 0; i < several->items.size(); ++i) {
       fields_.take(read_choice({.value = &several->items[i],
                                 .file = where_,
-                                .pointer = fmt::format("/{}/{}", list_key, i),
-                                .folder = folder_of(where_)},
+                                .pointer = fmt::format("/{}/{}", list_key, i)},
                                choices.emplace_back()));
     }
   }
@@ -177,11 +181,11 @@ Result<ScheduleRun> run_one(const Schedule& schedule, const Choice& choice, cons
 }  // namespace
 
 Result<Schedule> read_schedule(const std::string& path) {
-  return read(read_config(path, schema), path);
+  return read(read_config(path, schedule_schema), path);
 }
 
 Result<Schedule> parse_schedule(std::string_view text, const std::string& where) {
-  return read(parse_config_document(text, where, schema), where);
+  return read(parse_config_document(text, where, schedule_schema), where);
 }
 
 Result<std::vector<ScheduleRun>> run_schedule(const Schedule& schedule) {

@@ -17,6 +17,8 @@
 
 namespace foretrace::scheduling {
 
+inline constexpr std::string_view schedule_schema = "foretrace.schedule/1";
+
 /// A policy, or a placement, with parameters.
 struct Choice {
   std::string name;

@@ -1,6 +1,7 @@
 #include "apps/driver/scheduler/schedule_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -18,10 +19,6 @@ namespace {
 
 using ConfigKind = ConfigValue::Kind;
 constexpr std::int64_t most_nodes = 1'000'000;
-
-std::string path_in(const Section& section, const std::string& name) {
-  return name.starts_with('/') ? name : section.folder + name;
-}
 
 std::int64_t whole_number(ConfigFields& fields, std::string_view key, std::int64_t otherwise,
                           std::pair<std::int64_t, std::int64_t> range) {
@@ -67,38 +64,24 @@ void read_kinds(ConfigFields& fields, const Section& section, Cluster& cluster) 
 }
 
 // Cells of a table given in place or by file, under our names of columns.
-Result<Cells> table_of(const ConfigValue& value, const Section& section, const std::string& pointer,
+Result<Cells> table_at(const ConfigValue& value, const Section& section, const std::string& pointer,
                        std::vector<std::string>& files) {
   ConfigFields fields(value, section.file, pointer);
-  std::string file;
-  fields.optional_text("file", file);
-  if (file.empty()) {
-    static_cast<void>(fields.optional_value("columns"));
-    static_cast<void>(fields.optional_value("rows"));
-    if (const Status fine = fields.finish(); !fine) return fine.error();
-    return cells_of(value, fmt::format("{}: {}", section.file, pointer));
-  }
-  ColumnNames names;
-  if (const ConfigValue* columns = fields.optional_object("columns"); columns != nullptr) {
-    for (std::size_t i = 0; i < columns->keys.size(); ++i) {
-      names[columns->keys[i]] = columns->items[i].text;
-    }
-  }
+  auto cells = table_of(value, fields, files);
   if (const Status fine = fields.finish(); !fine) return fine.error();
-  files.push_back(path_in(section, file));
-  return read_cells(files.back(), names);
+  return cells;
 }
 
 // One table, or a list of them.
 template <typename Use>
 Status each_table(const Section& section, std::vector<std::string>& files, Use use) {
   if (section.value->kind != ConfigKind::list) {
-    auto cells = table_of(*section.value, section, section.pointer, files);
+    auto cells = table_at(*section.value, section, section.pointer, files);
     return cells ? use(*cells) : Status(std::move(cells).error());
   }
   for (std::size_t i = 0; i < section.value->items.size(); ++i) {
     auto cells =
-        table_of(section.value->items[i], section, fmt::format("{}/{}", section.pointer, i), files);
+        table_at(section.value->items[i], section, fmt::format("{}/{}", section.pointer, i), files);
     if (!cells) return std::move(cells).error();
     if (Status used = use(*cells); !used) return used;
   }
@@ -153,26 +136,15 @@ Status read_throughput(const Section& section, Schedule& schedule) {
 }
 
 Status read_jobs(const Section& section, Schedule& schedule) {
-  const ConfigValue* generate = section.value->find("generate");
-  if (generate != nullptr) {
+  constexpr std::array<std::pair<std::string_view, Status (*)(const Section&, Schedule&)>, 2>
+      drawn = {{{"generate", &read_generator}, {"search", &read_search}}};
+  for (const auto& [key, read] : drawn) {
+    if (section.value->find(key) == nullptr) continue;
     ConfigFields fields(*section.value, section.file, section.pointer);
-    const ConfigValue* value = fields.object("generate");
+    const ConfigValue* value = fields.object(key);
     if (const Status fine = fields.finish(); !fine) return fine.error();
-    return read_generator({.value = value,
-                           .file = section.file,
-                           .pointer = section.pointer + "/generate",
-                           .folder = section.folder},
-                          schedule);
-  }
-  if (section.value->find("search") != nullptr) {
-    ConfigFields fields(*section.value, section.file, section.pointer);
-    const ConfigValue* value = fields.object("search");
-    if (const Status fine = fields.finish(); !fine) return fine.error();
-    return read_search({.value = value,
-                        .file = section.file,
-                        .pointer = section.pointer + "/search",
-                        .folder = section.folder},
-                       schedule);
+    return read({.value = value, .file = section.file, .pointer = fields.pointer_of(key)},
+                schedule);
   }
   return each_table(section, schedule.files, [&](const Cells& cells) {
     return add_jobs(cells, schedule.cluster, schedule.workload, *schedule.throughput);

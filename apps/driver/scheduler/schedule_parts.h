@@ -13,7 +13,6 @@ struct Section {
   const ConfigValue* value = nullptr;
   std::string file;
   std::string pointer;
-  std::string folder;  ///< with a slash at its end; empty: the current one
 };
 
 [[nodiscard]] Status read_cluster(const Section& section, Cluster& cluster);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -180,26 +179,8 @@ void Reader::add_row(const scheduling::Cells& cells, std::size_t row) {
 
 void Reader::read_rows(const ConfigValue& object) {
   ConfigFields inner = inside("requests", object);
-  std::string file;
-  inner.optional_text("file", file);
   serving_.options.in_flight = optional_count(inner, "in_flight", most_requests, 0);
-  Result<scheduling::Cells> cells = Error{ErrorCode::bad_config, "no requests"};
-  if (file.empty()) {
-    static_cast<void>(inner.optional_value("columns"));
-    static_cast<void>(inner.optional_value("rows"));
-    cells = scheduling::cells_of(object, where_ + ": /requests");
-  } else {
-    scheduling::ColumnNames names;
-    if (const ConfigValue* columns = inner.optional_object("columns"); columns != nullptr) {
-      for (std::size_t i = 0; i < columns->keys.size(); ++i) {
-        names[columns->keys[i]] = columns->items[i].text;
-      }
-    }
-    const std::filesystem::path path(file);
-    serving_.files.push_back(
-        path.is_absolute() ? file : (std::filesystem::path(where_).parent_path() / path).string());
-    cells = scheduling::read_cells(serving_.files.back(), names);
-  }
+  const auto cells = scheduling::table_of(object, inner, serving_.files);
   fields_.take(inner.finish());
   if (!cells.ok()) return fields_.take(cells.error());
   constexpr std::array<std::string_view, 5> known = {"arrival_s", "input_tokens", "output_tokens",
@@ -350,8 +331,6 @@ Result<Serving> complete_serving(Serving serving) {
   }
   return serving;
 }
-
-bool is_serving_file(const std::string& path) { return names_schema(path, "foretrace.serving/"); }
 
 Result<Serving> parse_serving(const Catalogue& catalogue, std::string_view text,
                               const std::string& where) {

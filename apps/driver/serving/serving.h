@@ -50,8 +50,6 @@ struct Serving {
 [[nodiscard]] Result<Serving> read_serving(const Catalogue& catalogue, const std::string& path);
 [[nodiscard]] Result<Serving> parse_serving(const Catalogue& catalogue, std::string_view text,
                                             const std::string& where);
-/// True if the file names this schema at its beginning.
-[[nodiscard]] bool is_serving_file(const std::string& path);
 
 /// What the engine decides where nothing else is said: the rules of its steps on this cluster's
 /// accelerator, and its share of the memory.

@@ -236,8 +236,6 @@ std::int64_t BatchTimes::at(std::int64_t samples) const {
   return points.back().second;
 }
 
-bool is_streams_file(const std::string& path) { return names_schema(path, "foretrace.streams/"); }
-
 Result<Streams> parse_streams(const Catalogue& catalogue, std::string_view text,
                               const std::string& where) {
   auto root = parse_config_document(text, where, streams_schema);

@@ -76,7 +76,6 @@ struct StreamsAnswer {
 [[nodiscard]] Result<Streams> read_streams(const Catalogue& catalogue, const std::string& path);
 [[nodiscard]] Result<Streams> parse_streams(const Catalogue& catalogue, std::string_view text,
                                             const std::string& where);
-[[nodiscard]] bool is_streams_file(const std::string& path);
 [[nodiscard]] Result<StreamsAnswer> run_streams(const Streams& streams);
 
 }  // namespace foretrace::driver

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/sweep/evaluate.h"
-#include "apps/driver/sweep/judge.h"
+#include "apps/driver/sweep/points/evaluate.h"
+#include "apps/driver/sweep/points/judge.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/search_walk.h"
 #include "apps/driver/sweep/space/sweep.h"
-#include "apps/driver/sweep/store.h"
+#include "apps/driver/sweep/store/store.h"
 
 namespace foretrace::sweeping {
 

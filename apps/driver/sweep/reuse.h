@@ -6,7 +6,7 @@
 
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/space/sweep.h"
-#include "apps/driver/sweep/store.h"
+#include "apps/driver/sweep/store/store.h"
 #include "sim/core/result.h"
 
 namespace foretrace::sweeping {

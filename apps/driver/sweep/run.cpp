@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "apps/driver/sweep/judge.h"
+#include "apps/driver/sweep/points/judge.h"
 #include "apps/driver/sweep/reuse.h"
 #include "apps/driver/sweep/run_search.h"
-#include "apps/driver/sweep/store.h"
+#include "apps/driver/sweep/store/store.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::sweeping {

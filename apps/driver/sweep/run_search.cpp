@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/driver/sweep/judge.h"
+#include "apps/driver/sweep/points/judge.h"
 #include "apps/driver/sweep/search_walk.h"
 #include "sim/core/parallel.h"
 

@@ -2,10 +2,10 @@
 // store has it.
 #pragma once
 
-#include "apps/driver/sweep/evaluate.h"
+#include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/space/sweep.h"
-#include "apps/driver/sweep/store.h"
+#include "apps/driver/sweep/store/store.h"
 #include "sim/core/result.h"
 
 namespace foretrace::sweeping {

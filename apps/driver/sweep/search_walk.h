@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "apps/driver/sweep/evaluate.h"
-#include "apps/driver/sweep/judge.h"
 #include "apps/driver/sweep/methods/search.h"
+#include "apps/driver/sweep/points/evaluate.h"
+#include "apps/driver/sweep/points/judge.h"
 #include "apps/driver/sweep/space/sweep.h"
 
 namespace foretrace::sweeping {

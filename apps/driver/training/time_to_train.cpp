@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/plan/scenario_files.h"
+#include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
 #include "models/program/device_memory.h"
 #include "models/program/estimate.h"
@@ -39,10 +40,7 @@ class TrainingReader {
 std::string TrainingReader::file_of(std::string_view key) {
   std::string name;
   fields_.text(key, name);
-  const auto slash = where_.rfind('/');
-  return name.empty()
-             ? name
-             : file_named(slash == std::string::npos ? "." : where_.substr(0, slash), name);
+  return file_named_in(where_, name);
 }
 
 Status TrainingReader::read_run(TrainingRun& run) {
@@ -151,6 +149,12 @@ void TrainingReader::read_evaluation(TrainingRun& run) {
     run.evaluation_samples = read_positive(inner, "samples", ParamType::number, most_samples);
     if (fields_.has("trace")) {
       inner.mistake("samples", "got a recorded run, whose evaluation is not known, expected time");
+    }
+    const auto* const scenario = std::get_if<Scenario>(&run.run);
+    if (scenario != nullptr && scenario->job.has_own_ranks()) {
+      inner.mistake("samples",
+                    "got a scenario whose stages have ranks of their own, whose forward passes "
+                    "alone are not known, expected time");
     }
   } else {
     run.evaluation_ns = read_within(inner, "time", ParamType::time, most_wait_ns);

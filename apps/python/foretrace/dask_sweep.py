@@ -13,6 +13,7 @@ import time
 
 import foretrace
 from foretrace import _foretrace
+from foretrace._common import _configs
 
 # A piece of work takes about so long, so that asking for it costs little and a lost worker loses little.
 PIECE_SECONDS = 1.0
@@ -25,7 +26,7 @@ PIECES_PER_THREAD = 2
 def _worker(text, folder, inputs, version):
     if foretrace.__version__ != version:
         raise foretrace.Error(f"dask: a worker has version {foretrace.__version__} of foretrace, expected {version}")
-    worker = _foretrace.SweepWorker(text, folder, foretrace._configs())
+    worker = _foretrace.SweepWorker(text, folder, _configs())
     if worker.inputs != inputs:
         raise foretrace.Error("dask: a worker has other traces or configs than the sweep was started with")
     return worker
@@ -83,7 +84,7 @@ class _Pieces:
 def run(client, path, text, folder, *, fresh=False, progress=None):
     """Computes what the store lacks, and returns what was done, with the seconds that workers took."""
     import distributed
-    feed = _foretrace.SweepFeed(path, text, os.fspath(folder), fresh, foretrace._configs())
+    feed = _foretrace.SweepFeed(path, text, os.fspath(folder), fresh, _configs())
     try:
         pieces = _Pieces(client, feed)
         pieces.hand_out()

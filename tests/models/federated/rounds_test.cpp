@@ -159,3 +159,22 @@ TEST_CASE("rounds: the same seed gives the same run") {
 TEST_CASE("rounds: histograms hold two numbers for each bin of each feature at each node") {
   CHECK(histogram_bytes(32, 100, 256, 8) == 32.0 * 100 * 256 * 2 * 8);
 }
+
+TEST_CASE("rounds: a server that merges a buffer keeps no device from training") {
+  // One device at work, 5 s each: updates come at 5, 10 and 15 s and are merged 3 s later. The
+  // second one began at 5 s, before the model of 8 s came out; so did the third one at 10 s, before
+  // that of 13 s.
+  Federation federation = alike(1);
+  federation.task.server_ns = 3 * second;
+  const RoundPolicy buffered{.kind = PolicyKind::buffered, .updates = 1, .at_work = 1};
+  const auto figures = run_rounds(federation, buffered);
+  REQUIRE(figures.ok());
+  CHECK(figures->round_s == std::vector<double>{8, 5, 5});
+  CHECK(figures->end_ns == 18 * second);
+  CHECK(figures->age == doctest::Approx(2.0 / 3));
+  // A server that takes 7 s for each is what they wait for: 12, 19 and 26 s.
+  federation.task.server_ns = 7 * second;
+  const auto slow = run_rounds(federation, buffered);
+  REQUIRE(slow.ok());
+  CHECK(slow->end_ns == 26 * second);
+}

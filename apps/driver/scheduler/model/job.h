@@ -96,6 +96,7 @@ struct JobState {
   std::int64_t held_since_ns = 0;   ///< since when it has what it holds now
   std::int64_t executed_ns = 0;     ///< time on accelerators
   std::int64_t accelerator_ns = 0;  ///< the same times accelerators
+  std::int64_t came_ns = 0;         ///< it arrived, and the group that it waits for was over
   std::int64_t waiting_since_ns = 0;
   std::int64_t first_start_ns = -1;
   std::int64_t end_ns = -1;

@@ -4,6 +4,9 @@
 #include <functional>
 #include <limits>
 
+#include "apps/driver/scheduler/model/cluster.h"
+#include "apps/driver/scheduler/model/job.h"
+
 namespace foretrace::scheduling {
 
 ThroughputTable::Entry& ThroughputTable::entry(TypeId type) {
@@ -71,6 +74,16 @@ std::string placement_name(std::vector<std::int32_t> per_node) {
     if (gpus > 0) name += static_cast<char>(gpus < digits ? '0' + gpus : 'a' + (gpus - digits));
   }
   return name;
+}
+
+double seconds_alone(const Cluster& cluster, const Throughput& throughput, const Job& job) {
+  double best = 0;
+  for (std::size_t i = 0; i < cluster.kinds.size(); ++i) {
+    const auto kind = make_id<KindId>(i);
+    if (!job.request.allows(kind)) continue;
+    best = std::max(best, throughput.rate(job.type, {.kind = kind, .gpus = job.request.gpus}));
+  }
+  return best > 0 ? job.steps() / best : 0;
 }
 
 }  // namespace foretrace::scheduling

@@ -14,6 +14,9 @@
 
 namespace foretrace::scheduling {
 
+struct Cluster;
+struct Job;
+
 /// Where a job runs, as far as its speed depends on it.
 struct Where {
   KindId kind{};
@@ -69,6 +72,10 @@ class ThroughputTable final : public Throughput {
   Column<TypeId, Entry> entries_;
   std::map<PairKey, std::pair<double, double>> pairs_;
 };
+
+/// Run time of a job on what it asks for, on its fastest kind; 0: not known.
+[[nodiscard]] double seconds_alone(const Cluster& cluster, const Throughput& throughput,
+                                   const Job& job);
 
 /// "422": accelerators per node, most first, whichever nodes they are; letters beyond 9.
 [[nodiscard]] std::string placement_name(std::vector<std::int32_t> per_node);

@@ -1,6 +1,9 @@
 // All that is submitted: jobs in the order of arrival, what they run, and for whom.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,7 @@ struct Workload {
   Column<TenantId, std::string> tenants;
   std::vector<BatchPlan> batch_plans;
   std::vector<std::string> groups;  ///< names; jobs wait for groups before their own only
+  std::map<std::string, std::int32_t, std::less<>> group_numbers;  ///< by name
 };
 
 /// Sorts jobs by arrival; what was submitted first stays first among equals.

@@ -121,18 +121,6 @@ class LifetimeAlignment final : public Placement {
   std::map<JobId, std::vector<NodeId>> nodes_of_;
 };
 
-// On what it asks for, on its fastest kind; 0: not known.
-double lifetime_s(const PlacementSetup& setup, const Job& job) {
-  double best = 0;
-  for (std::size_t i = 0; i < setup.cluster->kinds.size(); ++i) {
-    const auto kind = make_id<KindId>(i);
-    if (!job.request.allows(kind)) continue;
-    best =
-        std::max(best, setup.throughput->rate(job.type, {.kind = kind, .gpus = job.request.gpus}));
-  }
-  return best > 0 ? job.steps() / best : 0;
-}
-
 Result<std::unique_ptr<Placement>> make(const PlacementSetup& setup, const ParamValues& params) {
   if (setup.throughput == nullptr) {
     return Error{ErrorCode::bad_config,
@@ -144,7 +132,8 @@ Result<std::unique_ptr<Placement>> make(const PlacementSetup& setup, const Param
   std::vector<std::int64_t> predicted_ns;
   for (const Job& job : setup.workload->jobs.values()) {
     const double factor = std::pow(1 + error, random.uniform(-1, 1));
-    const double ns = std::clamp(lifetime_s(setup, job) * factor * 1e9, 0.0, 4e18);
+    const double ns =
+        std::clamp(seconds_alone(*setup.cluster, *setup.throughput, job) * factor * 1e9, 0.0, 4e18);
     predicted_ns.push_back(std::llround(ns));
   }
   return std::unique_ptr<Placement>(

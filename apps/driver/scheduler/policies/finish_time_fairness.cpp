@@ -32,7 +32,7 @@ class FinishTimeFairness final : public SharePolicy {
     std::vector<double> alone_s;
     for (std::size_t j = 0; j < view.active.size(); ++j) {
       const JobId id = view.active[j];
-      passed_s.push_back(seconds(view.now_ns - view.job(id).arrival_ns));
+      passed_s.push_back(seconds(view.now_ns - view.state(id).came_ns));
       alone_s.push_back(alone(view, id, problem.rates[j]));
     }
     const auto needs_at = [&](double level) {

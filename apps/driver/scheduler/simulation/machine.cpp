@@ -46,9 +46,9 @@ Machine::Machine(const RunSetup& setup, const RunOptions& options)
     state.left = state.total;
     state.checkpoint_left = state.left;
   }
-  group_left_.assign(setup.workload->groups.size(), 0);
+  groups_.resize(setup.workload->groups.size());
   for (const Job& job : setup.workload->jobs.values()) {
-    if (job.group >= 0) ++group_left_[static_cast<std::size_t>(job.group)];
+    if (job.group >= 0) ++groups_[static_cast<std::size_t>(job.group)].jobs;
   }
   awaited_.assign(states_.size(), options.until.empty());
   for (const JobId job : options.until) awaited_[index(job)] = true;
@@ -204,7 +204,7 @@ void Machine::end(JobId job, std::int64_t at_ns) {
 }
 
 double Machine::crowd_since_arrival(JobId job) const {
-  const std::int64_t life_ns = now_ns_ - setup_.workload->jobs[job].arrival_ns;
+  const std::int64_t life_ns = now_ns_ - states_[job].came_ns;
   const double active_time_s = active_time_s_ - active_time_at_arrival_s_[index(job)];
   return life_ns > 0 ? active_time_s / (static_cast<double>(life_ns) / 1e9)
                      : static_cast<double>(active_.size());
@@ -227,12 +227,16 @@ void Machine::release_ended() {
     leave_group(job);
   }
   ended_.clear();
-  admit_held();
 }
 
 void Machine::leave_group(JobId job) {
   const std::int32_t group = setup_.workload->jobs[job].group;
-  if (group >= 0) --group_left_[static_cast<std::size_t>(group)];
+  if (group < 0) return;
+  Group& left = groups_[static_cast<std::size_t>(group)];
+  if (--left.jobs > 0) return;
+  due_.insert(due_.end(), left.held.begin(), left.held.end());
+  std::sort(due_.begin(), due_.end());
+  left.held = {};
 }
 
 }  // namespace foretrace::scheduling

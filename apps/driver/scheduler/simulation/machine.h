@@ -36,9 +36,8 @@ class Machine {
   void advance(std::int64_t to_ns);
   /// The same without progress, for those who count steps themselves.
   void hold_until(std::int64_t to_ns);
+  /// And those that waited for a group which is over.
   void admit_arrivals();
-  /// Those that waited for a group which is over.
-  void admit_held();
   void release_ended();
   void change_nodes();
   /// Stops who has no grant any more and starts who has a new one.
@@ -51,8 +50,7 @@ class Machine {
 
  private:
   friend class Leases;  // moves jobs by whole rounds
-  void admit(JobId job);
-  [[nodiscard]] bool is_held(JobId job) const;
+  void admit(JobId job, std::int64_t came_ns);
   void leave_group(JobId job);
   bool start(const Grant& grant);
   bool place(const Grant& grant, std::vector<Slice>& slices);
@@ -85,8 +83,12 @@ class Machine {
   std::vector<double> active_time_at_arrival_s_;
   std::vector<JobId> ended_;  ///< not released yet
   std::size_t arrived_ = 0;
-  std::vector<std::size_t> group_left_;  ///< jobs of each group that are not over
-  std::vector<JobId> held_;              ///< arrived, and wait for a group
+  struct Group {
+    std::size_t jobs = 0;     ///< that are not over
+    std::vector<JobId> held;  ///< arrived, and wait for it
+  };
+  std::vector<Group> groups_;
+  std::vector<JobId> due_;  ///< waited for a group that is over now
   std::size_t running_ = 0;
   std::int64_t idle_steps_ = 0;
   std::vector<bool> awaited_;

@@ -9,6 +9,7 @@
 namespace foretrace::scheduling {
 
 std::int64_t Machine::next_arrival_ns() const {
+  if (!due_.empty()) return now_ns_;
   if (arrived_ == setup_.workload->jobs.size()) return never_ns;
   return setup_.workload->jobs[make_id<JobId>(arrived_)].arrival_ns;
 }
@@ -75,40 +76,25 @@ void Machine::advance(std::int64_t to_ns) {
 }
 
 void Machine::admit_arrivals() {
+  for (const JobId job : std::exchange(due_, {})) admit(job, now_ns_);
   while (next_arrival_ns() <= now_ns_) {
     const auto job = make_id<JobId>(arrived_++);
-    if (is_held(job)) {
-      held_.push_back(job);
+    const Job& submitted = setup_.workload->jobs[job];
+    const auto after = static_cast<std::size_t>(std::max(0, submitted.after));
+    if (submitted.after >= 0 && groups_[after].jobs > 0) {
+      groups_[after].held.push_back(job);
     } else {
-      admit(job);
+      admit(job, submitted.arrival_ns);
     }
   }
 }
 
-bool Machine::is_held(JobId job) const {
-  const std::int32_t after = setup_.workload->jobs[job].after;
-  return after >= 0 && group_left_[static_cast<std::size_t>(after)] > 0;
-}
-
-void Machine::admit_held() {
-  std::vector<JobId> still;
-  for (const JobId job : std::exchange(held_, {})) {
-    if (is_held(job)) {
-      still.push_back(job);
-    } else {
-      admit(job);
-    }
-  }
-  held_ = std::move(still);
-}
-
-void Machine::admit(JobId job) {
+void Machine::admit(JobId job, std::int64_t came_ns) {
   idle_steps_ = 0;
   count_active(now_ns_);
   JobState& state = states_[job];
   state.status = JobStatus::waiting;
-  const Job& submitted = setup_.workload->jobs[job];
-  state.waiting_since_ns = submitted.after >= 0 ? now_ns_ : submitted.arrival_ns;
+  state.came_ns = state.waiting_since_ns = came_ns;
   active_time_at_arrival_s_[index(job)] = active_time_s_;
   active_.insert(std::lower_bound(active_.begin(), active_.end(), job), job);
   log(EventKind::arrive, job);

@@ -61,19 +61,12 @@ Spread spread_of(std::vector<double> values) {
 
 double isolated_s(const Cluster& cluster, const Throughput& throughput, const Job& job) {
   if (job.isolated_ns > 0) return seconds(job.isolated_ns);
-  double best = 0;
-  for (std::size_t i = 0; i < cluster.kinds.size(); ++i) {
-    const auto kind = make_id<KindId>(i);
-    if (!job.request.allows(kind)) continue;
-    best = std::max(best, throughput.rate(job.type, {.kind = kind, .gpus = job.request.gpus}));
-  }
-  return best > 0 ? job.steps() / best : 0;
+  return seconds_alone(cluster, throughput, job);
 }
 
-double finish_time_fairness(const JobState& state, const Job& job, const Cluster& cluster,
-                            double isolated) {
+double finish_time_fairness(const JobState& state, const Cluster& cluster, double isolated) {
   const double crowd = state.mean_active_jobs / std::max(1, cluster.gpus());
-  const double completion_s = seconds(state.end_ns - job.arrival_ns);
+  const double completion_s = seconds(state.end_ns - state.came_ns);
   return isolated > 0 ? completion_s / (isolated * std::max(1.0, crowd)) : 0;
 }
 
@@ -99,13 +92,13 @@ Metrics metrics_of(const Outcome& outcome, const Cluster& cluster, const Workloa
       metrics.unfinished += state.status == JobStatus::dropped ? 0 : 1;
       continue;
     }
-    completion.push_back(seconds(state.end_ns - job.arrival_ns));
+    completion.push_back(seconds(state.end_ns - state.came_ns));
     logarithms += std::log(std::max(1e-9, completion.back()));
-    waiting.push_back(seconds(state.first_start_ns - job.arrival_ns));
+    waiting.push_back(seconds(state.first_start_ns - state.came_ns));
     if (job.deadline_ns != never_ns && state.end_ns > job.deadline_ns) ++metrics.missed_deadlines;
     const double alone = isolated_s(cluster, throughput, job);
     if (alone <= 0) continue;
-    fairness.push_back(finish_time_fairness(state, job, cluster, alone));
+    fairness.push_back(finish_time_fairness(state, cluster, alone));
     if (fairness.back() > 1.05) ++metrics.unfair;
   }
   metrics.jobs = completion.size();

@@ -36,9 +36,9 @@ struct Metrics {
   std::size_t dropped = 0;
   std::size_t unfinished = 0;
   double makespan_s = 0;  ///< from the first arrival to the last end
-  Spread completion_s;    ///< end minus arrival
+  Spread completion_s;    ///< end minus the time it came
   double geometric_mean_completion_s = 0;
-  Spread waiting_s;        ///< first start minus arrival
+  Spread waiting_s;        ///< first start minus the time it came
   Spread fairness;         ///< completion time over that of the job alone, times how crowded it was
   std::size_t unfair = 0;  ///< jobs above 1.05
   double use = 0;          ///< held time over time that accelerators were up, of all kinds
@@ -59,10 +59,10 @@ struct Metrics {
 
 /// Completion time over isolated time, divided by how many jobs there were per accelerator during
 /// its life where there were more than one.
-[[nodiscard]] double finish_time_fairness(const JobState& state, const Job& job,
-                                          const Cluster& cluster, double isolated_s);
+[[nodiscard]] double finish_time_fairness(const JobState& state, const Cluster& cluster,
+                                          double isolated_s);
 
-/// Run time of a job alone on what it asks for, on its fastest kind; 0: unknown.
+/// Run time of a job alone: what it says, or seconds_alone(); 0: unknown.
 [[nodiscard]] double isolated_s(const Cluster& cluster, const Throughput& throughput,
                                 const Job& job);
 

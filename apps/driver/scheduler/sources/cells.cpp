@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/catalogue/config_files.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
 
@@ -234,6 +235,27 @@ Result<Cells> read_cells(const std::string& path, const ColumnNames& names) {
   if (!cells) return cells;
   if (const Status renamed = rename(*cells, names); !renamed) return renamed.error();
   return cells;
+}
+
+Result<Cells> table_of(const ConfigValue& object, ConfigFields& fields,
+                       std::vector<std::string>& files) {
+  std::string file;
+  fields.optional_text("file", file);
+  if (file.empty()) {
+    static_cast<void>(fields.optional_value("columns"));
+    static_cast<void>(fields.optional_value("rows"));
+    std::string pointer = fields.pointer_of("");
+    pointer.pop_back();  // its slash
+    return cells_of(object, fmt::format("{}: {}", fields.file(), pointer));
+  }
+  ColumnNames names;
+  if (const ConfigValue* columns = fields.optional_object("columns"); columns != nullptr) {
+    for (std::size_t i = 0; i < columns->keys.size(); ++i) {
+      names[columns->keys[i]] = columns->items[i].text;
+    }
+  }
+  files.push_back(file_named_in(fields.file(), file));
+  return read_cells(files.back(), names);
 }
 
 }  // namespace foretrace::scheduling

@@ -53,6 +53,10 @@ using ColumnNames = std::map<std::string, std::string>;
 /// "columns" and "rows". At most 64 MiB. Errors name the file and the line or row.
 [[nodiscard]] Result<Cells> read_cells(const std::string& path, const ColumnNames& names);
 [[nodiscard]] Result<Cells> parse_csv(std::string_view text, const std::string& where);
+/// The table that an object of a file describes: "file", with new names for columns in "columns",
+/// or "columns" and "rows" of its own. `files` gets the file.
+[[nodiscard]] Result<Cells> table_of(const ConfigValue& object, ConfigFields& fields,
+                                     std::vector<std::string>& files);
 /// From an object with "columns" and "rows".
 [[nodiscard]] Result<Cells> cells_of(const ConfigValue& table, const std::string& where);
 /// Errors: a known column that stands twice; one that is none of those known, but may have been

@@ -70,20 +70,19 @@ TenantId tenant_called(Workload& workload, const std::string& name) {
 // Groups wait for those that were named before: nothing waits for itself.
 void read_group(CellFields& cell, Workload& workload, Job& job) {
   const std::string after = cell.text("after");
-  const std::size_t known = workload.groups.size();
+  const auto known = static_cast<std::int32_t>(workload.groups.size());
   if (cell.given("group")) job.group = group_called(workload, cell.text("group"));
   if (after.empty()) return;
-  const auto before =
-      workload.groups.begin() +
-      static_cast<std::ptrdiff_t>(job.group < 0 ? known : static_cast<std::size_t>(job.group));
-  const auto at = std::find(workload.groups.begin(), before, after);
-  if (at == before) {
-    const std::vector<std::string_view> names(workload.groups.begin(), before);
+  const std::int32_t before = job.group < 0 ? known : job.group;
+  const auto found = workload.group_numbers.find(after);
+  if (found == workload.group_numbers.end() || found->second >= before) {
+    const std::vector<std::string_view> names(workload.groups.begin(),
+                                              workload.groups.begin() + before);
     return cell.mistake("after", fmt::format("got {}, expected a group of a row above, before its "
                                              "own{}",
                                              in_quotes(after), did_you_mean(after, names)));
   }
-  job.after = static_cast<std::int32_t>(at - workload.groups.begin());
+  job.after = found->second;
 }
 
 void read_work(CellFields& cell, Workload& workload, ThroughputTable& throughput, Job& job) {
@@ -113,10 +112,10 @@ TypeId type_called(Workload& workload, const JobType& type) {
 }
 
 std::int32_t group_called(Workload& workload, const std::string& name) {
-  const auto at = std::find(workload.groups.begin(), workload.groups.end(), name);
-  const auto number = static_cast<std::int32_t>(at - workload.groups.begin());
-  if (at == workload.groups.end()) workload.groups.push_back(name);
-  return number;
+  const auto number = static_cast<std::int32_t>(workload.groups.size());
+  const auto [found, is_new] = workload.group_numbers.try_emplace(name, number);
+  if (is_new) workload.groups.push_back(name);
+  return found->second;
 }
 
 Result<KindId> kind_called(const Cluster& cluster, std::string_view name) {

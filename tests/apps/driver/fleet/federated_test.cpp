@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/fails_with.h"
+
 using foretrace::driver::parse_federated;
 using foretrace::driver::run_federated;
 
@@ -15,15 +17,9 @@ const std::string classes = R"("classes": [{"name": "phone", "devices": 8, "comp
     "download": "10 MB/s", "upload": "2 MB/s", "examples": 5}], )";
 const std::string policies = R"("policies": [{"kind": "synchronous", "updates": 8}])";
 
-std::string error_of(const std::string& rest) {
-  const auto read =
-      parse_federated(R"({"schema": "foretrace.federated/1", )" + rest + "}", "mine.json");
-  return read.ok() ? "" : read.error().message;
-}
 bool says(const std::string& rest, const std::string& what) {
-  const std::string message = error_of(rest);
-  CAPTURE(message);
-  return message.find(what) != std::string::npos;
+  return foretrace::test::fails_with(
+      parse_federated(R"({"schema": "foretrace.federated/1", )" + rest + "}", "mine.json"), what);
 }
 
 }  // namespace

@@ -44,6 +44,46 @@ TEST_CASE("schedule: sizes of jobs that no type can have are a mistake") {
         "run.json: /jobs/generate/sizes: got the number 4, expected a list of objects");
 }
 
+TEST_CASE("schedule: a job comes once the group that it waits for is over, or dropped") {
+  const auto run_of = [](const std::string& rows, const std::string& rest) {
+    const auto read = parse_schedule(R"({"schema": "foretrace.schedule/1", "cluster": {"nodes": )" +
+                                         nodes + R"(}, "jobs":
+            {"columns": ["name", "gpus", "duration_s", "group", "after"], "rows": )" +
+                                         rows + R"(}, "policy": "fifo")" + rest + "}",
+                                     "run.json");
+    REQUIRE_MESSAGE(read.ok(), read.error().message);
+    auto runs = run_schedule(*read);
+    REQUIRE_MESSAGE(runs.ok(), runs.error().message);
+    return std::move(runs->front());
+  };
+  // The second one comes at 30 s and starts at once: 30 s and 10 s, and nobody waits.
+  const ScheduleRun both = run_of(R"([["a", 1, 30, "g", ""], ["b", 1, 10, "", "g"]])", "");
+  CHECK(both.metrics.makespan_s == 40);
+  CHECK(both.metrics.completion_s.mean == 20);
+  CHECK(both.metrics.waiting_s.mean == 0);
+  // Nothing has room for the first one.
+  const ScheduleRun dropped = run_of(R"([["a", 8, 30, "g", ""], ["b", 1, 10, "", "g"]])",
+                                     R"(, "drop_what_does_not_fit": true)");
+  CHECK(dropped.metrics.dropped == 1);
+  CHECK(dropped.metrics.jobs == 1);
+}
+
+TEST_CASE("schedule: lists of policies and placements have an end") {
+  const auto list_of = [](const std::string& name, std::size_t count) {
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i) list += (i > 0 ? ", \"" : "\"") + name + "\"";
+    return "[" + list + "]";
+  };
+  const std::string jobs = "{" + durations + "}";
+  CHECK(mistake(file(nodes, jobs, ", \"placements\": " + list_of("pack", 101))) ==
+        "run.json: /placements: got 101, expected 1 to 100");
+  std::string both = file(nodes, jobs, ", \"placements\": " + list_of("pack", 26));
+  const std::string one = R"("policy": "fifo")";
+  both.replace(both.find(one), one.size(), "\"policies\": " + list_of("fifo", 40));
+  CHECK(mistake(both) ==
+        "run.json: /placements: got 26 for 40 policies, expected at most 1000 runs in all");
+}
+
 TEST_CASE("schedule: ticks need a period above 0") {
   const std::string jobs = "{" + durations + "}";
   CHECK(mistake(file(nodes, jobs, R"(, "clock": {"decide": "ticks"})")) ==

@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/sweep/select.h"
+#include "apps/driver/sweep/store/select.h"
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 

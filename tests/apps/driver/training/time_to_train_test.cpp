@@ -114,6 +114,27 @@ TEST_CASE("time to train: a batch says whether its step fits into a device") {
   CHECK(fits_on("h100_sxm"));
 }
 
+TEST_CASE("time to train: forward passes of stages with ranks of their own are not known") {
+  const std::string file = test::scratch_file("time_to_train_stages.json");
+  const std::string stage = R"({"layers": 24, "data": 2, "tensor": 2})";
+  std::ofstream(file) << R"({"schema": "foretrace.scenario/1", "workload": {"model": "gpt_22b",
+      "sequence": 2048}, "cluster": "selene", "framework": "megatron_core",
+      "batch": {"global": 32, "micro": 4}, "parallelism": {"stages": [)" +
+                             stage + ", " + stage + "]}}";
+  const std::string first = R"("scenario": ")" + file + "\"";
+  const std::string target = R"("target": {"at": [{"batch": 32, "samples": 320}]}, "evaluation": )";
+  CHECK(mistake(target + R"({"every_samples": 160, "samples": 64})", first)
+            .find("/evaluation/samples: got a scenario whose stages have ranks of their own") !=
+        std::string::npos);
+  const auto timed = parsed(target + R"({"every_samples": 160, "time": "3 s"})", first);
+  REQUIRE_MESSAGE(timed.ok(), timed.error().message);
+  const auto times = driver::training_times(*timed);
+  REQUIRE_MESSAGE(times.ok(), times.error().message);
+  CHECK(times->front().steps.typical == 10);
+  CHECK(times->front().total_ns.typical ==
+        doctest::Approx(10 * times->front().step_ns.typical + 2 * 3e9));
+}
+
 TEST_CASE("time to train: mistakes are one line with their place") {
   const std::string target = R"("target": {"at": [{"batch": 256, "samples": 1000}]})";
   CHECK(mistake(R"("target": {"at": [{"batch": 256, "epochs": 3}]})")

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/sweep/evaluate.h"
+#include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/space/sweep.h"
-#include "apps/driver/sweep/store.h"
+#include "apps/driver/sweep/store/store.h"
 #include "sim/core/result.h"
 
 namespace foretrace::sweeping {

@@ -10,8 +10,8 @@
 
 #include "apps/driver/plan/job_figures.h"
 #include "apps/driver/plan/plan_estimates.h"
-#include "apps/driver/sweep/evaluate.h"
-#include "apps/driver/sweep/scenario_points.h"
+#include "apps/driver/sweep/points/evaluate.h"
+#include "apps/driver/sweep/points/scenario_points.h"
 #include "models/program/device_memory.h"
 #include "models/program/estimate.h"
 

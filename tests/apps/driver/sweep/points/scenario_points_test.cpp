@@ -1,4 +1,4 @@
-#include "apps/driver/sweep/scenario_points.h"
+#include "apps/driver/sweep/points/scenario_points.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,8 +9,8 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/plan/plan_estimates.h"
-#include "apps/driver/sweep/evaluate.h"
-#include "apps/driver/sweep/judge.h"
+#include "apps/driver/sweep/points/evaluate.h"
+#include "apps/driver/sweep/points/judge.h"
 #include "models/program/estimate.h"
 #include "tests/configs.h"
 

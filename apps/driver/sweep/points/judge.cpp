@@ -1,4 +1,4 @@
-#include "apps/driver/sweep/judge.h"
+#include "apps/driver/sweep/points/judge.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "apps/driver/sweep/store.h"
+#include "apps/driver/sweep/store/store.h"
 
 #include <cmath>
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/sweep/database.h"
 #include "apps/driver/sweep/space/document.h"
+#include "apps/driver/sweep/store/database.h"
 
 namespace foretrace::sweeping {
 namespace {

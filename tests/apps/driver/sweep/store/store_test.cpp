@@ -1,4 +1,4 @@
-#include "apps/driver/sweep/store.h"
+#include "apps/driver/sweep/store/store.h"
 
 #include <filesystem>
 #include <fstream>
@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include "apps/driver/sweep/database.h"
-#include "apps/driver/sweep/select.h"
+#include "apps/driver/sweep/store/database.h"
+#include "apps/driver/sweep/store/select.h"
 #include "tests/apps/support/program.h"
 
 namespace foretrace::sweeping {

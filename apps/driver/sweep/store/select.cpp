@@ -1,10 +1,10 @@
-#include "apps/driver/sweep/select.h"
+#include "apps/driver/sweep/store/select.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "apps/driver/sweep/judge.h"
+#include "apps/driver/sweep/points/judge.h"
 
 namespace foretrace::sweeping {
 namespace {

@@ -1,4 +1,4 @@
-#include "apps/driver/sweep/database.h"
+#include "apps/driver/sweep/store/database.h"
 
 #include <algorithm>
 #include <array>

@@ -17,8 +17,8 @@
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/requests/what_if_spec.h"
-#include "apps/driver/sweep/evaluate.h"
-#include "apps/driver/sweep/trace_question.h"
+#include "apps/driver/sweep/points/evaluate.h"
+#include "apps/driver/sweep/points/trace_question.h"
 #include "apps/driver/what_if_stack.h"
 #include "trace/inputs/list_files.h"
 

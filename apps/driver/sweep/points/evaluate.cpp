@@ -1,4 +1,4 @@
-#include "apps/driver/sweep/evaluate.h"
+#include "apps/driver/sweep/points/evaluate.h"
 
 #include <algorithm>
 #include <cerrno>

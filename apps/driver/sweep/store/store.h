@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/sweep/evaluate.h"
+#include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/space/sweep.h"
 #include "sim/core/result.h"
 

@@ -1,4 +1,4 @@
-#include "apps/driver/sweep/trace_question.h"
+#include "apps/driver/sweep/points/trace_question.h"
 
 #include <array>
 #include <utility>

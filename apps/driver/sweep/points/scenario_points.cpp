@@ -1,4 +1,4 @@
-#include "apps/driver/sweep/scenario_points.h"
+#include "apps/driver/sweep/points/scenario_points.h"
 
 #include <algorithm>
 #include <array>

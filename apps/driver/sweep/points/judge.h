@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/driver/sweep/evaluate.h"
+#include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/space/expression.h"
 #include "apps/driver/sweep/space/sweep.h"
 

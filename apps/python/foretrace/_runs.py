@@ -1,0 +1,193 @@
+"""Recorded runs and scenarios: what is in them, how long they take, and what what-ifs would do."""
+
+import dataclasses
+import functools
+import json
+import os
+import typing
+
+from . import _foretrace
+from ._common import _configs, _frame, _milliseconds, _paths, _Shown, _stack
+
+
+@dataclasses.dataclass(frozen=True)
+class Breakdown:
+    """Where a step goes, in ns; exclusive, so that the parts sum to the step."""
+    host_bound: int = 0
+    compute: int = 0
+    memory_copy: int = 0
+    communication_exposed: int = 0
+    communication_waiting: int = 0
+    idle: int = 0
+
+    @classmethod
+    def _of(cls, parts):
+        names = {field.name for field in dataclasses.fields(cls)}
+        given = {key[:-3] if key.endswith("_ns") else key: value for key, value in (parts or {}).items()}
+        return cls(**{key: value for key, value in given.items() if key in names})
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One side of a what-if. The range is that of a prediction, and None for what is only replayed."""
+    step_ns: int
+    low_ns: typing.Optional[int]
+    high_ns: typing.Optional[int]
+    breakdown: Breakdown
+    document: dict = dataclasses.field(repr=False)
+
+    @classmethod
+    def _of(cls, document):
+        return cls(document["step_ns"], document.get("low_ns"), document.get("high_ns"),
+                   Breakdown._of(document.get("breakdown")), document)
+
+
+@dataclasses.dataclass(frozen=True)
+class SimulateResult(_Shown):
+    """A replay, or the simulation of a scenario (then nothing was measured)."""
+    step_ns: int
+    measured_step_ns: typing.Optional[int]
+    error: typing.Optional[float]  # simulated / measured - 1
+    breakdown: Breakdown
+    document: dict = dataclasses.field(repr=False)
+
+    def _figures(self):
+        figures = {"step": _milliseconds(self.step_ns), "measured": _milliseconds(self.measured_step_ns)}
+        if self.error is not None:
+            figures["error"] = f"{100 * self.error:.2f} %"
+        return figures
+
+
+@dataclasses.dataclass(frozen=True)
+class WhatIfResult(_Shown):
+    baseline: Step
+    predicted: Step
+    speedup: float
+    applied: typing.List[str]
+    document: dict = dataclasses.field(repr=False)
+
+    def _figures(self):
+        return {"what-if": ", ".join(self.applied), "step now": _milliseconds(self.baseline.step_ns),
+                "predicted": _milliseconds(self.predicted.step_ns),
+                "between": f"{_milliseconds(self.predicted.low_ns)} and {_milliseconds(self.predicted.high_ns)}",
+                "speedup": f"{self.speedup:.2f}x"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Inspection(_Shown):
+    traces: typing.List[dict]
+    document: dict = dataclasses.field(repr=False)
+
+    def _figures(self):
+        return {one.get("path", f"trace {i}"): f"{one.get('events', '-')} events" for i, one in enumerate(self.traces)}
+
+
+@dataclasses.dataclass(frozen=True)
+class SearchResult(_Shown):
+    """The what-ifs that together give most. `best` is empty where nothing helps."""
+    best: typing.List[str]  # as whatif() takes them
+    step_ns: int
+    low_ns: typing.Optional[int]
+    high_ns: typing.Optional[int]
+    speedup: float
+    members: typing.List[dict]  # what each adds to those before it, gives alone, and costs where it is left out
+    front: typing.List[dict]  # sets that no other one is better than in time and in memory
+    document: dict = dataclasses.field(repr=False)
+
+    @classmethod
+    def _of(cls, document):
+        found = document["search"]
+        now, best = found["now"], found["best"] or found["now"]
+        members = [{"what_if": one["what_if"], **_set_figures(one["so_far"], ""), **_set_figures(one["alone"], "alone_"),
+                    **_set_figures(one["without"], "without_")} for one in found["members"]]
+        front = [{"what_ifs": one["what_ifs"], **_set_figures(one, "")} for one in found["front"]]
+        return cls(best["what_ifs"], best["step_ns"], found["low_ns"], found["high_ns"],
+                   best["speedup"] if found["best"] else now["speedup"], members, front, document)
+
+    def frame(self):
+        """One row per what-if of the best set."""
+        return _frame(self.members)
+
+    def _figures(self):
+        return {"best set": ", ".join(self.best) or "nothing helps", "step": _milliseconds(self.step_ns),
+                "speedup": f"{self.speedup:.2f}x"}
+
+
+def _set_figures(one, prefix):
+    return {prefix + key: one[key] if one else None for key in ("step_ns", "speedup", "live_bytes")}
+
+
+class Recording:
+    """A trace, or the traces of a job's ranks: read once, asked often."""
+
+    def __init__(self, path, *, strict: bool = False):
+        self._source = (tuple(os.path.abspath(one) for one in _paths(path)), strict)
+        self._run = _foretrace.RecordedRun(_paths(path), _configs(), strict)
+
+    def __reduce__(self):
+        # Another process reads the files, once: joblib and Dask may send a recording with every task.
+        return _recording_of, self._source
+
+    @property
+    def tasks(self) -> int:
+        return self._run.tasks
+
+    def simulate(self, *, step="median", engine: str = "pull") -> SimulateResult:
+        return _simulated(json.loads(self._run.simulate(str(step), engine)))
+
+    def whatif(self, what_ifs=(), *, accelerator: str = "", step="median", engine: str = "pull") -> WhatIfResult:
+        document = json.loads(self._run.whatif(_stack(what_ifs), accelerator, str(step), engine))
+        return WhatIfResult(Step._of(document["baseline"]), Step._of(document["predicted"]), document["speedup"],
+                            [one["name"] for one in document.get("applied", [])], document)
+
+    def search(self, what_ifs=(), *, accelerator: str = "", by: str = "time", fit: str = "", members: int = 6,
+               trials: int = 1000, without=(), step="median", engine: str = "pull") -> SearchResult:
+        """The what-ifs that together give most on top of `what_ifs`, and what each adds."""
+        return SearchResult._of(json.loads(self._run.search(_stack(what_ifs), accelerator, by, fit, members, trials,
+                                                            _stack(without), str(step), engine)))
+
+
+@functools.lru_cache(maxsize=8)
+def _recording_of(paths, strict):
+    return Recording(paths, strict=strict)
+
+
+def _simulated(document) -> SimulateResult:
+    side = document.get("baseline") or document["predicted"]
+    return SimulateResult(side["step_ns"], (document.get("measured") or {}).get("step_ns"), side.get("error"),
+                          Breakdown._of(side.get("breakdown")), document)
+
+
+def read(path, *, strict: bool = False) -> Recording:
+    """Reads a trace, a folder of ranks, or a list of traces."""
+    return Recording(path, strict=strict)
+
+
+def inspect(path) -> Inspection:
+    """What is in traces: steps, streams, where the time goes, what was damaged."""
+    document = json.loads(_foretrace.inspect(_paths(path), _configs()))
+    return Inspection(document["traces"], document)
+
+
+def simulate(path, *, step="median", engine: str = "pull") -> SimulateResult:
+    """Replays a trace, or simulates a scenario: a file, or a dictionary with what would stand in one."""
+    if isinstance(path, Recording):
+        return path.simulate(step=step, engine=engine)
+    if isinstance(path, dict):
+        return _simulated(json.loads(_foretrace.simulate_scenario_text(json.dumps(path), _configs())))
+    paths = _paths(path)
+    if len(paths) == 1 and _foretrace.is_scenario(paths[0]):
+        return _simulated(json.loads(_foretrace.simulate_scenario(paths[0], _configs())))
+    return Recording(paths).simulate(step=step, engine=engine)
+
+
+def whatif(path, what_ifs=(), *, accelerator: str = "", step="median", engine: str = "pull") -> WhatIfResult:
+    """What what-ifs ('NAME[:key=value,...]') would do to a recorded run."""
+    recording = path if isinstance(path, Recording) else Recording(path)
+    return recording.whatif(what_ifs, accelerator=accelerator, step=step, engine=engine)
+
+
+def search(path, what_ifs=(), **options) -> SearchResult:
+    """The what-ifs that together give most to a recorded run: see Recording.search."""
+    recording = path if isinstance(path, Recording) else Recording(path)
+    return recording.search(what_ifs, **options)
