@@ -51,7 +51,8 @@ class Parts {
   [[nodiscard]] double reduction_ns(double dense, double expert);
   [[nodiscard]] bool states_gradients() const;
   [[nodiscard]] double gradient_ns(const GradientExchange& stated) const;
-  [[nodiscard]] double stated_reduction(std::uint32_t stage) const;
+  template <typename Start>
+  [[nodiscard]] double beside_backward(std::uint32_t stage, const Start& start) const;
   [[nodiscard]] double exposed_reduction(std::uint32_t stage, double dense, double expert);
   [[nodiscard]] double exposed_collection(std::uint32_t stage, double dense, double expert) const;
 
@@ -258,13 +259,15 @@ bool Parts::states_gradients() const {
 double Parts::gradient_ns(const GradientExchange& stated) const {
   const Exchange& exchange = stated.exchange;
   const GridAxis axis =
-      stated.among_expert_copies ? expert_copies(job_.plan) : axis_of(job_.plan, exchange.axis);
+      stated.among_expert_copies ? expert_copies(plan_) : axis_of(plan_, exchange.axis);
   const double ns = collective_ns(axis, exchange.kind, exchange.bytes);
   return ns > 0 ? ns + exchange.delay_ns : 0;
 }
 
-// Recorded layers have collectives of their own: each starts when its layer is done.
-double Parts::stated_reduction(std::uint32_t stage) const {
+// What is started while the last micro-batch runs backward: as much of it as nothing hides.
+// `start` is called when a block is done, and with none at the end.
+template <typename Start>
+double Parts::beside_backward(std::uint32_t stage, const Start& start) const {
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
   double computed = 0;
   for (std::uint32_t chunk = job_.chunks; chunk-- > 0;) {
@@ -274,43 +277,38 @@ double Parts::stated_reduction(std::uint32_t stage) const {
       const BlockTimes& block = times_[blocks[i]];
       lanes.compute(block.backward.total, job_.framework->product_slowdown.typical);
       computed += block.backward.total;
-      for (const GradientExchange& stated : block.gradients) {
-        if (const double ns = gradient_ns(stated); ns > 0) static_cast<void>(lanes.start(ns));
-      }
+      start(lanes, &block);
     }
   }
+  start(lanes, nullptr);
   static_cast<void>(lanes.wait_all());
   return lanes.now() - computed;
 }
 
-// Buckets leave while the last micro-batch runs backward.
+// Recorded layers have collectives of their own; of others, buckets leave.
 double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert) {
-  if (states_gradients()) return stated_reduction(stage);
+  if (states_gradients()) {
+    return beside_backward(stage, [this](TwoLanes& lanes, const BlockTimes* block) {
+      if (block == nullptr) return;
+      for (const GradientExchange& stated : block->gradients) {
+        if (const double ns = gradient_ns(stated); ns > 0) static_cast<void>(lanes.start(ns));
+      }
+    });
+  }
   if (!job_.framework->overlaps_gradients) return reduction_ns(dense, expert);
   const double bucket = std::max(bucket_elements, bucket_elements_per_rank * plan_.copies());
-  TwoLanes lanes(job_.framework->communication_slowdown.typical);
   double waiting_dense = 0;
   double waiting_expert = 0;
-  double computed = 0;
-  const auto flush = [&] {
+  return beside_backward(stage, [&](TwoLanes& lanes, const BlockTimes* block) {
+    if (block != nullptr) {
+      waiting_dense += block->dense_weights;
+      waiting_expert += block->expert_weights;
+    }
+    const double waiting = waiting_dense + waiting_expert;
+    if (block == nullptr ? !(waiting > 0) : waiting < bucket) return;
     static_cast<void>(lanes.start(reduction_ns(waiting_dense, waiting_expert)));
     waiting_dense = waiting_expert = 0;
-  };
-  for (std::uint32_t chunk = job_.chunks; chunk-- > 0;) {
-    const std::uint32_t position = position_of(*job_.schedule, parts_.times.shape, stage, chunk);
-    const std::vector<std::uint32_t> blocks = expanded(parts_.positions[position]);
-    for (std::size_t i = blocks.size(); i-- > 0;) {
-      const BlockTimes& block = times_[blocks[i]];
-      lanes.compute(block.backward.total, job_.framework->product_slowdown.typical);
-      computed += block.backward.total;
-      waiting_dense += block.dense_weights;
-      waiting_expert += block.expert_weights;
-      if (waiting_dense + waiting_expert >= bucket) flush();
-    }
-  }
-  if (waiting_dense + waiting_expert > 0) flush();
-  static_cast<void>(lanes.wait_all());
-  return lanes.now() - computed;
+  });
 }
 
 double Parts::exposed_collection(std::uint32_t stage, double dense, double expert) const {
