@@ -33,17 +33,17 @@ std::optional<Identity> identity_of(const std::string& path) {
              : std::nullopt;
 }
 
-void add_named_files(const ConfigValue& value, const std::string& folder,
+void add_named_files(const ConfigValue& value, const std::string& document,
                      std::vector<std::string>& files) {
   std::error_code failed;
   // Names without a dot or a folder are those of the catalogue.
   if (value.kind == ConfigValue::Kind::text &&
       value.text.find_first_of("./") != std::string::npos) {
-    std::string file = file_named(folder, value.text);
+    std::string file = file_named_in(document, value.text);
     const bool is_new = std::find(files.begin(), files.end(), file) == files.end();
     if (is_new && fs::is_regular_file(file, failed)) files.push_back(std::move(file));
   }
-  for (const ConfigValue& item : value.items) add_named_files(item, folder, files);
+  for (const ConfigValue& item : value.items) add_named_files(item, document, files);
 }
 
 /// The input itself and the files that reading it opens: those of a folder, of a list, and what a
@@ -56,7 +56,7 @@ std::vector<std::string> files_behind(const std::string& input) {
     if (!names_schema(path, "foretrace.")) continue;
     const auto text = read_config_text(path);
     const auto root = text.ok() ? parse_config(*text) : Result<ConfigValue>(text.error());
-    if (root.ok()) add_named_files(*root, fs::path(path).parent_path().string(), files);
+    if (root.ok()) add_named_files(*root, path, files);
   }
   if (fs::is_directory(input, failed)) {
     for (fs::directory_iterator at(input, failed), end; !failed && at != end;
