@@ -157,7 +157,8 @@ TEST_CASE("expert: divided experts on different ranks gather what came and add u
   CHECK(experts[2].shape.k == 128);
   plan.sequence = false;
   std::size_t added_up = 0;
-  for (const Operator& op : built(plan).blocks[1].operators) {
+  const Workload without_sequence = built(plan);
+  for (const Operator& op : without_sequence.blocks[1].operators) {
     for (const auto* exchange : {&op.forward, &op.backward}) {
       if (exchange->kind != CollectiveKind::all_reduce || exchange->bytes != 4 * own) continue;
       if (op.type == OperatorType::dispatch || op.type == OperatorType::combine) ++added_up;
