@@ -34,8 +34,8 @@ struct Task {
   double flops_per_example = 0;
   double passes = 1;   ///< over the examples of a device
   double failure = 0;  ///< probability that a device leaves on the way, at any time of it
-  std::int64_t server_ns =
-      0;  ///< to merge the updates of a round; buffered: meanwhile devices train
+  /// To merge the updates of a round; buffered: meanwhile devices train.
+  std::int64_t server_ns = 0;
 };
 
 enum class PolicyKind : std::uint8_t { synchronous, buffered };

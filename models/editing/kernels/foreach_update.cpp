@@ -23,8 +23,8 @@ struct Fused {
   std::size_t lists = 0;
   double numbers = 0;
 };
-constexpr Fused fused_adam = {4,
-                              7};  // gradient, parameter, two states; all but the gradient written
+// Gradient, parameter, two states: all but the gradient are written, too.
+constexpr Fused fused_adam = {4, 7};
 constexpr Fused fused_momentum = {3, 5};  // one state
 constexpr Fused fused_plain = {2, 3};
 

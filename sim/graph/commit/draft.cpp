@@ -229,8 +229,7 @@ Status check(const Parts& parts) {
   return check_weights(parts);
 }
 
-Status check_stated(DependencyKind kind, const std::string& task) {
-  if (kind != DependencyKind::queue) return ok_status();
+Error stated_queue(const std::string& task) {
   return bad(
       fmt::format("{} waits for a full queue by itself: set the queue depth of the lane", task));
 }

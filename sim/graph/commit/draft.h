@@ -72,9 +72,9 @@ struct Parts {
 
 /// Column sizes, ids in range, weights that are negative or too large.
 [[nodiscard]] Status check(const Parts& parts);
-/// Full queues are counted from the depth of their lane: a stated one would be lost when they are
-/// counted anew.
-[[nodiscard]] Status check_stated(DependencyKind kind, const std::string& task);
+/// The error of a dependency or wait of kind `queue` that somebody states: full queues are counted
+/// from the depth of their lane, anew with every rebuild, and a stated one would be lost.
+[[nodiscard]] Error stated_queue(const std::string& task);
 /// The last of these only: what new weights can break.
 [[nodiscard]] Status check_weights(const Parts& parts);
 

@@ -154,14 +154,14 @@ Result<TaskGraph> GraphBuilder::build(std::vector<TaskId>& new_id) && {
   const committing::Parts parts{draft.context, draft.columns, draft.duration_ns, draft.segment_ns,
                                 draft.dependencies};
   if (auto status = committing::check(parts); !status) return std::move(status).error();
-  const auto stated = [&](TaskId task, DependencyKind kind) {
-    return committing::check_stated(kind, committing::describe(draft.context, draft.columns, task));
+  const auto name = [&draft](TaskId task) {
+    return committing::describe(draft.context, draft.columns, task);
   };
   for (const Dependency& d : draft.dependencies) {
-    if (auto status = stated(d.task, d.kind); !status) return std::move(status).error();
+    if (d.kind == DependencyKind::queue) return committing::stated_queue(name(d.task));
   }
   for (const Wait& w : draft.context.waits) {
-    if (auto status = stated(w.task, w.kind); !status) return std::move(status).error();
+    if (w.kind == DependencyKind::queue) return committing::stated_queue(name(w.task));
   }
   const std::size_t tasks = draft.size();
   auto graph = committing::order_and_assemble(std::move(draft), new_id);

@@ -63,7 +63,7 @@ class LinkChecker {
         return bad(fmt::format("new dependency of {}: it has no source", tasks_.name(d.task)));
       }
       if (auto status = has_place(d.task, "new dependency"); !status) return status;
-      if (auto status = check_stated(d.kind, tasks_.name(d.task)); !status) return status;
+      if (d.kind == DependencyKind::queue) return stated_queue(tasks_.name(d.task));
       if (auto status = tasks_.exists(task_of(d.source), "new dependency"); !status) return status;
       if (d.late_after == no_point) continue;
       if (auto status = tasks_.exists(task_of(d.late_after), "new dependency"); !status)
@@ -75,7 +75,7 @@ class LinkChecker {
   Status waits() {
     for (const Wait& w : change_.new_waits) {
       if (auto status = has_place(w.task, "new wait"); !status) return status;
-      if (auto status = check_stated(w.kind, tasks_.name(w.task)); !status) return status;
+      if (w.kind == DependencyKind::queue) return stated_queue(tasks_.name(w.task));
       if (index(w.at) > tasks_.known()) {
         return bad(fmt::format("new wait of {}: position {} does not exist", tasks_.name(w.task),
                                index(w.at)));

@@ -210,6 +210,28 @@ TEST_CASE("graph builder: negative durations and ids out of range are errors tha
   CHECK(built.error().message == "task 0: lane 3 does not exist, got 0 of them");
 }
 
+TEST_CASE("graph builder: a full queue is counted, nobody states one") {
+  for (const bool as_wait : {false, true}) {
+    CAPTURE(as_wait);
+    GraphBuilder builder;
+    const LaneId host = builder.add_lane({LaneKind::host_thread, 0, no_device, 1, 0, "h"});
+    Work work;
+    work.name = builder.add_name("a");
+    const WorkId called = builder.add_work(work);
+    const TaskId first = builder.add_task({host, called, TaskKind::host, 1});
+    const TaskId second = builder.add_task({host, called, TaskKind::host, 1});
+    if (as_wait) {
+      builder.add_wait({.task = second, .at = second, .kind = DependencyKind::queue});
+    } else {
+      builder.add_dependency({end_of(first), second, DependencyKind::queue});
+    }
+    const auto built = std::move(builder).build();
+    REQUIRE_FALSE(built.ok());
+    CHECK(built.error().message ==
+          "host 'a' (task 1) waits for a full queue by itself: set the queue depth of the lane");
+  }
+}
+
 TEST_CASE("graph builder: equal works share an id") {
   GraphBuilder builder;
   Work work;
