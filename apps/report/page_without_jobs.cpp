@@ -12,14 +12,13 @@
 #include "apps/driver/fleet/federated.h"
 #include "apps/driver/fleet/storage.h"
 #include "apps/driver/mapping/mapping.h"
-#include "apps/driver/plan/scenario.h"
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/serving/serving.h"
 #include "apps/driver/serving/streams.h"
-#include "apps/driver/training/time_to_train.h"
 #include "apps/report/pages.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
+#include "trace/formats/common/own_files.h"
 
 namespace foretrace::report {
 namespace {
@@ -92,13 +91,11 @@ Status check_schema(const std::string& path) {
   if (schema == nullptr) return ok_status();
   std::vector<std::string_view> names;
   for (const FileKind& kind : kinds) names.push_back(kind.schema);
-  const bool is_simulated =
-      schema->text == driver::scenario_schema || schema->text == driver::training_schema;
-  return Error{
-      ErrorCode::bad_config,
-      fmt::format("{}: /schema: {}{}, expected one of {}{}", path, schema->described(),
-                  is_simulated ? "" : did_you_mean(schema->text, names), fmt::join(names, ", "),
-                  is_simulated ? "; foretrace simulate takes this one" : "")};
+  const std::string taker = trace::formats::taker_of(schema->text, path);
+  return Error{ErrorCode::bad_config,
+               fmt::format("{}: /schema: {}{}, expected one of {}{}", path, schema->described(),
+                           taker.empty() ? did_you_mean(schema->text, names) : "",
+                           fmt::join(names, ", "), taker.empty() ? "" : "; " + taker)};
 }
 
 }  // namespace
