@@ -57,16 +57,19 @@ ExecTime best_division(const ParamValues& params, const ExecDevice& device,
   const double share =
       std::max(1.0, std::floor(params.number(tiles_param) / std::max(1.0, work.batch)));
   ExecTime best;
-  for (double parts = 1; parts <= std::min(share, work.k); parts *= 2) {
+  double parts = 1;
+  while (parts <= std::min(share, work.k)) {
     const double most_rows = std::min(std::floor(share / parts), work.m);
-    double height = 0;
-    for (double rows = 1; rows <= most_rows; rows = std::ceil(work.m / (height - 1))) {
-      height = std::ceil(work.m / rows);
+    double rows = 1;
+    while (rows <= most_rows) {
+      const double height = std::ceil(work.m / rows);
       const double columns = std::min(work.n, std::floor(share / (parts * rows)));
       const ExecTime time = on_a_tile(params, device, work, {rows, columns, parts});
       if (!(best.total() > 0) || time.total() < best.total()) best = time;
       if (!(height > 1)) break;
+      rows = std::ceil(work.m / (height - 1));
     }
+    parts *= 2;
   }
   return best;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <queue>
 #include <random>
+#include <ranges>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -118,12 +119,12 @@ void take(std::vector<Slot>& taken, const Slot& slot) {
 std::vector<double> upward_ranks(const TaskProblem& problem, const Links& links) {
   std::vector<double> rank(problem.tasks(), 0);
   const std::vector<std::size_t> order = sorted_tasks(problem, links);
-  for (auto at = order.rbegin(); at != order.rend(); ++at) {
-    for (const std::size_t e : links.out[*at]) {
+  for (const std::size_t task : std::ranges::reverse_view(order)) {
+    for (const std::size_t e : links.out[task]) {
       const TaskEdge& edge = problem.edges[e];
-      rank[*at] = std::max(rank[*at], mean_transfer(problem, edge) + rank[edge.to]);
+      rank[task] = std::max(rank[task], mean_transfer(problem, edge) + rank[edge.to]);
     }
-    rank[*at] += mean_time(problem, *at);
+    rank[task] += mean_time(problem, task);
   }
   return rank;
 }

@@ -212,7 +212,7 @@ Status check_job(const Job& job) {
   if (Status status = check_machine(job); !status.ok()) return status;
   // A recording has its times whatever it was computed in.
   if (!job.model->is_recorded()) {
-    const Status status = check_precision(job.precisions, job.cluster->accelerator);
+    Status status = check_precision(job.precisions, job.cluster->accelerator);
     if (!status.ok()) return status;
   }
   if (Status status = check_length(job); !status.ok()) return status;

@@ -26,6 +26,7 @@ struct StageShare {
   Recompute recompute = Recompute::none;
 
   [[nodiscard]] bool has_own_ranks() const { return data > 0; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
   friend auto operator<=>(const StageShare&, const StageShare&) = default;
 };
 

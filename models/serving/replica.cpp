@@ -20,7 +20,7 @@ void Replica::let_go(Sequence& sequence) {
 }
 
 void Replica::put_back_last() {
-  Sequence sequence = std::move(running_.back());
+  Sequence sequence = running_.back();
   running_.pop_back();
   let_go(sequence);
   // What it computed is lost, what it wrote is not; what was sent is computed here.
@@ -29,7 +29,7 @@ void Replica::put_back_last() {
   ++sequence.preemptions;
   ++preemptions_;
   put_back_ = true;
-  waiting_.push_front(std::move(sequence));
+  waiting_.push_front(sequence);
 }
 
 bool Replica::prompts_left() const {
@@ -88,7 +88,7 @@ bool Replica::admit_one(std::int64_t& budget) {
     next.cached = next.shared;
     started_.push_back(next.request);
   }
-  running_.push_back(std::move(next));
+  running_.push_back(next);
   waiting_.pop_front();
   return true;
 }
@@ -180,9 +180,9 @@ Replica::Given Replica::end_step(std::int64_t steps) {
     }
     if (sequence.generated >= sequence.output) {
       let_go(sequence);
-      given.ended.push_back(std::move(sequence));
+      given.ended.push_back(sequence);
     } else {
-      left.push_back(std::move(sequence));
+      left.push_back(sequence);
     }
   }
   running_ = std::move(left);

@@ -185,7 +185,7 @@ LoopEffort effort_of(const ControlLoop& loop) {
     guests_ns[guest.device] += static_cast<double>(guest.time_ns);
   }
   // A frame waits for each guest of a device once per stage: for what runs, or for what came first.
-  double frame_ns = static_cast<double>(loop.period_ns);
+  auto frame_ns = static_cast<double>(loop.period_ns);
   for (const LoopStage& stage : loop.stages) {
     frame_ns += static_cast<double>(stage.time_ns) + 2 * guests_ns[stage.device];
   }

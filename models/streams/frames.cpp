@@ -66,7 +66,7 @@ class FrameRun {
   Result<ScenarioScore> run();
 
  private:
-  Status check() const;
+  [[nodiscard]] Status check() const;
   [[nodiscard]] double period_ms(const FrameModel& model) const;
   [[nodiscard]] double frames(const FrameModel& model) const;
   [[nodiscard]] const FrameCost* cost(std::size_t engine, std::size_t model) const;

@@ -26,8 +26,8 @@ LayerOperator read_operator(ConfigFields& fields) {
   constexpr std::array kinds = {Kind{"product", LayerKind::product}, Kind{"norm", LayerKind::norm},
                                 Kind{"map", LayerKind::map}, Kind{"gather", LayerKind::gather}};
   LayerOperator op;
-  const auto found = std::find_if(kinds.begin(), kinds.end(),
-                                  [&](const Kind& kind) { return fields.has(kind.key); });
+  const auto* const found = std::find_if(kinds.begin(), kinds.end(),
+                                         [&](const Kind& kind) { return fields.has(kind.key); });
   if (found == kinds.end()) {
     fields.mistake("", "got no kind of operator, expected product, norm, map or gather");
     return op;
@@ -121,17 +121,17 @@ Operator built(const LayerOperator& one, const BatchShape& batch, const KernelSe
 
 /// Collectives stand at its boundaries: that of the input's gradient in front, as the backward pass
 /// comes from behind.
-void add_recorded(const LayerOperator& one, Operator op, std::vector<Operator>& operators) {
+void add_recorded(const LayerOperator& one, const Operator& op, std::vector<Operator>& operators) {
   const auto boundary = [&](OperatorType type, const Exchange& forward, const Exchange& backward) {
     Operator made;
     made.type = type;
     made.name = one.name;
     made.forward = forward;
     made.backward = backward;
-    operators.push_back(std::move(made));
+    operators.push_back(made);
   };
   boundary(OperatorType::enter, {}, one.exchanges.input_gradient);
-  operators.push_back(std::move(op));
+  operators.push_back(op);
   boundary(OperatorType::leave, one.exchanges.forward, {});
 }
 
@@ -192,9 +192,9 @@ Workload build_layered(const LayeredSpec& spec, const BatchShape& batch, const K
       Operator op = built(one, batch, kernels);
       if (one.kind == LayerKind::recorded) {
         block.input_bytes = op.kept_bytes;
-        add_recorded(one, std::move(op), block.operators);
+        add_recorded(one, op, block.operators);
       } else {
-        block.operators.push_back(std::move(op));
+        block.operators.push_back(op);
       }
     }
     if (!spec.recorded.has_value()) {

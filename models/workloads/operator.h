@@ -83,6 +83,7 @@ struct RecordedTimes {
 struct Operator {
   OperatorType type = OperatorType::elementwise;
   Split split = Split::none;
+  OperatorKind rows_kind = OperatorKind::layer_norm;
   std::string_view name = {};  ///< lives as long as the program
   /// product: batch, m tokens, n outputs, k inputs. Others: batch x m rows of n numbers.
   GemmShape shape;
@@ -90,7 +91,6 @@ struct Operator {
   /// product: how often each number of its input is used; a convolution moves fewer bytes than its
   /// implicit product seems to.
   double input_reuse = 1;
-  OperatorKind rows_kind = OperatorKind::layer_norm;
   double forward_bytes = 0;  ///< elementwise, rows (backward) and gather: per number
   double backward_bytes = 0;
   std::uint16_t forward_kernels = 1;

@@ -246,7 +246,7 @@ class BestSetSearch {
       measure_all(larger);
       Members best = set;
       for (const Members& one : larger) {
-        if (measured_.at(one)) best = better_of(std::move(best), one);
+        if (measured_.at(one)) best = better_of(best, one);
       }
       if (best == set || !is_better(*measured_.at(best), *measured_.at(set))) return set;
       set = std::move(best);
@@ -278,7 +278,7 @@ class BestSetSearch {
     measure_all(others);
     Members best = set;
     for (const Members& one : others) {
-      if (measured_.at(one)) best = better_of(std::move(best), one);
+      if (measured_.at(one)) best = better_of(best, one);
     }
     return is_better(*measured_.at(best), *measured_.at(set)) ? best : set;
   }

@@ -33,6 +33,7 @@ struct Division {
   std::uint32_t data = 1;
   std::uint32_t tensor = 1;
   Recompute recompute = Recompute::none;
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
   friend auto operator<=>(const Division&, const Division&) = default;
 };
 
@@ -129,7 +130,7 @@ class StageWalk {
                                             std::uint32_t group);
   const DividedBlocks* divided(const Division& division);
   [[nodiscard]] std::uint32_t first_layer(std::uint32_t unit) const;
-  [[nodiscard]] StageShare share_of(const Way& way, std::uint32_t layers) const;
+  [[nodiscard]] static StageShare share_of(const Way& way, std::uint32_t layers);
   void keep(std::vector<StageShare> stages, double bound);
   void keep(const mapping::StagePartition& partition);
   void try_even();
@@ -248,7 +249,7 @@ std::vector<mapping::StageOption> StageWalk::options(std::uint32_t first, std::u
   return result;
 }
 
-StageShare StageWalk::share_of(const Way& way, std::uint32_t layers) const {
+StageShare StageWalk::share_of(const Way& way, std::uint32_t layers) {
   return {layers, way.division.data, way.division.tensor, way.sharding, way.division.recompute};
 }
 
@@ -281,6 +282,7 @@ void StageWalk::try_even() {
     for (const Way& way : ways_) {
       if (way.division.data * way.division.tensor != question_.gpus / count) continue;
       std::vector<StageShare> stages;
+      stages.reserve(layers.size());
       for (const std::uint32_t one : layers) stages.push_back(share_of(way, one));
       keep(std::move(stages), 0);
     }

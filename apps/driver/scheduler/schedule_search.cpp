@@ -78,7 +78,7 @@ Status read_search(const Section& section, Schedule& schedule) {
   options.least_gpus = whole_in("least_gpus", options.most_gpus > 0 ? 1 : 0, 0, 1e6);
   if (options.least_gpus > options.most_gpus) fields.mistake("least_gpus", "larger than most_gpus");
   options.type = type_in(fields, schedule);
-  double all = static_cast<double>(options.trials);
+  auto all = static_cast<double>(options.trials);
   for (std::int32_t bracket = 0; !counts && bracket < options.rungs; ++bracket) {
     all += std::pow(options.eta, options.rungs - 1 - bracket) * options.rungs;
   }

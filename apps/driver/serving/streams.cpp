@@ -33,7 +33,7 @@ class StreamsReader {
   void read_frames();
   void read_batches();
   void read_load(const ConfigValue& value, std::size_t i);
-  std::int64_t time(ConfigFields& fields, std::string_view key) {
+  static std::int64_t time(ConfigFields& fields, std::string_view key) {
     return std::llround(read_positive(fields, key, ParamType::time, longest_time_ns));
   }
 
@@ -151,7 +151,7 @@ void StreamsReader::read_load(const ConfigValue& value, std::size_t i) {
   if (is_server || load.kind == "offline") {
     load.largest_batch = optional_count(one, "largest_batch", most_queries, 1);
   }
-  const std::int64_t largest = std::max<std::int64_t>({1, load.largest_batch, load.samples});
+  const auto largest = std::max<std::int64_t>({1, load.largest_batch, load.samples});
   if (streams_.batches.at(largest) > longest_batch_ns || load.every_ns > longest_batch_ns) {
     one.mistake("", "expected batches and intervals of at most 100 s");
   }

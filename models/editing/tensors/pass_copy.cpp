@@ -200,7 +200,8 @@ void PassCopier::connect(TaskId task) {
                          link.kind == DependencyKind::data || link.kind == DependencyKind::memory ||
                          link.kind == DependencyKind::control;
     if (link.on_lane() || link.symbolic || !is_kept) continue;
-    Dependency of_twin = link;
+    const Dependency& recorded = link;
+    Dependency of_twin = recorded;
     of_twin.task = twin;
     if (!moves(of_twin.source)) continue;
     if (!moves(of_twin.late_after)) of_twin.late_after = no_point;

@@ -48,6 +48,7 @@ std::vector<bool> followed_by_update(const KernelEditor& editor,
   const std::vector<UpdateOfPass> updates = updates_of_passes(editor, passes);
   const bool recorded = records_update(editor);
   std::vector<bool> followed;
+  followed.reserve(updates.size());
   for (const UpdateOfPass& update : updates) {
     followed.push_back(!recorded || update.next == none<TaskId> || !update.kernels.empty());
   }

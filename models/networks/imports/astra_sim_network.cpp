@@ -280,7 +280,7 @@ Status Reader::read() {
   }
   if (mistake_.empty()) {
     if (file_.with.empty()) {
-      cluster_.notes.push_back(
+      cluster_.notes.emplace_back(
           "no system file beside it: every dimension runs rings, buffers are "
           "one chunk");
     } else {

@@ -241,9 +241,9 @@ void Unfolding::end() {
   for (const TaskId task : reduced) tasks_.after(all, task, DependencyKind::rendezvous);
   for (std::uint32_t rank = 0; rank < compute_.size(); ++rank) {
     const std::uint32_t stage = rank / (copies_ * tensor_);
-    const TaskId task =
+    const TaskId updated =
         tasks_.add(compute_[rank], update, Phase::update, jittered(rank, parts_.update[stage]));
-    tasks_.after(task, all, DependencyKind::rendezvous);
+    tasks_.after(updated, all, DependencyKind::rendezvous);
     if (parts_.parameters[stage] > 0) {
       static_cast<void>(
           tasks_.add(compute_[rank], collect, Phase::communication, parts_.parameters[stage]));

@@ -133,7 +133,7 @@ class Offload {
  private:
   /// "12.5 M on each rank of 100.0 M parameters", or "100.0 M parameters" where a rank updates all.
   [[nodiscard]] std::string updated() const {
-    const std::string all = fmt::format("{:.1f} M parameters", settings_.all_parameters * 1e-6);
+    std::string all = fmt::format("{:.1f} M parameters", settings_.all_parameters * 1e-6);
     if (settings_.parameters >= settings_.all_parameters) return all;
     return fmt::format("{:.1f} M on each rank of {}", settings_.parameters * 1e-6, all);
   }

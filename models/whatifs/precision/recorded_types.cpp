@@ -63,11 +63,11 @@ bool RecordedTypes::is_upcast(TaskId task) const {
 
 bool RecordedTypes::product_is_cast(TaskId task, const OperatorInputs& inputs) {
   const std::int32_t rank = editor_.graph().lane(task).rank;
-  for (const std::int64_t size : input_sizes(inputs)) {
+  const std::vector<std::int64_t> sizes = input_sizes(inputs);
+  return std::none_of(sizes.begin(), sizes.end(), [&](std::int64_t size) {
     const auto found = last_.find({rank, size});
-    if (found != last_.end() && found->second == Origin::upcast) return false;
-  }
-  return true;
+    return found != last_.end() && found->second == Origin::upcast;
+  });
 }
 
 bool RecordedTypes::would_cast(TaskId task) {

@@ -156,6 +156,7 @@ void Reader::read_header() {
   header_.policy = policy_called(words.front());
   if (header_.policy == nullptr) {
     std::vector<std::string_view> known;
+    known.reserve(std::size(policies));
     for (const Policy& policy : policies) known.push_back(policy.word);
     return mistake(fmt::format("parallelism: got {}{}, expected one of {}",
                                in_quotes(words.front()), did_you_mean(words.front(), known),
@@ -225,6 +226,7 @@ Exchange Reader::exchange(std::string_view word, std::string_view size, Axis axi
                                         [name](const Kind& one) { return one.word == name; });
   if (kind == kinds.end()) {
     std::vector<std::string_view> known;
+    known.reserve(std::size(kinds));
     for (const Kind& one : kinds) known.push_back(one.word);
     mistake(fmt::format("collective: got {}{}, expected one of {}, with _EP or _DP_EP behind it",
                         in_quotes(word), did_you_mean(name, known), fmt::join(known, ", ")));
@@ -309,25 +311,26 @@ Result<ModelSpec> Reader::read() {
   ModelSpec model;
   model.source = "workload file of ASTRA-sim 1, SimAI or AICB";
   if (header_.checkpoints > 0) {
-    model.notes.push_back(
+    model.notes.emplace_back(
         "checkpoints of the first line are not taken: no forward pass is repeated");
   }
   if (header_.policy->word == "HYBRID_MODEL_DATA") {
-    model.notes.push_back(
+    model.notes.emplace_back(
         "HYBRID_MODEL_DATA has the ranks of the data next to each other; here "
         "those of the model are, as everywhere");
   }
   if (has_broadcasts_) {
-    model.notes.push_back("BROADCAST sends nothing, as in SimAI, whose reader knows no such word");
+    model.notes.emplace_back(
+        "BROADCAST sends nothing, as in SimAI, whose reader knows no such word");
   }
   if (has_dropped_sends_) {
-    model.notes.push_back(
+    model.notes.emplace_back(
         fmt::format("collectives that {} does not involve are left out, as in "
                     "ASTRA-sim",
                     header_.policy->word));
   }
   if (!header_.is_aicb) {
-    model.notes.push_back("the size of an all-gather is what one rank gives, as in ASTRA-sim");
+    model.notes.emplace_back("the size of an all-gather is what one rank gives, as in ASTRA-sim");
   }
   spec_.recorded = header_.plan;
   TransformerSpec& spec = model.transformer;

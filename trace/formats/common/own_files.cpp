@@ -44,7 +44,7 @@ std::string_view own_schema(std::string_view prefix) {
 }
 
 std::string taker_of(std::string_view schema, std::string_view path) {
-  const auto taker = std::find_if(takers.begin(), takers.end(), [schema](const Taker& one) {
+  const auto* const taker = std::find_if(takers.begin(), takers.end(), [schema](const Taker& one) {
     return schema.starts_with(one.schema);
   });
   if (taker == takers.end()) return {};

@@ -100,7 +100,7 @@ class LifetimeAlignment final : public Placement {
   // Empty or not, how much longer the node is used, how much longer its jobs stay, what is left.
   using Key = std::tuple<bool, std::int64_t, std::int64_t, double>;
 
-  Key key_of(const Occupancy& occupancy, NodeId node, const Request& request) const {
+  [[nodiscard]] Key key_of(const Occupancy& occupancy, NodeId node, const Request& request) const {
     const double left = share_left(occupancy.node(node), cluster_->nodes[node], request);
     const auto found = stays_of_.find(node);
     if (found == stays_of_.end() || found->second.ends_ns.empty()) return {true, 0, 0, left};

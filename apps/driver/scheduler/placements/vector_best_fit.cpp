@@ -18,7 +18,7 @@ class VectorBestFit final : public ScoredPlacement {
   explicit VectorBestFit(const Cluster& cluster) : cluster_(&cluster) {}
 
  protected:
-  bool cuts_fractions() const override { return false; }
+  [[nodiscard]] bool cuts_fractions() const override { return false; }
   double score(const Occupancy& occupancy, NodeId id, const Request& request) override {
     return 100 * (1 - share_left(occupancy.node(id), cluster_->nodes[id], request));
   }

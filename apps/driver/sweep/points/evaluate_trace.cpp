@@ -199,7 +199,7 @@ class TraceEvaluation final : public Evaluation {
     Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
       auto question = read_question(document, sweep_.folder);
       if (!question.ok()) return std::move(question).error();
-      const Status added = add_source(*question, files);
+      Status added = add_source(*question, files);
       if (!added.ok()) return added;
       const driver::Recording& recording = *recordings_.at(question->traces);
       if (Status complete = complete_stack(recording, *catalogue_, *question); !complete.ok()) {

@@ -34,7 +34,7 @@ void place_beside(const std::string& scenario, const std::string& folder, Config
   const std::string place = std::filesystem::path(scenario).parent_path().string();
   driver::place_files(document, [&](const std::string& name) {
     std::error_code failed;
-    const std::string there = beside(place, name);
+    std::string there = beside(place, name);
     const bool is_there = std::filesystem::exists(beside(folder, there), failed);
     if (is_there || !std::filesystem::exists(name, failed)) return there;
     const auto whole = std::filesystem::absolute(name, failed);

@@ -44,7 +44,7 @@ std::uint32_t number_behind(std::string_view text, std::string_view word) {
   if (at == std::string_view::npos) return 0;
   const auto rest = text.substr(at + word.size());
   const auto digit = rest.find_first_of("0123456789");
-  if (digit == std::string_view::npos || digit > 2) return 0;
+  if (digit > 2) return 0;
   return static_cast<std::uint32_t>(scheduling::first_number(rest).value_or(0));
 }
 
