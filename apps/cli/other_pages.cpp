@@ -8,7 +8,7 @@
 #include "apps/cli/names/configs.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario_answer.h"
 #include "apps/driver/sweep/store/select.h"
 #include "apps/explorer/scenario_page.h"
 #include "apps/explorer/sweep_page.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario_answer.h"
 #include "apps/explorer/page.h"
 
 namespace foretrace::explorer {

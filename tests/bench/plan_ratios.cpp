@@ -13,8 +13,8 @@
 
 #include "apps/driver/plan/plan_request.h"
 #include "apps/driver/plan/plan_search.h"
-#include "apps/driver/plan/scenario.h"
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario.h"
+#include "apps/driver/scenario/scenario_answer.h"
 #include "models/program/graphs/pipeline_graph.h"
 #include "models/program/graphs/unfolded_graph.h"
 #include "sim/engine/event/event_driven.h"

@@ -9,7 +9,7 @@
 
 #include "apps/driver/fleet/federated.h"
 #include "apps/driver/fleet/storage.h"
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/scheduler/sources/batch_rules.h"
 #include "apps/driver/scheduler/sources/cells.h"

@@ -20,7 +20,7 @@
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/driver/export/chakra_job.h"
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 #include "models/catalogue/catalogue.h"
 #include "sim/core/result.h"
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/analysis.h"
-#include "apps/driver/plan/trace_scenario.h"
+#include "apps/driver/scenario/trace_scenario.h"
 
 namespace foretrace::driver {
 namespace {

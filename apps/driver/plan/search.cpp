@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/job_figures.h"
+#include "apps/driver/scenario/job_figures.h"
 #include "models/program/estimate.h"
 
 namespace foretrace::driver {

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/complete_scenario.h"
 #include "apps/driver/plan/plan_search.h"
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/complete_scenario.h"
+#include "apps/driver/scenario/scenario_answer.h"
 #include "models/mapping/stage_partition.h"
 #include "models/program/device_memory.h"
 

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario.h"
 #include "apps/driver/predictor/sharing.h"
 #include "apps/driver/predictor/source.h"
+#include "apps/driver/scenario/scenario.h"
 
 namespace foretrace {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/job_figures.h"
-#include "apps/driver/plan/scenario.h"
 #include "apps/driver/predictor/source.h"
+#include "apps/driver/scenario/job_figures.h"
+#include "apps/driver/scenario/scenario.h"
 #include "models/program/device_memory.h"
 #include "models/program/estimate.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 
 namespace foretrace::driver {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 #include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/scheduler/sources/cells.h"
 #include "apps/driver/serving/serving.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario_files.h"
+#include "apps/driver/scenario/scenario_files.h"
 #include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
 #include "models/program/device_memory.h"

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "apps/driver/plan/scenario.h"
 #include "apps/driver/predictor/predictor.h"
+#include "apps/driver/scenario/scenario.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

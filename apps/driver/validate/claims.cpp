@@ -11,8 +11,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/plan/scenario_gain.h"
 #include "apps/driver/predict.h"
+#include "apps/driver/scenario/scenario_gain.h"
 #include "models/catalogue/accelerator.h"
 #include "sim/edit/selection.h"
 #include "sim/engine/memory/memory_tracker.h"

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/job_figures.h"
 #include "apps/driver/plan/plan_estimates.h"
+#include "apps/driver/scenario/job_figures.h"
 #include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/points/scenario_points.h"
 #include "models/program/device_memory.h"

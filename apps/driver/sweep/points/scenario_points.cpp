@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "apps/driver/plan/scenario_files.h"
+#include "apps/driver/scenario/scenario_files.h"
 #include "apps/driver/sweep/space/document.h"
 
 namespace foretrace::sweeping {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/plan/complete_scenario.h"
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/complete_scenario.h"
+#include "apps/driver/scenario/scenario.h"
 #include "apps/driver/sweep/space/sweep.h"
 
 namespace foretrace::sweeping {

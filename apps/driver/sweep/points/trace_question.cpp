@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario_files.h"
+#include "apps/driver/scenario/scenario_files.h"
 #include "apps/driver/sweep/space/sweep.h"
 
 namespace foretrace::sweeping {

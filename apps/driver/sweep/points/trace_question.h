@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "apps/driver/load.h"
-#include "apps/driver/plan/trace_scenario.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/requests/what_if_spec.h"
+#include "apps/driver/scenario/trace_scenario.h"
 #include "models/catalogue/catalogue.h"
 #include "sim/core/config.h"
 #include "sim/core/result.h"

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario_files.h"
+#include "apps/driver/scenario/scenario_files.h"
 #include "apps/driver/sweep/space/document.h"
 #include "apps/driver/sweep/space/read_axes.h"
 #include "sim/core/config_text.h"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/generation.h"
+#include "apps/driver/scenario/generation.h"
 #include "apps/driver/validate/tables/training_row.h"
 
 namespace foretrace::driver::table_readers::inference_parts {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/job_figures.h"
+#include "apps/driver/scenario/job_figures.h"
 #include "apps/driver/validate/tables/training_row.h"
 
 namespace foretrace::driver::table_readers::maxtext_parts {

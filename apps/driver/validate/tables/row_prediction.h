@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 #include "apps/driver/validate/tables/tables.h"
 #include "sim/core/result.h"
 

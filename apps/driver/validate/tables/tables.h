@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 #include "apps/driver/validate/tables/truth_table.h"
 #include "sim/core/result.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/job_figures.h"
+#include "apps/driver/scenario/job_figures.h"
 #include "apps/report/text.h"
 #include "apps/report/value.h"
 

@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/scenario_answer.h"
-#include "apps/driver/plan/scenario_text.h"
+#include "apps/driver/scenario/scenario_answer.h"
+#include "apps/driver/scenario/scenario_text.h"
 #include "apps/report/pages.h"
 #include "apps/report/writers.h"
 #include "models/program/device_memory.h"

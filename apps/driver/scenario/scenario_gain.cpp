@@ -1,9 +1,9 @@
-#include "apps/driver/plan/scenario_gain.h"
+#include "apps/driver/scenario/scenario_gain.h"
 
 #include <algorithm>
 
-#include "apps/driver/plan/scenario.h"
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario.h"
+#include "apps/driver/scenario/scenario_answer.h"
 
 namespace foretrace::driver {
 namespace {

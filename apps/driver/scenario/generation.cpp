@@ -1,4 +1,4 @@
-#include "apps/driver/plan/generation.h"
+#include "apps/driver/scenario/generation.h"
 
 #include <algorithm>
 #include <array>

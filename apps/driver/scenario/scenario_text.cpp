@@ -1,9 +1,9 @@
-#include "apps/driver/plan/scenario_text.h"
+#include "apps/driver/scenario/scenario_text.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 
 namespace foretrace::driver {
 namespace {

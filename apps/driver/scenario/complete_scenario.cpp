@@ -1,4 +1,4 @@
-#include "apps/driver/plan/complete_scenario.h"
+#include "apps/driver/scenario/complete_scenario.h"
 
 #include <algorithm>
 #include <cmath>

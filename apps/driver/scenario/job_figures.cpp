@@ -1,4 +1,4 @@
-#include "apps/driver/plan/job_figures.h"
+#include "apps/driver/scenario/job_figures.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "apps/driver/plan/scenario_files.h"
+#include "apps/driver/scenario/scenario_files.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Reads scenarios. Names are looked up where they stand, so that every mistake has its place.
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 
 #include <algorithm>
 #include <array>
@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/calculon_execution.h"
-#include "apps/driver/plan/complete_scenario.h"
-#include "apps/driver/plan/scenario_files.h"
-#include "apps/driver/plan/vtrain_execution.h"
+#include "apps/driver/scenario/calculon_execution.h"
+#include "apps/driver/scenario/complete_scenario.h"
+#include "apps/driver/scenario/scenario_files.h"
+#include "apps/driver/scenario/vtrain_execution.h"
 #include "models/catalogue/config_files.h"
 #include "models/catalogue/imported_file.h"
 #include "models/execution/exec_model.h"

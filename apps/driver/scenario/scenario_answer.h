@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/plan/job_figures.h"
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/job_figures.h"
+#include "apps/driver/scenario/scenario.h"
 #include "models/program/device_memory.h"
 #include "models/program/estimate.h"
 #include "sim/core/result.h"

@@ -1,4 +1,4 @@
-#include "apps/driver/plan/trace_scenario.h"
+#include "apps/driver/scenario/trace_scenario.h"
 
 #include <string>
 

@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario.h"
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario.h"
+#include "apps/driver/scenario/scenario_answer.h"
 #include "models/program/estimate.h"
 #include "models/program/stages.h"
 #include "tests/configs.h"

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "apps/driver/plan/job_figures.h"
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/job_figures.h"
+#include "apps/driver/scenario/scenario.h"
 #include "models/program/framework.h"
 #include "models/program/job.h"
 #include "models/workloads/model_spec.h"

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario_answer.h"
 #include "tests/configs.h"
 
 using foretrace::driver::answer_scenario;

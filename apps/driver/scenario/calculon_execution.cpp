@@ -1,10 +1,10 @@
-#include "apps/driver/plan/calculon_execution.h"
+#include "apps/driver/scenario/calculon_execution.h"
 
 #include <array>
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 
 namespace foretrace::driver {
 namespace {

@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario.h"
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario.h"
+#include "apps/driver/scenario/scenario_answer.h"
 #include "tests/configs.h"
 
 using foretrace::driver::answer_scenario;

@@ -3,7 +3,7 @@
 //  "pipeline_scheduling": "1f1b", "num_layers": 48, "hidden_size": 6144, ...}
 //
 // Read there by vTrainConfig (github.com/VIA-Research/vTrain: src/config.py).
-#include "apps/driver/plan/vtrain_execution.h"
+#include "apps/driver/scenario/vtrain_execution.h"
 
 #include <array>
 

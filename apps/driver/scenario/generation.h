@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -1,11 +1,11 @@
-#include "apps/driver/plan/trace_scenario.h"
+#include "apps/driver/scenario/trace_scenario.h"
 
 #include <array>
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario.h"
-#include "apps/driver/plan/scenario_files.h"
+#include "apps/driver/scenario/scenario.h"
+#include "apps/driver/scenario/scenario_files.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
 

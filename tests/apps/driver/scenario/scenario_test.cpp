@@ -1,4 +1,4 @@
-#include "apps/driver/plan/scenario.h"
+#include "apps/driver/scenario/scenario.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario_answer.h"
 #include "apps/report/pages.h"
 #include "apps/report/writers.h"
 #include "models/catalogue/accelerator.h"

@@ -1,4 +1,4 @@
-#include "apps/driver/plan/calculon_execution.h"
+#include "apps/driver/scenario/calculon_execution.h"
 
 #include <filesystem>
 #include <fstream>
@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario_answer.h"
 #include "tests/configs.h"
 
 using foretrace::driver::answer_scenario;

@@ -1,4 +1,4 @@
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario_answer.h"
 
 #include <algorithm>
 #include <cmath>

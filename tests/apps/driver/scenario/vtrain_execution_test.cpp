@@ -1,10 +1,10 @@
-#include "apps/driver/plan/vtrain_execution.h"
+#include "apps/driver/scenario/vtrain_execution.h"
 
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/scenario_answer.h"
+#include "apps/driver/scenario/scenario_answer.h"
 #include "tests/configs.h"
 
 using foretrace::Job;
