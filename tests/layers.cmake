@@ -119,7 +119,7 @@ set(table
   "apps/driver/fleet             | sim/core models/networks models/storage models/federated apps/driver/scheduler/sources"
   "apps/driver/mapping           | sim/core models/catalogue models/costs models/networks models/mapping apps/driver/serving"
   "apps/driver/validate/studies  | sim/core apps/driver/scheduler apps/driver/scheduler/*"
-  "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scenario apps/driver/plan apps/driver/predictor apps/driver/training apps/driver/scheduler/* apps/driver/serving apps/driver/validate/studies"
+  "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scenario apps/driver/predictor apps/driver/training apps/driver/scheduler/* apps/driver/serving apps/driver/validate/studies"
   "apps/driver/validate          | sim/* trace/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/answers apps/driver/scenario"
   "apps/report                   | sim/* trace/* models/* apps/driver/*"
   "apps/report/svg               | sim/* trace/annotate apps/report"

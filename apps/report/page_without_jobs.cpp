@@ -75,10 +75,10 @@ constexpr std::array<FileKind, 6> kinds = {{{scheduling::schedule_schema, nullpt
 
 // Of any version: its reader tells which it knows. Null: it is none of these.
 const FileKind* kind_of(const std::string& path) {
-  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const FileKind& kind) {
+  const auto* const found = std::find_if(kinds.begin(), kinds.end(), [&](const FileKind& kind) {
     return names_schema(path, kind.schema.substr(0, kind.schema.find('/') + 1));
   });
-  return found == kinds.end() ? nullptr : &*found;
+  return found == kinds.end() ? nullptr : found;
 }
 
 // The reader of jobs tells of what is no object with a schema.
@@ -90,6 +90,7 @@ Status check_schema(const std::string& path) {
   const ConfigValue* schema = root.ok() ? root->find("schema") : nullptr;
   if (schema == nullptr) return ok_status();
   std::vector<std::string_view> names;
+  names.reserve(kinds.size());
   for (const FileKind& kind : kinds) names.push_back(kind.schema);
   const std::string taker = trace::formats::taker_of(schema->text, path);
   return Error{ErrorCode::bad_config,

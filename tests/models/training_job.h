@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,8 +49,8 @@ struct TrainingJob {
 class TrainingJobBuilder {
  public:
   explicit TrainingJobBuilder(const TrainingJob& job) : job_(job) {
-    std::vector<std::int32_t> members;
-    for (std::int32_t r = 0; r < job.ranks; ++r) members.push_back(r);
+    std::vector<std::int32_t> members(static_cast<std::size_t>(job.ranks));
+    std::iota(members.begin(), members.end(), 0);
     builder_.add_communicator({"world", static_cast<std::uint32_t>(job.ranks), members});
     channels_.push_back(
         builder_.add_lane({.kind = LaneKind::channel, .rank = -1, .number = 0, .name = "world"}));
@@ -76,12 +77,12 @@ class TrainingJobBuilder {
 
   /// Communicators of the shard groups, then those of the copies.
   void add_shard_groups() {
-    const std::int32_t shard_groups = job_.ranks / job_.shard_ranks;
-    std::vector<std::vector<std::int32_t>> groups(
-        static_cast<std::size_t>(shard_groups + job_.shard_ranks));
-    for (std::int32_t r = 0; r < job_.ranks; ++r) {
-      groups[static_cast<std::size_t>(r / job_.shard_ranks)].push_back(r);
-      groups[static_cast<std::size_t>(shard_groups + r % job_.shard_ranks)].push_back(r);
+    const auto in_shard = static_cast<std::size_t>(job_.shard_ranks);
+    const std::size_t shard_groups = static_cast<std::size_t>(job_.ranks) / in_shard;
+    std::vector<std::vector<std::int32_t>> groups(shard_groups + in_shard);
+    for (std::size_t r = 0; r < shard_groups * in_shard; ++r) {
+      groups[r / in_shard].push_back(static_cast<std::int32_t>(r));
+      groups[shard_groups + r % in_shard].push_back(static_cast<std::int32_t>(r));
     }
     for (const std::vector<std::int32_t>& group : groups) {
       const std::string name = "group " + std::to_string(channels_.size());

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/search.h"
+#include "apps/driver/scenario/open_choices.h"
 #include "apps/driver/validate/tables/row_prediction.h"
 
 namespace foretrace::driver::table_readers::megatron_sc21_parts {

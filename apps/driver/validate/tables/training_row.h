@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/plan/search.h"
+#include "apps/driver/scenario/open_choices.h"
 #include "apps/driver/validate/tables/row_prediction.h"
 
 namespace foretrace::driver {

@@ -1,4 +1,4 @@
-#include "apps/driver/plan/search.h"
+#include "apps/driver/scenario/open_choices.h"
 
 #include <limits>
 #include <optional>
