@@ -13,11 +13,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Framework {
+struct WrittenFor {
   std::string_view key;
   std::string_view name;
 };
-constexpr std::array<Framework, 2> frameworks = {{{"pytorch", "PyTorch"}, {"jax", "JAX"}}};
+constexpr std::array<WrittenFor, 2> frameworks = {{{"pytorch", "PyTorch"}, {"jax", "JAX"}}};
 
 Result<std::vector<std::string>> files_below(const std::string& folder) {
   std::error_code failed;
@@ -44,7 +44,7 @@ Status add_file(const std::string& path, HowTos& all) {
   if (const Status read = fields.finish(); !read.ok()) return read.error();
   if (lines_by_framework == nullptr) return ok_status();
   ConfigFields entry(*lines_by_framework, path, "/how_to");
-  for (const Framework& framework : frameworks) {
+  for (const WrittenFor& framework : frameworks) {
     std::vector<std::string> lines;
     entry.optional_texts(framework.key, lines);
     if (!lines.empty()) all[name].emplace(framework.key, std::move(lines));
@@ -68,7 +68,7 @@ std::vector<std::string> lines_of(const HowTos& all, std::string_view what_if) {
   std::vector<std::string> lines;
   const auto found = all.find(what_if);
   if (found == all.end()) return lines;
-  for (const Framework& framework : frameworks) {
+  for (const WrittenFor& framework : frameworks) {
     const auto own = found->second.find(framework.key);
     if (own == found->second.end()) continue;
     bool is_first = true;
