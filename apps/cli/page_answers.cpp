@@ -54,7 +54,7 @@ Status add_variants(const PageOptions& page, Predictions& ranked, PageAnswers& a
 
 /// The variant that the page opens with: the stack, or the first that gains.
 std::string shown_of(const PageAnswers& answers) {
-  const std::string asked = ranked_name(answers);
+  std::string asked = ranked_name(answers);
   if (!asked.empty()) return asked;
   if (!answers.stack.empty()) return "applied";
   for (const driver::Ranked& row : answers.ranking.rows) {

@@ -54,7 +54,7 @@ class Signals {
     for (const int signal : passed_on) {
       ::sigaddset(&held, signal);
     }
-    ::sigprocmask(SIG_BLOCK, &held, &mask_before_);
+    ::pthread_sigmask(SIG_BLOCK, &held, &mask_before_);
     for (std::size_t i = 0; i < passed_on.size(); ++i) {
       ::sigaction(passed_on[i], &action, &before_[i]);
     }
@@ -67,7 +67,7 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
   ~Signals() { restore(); }
 
-  void release() const { ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr); }
+  void release() const { ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr); }
   /// Also in the child, before it becomes the program.
   void restore() const {
     for (std::size_t i = 0; i < passed_on.size(); ++i) {

@@ -77,7 +77,7 @@ std::string text(const std::vector<Component>& found, const report::TextStyle& s
       std::string head =
           report::paragraph("", fmt::format("{}: {}", kind.name, kind.summary), style.width);
       head.replace(0, kind.name.size(), style.strong(kind.name));
-      text += (text.empty() ? "" : "\n") + head + rows;
+      text.append(text.empty() ? "" : "\n").append(head).append(rows);
     }
   }
   return text + "\nforetrace explain NAME tells all about one of them\n";

@@ -102,6 +102,7 @@ std::vector<std::vector<std::string>> runs_of(const Options& options) {
 /// What the page calls them: the last part of a path, or all of it where two end alike.
 std::vector<std::string> names_of(const std::vector<std::vector<std::string>>& runs) {
   std::vector<std::string> names;
+  names.reserve(runs.size());
   for (const std::vector<std::string>& run : runs) names.emplace_back(file_name_of(run.front()));
   std::vector<std::string> told = names;
   for (std::size_t i = 0; i < names.size(); ++i) {
