@@ -6,7 +6,6 @@
 
 using namespace foretrace;
 using test::graph;
-using test::task;
 using test::tasks;
 
 namespace {

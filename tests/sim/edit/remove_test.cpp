@@ -6,7 +6,6 @@
 
 using namespace foretrace;
 using test::graph;
-using test::task;
 using test::tasks;
 
 TEST_CASE("remove: a kernel goes with its launch, a launch with its kernel") {

@@ -12,7 +12,8 @@ using test::tasks;
 namespace {
 
 /// What takes the place of a group: named kernels, with calls of 2 ns after 1 ns of host time.
-std::vector<NewWork> work(Editor& editor, std::vector<std::pair<const char*, std::int64_t>> named) {
+std::vector<NewWork> work(Editor& editor,
+                          const std::vector<std::pair<const char*, std::int64_t>>& named) {
   std::vector<NewWork> result;
   for (const auto& [name, duration_ns] : named) {
     NewWork next;
