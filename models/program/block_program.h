@@ -80,8 +80,10 @@ struct BlockProgram {
   double dense_weights = 0;  ///< parameters of this rank
   double expert_weights = 0;
   std::uint32_t tensors = 0;  ///< that the parameters are held in
-  double kept_bytes = 0;      ///< per micro-batch in flight
-  double working_bytes = 0;   ///< while one block is computed or recomputed: what else is alive
+  /// Elements of the dense ones, in the order of their use, where they travel one by one.
+  std::vector<double> traveling = {};
+  double kept_bytes = 0;     ///< per micro-batch in flight
+  double working_bytes = 0;  ///< while one block is computed or recomputed: what else is alive
   double input_bytes = 0;
 };
 

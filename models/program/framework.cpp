@@ -15,6 +15,8 @@ constexpr std::array<std::string_view, attention_kernel_count> attention_names =
     "unfused", "flash1", "flash2", "flash3"};
 constexpr double most_bytes = 1e4;
 constexpr double most_step_error = 10;
+constexpr double most_elements = 1e13;
+constexpr double most_host_ns = 1e9;
 
 void read_kernels(ConfigFields& fields, KernelSet& kernels) {
   const ConfigValue* object = fields.object("kernels");
@@ -30,6 +32,7 @@ void read_kernels(ConfigFields& fields, KernelSet& kernels) {
   inner.optional_boolean("fused_token_attention", kernels.fused_token_attention);
   inner.optional_boolean("compiled", kernels.compiled);
   inner.optional_boolean("drops_out", kernels.drops_out);
+  inner.optional_boolean("channels_first", kernels.channels_first);
   kernels.activation_kernels = static_cast<std::uint16_t>(
       optional_count(inner, "activation_kernels", 100, kernels.activation_kernels));
   kernels.head_share =
@@ -87,6 +90,24 @@ void read_overlap(ConfigFields& fields, Framework& framework) {
   fields.take(inner.finish());
 }
 
+// How sharded parameters travel, where it is not a layer at a time.
+void read_travel(ConfigFields& fields, ShardTravel& travel) {
+  const ConfigValue* object = fields.optional_object("sharded_tensors");
+  if (object == nullptr) return;
+  travel.by_tensor = true;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("sharded_tensors"));
+  const auto read = [&inner](std::string_view key, double& out) {
+    out = optional_within(inner, key, ParamType::number, most_elements, 0);
+  };
+  read("resident_elements", travel.resident_elements);
+  read("prefetch_elements", travel.prefetch_elements);
+  read("reuse_elements", travel.reuse_elements);
+  travel.host_per_rank_ns =
+      optional_within(inner, "host_per_rank", ParamType::time, most_host_ns, 0);
+  inner.optional_boolean("waits_for_all", travel.waits_for_all);
+  fields.take(inner.finish());
+}
+
 void read_step_error(ConfigFields& fields, Framework& framework) {
   const ConfigValue* object = fields.optional_object("step_error");
   if (object == nullptr) return;
@@ -116,6 +137,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   framework.vocabulary_multiple = optional_count(fields, "vocabulary_multiple", 1e6, 1);
   framework.cast_bytes =
       optional_within(fields, "cast_bytes", ParamType::number, most_bytes, framework.cast_bytes);
+  read_travel(fields, framework.travel);
   read_step_error(fields, framework);
   constexpr std::array<std::string_view, 3> no_figures = {"schema", "product", "sources"};
   framework.sources = read_sources(fields, root, no_figures);

@@ -8,6 +8,7 @@
 
 #include "models/catalogue/sources.h"
 #include "models/networks/cluster.h"
+#include "models/program/tensor_travel.h"
 #include "models/workloads/kernel_set.h"
 #include "models/workloads/model_spec.h"
 #include "sim/core/result.h"
@@ -43,6 +44,7 @@ struct Framework {
   bool balances_context = true;        ///< causal attention is the same work on every context rank
   bool recompute_stops_early = false;  ///< at the last result that backward needs
   std::uint32_t prefetch = 1;          ///< sharded layers collected ahead
+  ShardTravel travel;                  ///< of sharded parameters
   double vocabulary_multiple = 1;      ///< the vocabulary of a tensor rank is padded to this
   double cast_bytes = 4;               ///< per number that is cast to 8 bit for a product
   /// A step takes up to 1 + this times as long or as short for what the figures here do not say;

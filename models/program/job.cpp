@@ -288,6 +288,13 @@ void add_start(const ExecModel& model, JobBlocks& blocks) {
 
 }  // namespace
 
+KernelSet kernel_set(const Job& job) {
+  KernelSet set = job.framework->kernels;
+  // Numbers of other precisions come as their units take them.
+  set.channels_first = set.channels_first && job.precisions.activations == Precision::tf32;
+  return set;
+}
+
 JobBlocks lower_blocks(const Job& job) {
   if (job.has_own_ranks()) return lower_stages(job);
   KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
@@ -299,7 +306,7 @@ JobBlocks lower_blocks(const Job& job) {
   batch.number_bytes = kernels.number_bytes();
   // A micro-batch in training is long enough to reach all of them.
   if (!job.trains()) batch.expert_batches = expert_batches(job.plan);
-  Workload workload = build_transformer(*job.model, batch, job.framework->kernels);
+  Workload workload = build_transformer(*job.model, batch, kernel_set(job));
   ParallelPlan plan = job.plan;
   plan.async_tensor_backward = plan.async_tensor_backward && job.framework->overlaps_tensor;
   plan.balances_context = plan.balances_context && job.framework->balances_context;
@@ -389,6 +396,7 @@ std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
     time.dense_weights = program.dense_weights;
     time.gradients = program.gradients;
     time.tensors = program.tensors;
+    time.traveling = program.traveling;
     time.expert_weights = program.expert_weights;
     time.kept_bytes = program.kept_bytes;
     time.working_bytes = program.working_bytes;

@@ -58,6 +58,9 @@ struct Job {
   [[nodiscard]] bool trains() const { return pass == Pass::training; }
 };
 
+/// The framework's, at the job's precision.
+[[nodiscard]] KernelSet kernel_set(const Job& job);
+
 /// Checks plan, schedule, batch and size of the machine. Errors read "/parallelism/tensor: ...".
 [[nodiscard]] Status check_job(const Job& job);
 /// Products need units for their numbers: without, a time would be made up. Error: bad_config.
@@ -102,6 +105,7 @@ struct BlockTimes {
   /// Of recorded layers: their own collectives of gradients, instead of buckets of the framework.
   std::vector<GradientExchange> gradients;
   std::uint32_t tensors = 0;
+  std::vector<double> traveling;  ///< see BlockProgram
   double kept_bytes = 0;
   double working_bytes = 0;
   double input_bytes = 0;

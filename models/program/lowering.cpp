@@ -271,6 +271,10 @@ void count_memory(const Block& block, const LoweringOptions& options, BlockProgr
     (op.is_expert ? program.expert_weights : program.dense_weights) += op.weights;
     // Each product has a matrix and mostly a bias, each norm a scale and a bias; tables are alone.
     if (op.weights > 0) program.tensors += op.type == OperatorType::gather ? 1 : 2;
+    if (options.framework.travel.by_tensor && !op.is_expert) {
+      const std::vector<double> tensors = tensors_of(op);
+      program.traveling.insert(program.traveling.end(), tensors.begin(), tensors.end());
+    }
     program.kept_bytes += op.kept_bytes;
     core += op.kept_core_bytes;
   }

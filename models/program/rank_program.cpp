@@ -1,6 +1,7 @@
 #include "models/program/rank_program.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -27,6 +28,7 @@ class RankBuilder {
   void block(std::uint32_t index, bool backward);
   void blocks(const std::vector<BlockRun>& runs, bool backward, bool is_last);
   void stated_gradients(const BlockTimes& block);
+  [[nodiscard]] std::vector<double> pieces_of(const BlockTimes& block, double least) const;
   void collect(const BlockTimes& block);
   void divide_gradients(const BlockTimes& block);
   void beside(std::string_view name, CollectiveKind kind, const GridAxis& group, double bytes);
@@ -139,10 +141,21 @@ void RankBuilder::stated_gradients(const BlockTimes& block) {
   }
 }
 
+// Elements that travel at once: all of a block, or its tensors from this size on, one by one.
+std::vector<double> RankBuilder::pieces_of(const BlockTimes& block, double least) const {
+  if (!job_.framework->travel.by_tensor) return {block.dense_weights};
+  std::vector<double> pieces;
+  std::copy_if(block.traveling.begin(), block.traveling.end(), std::back_inserter(pieces),
+               [least](double elements) { return elements >= least; });
+  return pieces;
+}
+
 void RankBuilder::collect(const BlockTimes& block) {
   const double bytes = job_.framework->gather_bytes;
   constexpr std::string_view name = "collect parameters";
-  beside(name, CollectiveKind::all_gather, shard_axis(job_.plan), block.dense_weights * bytes);
+  for (const double n : pieces_of(block, job_.framework->travel.resident_elements)) {
+    beside(name, CollectiveKind::all_gather, shard_axis(job_.plan), n * bytes);
+  }
   beside(name, CollectiveKind::all_gather, expert_copies(job_.plan), block.expert_weights * bytes);
 }
 
@@ -151,9 +164,11 @@ void RankBuilder::divide_gradients(const BlockTimes& block) {
   const double bytes = job_.framework->reduce_bytes;
   const ParallelPlan& plan = job_.plan;
   constexpr std::string_view name = "divide gradients";
-  beside(name, CollectiveKind::reduce_scatter, shard_axis(plan), block.dense_weights * bytes);
-  beside("reduce gradients", CollectiveKind::all_reduce, replica_axis(plan),
-         block.dense_weights * bytes / plan.shards());
+  for (const double n : pieces_of(block, 0)) {
+    beside(name, CollectiveKind::reduce_scatter, shard_axis(plan), n * bytes);
+    beside("reduce gradients", CollectiveKind::all_reduce, replica_axis(plan),
+           n * bytes / plan.shards());
+  }
   beside(name, CollectiveKind::reduce_scatter, expert_copies(plan), block.expert_weights * bytes);
 }
 

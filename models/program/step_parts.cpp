@@ -4,6 +4,7 @@
 
 #include "models/collectives/collective_costs.h"
 #include "models/program/estimate.h"
+#include "models/program/sharded_passes.h"
 #include "models/program/two_lanes.h"
 
 namespace foretrace {
@@ -30,19 +31,14 @@ class Parts {
  private:
   using Runs = std::vector<BlockRun>;
   [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
-  [[nodiscard]] double gather_ns(const BlockTimes& block) const;
-  [[nodiscard]] double scatter_ns(const BlockTimes& block) const;
-  [[nodiscard]] std::vector<double> of_blocks(double (Parts::*ns)(const BlockTimes&) const) const;
-  [[nodiscard]] double move_ns(const BlockTimes& block, double bytes) const;
-  [[nodiscard]] PassTime plain(const Runs& runs, bool backward) const;
-  [[nodiscard]] PassTime sharded(const Runs& runs, bool backward) const;
+  [[nodiscard]] ShardedPasses sharded() const { return {job_, plan_, times_, scale_, kernels_}; }
+  [[nodiscard]] double resident_collection(std::uint32_t stage) const;
   void turn_to(std::uint32_t stage);
   [[nodiscard]] bool sends_are_alike() const;
   [[nodiscard]] double passed_bytes(std::uint32_t position) const;
   [[nodiscard]] double send_ns(std::uint32_t position, bool forward) const;
   void add_sends();
   [[nodiscard]] double blocked_ns(std::uint32_t position, bool forward) const;
-  [[nodiscard]] static std::vector<std::uint32_t> expanded(const Runs& runs);
   void add_position(std::uint32_t position);
   void repeat_position();
   void stage_end(std::uint32_t stage);
@@ -73,96 +69,18 @@ class Parts {
 };
 
 double Parts::collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const {
-  const Placement group = place(*job_.cluster, axis);
-  const double ns = collective_time(*job_.cluster, {kind, bytes, group}).ns;
-  return ns * scale_[static_cast<std::size_t>(group.nodes > 1 ? CostSource::network
-                                                              : CostSource::local)];
+  return scaled_collective_ns(*job_.cluster, axis, {kind, bytes, {}}, scale_);
 }
 
-// Sharded parameters of a block come together.
-double Parts::gather_ns(const BlockTimes& block) const {
-  const double bytes = job_.framework->gather_bytes;
-  return collective_ns(shard_axis(plan_), CollectiveKind::all_gather, block.dense_weights * bytes) +
-         collective_ns(expert_copies(plan_), CollectiveKind::all_gather,
-                       block.expert_weights * bytes);
-}
-
-// Gradients of a block are added up and divided; copies of the shards add up theirs.
-double Parts::scatter_ns(const BlockTimes& block) const {
-  const double bytes = job_.framework->reduce_bytes;
-  const GridAxis replicas = replica_axis(plan_);
-  return collective_ns(shard_axis(plan_), CollectiveKind::reduce_scatter,
-                       block.dense_weights * bytes) +
-         collective_ns(replicas, CollectiveKind::all_reduce,
-                       block.dense_weights * bytes / plan_.shards()) +
-         collective_ns(expert_copies(plan_), CollectiveKind::reduce_scatter,
-                       block.expert_weights * bytes);
-}
-
-double Parts::move_ns(const BlockTimes& block, double bytes) const {
-  return kernels_.move((block.dense_weights + block.expert_weights) * bytes, 1).ns *
-         scale_[static_cast<std::size_t>(CostSource::memory)];
-}
-
-std::vector<std::uint32_t> Parts::expanded(const Runs& runs) {
-  std::vector<std::uint32_t> blocks;
-  for (const BlockRun& run : runs) blocks.insert(blocks.end(), run.count, run.block);
-  return blocks;
-}
-
-std::vector<double> Parts::of_blocks(double (Parts::*ns)(const BlockTimes&) const) const {
-  std::vector<double> values;
-  values.reserve(times_.size());
-  for (const BlockTimes& block : times_) values.push_back((this->*ns)(block));
-  return values;
-}
-
-PassTime Parts::plain(const Runs& runs, bool backward) const {
-  PassTime sum;
-  for (const BlockRun& run : runs) {
-    const BlockTimes& block = times_[run.block];
-    sum.add(backward ? block.backward : block.forward, run.count);
+// Of the tensors that every rank of the stage keeps.
+double Parts::resident_collection(std::uint32_t stage) const {
+  if (plan_.sharding != Sharding::parameters || plan_.shards() <= 1) return 0;
+  Runs runs;
+  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
+    const auto position = position_of(*job_.schedule, parts_.times.shape, stage, chunk);
+    runs.insert(runs.end(), parts_.positions[position].begin(), parts_.positions[position].end());
   }
-  return sum;
-}
-
-// Parameters of the next blocks are collected while one runs; gradients go while the block before
-// it runs backward.
-PassTime Parts::sharded(const Runs& runs, bool backward) const {
-  std::vector<std::uint32_t> blocks = expanded(runs);
-  if (backward) std::reverse(blocks.begin(), blocks.end());
-  const std::vector<double> gather = of_blocks(&Parts::gather_ns);
-  const std::vector<double> scatter = of_blocks(&Parts::scatter_ns);
-  PassTime sum = plain(runs, backward);
-  const bool gathers = !backward || job_.framework->reshards_after_forward;
-  TwoLanes lanes(job_.framework->communication_slowdown.typical);
-  const double slowed = job_.framework->product_slowdown.typical;
-  std::vector<std::uint32_t> numbers(blocks.size());
-  std::size_t asked = 0;
-  double copied = 0;
-  const auto ask_up_to = [&](std::size_t last) {
-    for (; gathers && asked <= last && asked < blocks.size(); ++asked) {
-      numbers[asked] = lanes.start(gather[blocks[asked]]);
-    }
-  };
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    ask_up_to(i);
-    if (gathers) static_cast<void>(lanes.wait(numbers[i]));
-    ask_up_to(i + job_.framework->prefetch);
-    const BlockTimes& block = times_[blocks[i]];
-    const double unpack = gathers ? move_ns(block, job_.framework->unpack_bytes) : 0;
-    const double pack = backward ? move_ns(block, job_.framework->pack_bytes) : 0;
-    lanes.compute((backward ? block.backward : block.forward).total, slowed);
-    lanes.compute(unpack + pack);
-    copied += unpack + pack;
-    if (backward) static_cast<void>(lanes.start(scatter[blocks[i]]));
-  }
-  static_cast<void>(lanes.wait_all());
-  sum.computed[static_cast<std::size_t>(CostSource::memory)] += copied;
-  sum.exposed[static_cast<std::size_t>(Axis::data)] += lanes.now() - sum.total - copied;
-  sum.overlapped += lanes.overlapped();
-  sum.total = lanes.now();
-  return sum;
+  return sharded().resident_collection(runs);
 }
 
 void Parts::turn_to(std::uint32_t stage) {
@@ -357,8 +275,8 @@ void Parts::stage_end(std::uint32_t stage) {
   }
   const bool collects = sharding == Sharding::optimizer || sharding == Sharding::gradients;
   parts_.gradients.push_back(std::llround(reduction));
-  parts_.parameters.push_back(collects ? std::llround(exposed_collection(stage, dense, expert))
-                                       : 0);
+  parts_.parameters.push_back(std::llround(collects ? exposed_collection(stage, dense, expert)
+                                                    : resident_collection(stage)));
   const double share = sharding == Sharding::none ? 1 : 1.0 / plan_.shards();
   const double expert_share =
       sharding == Sharding::none ? 1 : 1.0 / std::max(1U, expert_copies(plan_).size);
@@ -404,9 +322,12 @@ void Parts::add_position(std::uint32_t position) {
   const Runs& runs = parts_.positions[position];
   PipelineTimes& times = parts_.times;
   const bool all_sharded = plan_.sharding == Sharding::parameters && plan_.shards() > 1;
-  parts_.forward.push_back(all_sharded ? sharded(runs, false) : plain(runs, false));
+  const auto timed = [&](bool backward) {
+    return all_sharded ? sharded().pass(runs, backward) : plain_pass(times_, runs, backward);
+  };
+  parts_.forward.push_back(timed(false));
   if (job_.trains()) {
-    parts_.backward.push_back(all_sharded ? sharded(runs, true) : plain(runs, true));
+    parts_.backward.push_back(timed(true));
   } else {
     parts_.backward.emplace_back();
   }

@@ -31,6 +31,9 @@ struct KernelSet {
   double loss_backward_bytes = 22;
   double loss_kept_bytes = 8;          ///< per logit, at the peak
   double divided_loss_kept_bytes = 8;  ///< the same where a tensor group divides the vocabulary
+  /// Convolutions in TF32 get numbers with channels first, where its units take them last: what
+  /// they read and write is turned round in memory.
+  bool channels_first = false;
   bool keeps_gathered_inputs = false;  ///< sequence parallelism: products keep their whole input
 };
 

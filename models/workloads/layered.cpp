@@ -119,6 +119,18 @@ Operator built(const LayerOperator& one, const BatchShape& batch, const KernelSe
   return op;
 }
 
+// Numbers of a convolution with channels last instead of first, read and written: its own gradient
+// is turned back, and the gradient of the weights needs the numbers once more.
+Operator turned(std::string_view name, double numbers, const BatchShape& batch) {
+  Operator op;
+  op.name = name;
+  op.shape = {1, batch.sequences, numbers, 0};
+  op.forward_bytes = 2 * batch.number_bytes;
+  op.backward_bytes = 4 * batch.number_bytes;
+  op.backward_kernels = 2;
+  return op;
+}
+
 /// Collectives stand at its boundaries: that of the input's gradient in front, as the backward pass
 /// comes from behind.
 void add_recorded(const LayerOperator& one, const Operator& op, std::vector<Operator>& operators) {
@@ -190,15 +202,19 @@ Workload build_layered(const LayeredSpec& spec, const BatchShape& batch, const K
     block.role = spec.recorded.has_value() ? BlockRole::layer : role_of(i, spec.groups.size());
     for (const LayerOperator& one : group.operators) {
       Operator op = built(one, batch, kernels);
+      if (&one == &group.operators.front()) block.input_bytes = op.kept_bytes;
       if (one.kind == LayerKind::recorded) {
         block.input_bytes = op.kept_bytes;
         add_recorded(one, op, block.operators);
+      } else if (one.kind == LayerKind::product && one.rows > 1 && kernels.channels_first) {
+        block.operators.push_back(turned("channels last", one.reads, batch));
+        block.operators.push_back(op);
+        block.operators.push_back(turned("channels first", one.rows * one.outputs, batch));
       } else {
         block.operators.push_back(op);
       }
     }
     if (!spec.recorded.has_value()) {
-      block.input_bytes = block.operators.empty() ? 0 : block.operators.front().kept_bytes;
       workload.order.push_back({static_cast<std::uint32_t>(workload.blocks.size()), group.count});
     }
     workload.blocks.push_back(std::move(block));

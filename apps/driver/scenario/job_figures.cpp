@@ -11,7 +11,7 @@ Workload whole_model(const Job& job) {
   batch.pass = job.pass;
   batch.length = batch.pass == Pass::decode ? 1 : job.length;
   batch.keys = batch.pass == Pass::decode ? job.keys : job.length;
-  return build_transformer(*job.model, batch, job.framework->kernels);
+  return build_transformer(*job.model, batch, kernel_set(job));
 }
 
 /// Forward, of one sequence.

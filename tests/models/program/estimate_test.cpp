@@ -182,3 +182,15 @@ TEST_CASE("estimate: tokens that go once to each node, beside other work, cost l
   CHECK(beside.overlapped_ns > 0);
   CHECK(beside.breakdown.total() == doctest::Approx(static_cast<double>(beside.step_ns)));
 }
+
+TEST_CASE("estimate: convolutions of TF32 alone have their numbers turned round") {
+  const JobParts given = selene("resnet50", "nvidia_resnet_2021");
+  Job job = job_of(given);
+  job.length = 1;
+  job.global_batch = job.micro_batch = 256;
+  for (const auto& [precision, turned] : {std::pair{foretrace::Precision::tf32, true},
+                                          std::pair{foretrace::Precision::fp16, false}}) {
+    job.precisions.activations = precision;
+    CHECK(kernel_set(job).channels_first == turned);
+  }
+}

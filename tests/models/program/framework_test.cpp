@@ -53,3 +53,30 @@ TEST_CASE("frameworks: mistakes are told with their place") {
   CHECK(error.error().message ==
         "h.json: '/step_error/sparse': unknown key, expected one of dense, experts");
 }
+
+TEST_CASE("frameworks: sharded tensors travel alone where a file says how") {
+  const std::string head =
+      R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash2"},
+          "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1, "state": 1,
+                                  "reduce": 1, "gather": 1},
+          "overlap": {}, )";
+  const std::string sources =
+      R"("sources": {"kernels": "a", "bytes_per_parameter": "a", "overlap": "a",
+                     "sharded_tensors": "a"}})";
+  const auto read = parse_framework(
+      head + R"("sharded_tensors": {"resident_elements": 1e5, "host_per_rank": "8 us"}, )" +
+          sources,
+      "f.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  CHECK(read->travel.by_tensor);
+  CHECK(read->travel.resident_elements == 1e5);
+  CHECK(read->travel.prefetch_elements == 0);
+  CHECK(read->travel.host_per_rank_ns == 8000);
+  const auto wrong =
+      parse_framework(head + R"("sharded_tensors": {"buckets": 1}, )" + sources, "g.json");
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.error().message ==
+        "g.json: '/sharded_tensors/buckets': unknown key, expected one of resident_elements, "
+        "prefetch_elements, reuse_elements, host_per_rank, waits_for_all");
+  CHECK_FALSE(find_framework(*foretrace::test::shipped(), "torchtitan")->travel.by_tensor);
+}

@@ -133,3 +133,23 @@ TEST_CASE("layers: wrong files are one line with the place") {
   CHECK(error_with("\"layers\"", "\"layer\"") ==
         "two.json: /family: got 'layer' (did you mean 'layers'?), expected transformer or layers");
 }
+
+TEST_CASE("layered: channels first turn what a convolution reads and writes, and nothing else") {
+  const auto spec = parse_model(small, "small.json");
+  REQUIRE_MESSAGE(spec.ok(), spec.error().message);
+  KernelSet kernels;
+  const Workload as_they_are = build_transformer(spec->transformer, samples(2), kernels);
+  kernels.channels_first = true;
+  const Workload turned = build_transformer(spec->transformer, samples(2), kernels);
+  REQUIRE(turned.blocks.front().operators.size() ==
+          as_they_are.blocks.front().operators.size() + 2);
+  const Operator& last = turned.blocks.front().operators[0];
+  const Operator& first = turned.blocks.front().operators[2];
+  // 1,024 numbers in, 64 positions of 32 channels out; read and written, backward twice.
+  CHECK(last.shape.m * last.shape.n == 2 * 1024);
+  CHECK(first.shape.m * first.shape.n == 2 * 64 * 32);
+  CHECK(last.forward_bytes == 2 * samples(2).number_bytes);
+  CHECK(first.backward_bytes == 4 * samples(2).number_bytes);
+  CHECK(turned.blocks.front().input_bytes == as_they_are.blocks.front().input_bytes);
+  CHECK(turned.blocks.back().operators.size() == as_they_are.blocks.back().operators.size());
+}

@@ -49,7 +49,13 @@ Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& row, const
                              TableInputs& inputs) {
   const std::string scheme = row.text("scheme");
   const bool zero3 = scheme.starts_with("ZeRO");
-  auto scenario = scenario_on(inputs, "selene", zero3 ? "deepspeed_zero3_2021" : "megatron_2021");
+  // MT-NLG: tensor parallelism of Megatron, pipeline and optimizer of DeepSpeed, gradients added up
+  // in fp32 (Smith et al., 2022, section 2).
+  const bool mtnlg = table.id.starts_with("mtnlg");
+  auto scenario = scenario_on(inputs, "selene",
+                              zero3   ? "deepspeed_zero3_2021"
+                              : mtnlg ? "megatron_deepspeed"
+                                      : "megatron_2021");
   if (!scenario.ok()) return scenario;
   ModelSpec model;
   model.product = fmt::format("GPT, hidden {}, {} layers", shape.hidden, shape.layers);

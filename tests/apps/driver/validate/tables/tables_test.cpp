@@ -117,6 +117,7 @@ TEST_CASE("tables: published training steps are met as closely as the goals ask"
   }
   CHECK(mean_error("korthikanti_recompute") < 0.02);
   CHECK(mean_error("megatron_sc21_weak_scaling") < 0.04);
+  CHECK(mean_error("megatron_sc21_ptdp_vs_zero3") < 0.14);
   CHECK(mean_error("vtrain_multi_node") < 0.07);
   CHECK(mean_error("vtrain_single_node") < 0.08);
   CHECK(mean_error("dgxc_training_scaling") < 0.10);

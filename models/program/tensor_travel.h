@@ -1,0 +1,51 @@
+// Sharded parameters that travel tensor by tensor instead of block by block.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "models/program/two_lanes.h"
+#include "models/workloads/operator.h"
+
+namespace foretrace {
+
+/// How parameters that are sharded over ranks travel. Without `by_tensor`: a block at a time, as
+/// FSDP wraps them.
+struct ShardTravel {
+  bool by_tensor = false;      ///< each parameter tensor in a collective of its own
+  bool waits_for_all = false;  ///< who waits for a tensor waits for all that the device was given
+  /// Elements. Smaller tensors stay whole on every rank, and are collected after each update.
+  double resident_elements = 0;
+  /// Elements. Tensors are asked for ahead of their use until they have so many.
+  double prefetch_elements = 0;
+  /// Elements. A tensor stays where less is used before it is needed again.
+  double reuse_elements = 0;
+  /// Of the host, per rank of the group and collective: one view and one copy for each rank's part.
+  double host_per_rank_ns = 0;
+};
+
+/// One use of a parameter tensor by a pass. Times in ns, of this tensor alone.
+struct TensorUse {
+  double elements = 0;
+  double computed = 0;  ///< of the pass, with this tensor
+  double gather = 0;    ///< until it is whole; 0: it is there
+  double scatter = 0;   ///< to add up and divide its gradient afterwards; 0: not done here
+};
+
+/// Runs uses in order: each waits for its tensor, asks for the next ones, then computes. What the
+/// host does for a collective keeps it from launching kernels: `host_ns` each.
+/// `product_slowdown` >= 1: of kernels beside a collective.
+void run_tensors(std::span<const TensorUse> uses, const ShardTravel& travel, double host_ns,
+                 double product_slowdown, TwoLanes& lanes);
+
+/// Elements of the parameter tensors of an operator: of a product its matrix and its bias, of a
+/// norm its scale and its bias.
+[[nodiscard]] std::vector<double> tensors_of(const Operator& op);
+
+/// For each of a recomputed block's tensors, in the order of their use: whether it stays from its
+/// recomputation until its backward pass, because all that is used in between (later tensors,
+/// twice) has fewer than `reuse_elements`.
+[[nodiscard]] std::vector<bool> stay_for_backward(std::span<const double> tensors,
+                                                  double reuse_elements);
+
+}  // namespace foretrace
