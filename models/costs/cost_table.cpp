@@ -26,11 +26,14 @@ std::optional<double> stated_error(ConfigFields& fields) {
   return error;
 }
 
+// A text as it was recorded, which may be an empty one.
 std::optional<std::string> stated_text(ConfigFields& fields, std::string_view key) {
-  if (!fields.has(key)) return std::nullopt;
-  std::string text;
-  fields.text(key, text);
-  return text;
+  const ConfigValue* value = fields.optional_value(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->kind != ConfigValue::Kind::text) {
+    fields.mistake(key, fmt::format("{}, expected a text", value->described()));
+  }
+  return value->text;
 }
 
 // Three counts of blocks or threads.

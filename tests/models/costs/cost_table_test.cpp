@@ -52,6 +52,11 @@ TEST_CASE("cost table: a row of a kernel means what is alike in all that it stat
   other.grid = {8, 4, 2};
   CHECK(table->look_up(other).ns == 100);
   CHECK(table->look_up(other).error == 0.5);
+  const auto without = CostTable::parse(
+      document(R"({"kernel": "gemm", "operator": "", "shapes": "", "time": "1 us"})"), "t");
+  REQUIRE_MESSAGE(without.ok(), without.error().message);
+  CHECK(without->look_up(mm).found == CostTable::Found::no_row);
+  CHECK(without->look_up(TableKernel{.name = "gemm"}).ns == 1000);
   other.name = "gemm2";
   CHECK(table->look_up(other).found == CostTable::Found::no_row);
 }
