@@ -297,14 +297,16 @@ Result<ModelSpec> Reader::model() const {
   model.notes = {
       "a sample is the batch that was recorded; all of backward is one time, and between stages "
       "the "
-      "largest output of a layer goes"};
-  if (optimizer_us_ > 0) {
-    model.notes.push_back(fmt::format(
-        "{:g} ms of the optimizer are left out: the framework says what an update costs",
-        optimizer_us_ * 1e-3));
-  }
-  if (parameters_.empty()) {
-    model.notes.push_back("no operator of the optimizer reads what a forward one does: no weights");
+      "largest output of a layer goes; the optimizer takes its recorded time per parameter"};
+  double weights = 0;
+  for (const Layer& layer : layers_) weights += layer.weights;
+  if (weights > 0) {
+    spec.recorded->update_ns = optimizer_us_ * 1e3 / weights;
+  } else if (optimizer_us_ > 0) {
+    model.notes.push_back(
+        fmt::format("{:g} ms of the optimizer are left out: none of its operators reads what a "
+                    "forward one does, so there are no weights",
+                    optimizer_us_ * 1e-3));
   }
   TransformerSpec& shape = model.transformer;
   shape.layers = spec.layers();
