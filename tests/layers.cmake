@@ -56,7 +56,7 @@ set(table
 
   "models/execution              | sim/core sim/graph"
   "models/catalogue              | sim/core sim/graph models/execution"
-  "models/costs                  | sim/core sim/graph models/catalogue"
+  "models/costs                  | sim/core sim/graph sim/edit models/catalogue"
   "models/costs/calibration      | sim/core models/catalogue models/costs"
   "models/memories               | sim/core sim/graph sim/edit sim/engine/memory models/catalogue"
   "models/editing                | sim/core sim/graph models/catalogue"

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "models/catalogue/imported_file.h"
+#include "models/costs/cost_table.h"
 
 namespace foretrace::driver {
 namespace {
@@ -130,6 +131,7 @@ std::vector<NamedFile> files_named_by(const WhatIf& what_if) {
       continue;
     }
     const std::string& text = what_if.parameters.text(row);
+    if (costing::CostTable::is_document(text)) continue;  // it stands here
     if (text.ends_with(".json") || text.find('/') != std::string::npos) {
       files.push_back({row.name, row.config, text});
     }

@@ -1,5 +1,6 @@
 #include "apps/python/documents.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
@@ -42,6 +43,72 @@ Result<driver::Analysis> analysed(const driver::Recording& recording, const Task
   auto analysis = driver::analyse(graph, run, options);
   if (analysis.ok()) driver::add_reserved(recording, recorded, graph, *analysis);
   return analysis;
+}
+
+/// What-ifs as they were given, and another accelerator as one of them.
+Result<std::vector<driver::WhatIfSpec>> specs_of(const std::vector<std::string>& what_ifs,
+                                                 const std::string& accelerator) {
+  auto specs = driver::parse_stack(what_ifs);
+  if (specs.ok() && !accelerator.empty()) specs->push_back(driver::swap_to(accelerator));
+  return specs;
+}
+
+/// The what-if that gives kernels the times of a table.
+constexpr std::string_view price_what_if = "kernel_table";
+
+struct Question {
+  std::vector<driver::WhatIfSpec> specs;
+  std::vector<std::string> what_ifs;  ///< as they were given
+  ReplayOptions options;
+  std::string price_label = {};      ///< stands for a table that is part of the question
+  std::vector<bool> is_priced = {};  ///< by task of the recording
+};
+
+/// Share of the critical path's time in tasks of the recording for which `counted` holds.
+double path_share(const driver::Prediction& prediction, const std::vector<bool>& counted) {
+  const CriticalPath path = driver::step_path(prediction.graph, prediction.run);
+  std::int64_t sum = 0;
+  for (const PathPiece& piece : path.pieces) {
+    const TaskId task =
+        prediction.origin.empty() ? piece.task : prediction.origin[index(piece.task)];
+    const bool is_counted = piece.part == PathPart::duration && task != none<TaskId> &&
+                            index(task) < counted.size() && counted[index(task)];
+    sum += is_counted ? piece.duration_ns : 0;
+  }
+  return static_cast<double>(sum) / static_cast<double>(std::max<std::int64_t>(1, path.total_ns));
+}
+
+Result<PricedAnswer> answered(const driver::Recording& recording, const Question& question) {
+  const auto run = run_options(question.options);
+  if (!run.ok()) return run.error();
+  const auto stack = driver::check_stack(question.specs);
+  if (!stack.ok()) return stack.error();
+  const auto replay = driver::replay(recording, *run);
+  if (!replay.ok()) return replay.error();
+  auto prediction = driver::predict(recording, *stack, *run, &*replay);
+  if (!prediction.ok()) return prediction.error();
+  driver::add_facts(recording, replay->run, *prediction);
+  for (driver::Applied& applied : prediction->applied) {
+    for (auto& [key, value] : applied.parameters) {
+      const bool is_price = !question.price_label.empty() && costing::CostTable::is_document(value);
+      if (is_price) value = question.price_label;
+    }
+  }
+  const auto before =
+      analysed(recording, recording.graph(), replay->run, *run, replay->run.timeline);
+  if (!before.ok()) return before.error();
+  const auto after =
+      analysed(recording, prediction->graph, prediction->run, *run, replay->run.timeline);
+  if (!after.ok()) return after.error();
+  PricedAnswer answer;
+  answer.document = report::json_of(report::result_page({.recording = recording,
+                                                         .replay = *replay,
+                                                         .baseline = *before,
+                                                         .prediction = &*prediction,
+                                                         .predicted = &*after,
+                                                         .what_ifs = question.what_ifs}));
+  if (!question.is_priced.empty()) answer.path_share = path_share(*prediction, question.is_priced);
+  return answer;
 }
 
 Result<std::string> simulated(const Result<driver::Scenario>& scenario) {
@@ -88,34 +155,40 @@ Result<std::string> RecordedRun::simulate(const ReplayOptions& options) const {
 Result<std::string> RecordedRun::what_if(const std::vector<std::string>& what_ifs,
                                          const std::string& accelerator,
                                          const ReplayOptions& options) const {
-  const auto run = run_options(options);
-  if (!run.ok()) return run.error();
-  auto specs = driver::parse_stack(what_ifs);
+  auto specs = specs_of(what_ifs, accelerator);
   if (!specs.ok()) return std::move(specs).error();
-  if (!accelerator.empty()) specs->push_back(driver::swap_to(accelerator));
-  const auto stack = driver::check_stack(*specs);
-  if (!stack.ok()) return stack.error();
-  if (stack->empty()) {
+  if (specs->empty()) {
     return Error{ErrorCode::bad_usage,
                  "whatif: no what-if, expected one such as 'mixed_precision'"};
   }
-  const auto replay = driver::replay(*recording_, *run);
-  if (!replay.ok()) return replay.error();
-  auto prediction = driver::predict(*recording_, *stack, *run, &*replay);
-  if (!prediction.ok()) return prediction.error();
-  driver::add_facts(*recording_, replay->run, *prediction);
-  const auto before =
-      analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
-  if (!before.ok()) return before.error();
-  const auto after =
-      analysed(*recording_, prediction->graph, prediction->run, *run, replay->run.timeline);
-  if (!after.ok()) return after.error();
-  return report::json_of(report::result_page({.recording = *recording_,
-                                              .replay = *replay,
-                                              .baseline = *before,
-                                              .prediction = &*prediction,
-                                              .predicted = &*after,
-                                              .what_ifs = what_ifs}));
+  auto answer = answered(*recording_, {*specs, what_ifs, options});
+  if (!answer.ok()) return std::move(answer).error();
+  return std::move(answer->document);
+}
+
+Result<std::vector<costing::KernelKind>> RecordedRun::kernels(const std::string& where) const {
+  return costing::kernel_kinds(recording_->graph(), where);
+}
+
+Result<PricedAnswer> RecordedRun::price(const Prices& prices,
+                                        const std::vector<std::string>& what_ifs,
+                                        const std::string& accelerator,
+                                        const ReplayOptions& options) const {
+  auto specs = specs_of(what_ifs, accelerator);
+  if (!specs.ok()) return std::move(specs).error();
+  const auto table = costing::CostTable::parse(prices.table, prices.label);
+  if (!table.ok()) return table.error();
+  const auto kernels = costing::selected_kernels(recording_->graph(), prices.where);
+  if (!kernels.ok()) return kernels.error();
+  Question question{*specs, what_ifs, options, prices.label,
+                    std::vector<bool>(recording_->graph().size(), false)};
+  for (const TaskId kernel : *kernels) {
+    const auto entry = table->look_up(costing::table_kernel(recording_->graph(), kernel));
+    question.is_priced[index(kernel)] = entry.found == costing::CostTable::Found::exact;
+  }
+  question.specs.push_back(
+      {std::string(price_what_if), {{"table", prices.table}, {"select", prices.where}}});
+  return answered(*recording_, question);
 }
 
 Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs,

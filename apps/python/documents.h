@@ -12,6 +12,7 @@
 #include "apps/driver/predict.h"
 #include "apps/driver/sweep/run.h"
 #include "models/catalogue/catalogue.h"
+#include "models/costs/kernel_kinds.h"
 #include "sim/core/result.h"
 
 namespace foretrace::python {
@@ -34,6 +35,17 @@ struct SearchOptions {
   std::vector<std::string> without{};
 };
 
+/// What somebody's function says that kernels take.
+struct Prices {
+  std::string table;  ///< a document of schema foretrace.kernel_table/1
+  std::string where;  ///< which kernels: a selection
+  std::string label;  ///< what stands for the table in the answer
+};
+struct PricedAnswer {
+  std::string document;
+  double path_share = 0;  ///< of the predicted critical path, in kernels that took a price
+};
+
 /// A recording that is read once and asked often.
 class RecordedRun {
  public:
@@ -43,6 +55,13 @@ class RecordedRun {
   [[nodiscard]] Result<std::string> what_if(const std::vector<std::string>& what_ifs,
                                             const std::string& accelerator,
                                             const ReplayOptions& options) const;
+  /// The kinds of the kernels that a selection means; their texts live as long as the run.
+  [[nodiscard]] Result<std::vector<costing::KernelKind>> kernels(const std::string& where) const;
+  /// As what_if(), with prices for kernels as they were recorded.
+  [[nodiscard]] Result<PricedAnswer> price(const Prices& prices,
+                                           const std::vector<std::string>& what_ifs,
+                                           const std::string& accelerator,
+                                           const ReplayOptions& options) const;
   /// The what-ifs that together give most, on top of these.
   [[nodiscard]] Result<std::string> search(const std::vector<std::string>& what_ifs,
                                            const std::string& accelerator,

@@ -119,7 +119,40 @@ void add_predictor(py::module_& module) {
       .def_property_readonly("step_ns", &Predictor::step_ns);
 }
 
+py::object known_number(double value) {
+  return value < 0 ? py::object(py::none()) : py::object(py::float_(value));
+}
+
+/// What Python's Kernel is made of, by the names of its members.
+py::dict members_of(const costing::KernelKind& kind) {
+  py::dict members;
+  members["name"] = std::string(kind.text.name);
+  members["operator"] = std::string(kind.text.operator_name);
+  members["shapes_text"] = std::string(kind.text.shapes);
+  members["types_text"] = std::string(kind.text.types);
+  members["grid"] = py::cast(kind.text.grid);
+  members["block"] = py::cast(kind.text.block);
+  members["kind"] = std::string(to_string(kind.traits.kernel_class));
+  members["precision"] = std::string(to_string(kind.traits.precision));
+  members["flops"] = known_number(kind.amount.flops);
+  const int width = bytes_per_number(kind.traits.precision);
+  members["bytes"] =
+      known_number(width > 0 && kind.amount.numbers >= 0 ? kind.amount.numbers * width : -1.0);
+  members["product"] = py::none();
+  if (const auto& shape = kind.amount.gemm) {
+    members["product"] = py::make_tuple(shape->batch, shape->m, shape->n, shape->k);
+  }
+  members["tile"] = py::none();
+  if (kind.tile) members["tile"] = py::make_tuple(kind.tile->m, kind.tile->n);
+  members["count"] = kind.count;
+  members["total_ns"] = kind.total_ns;
+  return members;
+}
+
 void add_recordings(py::module_& module) {
+  py::class_<Prices>(module, "Prices")
+      .def(py::init<std::string, std::string, std::string>(), py::arg("table"), py::arg("where"),
+           py::arg("label"));
   py::class_<RecordedRun>(module, "RecordedRun")
       .def(py::init(
                [](const std::vector<std::string>& paths, const std::string& configs, bool strict) {
@@ -139,6 +172,26 @@ void add_recordings(py::module_& module) {
             return taken(self.what_if(what_ifs, accelerator, {step, engine}));
           },
           py::arg("what_ifs"), py::arg("accelerator"), py::arg("step"), py::arg("engine"),
+          Unlocked())
+      .def("kernels",
+           [](const RecordedRun& self, const std::string& where) {
+             std::vector<costing::KernelKind> kinds;
+             {
+               const py::gil_scoped_release unlocked;
+               kinds = taken(self.kernels(where));
+             }
+             py::list members;
+             for (const costing::KernelKind& kind : kinds) members.append(members_of(kind));
+             return members;
+           })
+      .def(
+          "price",
+          [](const RecordedRun& self, const Prices& prices,
+             const std::vector<std::string>& what_ifs, const std::string& accelerator,
+             const std::string& step, const std::string& engine) {
+            PricedAnswer answer = taken(self.price(prices, what_ifs, accelerator, {step, engine}));
+            return std::pair(std::move(answer.document), answer.path_share);
+          },
           Unlocked())
       .def(
           "search",

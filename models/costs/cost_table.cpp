@@ -8,15 +8,58 @@
 
 #include <fmt/format.h>
 
-#include "sim/core/config.h"
+#include "sim/core/params.h"
 
 namespace foretrace::costing {
 namespace {
 
 constexpr std::string_view schema = "foretrace.kernel_table/1";
 
+// The relative error of times that an object states, if it does.
+std::optional<double> stated_error(ConfigFields& fields) {
+  if (!fields.has("error")) return std::nullopt;
+  double error = 0;
+  fields.optional_quantity("error", ParamType::number, error);
+  if (!(error >= 0 && error <= 100)) {
+    fields.mistake("error", "expected a relative error from 0 to 100, such as 0.16");
+  }
+  return error;
+}
+
+// A text as it was recorded, which may be an empty one.
+std::optional<std::string> stated_text(ConfigFields& fields, std::string_view key) {
+  const ConfigValue* value = fields.optional_value(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->kind != ConfigValue::Kind::text) {
+    fields.mistake(key, fmt::format("{}, expected a text", value->described()));
+  }
+  return value->text;
+}
+
+// Three counts of blocks or threads.
+std::optional<std::array<std::int32_t, 3>> stated_counts(ConfigFields& fields,
+                                                         std::string_view key) {
+  if (!fields.has(key)) return std::nullopt;
+  std::vector<double> numbers;
+  fields.numbers(key, numbers);
+  const bool are_counts =
+      numbers.size() == 3 && std::all_of(numbers.begin(), numbers.end(), [](double v) {
+        return v >= 0 && v <= 2147483647 && v == std::floor(v);
+      });
+  if (!are_counts) {
+    fields.mistake(key, "expected three whole numbers");
+    return std::nullopt;
+  }
+  std::array<std::int32_t, 3> counts{};
+  std::transform(numbers.begin(), numbers.end(), counts.begin(),
+                 [](double v) { return static_cast<std::int32_t>(v); });
+  return counts;
+}
+
+}  // namespace
+
 // One row as it stands in the file.
-struct Written {
+struct CostTable::Written {
   std::string operator_name;
   double batch = 1;
   double m = 0;
@@ -24,33 +67,92 @@ struct Written {
   double k = 0;
   double numbers = 0;
   double time_ns = 0;
+  std::optional<double> error = {};
+  std::string kernel;  // empty: a row of sizes
+  KernelRow of_kernel = {};
 };
 
-Result<Written> read_row(const ConfigValue& value, const std::string& where, std::size_t i) {
+int CostTable::KernelRow::stated() const {
+  return (operator_name ? 1 : 0) + (shapes ? 1 : 0) + (types ? 1 : 0) + (grid ? 1 : 0) +
+         (block ? 1 : 0);
+}
+
+bool CostTable::KernelRow::means(const TableKernel& kernel) const {
+  return (!operator_name || *operator_name == kernel.operator_name) &&
+         (!shapes || *shapes == kernel.shapes) && (!types || *types == kernel.types) &&
+         (!grid || *grid == kernel.grid) && (!block || *block == kernel.block);
+}
+
+Result<CostTable::Written> CostTable::read_row(const ConfigValue& value, const std::string& where,
+                                               std::size_t i) {
   if (value.kind != ConfigValue::Kind::object) {
     return Error{ErrorCode::bad_config,
                  fmt::format("{}: /rows/{}: {}, expected an object", where, i, value.described())};
   }
   ConfigFields fields(value, where, fmt::format("/rows/{}", i));
   Written row;
-  fields.text("operator", row.operator_name);
-  fields.optional_quantity("batch", ParamType::number, row.batch);
-  fields.optional_quantity("m", ParamType::number, row.m);
-  fields.optional_quantity("n", ParamType::number, row.n);
-  fields.optional_quantity("k", ParamType::number, row.k);
-  fields.optional_quantity("numbers", ParamType::number, row.numbers);
-  fields.quantity("time", ParamType::time, row.time_ns);
-  const auto size = [](double v) { return v >= 1 && v < 1e15; };
-  const bool product = size(row.m) && size(row.n) && size(row.k) && size(row.batch);
-  if (product == size(row.numbers)) {
-    fields.mistake("", "expected either m, n and k, or numbers, from 1 to 10^15");
+  if (fields.has("kernel")) {
+    fields.text("kernel", row.kernel);
+    if (row.kernel.empty()) fields.mistake("kernel", "expected the name of a kernel");
+    row.of_kernel.operator_name = stated_text(fields, "operator");
+    row.of_kernel.shapes = stated_text(fields, "shapes");
+    row.of_kernel.types = stated_text(fields, "types");
+    row.of_kernel.grid = stated_counts(fields, "grid");
+    row.of_kernel.block = stated_counts(fields, "block");
+  } else {
+    fields.text("operator", row.operator_name);
+    fields.optional_quantity("batch", ParamType::number, row.batch);
+    fields.optional_quantity("m", ParamType::number, row.m);
+    fields.optional_quantity("n", ParamType::number, row.n);
+    fields.optional_quantity("k", ParamType::number, row.k);
+    fields.optional_quantity("numbers", ParamType::number, row.numbers);
+    const auto size = [](double v) { return v >= 1 && v < 1e15; };
+    const bool product = size(row.m) && size(row.n) && size(row.k) && size(row.batch);
+    if (product == size(row.numbers)) {
+      fields.mistake("", "expected a kernel, or either m, n and k, or numbers, from 1 to 10^15");
+    }
   }
+  fields.quantity("time", ParamType::time, row.time_ns);
   if (!(row.time_ns > 0 && row.time_ns < 1e15)) fields.mistake("time", "expected a positive time");
+  row.error = stated_error(fields);
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return row;
 }
 
-}  // namespace
+Status CostTable::add(Written written, const std::string& where, std::size_t i) {
+  ++size_;
+  if (!written.kernel.empty()) {
+    KernelRow row = std::move(written.of_kernel);
+    row.ns = written.time_ns;
+    row.error = written.error;
+    std::vector<KernelRow>& rows = kernels_[written.kernel];
+    const auto same = [&](const KernelRow& other) {
+      return other.operator_name == row.operator_name && other.shapes == row.shapes &&
+             other.types == row.types && other.grid == row.grid && other.block == row.block;
+    };
+    if (std::any_of(rows.begin(), rows.end(), same)) {
+      return Error{ErrorCode::bad_config,
+                   fmt::format("{}: /rows/{}: kernel {} stands in an earlier row, expected it once",
+                               where, i, in_quotes(written.kernel))};
+    }
+    rows.push_back(std::move(row));
+    return ok_status();
+  }
+  Row row;
+  row.ns = written.time_ns;
+  row.error = written.error;
+  row.product = written.numbers < 1;
+  if (row.product) {
+    row.logs = {std::log(written.batch), std::log(written.m), std::log(written.n),
+                std::log(written.k)};
+    row.work = 2 * written.batch * written.m * written.n * written.k;
+  } else {
+    row.logs = {std::log(written.numbers), 0, 0, 0};
+    row.work = written.numbers;
+  }
+  rows_[written.operator_name].push_back(row);
+  return ok_status();
+}
 
 Result<CostTable> CostTable::parse(std::string_view text, const std::string& where) {
   auto document = parse_config_document(text, where, schema);
@@ -63,25 +165,32 @@ Result<CostTable> CostTable::from(const ConfigValue& document, const std::string
   if (rows == nullptr || rows->kind != ConfigValue::Kind::list) {
     return Error{ErrorCode::bad_config, fmt::format("{}: /rows: expected a list of rows", where)};
   }
+  ConfigFields fields(document, where);
+  const std::optional<double> error_of_all = stated_error(fields);
+  for (const std::string_view key : {"schema", "source", "rows"}) {
+    static_cast<void>(fields.optional_value(key));
+  }
+  if (auto status = fields.finish(); !status) return std::move(status).error();
   CostTable table;
   for (std::size_t i = 0; i < rows->items.size(); ++i) {
     auto written = read_row(rows->items[i], where, i);
     if (!written) return std::move(written).error();
-    Row row;
-    row.ns = written->time_ns;
-    row.product = written->numbers < 1;
-    if (row.product) {
-      row.logs = {std::log(written->batch), std::log(written->m), std::log(written->n),
-                  std::log(written->k)};
-      row.work = 2 * written->batch * written->m * written->n * written->k;
-    } else {
-      row.logs = {std::log(written->numbers), 0, 0, 0};
-      row.work = written->numbers;
+    if (!written->error) written->error = error_of_all;
+    if (Status status = table.add(*std::move(written), where, i); !status.ok()) {
+      return std::move(status).error();
     }
-    table.rows_[written->operator_name].push_back(row);
-    ++table.size_;
   }
   return table;
+}
+
+CostTable::Entry CostTable::look_up(const TableKernel& kernel) const {
+  const auto found = kernels_.find(kernel.name);
+  if (found == kernels_.end()) return {};
+  const KernelRow* best = nullptr;
+  for (const KernelRow& row : found->second) {
+    if (row.means(kernel) && (best == nullptr || row.stated() > best->stated())) best = &row;
+  }
+  return best == nullptr ? Entry{} : Entry{Found::exact, best->ns, best->error};
 }
 
 CostTable::Entry CostTable::look_up(std::string_view operator_name, const WorkAmount& amount,
@@ -115,17 +224,21 @@ CostTable::Entry CostTable::look_up(std::string_view operator_name, const WorkAm
     }
   }
   if (nearest[0].second == nullptr) return {};
-  if (nearest[0].first < 1e-9) return {Found::exact, nearest[0].second->ns};
+  if (nearest[0].first < 1e-9) {
+    return {Found::exact, nearest[0].second->ns, nearest[0].second->error};
+  }
   const double farthest = std::log(reach);
   if (nearest[0].first > farthest) return {Found::out_of_reach, 0};
   double weights = 0;
   double log_rate = 0;  // of time per unit of work
+  std::optional<double> error;
   for (const auto& [distance, row] : nearest) {
     if (row == nullptr || distance > farthest) continue;
     weights += 1 / distance;
     log_rate += std::log(row->ns / row->work) / distance;
+    if (row->error) error = std::max(error.value_or(0), *row->error);
   }
-  return {Found::interpolated, std::exp(log_rate / weights) * query.work};
+  return {Found::interpolated, std::exp(log_rate / weights) * query.work, error};
 }
 
 }  // namespace foretrace::costing

@@ -6,9 +6,16 @@
 #include "models/program/estimate.h"
 #include "models/program/sharded_passes.h"
 #include "models/program/two_lanes.h"
+#include "models/workloads/layered.h"
 
 namespace foretrace {
 namespace {
+
+// Of the optimizer, per parameter; 0 where none was recorded.
+double recorded_update_ns(const TransformerSpec& model) {
+  const bool is_known = model.layered != nullptr && model.layered->recorded.has_value();
+  return is_known ? model.layered->recorded->update_ns : 0;
+}
 
 // Elements of a bucket of gradients: 40 million, or one million per rank
 // (Megatron-LM, param_and_grad_buffer.py).
@@ -281,6 +288,11 @@ void Parts::stage_end(std::uint32_t stage) {
   const double expert_share =
       sharding == Sharding::none ? 1 : 1.0 / std::max(1U, expert_copies(plan_).size);
   const double updated = dense * share + expert * expert_share;
+  if (const double recorded = recorded_update_ns(*job_.model); recorded > 0) {
+    parts_.update.push_back(
+        std::llround(updated * recorded * scale_[static_cast<std::size_t>(CostSource::recorded)]));
+    return;
+  }
   const double device = kernels_.move(updated * job_.framework->update_bytes, 10).ns *
                         scale_[static_cast<std::size_t>(CostSource::memory)];
   const double host = tensors * job_.framework->update_kernels *

@@ -60,6 +60,7 @@ struct RecordedGroups {
   std::uint32_t tensor = 0;
   std::uint32_t expert = 0;
   std::uint32_t data = 0;
+  double update_ns = 0;  ///< of the optimizer, per parameter; 0: the framework says what it costs
 };
 
 struct LayeredSpec {

@@ -132,6 +132,122 @@ class Answers(unittest.TestCase):
         self.assertEqual(ours["predicted"], json.loads(printed)["predicted"])
 
 
+class Prices(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_of_demo = foretrace.read(DEMO)
+
+    def test_kernels_are_kinds_and_cover_the_run(self):
+        kernels = self.run_of_demo.kernels()
+        self.assertEqual(len(set(kernels)), len(kernels))
+        self.assertGreater(sum(one.count for one in kernels), 10 * len(kernels))
+        self.assertEqual(self.run_of_demo.kernels(), kernels)
+        product = next(one for one in kernels if one.product)
+        self.assertEqual(product.flops, 2 * product.product[0] * product.product[1] * product.product[2] * product.product[3])
+        self.assertTrue(all(isinstance(size, int) for shape in product.shapes for size in shape))
+        backward = self.run_of_demo.kernels("phase=backward")
+        self.assertLess(len(backward), len(kernels))
+
+    def test_a_function_is_asked_once_for_each_kind(self):
+        asked = []
+
+        def half(kernel):
+            asked.append(kernel)
+            return kernel.ns / 2 if kernel.kind == "convolution" else None
+        told = self.run_of_demo.price(half, error=0.25)
+        self.assertEqual(asked, self.run_of_demo.kernels())
+        self.assertEqual(told.kept, len([one for one in asked if one.kind != "convolution"]))
+        self.assertLess(told.predicted.step_ns, told.baseline.step_ns)
+        self.assertEqual(told.document["applied"][0]["parameters"]["table"], "prices of half")
+        # What rests on the function is what the answer says that rests on a table.
+        self.assertAlmostEqual(told.path_share, told.predicted.document["provenance"]["table"])
+        self.assertEqual(told.document["prices"]["path_share"], told.path_share)
+        of_all = sum(one.ns * one.count for one in asked)
+        self.assertAlmostEqual(told.device_share, sum(one.ns * one.count for one in asked if one.kind == "convolution") / of_all)
+        self.assertIn("rests on the function", told._repr_html_())
+        surer = self.run_of_demo.price(half, error=0.05)
+        self.assertEqual(surer.predicted.step_ns, told.predicted.step_ns)
+        self.assertLess(surer.predicted.high_ns, told.predicted.high_ns)
+        self.assertGreater(surer.predicted.low_ns, told.predicted.low_ns)
+
+    def test_the_ends_are_all_prices_at_their_ends(self):
+        of_range = lambda told: told.predicted.document["range"]
+        told = self.run_of_demo.price(lambda kernel: kernel.ns, error=0.5)
+        slower = self.run_of_demo.price(lambda kernel: kernel.ns * 1.5, error=0)
+        faster = self.run_of_demo.price(lambda kernel: (kernel.ns / 1.5, 0), error=9)
+        self.assertAlmostEqual(of_range(told)["declared_high_ns"] / slower.predicted.step_ns, 1, places=4)
+        self.assertAlmostEqual(of_range(told)["declared_low_ns"] / faster.predicted.step_ns, 1, places=4)
+        self.assertEqual(of_range(slower)["declared_high_ns"], slower.predicted.step_ns)
+
+    def test_a_selection_and_what_ifs_go_with_it(self):
+        told = self.run_of_demo.price(lambda kernel: kernel.ns / 2, error=0.1, where="phase=backward",
+                                      what_ifs="scale:factor=0.8")
+        self.assertEqual(told.applied, ["kernel_table", "scale"])
+        self.assertGreater(told.path_share, 0)  # although another what-if scaled the prices
+        self.assertEqual({one.kernel for one in told.prices}, set(self.run_of_demo.kernels("phase=backward")))
+        self.assertNotIn("table", told.predicted.document["provenance"])
+        alone = self.run_of_demo.whatif("scale:factor=0.8")
+        self.assertLess(told.predicted.step_ns, alone.predicted.step_ns)
+
+    @unittest.skipUnless(PROGRAM, "FORETRACE_PROGRAM does not name the program")
+    def test_a_table_of_prices_gives_the_program_the_same_answer(self):
+        told = self.run_of_demo.price(lambda kernel: round(kernel.ns * 0.7, 3), error=0.16)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "prices.json")
+            told.write_table(path)
+            printed = subprocess.run([PROGRAM, "whatif", DEMO, "--apply", f"kernel_table:table='{path}'", "--json"],
+                                     check=True, capture_output=True, text=True).stdout
+        self.assertEqual(json.loads(printed)["predicted"], told.document["predicted"])
+
+    def test_mistakes_of_a_function_name_the_kernel(self):
+        first = self.run_of_demo.kernels()[0]
+
+        def raises(kernel):
+            raise ValueError("no features")
+        for function, words in ((raises, "the function raised ValueError: no features"), (lambda _: float("nan"), "got nan"),
+                                (lambda _: float("inf"), "got inf"), (lambda _: -1, "got -1"), (lambda _: 0, "got 0"),
+                                (lambda _: "1", "got '1'"), (lambda _: True, "got True"), (lambda _: (1, 2, 3), "got .1, 2, 3"),
+                                (lambda _: (1, -2), "error: got -2"), (lambda _: [1], "got .1.")):
+            with self.assertRaisesRegex(foretrace.Error, re.escape(first.name) + ".*" + words) as caught:
+                self.run_of_demo.price(function, error=0.1)
+            self.assertNotIn("\n", str(caught.exception))
+        with self.assertRaises(foretrace.Error) as caught:
+            self.run_of_demo.price(raises, error=0.1)
+        self.assertIsInstance(caught.exception.__cause__, ValueError)
+
+    def test_mistakes_of_the_question_say_what_was_expected(self):
+        def ask(function=lambda kernel: kernel.ns, error=0.1, **options):
+            return self.run_of_demo.price(function, error=error, **options)
+        for given, words in (({"error": -1}, "expected a relative error"), ({"error": None}, "expected a relative error"),
+                             ({"error": float("nan")}, "expected a relative error"), ({"function": 7}, "expected a function"),
+                             ({"function": lambda _: None}, "keeps all [0-9]+ kinds"), ({"where": "name=gone"}, "no kernel matches"),
+                             ({"where": "nam=x"}, "did you mean 'name'"), ({"what_ifs": "kernel_fusin"}, "kernel_fusion"),
+                             ({"accelerator": "h100_sxn"}, "h100_sxm")):
+            with self.assertRaisesRegex(foretrace.Error, words):
+                ask(**given)
+        with self.assertRaises(TypeError):
+            self.run_of_demo.price(lambda kernel: kernel.ns)  # how far it may be off has to be said
+
+    def test_threads_price_at_once(self):
+        factors = [0.3 + 0.1 * i for i in range(8)]
+        ask = lambda factor: self.run_of_demo.price(lambda kernel: kernel.ns * factor, error=0.1).predicted.step_ns
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            self.assertEqual(list(pool.map(ask, factors)), [ask(factor) for factor in factors])
+
+    def test_assess_is_the_mean_error_and_the_ranks(self):
+        kernels = self.run_of_demo.kernels()
+        exact = foretrace.assess(lambda kernel: kernel.ns * 1.2, kernels)
+        self.assertAlmostEqual(exact.error, 0.2)
+        self.assertAlmostEqual(exact.weighted_error, 0.2)
+        self.assertAlmostEqual(exact.rank_correlation, 1)
+        self.assertAlmostEqual(foretrace.assess(lambda kernel: 1e12 / kernel.ns, kernels).rank_correlation, -1)
+        self.assertIsNone(foretrace.assess(lambda kernel: 1000, kernels).rank_correlation)
+        times = sorted({one.ns: one for one in kernels}.values(), key=lambda one: one.ns)[:4]
+        told = dict(zip(times, (2, 1, 3, 4)))  # 1 - 6 x (1 + 1) / (4 x 15)
+        self.assertAlmostEqual(foretrace.assess(told.get, kernels).rank_correlation, 0.8)
+        self.assertEqual(foretrace.assess(told.get, kernels).kernels, 4)
+
+
 class Mistakes(unittest.TestCase):
     def test_errors_have_the_line_of_the_program(self):
         with self.assertRaisesRegex(foretrace.Error, "did you mean 'mixed_precision'"):
@@ -307,7 +423,8 @@ class Stubs(unittest.TestCase):
                    (inspect.isfunction(value) or isinstance(value, property))}
             self.assertEqual(own - set(methods), set(), name)
             if dataclasses.is_dataclass(there):
-                fields = [one.target.id for one in told.body if isinstance(one, ast.AnnAssign)]
+                fields = [one.target.id for part in [*map(self.told.get, map(ast.unparse, told.bases)), told] if part
+                          for one in part.body if isinstance(one, ast.AnnAssign)]
                 self.assertEqual(fields, [one.name for one in dataclasses.fields(there)], name)
 
 
@@ -327,6 +444,34 @@ class Examples(unittest.TestCase):
             self.assertLessEqual(float(milliseconds), limit)
             self.assertGreater(int(weights), widest)  # more time, larger networks
             widest = int(weights)
+
+    def test_a_learned_model_and_its_tuner_say_what_their_page_says(self):
+        folder = ROOT / "examples/18_tuning"
+        page = (folder / "README.md").read_text(encoding="utf-8")
+        traces = {name: str(ROOT / f"examples/traces/h100/{name}.baseline.ftr.gz")
+                  for name in ("gnmt", "gpt2", "resnet50", "vgg19")}
+        with tempfile.TemporaryDirectory() as written:
+            table = os.path.join(written, "tiles.json")
+            for program, names, more in (("cost_model.py", list(traces), []),
+                                         ("tune.py", ["gpt2", "gnmt", "resnet50", "vgg19"], ["--budget", "30", "--write", table])):
+                printed = subprocess.run([sys.executable, str(folder / program), *(traces[name] for name in names), *more],
+                                         check=True, capture_output=True, text=True).stdout
+                self.assertGreater(len(printed.splitlines()), 4)
+                self.assertIn(printed, page)
+            self.assertEqual(json.loads(pathlib.Path(table).read_text(encoding="utf-8")),
+                             json.loads((folder / "tiles.json").read_text(encoding="utf-8")))
+        # The recorded step lies in the range of what a model that has not seen it tells.
+        rows = re.findall(r"([0-9.]+) ms +[0-9.]+ ms \(([0-9.]+) \.\. ([0-9.]+)\)$", page, re.MULTILINE)
+        self.assertEqual(len(rows), 4)
+        for recorded, low, high in rows:
+            self.assertTrue(float(low) <= float(recorded) <= float(high))
+
+    def test_a_tuner_stops_with_its_budget(self):
+        h100 = ROOT / "examples/traces/h100"
+        printed = subprocess.run([sys.executable, str(ROOT / "examples/18_tuning/tune.py"), str(h100 / "gpt2.baseline.ftr.gz"),
+                                  str(h100 / "gnmt.baseline.ftr.gz"), str(h100 / "vgg19.baseline.ftr.gz"), "--budget", "2"],
+                                 check=True, capture_output=True, text=True).stdout
+        self.assertIn("\n2 simulations: ", printed)
 
     def test_the_schedulers_example_runs(self):
         printed = subprocess.run([sys.executable, str(ROOT / "examples/08_scheduler/place_jobs.py"), DEMO,

@@ -13,6 +13,7 @@
 
 #include "sim/core/text.h"
 #include "sim/graph/graph_builder.h"
+#include "trace/annotate/collectives/collectives.h"
 #include "trace/nodes/node_cost.h"
 #include "trace/nodes/node_order.h"
 #include "trace/nodes/storages/node_tensors.h"
@@ -158,6 +159,7 @@ class Tasks {
     work.types = name(signature.types);
     work.flops = nodes_.operations[row] >= 0 ? static_cast<double>(nodes_.operations[row]) : -1.0;
     work.bytes = nodes_.bytes[row];
+    if (task.kind == TaskKind::collective) describe_communication(node, work);
     const NodeId parent = nodes_.parent[row];
     if (is_device(task.kind) && parent != none<NodeId> && !on_device(nodes_, parent)) {
       work.operator_name = name(nodes_.name[index(parent)]);
@@ -170,6 +172,38 @@ class Tasks {
     task.segment_ns = delay == delays_.end() ? 0 : std::max<std::int64_t>(0, delay->second);
     task_of_[row] = builder_.add_task(task);
     previous_.push_back(last_of_lane(task.lane, task_of_[row]));
+  }
+
+  // Kind, bytes and group, as far as they are recorded.
+  void describe_communication(NodeId node, Work& work) {
+    const auto by_node = [](const NodeCommunication& row, NodeId id) { return row.node < id; };
+    const auto& all = nodes_.communications;
+    const auto at = std::lower_bound(all.begin(), all.end(), node, by_node);
+    if (at == all.end() || at->node != node) {
+      return;
+    }
+    switch (nodes_.kind[index(node)]) {
+      case NodeKind::send: work.collective = CollectiveKind::send; break;
+      case NodeKind::receive: work.collective = CollectiveKind::receive; break;
+      default: work.collective = collective_kind(events_.names[at->kind]); break;
+    }
+    if (at->bytes >= 0) {
+      work.bytes = at->bytes;
+    }
+    work.communicator = communicator_of(*at);
+  }
+
+  std::uint32_t communicator_of(const NodeCommunication& row) {
+    const std::string_view group = events_.names[row.group];
+    if (group.empty()) {
+      return no_communicator;
+    }
+    const auto [at, is_new] = communicators_.try_emplace(row.group, no_communicator);
+    if (is_new) {
+      at->second = builder_.add_communicator(
+          {std::string(group), static_cast<std::uint32_t>(std::max(0, row.group_size)), {rank_}});
+    }
+    return at->second;
   }
 
   // The task that was the last of the lane until now.
@@ -335,6 +369,7 @@ class Tasks {
   std::vector<TaskId> last_;      // by lane
   std::vector<TaskId> previous_;  // by task: the one before it on its lane
   std::vector<NameId> names_;
+  std::map<NameId, std::uint32_t> communicators_;  // by name of the group
   std::vector<MeasuredStep> measured_;
   std::vector<std::int32_t> step_;                           // by node
   std::map<std::int64_t, std::pair<NodeId, NodeId>> marks_;  // by number of the step

@@ -13,13 +13,15 @@ from ._clusters import (FleetResult, MappingResult, PlanResult, ScheduleResult, 
                         schedule)
 from ._foretrace import Corun, Error, RestartCost, Sharing, StepPrediction
 from ._predictor import Predictions, Predictor
-from ._runs import (Breakdown, Inspection, Recording, SearchResult, SimulateResult, Step, WhatIfResult, inspect, read,
-                    search, simulate, whatif)
+from ._prices import CostError, Kernel, Price, assess
+from ._runs import (Breakdown, Inspection, PriceResult, Recording, SearchResult, SimulateResult, Step, WhatIfResult,
+                    inspect, read, search, simulate, whatif)
 from ._substitution import SubstitutionEnv
 from ._sweeps import SweepResult, sweep
 
 __version__ = _foretrace.__version__
-__all__ = ["Breakdown", "Corun", "Error", "FleetResult", "Inspection", "MappingResult", "PlanResult", "Predictions",
-           "Predictor", "Recording", "RestartCost", "ScheduleResult", "SearchResult", "ServingResult", "Sharing",
-           "SimulateResult", "Step", "StepPrediction", "StreamsResult", "SubstitutionEnv", "SweepResult",
-           "WhatIfResult", "inspect", "plan", "read", "schedule", "search", "simulate", "sweep", "whatif"]
+__all__ = ["Breakdown", "Corun", "CostError", "Error", "FleetResult", "Inspection", "Kernel", "MappingResult",
+           "PlanResult", "Predictions", "Predictor", "Price", "PriceResult", "Recording", "RestartCost",
+           "ScheduleResult", "SearchResult", "ServingResult", "Sharing", "SimulateResult", "Step", "StepPrediction",
+           "StreamsResult", "SubstitutionEnv", "SweepResult", "WhatIfResult", "assess", "inspect", "plan", "read",
+           "schedule", "search", "simulate", "sweep", "whatif"]

@@ -1,7 +1,7 @@
 import enum
 import os
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 Path = Union[str, "os.PathLike[str]"]
 __version__: str
@@ -40,6 +40,49 @@ class WhatIfResult:
     speedup: float
     applied: List[str]
     document: Dict[str, Any]
+
+@dataclass(frozen=True)
+class Kernel:
+    name: str
+    operator: str
+    shapes: Tuple[Any, ...]
+    types: Tuple[Any, ...]
+    grid: Tuple[int, int, int]
+    block: Tuple[int, int, int]
+    kind: str
+    precision: str
+    flops: Optional[float]
+    bytes: Optional[float]
+    product: Optional[Tuple[float, float, float, float]]
+    tile: Optional[Tuple[float, float]]
+    ns: float
+    count: int
+    _row: Dict[str, Any]
+
+@dataclass(frozen=True)
+class Price:
+    kernel: Kernel
+    ns: float
+    error: float
+
+@dataclass(frozen=True)
+class PriceResult(WhatIfResult):
+    prices: List[Price]
+    kept: int
+    device_share: float
+    path_share: float
+    def table(self) -> Dict[str, Any]: ...
+    def write_table(self, path: Path) -> None: ...
+    def frame(self) -> Any: ...
+
+@dataclass(frozen=True)
+class CostError:
+    error: float
+    weighted_error: float
+    rank_correlation: Optional[float]
+    kernels: int
+
+CostFunction = Callable[[Kernel], Union[float, Tuple[float, float], None]]
 
 @dataclass(frozen=True)
 class Inspection:
@@ -129,6 +172,10 @@ class Recording:
     def simulate(self, *, step: Union[str, int] = ..., engine: str = ...) -> SimulateResult: ...
     def whatif(self, what_ifs: Union[str, Sequence[str]] = ..., *, accelerator: str = ...,
                step: Union[str, int] = ..., engine: str = ...) -> WhatIfResult: ...
+    def kernels(self, where: str = ...) -> List[Kernel]: ...
+    def price(self, function: CostFunction, *, error: float, where: str = ...,
+              what_ifs: Union[str, Sequence[str]] = ..., accelerator: str = ..., step: Union[str, int] = ...,
+              engine: str = ...) -> PriceResult: ...
     def search(self, what_ifs: Union[str, Sequence[str]] = ..., *, accelerator: str = ..., by: str = ...,
                fit: str = ..., members: int = ..., trials: int = ..., without: Union[str, Sequence[str]] = ...,
                step: Union[str, int] = ..., engine: str = ...) -> SearchResult: ...
@@ -141,6 +188,7 @@ def whatif(path: Union[Path, Sequence[Path], Recording], what_ifs: Union[str, Se
            accelerator: str = ..., step: Union[str, int] = ..., engine: str = ...) -> WhatIfResult: ...
 def search(path: Union[Path, Sequence[Path], Recording], what_ifs: Union[str, Sequence[str]] = ...,
            **options: Any) -> SearchResult: ...
+def assess(function: CostFunction, kernels: Iterable[Kernel]) -> CostError: ...
 def plan(model: Path, cluster: Path, *, gpus: int = ..., batch: float = ..., sequence: int = ...,
          framework: str = ..., precision: str = ..., top: int = ...) -> PlanResult: ...
 def schedule(path: Path) -> Union[ScheduleResult, ServingResult, StreamsResult, MappingResult, FleetResult]: ...

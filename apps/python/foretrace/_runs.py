@@ -8,6 +8,7 @@ import typing
 
 from . import _foretrace
 from ._common import _configs, _frame, _milliseconds, _paths, _Shown, _stack
+from ._prices import Kernel, Price, _label_of, _priced, _table_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +75,33 @@ class WhatIfResult(_Shown):
 
 
 @dataclasses.dataclass(frozen=True)
+class PriceResult(WhatIfResult):
+    """A what-if whose kernel times are those of a function, and how much of it rests on that function."""
+    prices: typing.List[Price]
+    kept: int  # kinds of kernels that keep their recorded time
+    device_share: float  # of the recorded time of all kernels, in those that have a price
+    path_share: float  # of the predicted critical path, in the same
+
+    def table(self) -> dict:
+        """The prices as a document that the what-if kernel_table takes."""
+        return _table_of(self.prices)
+
+    def write_table(self, path) -> None:
+        """Writes table() to a file: `foretrace whatif TRACE --apply kernel_table:table=FILE.json`."""
+        with open(os.fspath(path), "w", encoding="utf-8") as file:
+            json.dump(self.table(), file, indent=1)
+            file.write("\n")
+
+    def frame(self):
+        """One row per kernel that has a price."""
+        return _frame([{"kernel": one.kernel.name, "operator": one.kernel.operator, "count": one.kernel.count,
+                        "recorded_ns": one.kernel.ns, "ns": one.ns, "error": one.error} for one in self.prices])
+
+    def _figures(self):
+        return {**super()._figures(), "rests on the function": f"{100 * self.path_share:.1f} % of the critical path"}
+
+
+@dataclasses.dataclass(frozen=True)
 class Inspection(_Shown):
     traces: typing.List[dict]
     document: dict = dataclasses.field(repr=False)
@@ -123,6 +151,7 @@ class Recording:
     def __init__(self, path, *, strict: bool = False):
         self._source = (tuple(os.path.abspath(one) for one in _paths(path)), strict)
         self._run = _foretrace.RecordedRun(_paths(path), _configs(), strict)
+        self._kinds = {}  # by selection
 
     def __reduce__(self):
         # Another process reads the files, once: joblib and Dask may send a recording with every task.
@@ -136,15 +165,46 @@ class Recording:
         return _simulated(json.loads(self._run.simulate(str(step), engine)))
 
     def whatif(self, what_ifs=(), *, accelerator: str = "", step="median", engine: str = "pull") -> WhatIfResult:
-        document = json.loads(self._run.whatif(_stack(what_ifs), accelerator, str(step), engine))
-        return WhatIfResult(Step._of(document["baseline"]), Step._of(document["predicted"]), document["speedup"],
-                            [one["name"] for one in document.get("applied", [])], document)
+        return WhatIfResult(*_sides(json.loads(self._run.whatif(_stack(what_ifs), accelerator, str(step), engine))))
+
+    def kernels(self, where: str = "kind=kernel"):
+        """The kernels that a selection means, each kind once, in the order in which they first run."""
+        if where not in self._kinds:
+            self._kinds[where] = [Kernel._of(one) for one in self._run.kernels(where)]
+        return list(self._kinds[where])
+
+    def price(self, function, *, error, where: str = "kind=kernel", what_ifs=(), accelerator: str = "", step="median",
+              engine: str = "pull"):
+        """What the step would be if kernels took the times that a function tells: see foretrace.PriceResult.
+
+        `function` gets each kind of kernel (foretrace.Kernel) that the selection `where` means once, and returns its
+        time in ns, or (ns, its own relative error), or None to keep the recorded time. `error` is the relative error of
+        what it tells, which goes into the range: foretrace.assess measures it. What-ifs are applied with it; kernels are
+        priced as they were recorded."""
+        kernels = self.kernels(where)
+        prices = _priced(kernels, function, error)
+        label = _label_of(function)
+        text, path_share = self._run.price(_foretrace.Prices(json.dumps(_table_of(prices)), where, label),
+                                           _stack(what_ifs), accelerator, str(step), engine)
+        document = json.loads(text)
+        of_all = sum(one.ns * one.count for one in self.kernels())
+        device_share = sum(one.kernel.ns * one.kernel.count for one in prices) / max(of_all, 1)
+        kept = len(kernels) - len(prices)
+        document["prices"] = {"function": label, "kernels": len(prices), "kept": kept, "device_share": device_share,
+                              "path_share": path_share}
+        return PriceResult(*_sides(document), prices, kept, device_share, path_share)
 
     def search(self, what_ifs=(), *, accelerator: str = "", by: str = "time", fit: str = "", members: int = 6,
                trials: int = 1000, without=(), step="median", engine: str = "pull") -> SearchResult:
         """The what-ifs that together give most on top of `what_ifs`, and what each adds."""
         return SearchResult._of(json.loads(self._run.search(_stack(what_ifs), accelerator, by, fit, members, trials,
                                                             _stack(without), str(step), engine)))
+
+
+def _sides(document):
+    """The members of a WhatIfResult."""
+    return (Step._of(document["baseline"]), Step._of(document["predicted"]), document["speedup"],
+            [one["name"] for one in document.get("applied", [])], document)
 
 
 @functools.lru_cache(maxsize=8)

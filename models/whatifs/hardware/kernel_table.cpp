@@ -1,8 +1,9 @@
-// Kernel table: products and other operators take times from a table of measurements.
+// Kernel table: kernels take times from a table of measurements, or of what a model tells.
 //
 //   before   [aten::mm 512 x 256 x 1024, 40 us as recorded]
 //   after    [aten::mm 512 x 256 x 1024, 31 us by the table]
-//   A row has an operator, sizes, and a time. Sizes that no row has are interpolated.
+//   A row has an operator, sizes, and a time, and sizes that no row has are interpolated; or it
+//   names a kernel, with as much of its operator, inputs and launch as tells it from others.
 //
 // memory    none.
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "models/costs/cost_table.h"
+#include "models/costs/kernel_kinds.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
 
@@ -22,8 +24,8 @@ constexpr ParamInfo table_param = {
     .name = "table",
     .type = ParamType::text,
     .doc =
-        "A JSON file, or a name in configs/kernel_tables, with the schema "
-        "foretrace.kernel_table/1.",
+        "A JSON file, a name in configs/kernel_tables, or such a document itself, with the "
+        "schema foretrace.kernel_table/1.",
     .config = "kernel_tables"};
 constexpr ParamInfo reach_param = {.name = "reach",
                                    .unit = "x",
@@ -31,43 +33,71 @@ constexpr ParamInfo reach_param = {.name = "reach",
                                    .doc = "Sizes may differ from a row by this factor in all.",
                                    .minimum = 1,
                                    .maximum = 1000000.0};
+constexpr ParamInfo select_param = {.name = "select",
+                                    .type = ParamType::selection,
+                                    .default_text = "kind=kernel",
+                                    .doc = "Which kernels may take a time of the table."};
+
+using costing::CostTable;
+
+Result<CostTable> table_of(const Scenario& scenario, const std::string& text) {
+  if (CostTable::is_document(text)) return CostTable::parse(text, "the document");
+  auto document = scenario.catalogue.document({"kernel table", "kernel_tables"}, text);
+  if (!document) return std::move(document).error();
+  return CostTable::from(**document, text);
+}
+
+/// By its own row, else by its operator and sizes.
+CostTable::Entry entry_of(const CostTable& table, const editing::KernelEditor& editor,
+                          TaskId kernel, double reach) {
+  const CostTable::Entry own = table.look_up(costing::table_kernel(editor.graph(), kernel));
+  const KernelDescription& about = editor.about(kernel);
+  if (own.found != CostTable::Found::no_row || !about.amount.known() || about.shape_from_grid) {
+    return own;
+  }
+  return table.look_up(editor.operator_of(kernel), about.amount, reach);
+}
+
+/// How far the time may be off, as a factor.
+double spread_of(const CostTable::Entry& entry) {
+  constexpr double repeated = 1.03;  // timings of one kernel, where no error is stated
+  constexpr double between = 1.15;   // rows that are not its own
+  const bool hit = entry.found == CostTable::Found::exact;
+  if (!entry.error) return hit ? repeated : between;
+  return (1 + *entry.error) * (hit ? 1 : between);
+}
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
-  auto document =
-      scenario.catalogue.document({"kernel table", "kernel_tables"}, params.text(table_param));
-  if (!document) return std::move(document).error().with_context("parameter 'table'");
-  auto table = costing::CostTable::from(**document, params.text(table_param));
+  auto table = table_of(scenario, params.text(table_param));
   if (!table) return std::move(table).error().with_context("parameter 'table'");
+  auto kernels = costing::selected_kernels(scenario.graph, params.text(select_param));
+  if (!kernels) return std::move(kernels).error().with_context("parameter 'select'");
   std::size_t exact = 0;
   std::size_t out_of_reach = 0;
-  for (const TaskId kernel : editor.kernels()) {
-    const WorkAmount& amount = editor.about(kernel).amount;
-    if (!amount.known() || editor.about(kernel).shape_from_grid) continue;
-    const auto entry =
-        table->look_up(editor.operator_of(kernel), amount, params.number(reach_param));
-    if (entry.found == costing::CostTable::Found::no_row) continue;
-    if (entry.found == costing::CostTable::Found::out_of_reach) {
+  for (const TaskId kernel : *kernels) {
+    const auto entry = entry_of(*table, editor, kernel, params.number(reach_param));
+    if (entry.found == CostTable::Found::no_row) continue;
+    if (entry.found == CostTable::Found::out_of_reach) {
       ++out_of_reach;
       continue;
     }
-    const bool hit = entry.found == costing::CostTable::Found::exact;
-    exact += hit ? 1 : 0;
-    const float spread = hit ? 1.03F : 1.15F;  // repeated timings; between rows
+    exact += entry.found == CostTable::Found::exact ? 1 : 0;
+    const auto spread = static_cast<float>(spread_of(entry));
     editor.set(kernel,
                {std::llround(std::min(entry.ns, 1e17)), Provenance::table, 1 / spread, spread});
   }
   if (editor.untouched()) {
     return Error{
         ErrorCode::no_match,
-        fmt::format("no kernel of known size has a row within reach in the table ({} rows, "
-                    "{} kernels out of reach)",
+        fmt::format("no kernel {} in the table ({} rows, {} kernels out of reach)",
+                    table->names_kernels() ? "has a row" : "of known size has a row within reach",
                     table->size(), out_of_reach)};
   }
-  return editor.finish(
-      fmt::format("{}: {} by a row of their size, {} interpolated, {} out of reach",
-                  editor.sums_text(), exact, editor.sums().changed - exact, out_of_reach));
+  return editor.finish(fmt::format("{}: {} by a row of their own, {} interpolated, {} out of reach",
+                                   editor.sums_text(), exact, editor.sums().changed - exact,
+                                   out_of_reach));
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
@@ -76,12 +106,12 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "Between rows the time per unit of work is smooth in the logarithm of the "
     "sizes.",
     "Sizes of a row are those of the product (m, n, k, batch), or the numbers moved "
-    "for other operators."};
+    "for other operators; a row of a kernel holds for all that it tells apart no further."};
 constexpr std::array<std::string_view, 2> ignores = {
     "operators that are not in the table and sizes out of reach: they stay as "
     "measured",
     "other kernels that the same operator launches"};
-constexpr std::array params = {table_param, reach_param};
+constexpr std::array params = {table_param, reach_param, select_param};
 
 constexpr OptimizationInfo info = {
     .name = "kernel_table",
@@ -91,13 +121,17 @@ constexpr OptimizationInfo info = {
         "R. Lai et al., Relax: Composable Abstractions for End-to-End Dynamic Machine "
         "Learning, 2023",
     .recipe =
-        "Every kernel whose operator is in the table and whose sizes are recorded takes "
+        "A kernel that a row names takes its time. Every other one whose operator is in the "
+        "table and whose sizes are recorded takes "
         "the time of the row with its sizes, or, within `reach`, the time per unit of "
         "work of the two nearest rows, weighted by the inverse of their distance in the "
         "logarithm of the sizes.",
     .assumptions = assumptions,
     .ignores = ignores,
-    .calibrate = "the table itself: time each operator at the sizes of the model.",
+    .calibrate =
+        "the table itself: time each operator at the sizes of the model. `error` of a row, or of "
+        "the table, is the relative error of its times: that of a model on kernels that it has "
+        "not seen.",
     .params = params,
     .apply = apply,
     .stage = ApplyStage::device};

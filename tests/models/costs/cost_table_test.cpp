@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 using foretrace::costing::CostTable;
+using foretrace::costing::TableKernel;
 
 namespace {
 
@@ -32,6 +33,70 @@ TEST_CASE("cost table: two rows within reach are weighted by the inverse of thei
   CHECK(entry.ns == doctest::Approx(400));
   CHECK(table->look_up("f", numbers(2000), 4).found == CostTable::Found::out_of_reach);
   CHECK(table->look_up("g", numbers(100), 4).found == CostTable::Found::no_row);
+}
+
+TEST_CASE("cost table: a row of a kernel means what is alike in all that it states") {
+  const auto table = CostTable::parse(document(R"(
+      {"kernel": "gemm", "time": "100 ns", "error": 0.5},
+      {"kernel": "gemm", "operator": "aten::mm", "grid": [8, 4, 1], "time": "200 ns"},
+      {"kernel": "gemm", "operator": "aten::mm", "shapes": "[[8, 8]]", "types": "[\"float\"]",
+       "block": [128, 1, 1], "time": "300 ns"})"),
+                                      "t");
+  REQUIRE_MESSAGE(table.ok(), table.error().message);
+  const TableKernel mm{"gemm", "aten::mm", "[[8, 8]]", "[\"float\"]", {8, 4, 1}, {128, 1, 1}};
+  CHECK(table->look_up(mm).ns == 300);  // the row that states most of it
+  TableKernel other = mm;
+  other.block = {256, 1, 1};
+  CHECK(table->look_up(other).ns == 200);
+  CHECK_FALSE(table->look_up(other).error);
+  other.grid = {8, 4, 2};
+  CHECK(table->look_up(other).ns == 100);
+  CHECK(table->look_up(other).error == 0.5);
+  const auto without = CostTable::parse(
+      document(R"({"kernel": "gemm", "operator": "", "shapes": "", "time": "1 us"})"), "t");
+  REQUIRE_MESSAGE(without.ok(), without.error().message);
+  CHECK(without->look_up(mm).found == CostTable::Found::no_row);
+  CHECK(without->look_up(TableKernel{.name = "gemm"}).ns == 1000);
+  other.name = "gemm2";
+  CHECK(table->look_up(other).found == CostTable::Found::no_row);
+}
+
+TEST_CASE("cost table: the error of the document is that of rows that state none") {
+  const auto table = CostTable::parse(R"({"schema": "foretrace.kernel_table/1", "error": 0.16,
+      "rows": [{"operator": "f", "numbers": 100, "time": "1 us"},
+               {"operator": "f", "numbers": 200, "time": "2 us", "error": 0.3}]})",
+                                      "t");
+  REQUIRE_MESSAGE(table.ok(), table.error().message);
+  CHECK(table->look_up("f", numbers(100), 1).error == 0.16);
+  CHECK(table->look_up("f", numbers(200), 1).error == 0.3);
+  CHECK(table->look_up("f", numbers(140), 2).error == 0.3);  // between them the larger one
+}
+
+TEST_CASE("cost table: mistakes in rows of kernels are refused with their place") {
+  for (const char* row : {R"({"kernel": "", "time": "1 us"})", R"({"kernel": "k"})",
+                          R"({"kernel": "k", "time": "1 us", "m": 4})",
+                          R"({"kernel": "k", "time": "1 us", "grid": [1, 2]})",
+                          R"({"kernel": "k", "time": "1 us", "grid": [1, 2, 0.5]})",
+                          R"({"kernel": "k", "time": "1 us", "block": [1, 2, -1]})",
+                          R"({"kernel": "k", "time": "1 us", "shapes": [[1]]})",
+                          R"({"kernel": "k", "time": "1 us", "error": -0.1})",
+                          R"({"kernel": "k", "time": "1 us", "error": "16 %"})"}) {
+    CAPTURE(std::string(row));
+    const auto table = CostTable::parse(document(row), "t");
+    REQUIRE_FALSE(table.ok());
+    CHECK(table.error().message.find("/rows/0") != std::string::npos);
+  }
+  const auto twice = CostTable::parse(
+      document(R"({"kernel": "k", "time": "1 us"}, {"kernel": "k", "time": "2 us"})"), "t");
+  REQUIRE_FALSE(twice.ok());
+  CHECK(twice.error().message ==
+        "t: /rows/1: kernel 'k' stands in an earlier row, expected it once");
+  for (const char* with : {R"("error": 1e9)", R"("errors": 0.1)"}) {
+    CHECK_FALSE(CostTable::parse(std::string(R"({"schema": "foretrace.kernel_table/1", )") + with +
+                                     R"(, "rows": []})",
+                                 "t")
+                    .ok());
+  }
 }
 
 TEST_CASE("cost table: rows that make no sense are refused with their place") {

@@ -69,6 +69,28 @@ TEST_CASE("nodes: communication runs beside computation") {
   CHECK(makespan(graph->graph) == 11'000);
 }
 
+TEST_CASE("nodes: communication keeps its kind, bytes and group") {
+  const auto graph = built(R"({"Id": 1, "NodeType": 7, "runtime": 9, "is_cpu_op": false,
+       "comm_type": 2, "comm_size": 4096, "pg_name": "3", "tensor_size": 64},
+      {"Id": 2, "NodeType": 5, "runtime": 8, "is_cpu_op": false, "comm_size": 512, "data_deps": [1]},
+      {"Id": 3, "NodeType": 7, "runtime": 7, "is_cpu_op": false, "comm_type": 0, "comm_size": 2048,
+       "pg_name": "3", "data_deps": [2]})");
+  REQUIRE_MESSAGE(graph.ok(), graph.error().message);
+  const TaskGraph& tasks = graph->graph;
+  REQUIRE(tasks.size() == 3);
+  const Work& gather = tasks.work(make_id<TaskId>(0));
+  CHECK(gather.collective == CollectiveKind::all_gather);
+  CHECK(gather.bytes == 4096);
+  REQUIRE(tasks.context().communicators.size() == 1);
+  CHECK(tasks.context().communicators[0].name == "3");
+  CHECK(gather.communicator == 0);
+  const Work& sent = tasks.work(make_id<TaskId>(1));
+  CHECK(sent.collective == CollectiveKind::send);
+  CHECK(sent.bytes == 512);
+  CHECK(sent.communicator == no_communicator);
+  CHECK(tasks.work(make_id<TaskId>(2)).collective == CollectiveKind::all_reduce);
+}
+
 TEST_CASE("nodes: communication without a duration is an error that names it and the option") {
   const std::string nodes =
       R"({"Id": 1, "NodeType": 4, "runtime": 1, "is_cpu_op": true},

@@ -212,8 +212,13 @@ std::string describe_text(std::string_view prefix) {
     prefix.remove_prefix(1);
   }
   const std::string_view line = prefix.substr(0, prefix.find('\n'));
-  if (line.starts_with("OperatorID,OperatorName,") || line.starts_with("Index,TensorID,")) {
-    return "a table of TrioSim (operators or tensors; give the Kineto trace that it was made from)";
+  if (line.starts_with("OperatorID,OperatorName,")) {
+    return "a table of operators of TrioSim (the model of a scenario; or give the Kineto trace "
+           "that "
+           "it was made from)";
+  }
+  if (line.starts_with("Index,TensorID,")) {
+    return "a table of tensors of TrioSim (give the Kineto trace that it was made from)";
   }
   if (std::count(line.begin(), line.end(), ',') >= 2) {
     return "a table with commas (csv)";

@@ -52,6 +52,38 @@ TEST_CASE("kernel_table: sizes out of reach and operators without rows stay") {
   }
 }
 
+TEST_CASE(
+    "kernel_table: a document may stand in the parameter, and names kernels that no operator "
+    "tells") {
+  ToyRun run;
+  run.kernel({.name = "first", .duration_ns = 1000});
+  run.kernel({.name = "second", .duration_ns = 1000, .phase = foretrace::Phase::backward});
+  run.kernel({.name = "second", .duration_ns = 1000});
+  const auto graph = run.build();
+  const std::string table =
+      R"({"schema": "foretrace.kernel_table/1", "error": 0.25,
+          "rows": [{"kernel": "second", "time": "600 ns"}]})";
+  const auto priced =
+      apply_to(graph, kernel_table, {{"table", table}, {"select", "phase=backward"}});
+  REQUIRE_MESSAGE(priced.ok(), priced.error().message);
+  REQUIRE(priced->durations.size() == 1);
+  CHECK(priced->durations[0].duration_ns == 600);
+  CHECK(priced->durations[0].low == doctest::Approx(0.8));
+  CHECK(priced->durations[0].high == doctest::Approx(1.25));
+}
+
+TEST_CASE("kernel_table: a document that is wrong, and a selection of nothing, are named") {
+  const auto graph = run_of("aten::mm", "[[64, 64], [64, 64]]");
+  const auto wrong = apply_to(graph, kernel_table, {{"table", R"({"schema": "other/1"})"}});
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.error().message.find("parameter 'table': the document: ") != std::string::npos);
+  const auto nothing =
+      apply_to(graph, kernel_table, {{"table", "example"}, {"select", "name=gone"}});
+  REQUIRE_FALSE(nothing.ok());
+  CHECK(nothing.error().code == ErrorCode::no_match);
+  CHECK(nothing.error().message.find("no kernel matches 'name=gone'") != std::string::npos);
+}
+
 TEST_CASE("kernel_table: a table that is not there is named") {
   const auto graph = run_of("aten::mm", "[[64, 64], [64, 64]]");
   const auto absent = apply_to(graph, kernel_table, {{"table", "absent"}});

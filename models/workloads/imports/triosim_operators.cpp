@@ -1,0 +1,360 @@
+// Operator tables of TrioSim (trace.csv): a line per operator of one training step on one GPU.
+//
+//   OperatorID,OperatorName,Operator_input,Operator_output,Operator_cudatime,...
+//   1,aten::conv2d,[4; 6],[13],1278,1273,[19267584; 9408],[102760448],0,forward,1
+//
+// Written by tracer/dataprocess.py and read by trace.go (github.com/sarchlab/triosim, ISCA 2025).
+// Tensors are ids, sizes are counts of numbers, times are us; as there, the time of an operator is
+// the sum of its kernels (Operator_cudatimenooverlap). `tpflag` marks forward operators that tensor
+// parallelism divides, and backward ones of the same autograd sequence number.
+//
+// A layer begins at a forward operator that reads a parameter, or is marked; parameters are what
+// the optimizer's operators read, too. A backward operator belongs to the layer whose parameter it
+// reads; a marked one without to the last marked layer that has none yet (autograd goes backwards);
+// every other one to the layer of the next one that has a layer.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/workloads/layered.h"
+#include "models/workloads/model_import.h"
+#include "sim/core/params.h"
+
+namespace foretrace::model_imports::triosim_operators_parts {
+namespace {
+
+constexpr double longest_us = 1e12;
+constexpr double most_numbers = 1e15;
+constexpr std::size_t most_rows = 100000;
+constexpr std::array<std::string_view, 3> stages = {"forward", "backward", "optimizer"};
+enum Stage : std::size_t { forward, backward, optimizer };
+
+enum Column : std::size_t {
+  name,
+  inputs,
+  outputs,
+  time,
+  input_sizes,
+  output_sizes,
+  gpu,
+  stage,
+  tp
+};
+constexpr std::array<std::string_view, 9> columns = {
+    "OperatorName", "Operator_input", "Operator_output", "Operator_cudatimenooverlap",
+    "InputSize",    "OutputSize",     "gpuid",           "stage",
+    "tpflag"};
+
+std::string_view first_line(std::string_view text) {
+  std::string_view line = text.substr(0, std::min(text.find('\n'), text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+bool recognizes(const ImportedFile& file) {
+  return first_line(file.text).starts_with("OperatorID,OperatorName,");
+}
+
+/// Between commas; those in "..." and [...] are part of a field.
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  std::size_t begin = 0;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i <= line.size(); ++i) {
+    const char c = i < line.size() ? line[i] : ',';
+    if (c == '"') quoted = !quoted;
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (i < line.size() && (c != ',' || quoted || depth > 0)) continue;
+    std::string_view field = line.substr(begin, i - begin);
+    if (field.size() >= 2 && field.front() == '"' && field.back() == '"') {
+      field = field.substr(1, field.size() - 2);
+    }
+    fields.push_back(field);
+    begin = i + 1;
+  }
+  return fields;
+}
+
+struct Row {
+  std::string_view name;
+  std::vector<double> reads;   ///< ids
+  std::vector<double> writes;  ///< ids
+  std::vector<double> read_numbers;
+  std::vector<double> written_numbers;
+  double us = 0;
+  double gpu = 0;
+  Stage stage = forward;
+  bool marked = false;
+};
+
+struct Layer {
+  std::string name;
+  double forward_us = 0;
+  double backward_us = 0;
+  double weights = 0;
+  double kept_numbers = 0;
+  double output_numbers = 0;  ///< of its last operator
+  bool marked = false;
+  bool matched = false;  ///< a backward operator is its own
+};
+
+class Reader {
+ public:
+  explicit Reader(const ImportedFile& file) : file_(file) {}
+  Result<ModelSpec> read();
+
+ private:
+  void mistake(const std::string& what) {
+    if (mistake_.empty()) mistake_ = fmt::format("{}:{}: {}", file_.path, line_, what);
+  }
+  void read_columns(std::string_view line);
+  void read_row(std::string_view line);
+  double number(std::string_view key, std::string_view text, double most);
+  std::vector<double> list(std::string_view key, std::string_view text, double most);
+  void find_parameters();
+  void add_forward(const Row& row);
+  void add_backward();
+  [[nodiscard]] std::optional<std::size_t> own_layer(const Row& row) const;
+  [[nodiscard]] Result<ModelSpec> model() const;
+
+  const ImportedFile& file_;
+  std::size_t line_ = 0;
+  std::string mistake_;
+  std::array<std::size_t, columns.size()> places_{};
+  std::size_t width_ = 0;
+  std::vector<Row> rows_;
+  std::set<double> parameters_;
+  std::map<double, std::size_t> layer_of_parameter_;
+  std::set<double> kept_;
+  std::vector<Layer> layers_;
+  double optimizer_us_ = 0;
+};
+
+double Reader::number(std::string_view key, std::string_view text, double most) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && stop == text.data() + text.size() && value >= 0 && value <= most) {
+    return value;
+  }
+  mistake(fmt::format("{}: got {}, expected a number from 0 to {:g}", key, in_quotes(text), most));
+  return 0;
+}
+
+std::vector<double> Reader::list(std::string_view key, std::string_view text, double most) {
+  std::vector<double> values;
+  if (!text.starts_with('[') || !text.ends_with(']') || text.size() < 2) {
+    mistake(fmt::format("{}: got {}, expected a list such as [4; 6]", key, in_quotes(text)));
+    return values;
+  }
+  text = text.substr(1, text.size() - 2);
+  while (!text.empty() && mistake_.empty()) {
+    const std::size_t end = std::min(text.find(';'), text.size());
+    std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(text.size(), end + 1));
+    while (word.starts_with(' ') || word.starts_with('\'')) word.remove_prefix(1);
+    while (word.ends_with(' ') || word.ends_with('\'')) word.remove_suffix(1);
+    values.push_back(number(key, word, most));
+  }
+  return values;
+}
+
+void Reader::read_columns(std::string_view line) {
+  const std::vector<std::string_view> names = fields_of(line);
+  width_ = names.size();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto at = std::find(names.begin(), names.end(), columns[i]);
+    if (at == names.end()) return mistake(fmt::format("missing column {}", columns[i]));
+    places_[i] = static_cast<std::size_t>(at - names.begin());
+  }
+}
+
+void Reader::read_row(std::string_view line) {
+  const std::vector<std::string_view> fields = fields_of(line);
+  if (fields.size() != width_) {
+    return mistake(fmt::format("got {} fields, expected {}", fields.size(), width_));
+  }
+  const auto at = [&](Column column) { return fields[places_[column]]; };
+  Row row;
+  row.name = at(name);
+  row.reads = list(columns[inputs], at(inputs), most_numbers);
+  row.writes = list(columns[outputs], at(outputs), most_numbers);
+  row.read_numbers = list(columns[input_sizes], at(input_sizes), most_numbers);
+  row.written_numbers = list(columns[output_sizes], at(output_sizes), most_numbers);
+  row.us = number(columns[time], at(time), longest_us);
+  row.gpu = number(columns[gpu], at(gpu), 1e6);
+  row.marked = number(columns[tp], at(tp), 1) > 0;
+  const auto word = std::find(stages.begin(), stages.end(), at(stage));
+  if (word == stages.end()) {
+    return mistake(fmt::format("stage: got {}{}, expected forward, backward or optimizer",
+                               in_quotes(at(stage)), did_you_mean(at(stage), stages)));
+  }
+  row.stage = static_cast<Stage>(word - stages.begin());
+  if (row.reads.size() != row.read_numbers.size() ||
+      row.writes.size() != row.written_numbers.size()) {
+    return mistake("got unequal counts of tensors and sizes, expected a size for every tensor");
+  }
+  if (!rows_.empty() && rows_.front().gpu != row.gpu) {
+    return mistake(fmt::format("gpuid: got {:g} behind {:g}, expected the rows of one GPU", row.gpu,
+                               rows_.front().gpu));
+  }
+  if (rows_.size() >= most_rows) return mistake(fmt::format("got more than {} rows", most_rows));
+  rows_.push_back(std::move(row));
+}
+
+void Reader::find_parameters() {
+  std::set<double> updated;
+  for (const Row& row : rows_) {
+    if (row.stage == optimizer) updated.insert(row.reads.begin(), row.reads.end());
+  }
+  for (const Row& row : rows_) {
+    if (row.stage != forward) continue;
+    std::copy_if(row.reads.begin(), row.reads.end(), std::inserter(parameters_, parameters_.end()),
+                 [&](double tensor) { return updated.count(tensor) > 0; });
+  }
+}
+
+void Reader::add_forward(const Row& row) {
+  const bool reads_parameter = std::any_of(row.reads.begin(), row.reads.end(), [&](double tensor) {
+    return parameters_.count(tensor) > 0;
+  });
+  if (layers_.empty() || reads_parameter || row.marked) {
+    layers_.push_back({std::string(row.name)});
+  }
+  Layer& layer = layers_.back();
+  layer.forward_us += row.us;
+  layer.marked = layer.marked || row.marked;
+  for (std::size_t i = 0; i < row.reads.size(); ++i) {
+    const double tensor = row.reads[i];
+    if (parameters_.count(tensor) == 0) continue;
+    // A parameter that several layers share is counted where it is read first.
+    if (layer_of_parameter_.emplace(tensor, layers_.size() - 1).second) {
+      layer.weights += row.read_numbers[i];
+    }
+  }
+  for (std::size_t i = 0; i < row.writes.size(); ++i) {
+    if (kept_.insert(row.writes[i]).second) layer.kept_numbers += row.written_numbers[i];
+    layer.output_numbers = row.written_numbers[i];
+  }
+}
+
+std::optional<std::size_t> Reader::own_layer(const Row& row) const {
+  for (const double tensor : row.reads) {
+    const auto found = layer_of_parameter_.find(tensor);
+    if (found != layer_of_parameter_.end()) return found->second;
+  }
+  if (!row.marked) return std::nullopt;
+  for (std::size_t i = layers_.size(); i > 0; --i) {
+    if (layers_[i - 1].marked && !layers_[i - 1].matched) return i - 1;
+  }
+  return std::nullopt;
+}
+
+void Reader::add_backward() {
+  double waiting_us = 0;  // of operators whose layer a later one tells
+  std::size_t last = 0;
+  for (const Row& row : rows_) {
+    if (row.stage != backward) continue;
+    waiting_us += row.us;
+    const std::optional<std::size_t> own = own_layer(row);
+    if (!own) continue;
+    layers_[*own].matched = true;
+    layers_[*own].backward_us += std::exchange(waiting_us, 0);
+    last = *own;
+  }
+  layers_[last].backward_us += waiting_us;
+}
+
+Result<ModelSpec> Reader::model() const {
+  LayeredSpec spec;
+  spec.recorded = RecordedGroups{};
+  ModelSpec model;
+  for (const Layer& layer : layers_) {
+    LayerOperator operation;
+    operation.kind = LayerKind::recorded;
+    operation.name = layer.name;
+    operation.recorded = {layer.forward_us * 1e3, layer.backward_us * 1e3, 0};
+    operation.weights = layer.weights;
+    operation.kept_numbers = layer.kept_numbers;
+    model.transformer.hidden = std::max(model.transformer.hidden, layer.output_numbers);
+    spec.order.push_back({static_cast<std::uint32_t>(spec.groups.size()), 1});
+    spec.groups.push_back({layer.name, 1, {operation}});
+  }
+  model.source = "operators of TrioSim";
+  model.notes = {
+      "a sample is the batch that was recorded; all of backward is one time, and between stages "
+      "the "
+      "largest output of a layer goes; the optimizer takes its recorded time per parameter"};
+  double weights = 0;
+  for (const Layer& layer : layers_) weights += layer.weights;
+  if (weights > 0) {
+    spec.recorded->update_ns = optimizer_us_ * 1e3 / weights;
+  } else if (optimizer_us_ > 0) {
+    model.notes.push_back(
+        fmt::format("{:g} ms of the optimizer are left out: none of its operators reads what a "
+                    "forward one does, so there are no weights",
+                    optimizer_us_ * 1e-3));
+  }
+  TransformerSpec& shape = model.transformer;
+  shape.layers = spec.layers();
+  shape.heads = shape.kv_heads = shape.head_size = shape.ffn = shape.vocabulary = shape.positions =
+      1;
+  shape.ties_embeddings = shape.drops_out = false;
+  shape.layered = std::make_shared<LayeredSpec>(std::move(spec));
+  return model;
+}
+
+Result<ModelSpec> Reader::read() {
+  std::string_view rest = file_.text;
+  while (!rest.empty() && mistake_.empty()) {
+    ++line_;
+    const std::string_view line = first_line(rest);
+    rest.remove_prefix(std::min(rest.size(), rest.find('\n') == std::string_view::npos
+                                                 ? rest.size()
+                                                 : rest.find('\n') + 1));
+    if (line_ == 1) {
+      read_columns(line);
+    } else if (!line.empty()) {
+      read_row(line);
+    }
+  }
+  if (!mistake_.empty()) return Error{ErrorCode::bad_config, mistake_};
+  find_parameters();
+  for (const Row& row : rows_) {
+    if (row.stage == forward) add_forward(row);
+    if (row.stage == optimizer) optimizer_us_ += row.us;
+  }
+  if (layers_.empty()) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: got no forward operator, expected at least one", file_.path)};
+  }
+  add_backward();
+  return model();
+}
+
+Result<ModelSpec> read(const ImportedFile& file) { return Reader(file).read(); }
+
+constexpr ModelImport info = {"triosim_operators", "operator tables of TrioSim (trace.csv)",
+                              "github.com/sarchlab/triosim: trace.go, tracer/dataprocess.py",
+                              recognizes, read};
+
+}  // namespace
+}  // namespace foretrace::model_imports::triosim_operators_parts
+
+namespace foretrace::model_imports {
+extern const ModelImport triosim_operators;
+constinit const ModelImport triosim_operators = triosim_operators_parts::info;
+}  // namespace foretrace::model_imports
