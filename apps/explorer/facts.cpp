@@ -23,24 +23,28 @@ json columns_of(const PackedGraph& packed) {
   return columns;
 }
 
-json work_of(const TaskGraph& graph, const Work& work, const KernelTraits& traits,
-             Strings& strings) {
+KernelClass class_of(const TaskGraph& graph, const Work& work) {
+  if (!is_device(work.kind)) return KernelClass::other;
+  const NameTable& names = graph.names();
+  return classify({names[work.name], names[work.operator_name], names[work.types], work.kind})
+      .kernel_class;
+}
+
+json work_of(const TaskGraph& graph, const Work& work, Strings& strings) {
   const auto text = [&](NameId name) { return strings.index_of(graph.names()[name]); };
   return {text(work.name),
           text(work.operator_name),
           text(work.shapes),
           static_cast<int>(work.kind),
-          static_cast<int>(traits.kernel_class),
+          static_cast<int>(class_of(graph, work)),
           static_cast<int>(work.part)};
 }
 
 /// Works from `first` on.
 json works_of(const TaskGraph& graph, std::size_t first, Strings& strings) {
   json works = json::array();
-  if (first == graph.context().works.size()) return works;
-  const std::vector<KernelTraits> traits = classify_works(graph);
   for (std::size_t i = first; i < graph.context().works.size(); ++i) {
-    works.push_back(work_of(graph, graph.context().works[i], traits[i], strings));
+    works.push_back(work_of(graph, graph.context().works[i], strings));
   }
   return works;
 }

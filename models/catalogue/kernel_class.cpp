@@ -2,9 +2,13 @@
 #include "models/catalogue/kernel_class.h"
 
 #include <map>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
+#include <string>
 #include <tuple>
 
+#include "models/catalogue/context_memo.h"
 #include "models/catalogue/kernel_rules.h"
 
 namespace foretrace {
@@ -28,6 +32,37 @@ std::string_view to_string(KernelClass kernel_class) {
 
 namespace {
 
+/// What the rules say of names, kept for all graphs: changed ones have the names of the recording.
+/// Names beyond `most_bytes` in all are matched anew each time.
+class KnownNames {
+ public:
+  [[nodiscard]] NameFacts facts(std::string_view name) {
+    {
+      const std::shared_lock lock(mutex_);
+      const auto found = facts_.find(name);
+      if (found != facts_.end()) return found->second;
+    }
+    const NameFacts facts = kernel_rules().facts(name);
+    const std::unique_lock lock(mutex_);
+    if (bytes_ + name.size() <= most_bytes && facts_.emplace(name, facts).second) {
+      bytes_ += name.size();
+    }
+    return facts;
+  }
+
+ private:
+  static constexpr std::size_t most_bytes = std::size_t{8} << 20U;
+
+  std::shared_mutex mutex_;
+  std::map<std::string, NameFacts, std::less<>> facts_;
+  std::size_t bytes_ = 0;
+};
+
+NameFacts facts_of(std::string_view name) {
+  static KnownNames known;
+  return known.facts(name);
+}
+
 // Collectives and copies are known by what they are, whatever their names.
 std::optional<KernelTraits> by_kind(TaskKind kind) {
   KernelTraits traits;
@@ -45,10 +80,12 @@ std::optional<KernelTraits> by_kind(TaskKind kind) {
 KernelTraits classify(const KernelText& text) {
   if (const auto traits = by_kind(text.kind)) return *traits;
   const KernelRules& rules = kernel_rules();
-  return rules.complete(rules.facts(text.name), text);
+  return rules.complete(facts_of(text.name), text);
 }
 
-std::vector<KernelTraits> classify_works(const TaskGraph& graph) {
+namespace {
+
+std::vector<KernelTraits> classify_anew(const TaskGraph& graph) {
   const NameTable& names = graph.names();
   std::vector<KernelTraits> traits;
   traits.reserve(graph.context().works.size());
@@ -67,13 +104,20 @@ std::vector<KernelTraits> classify_works(const TaskGraph& graph) {
       const KernelText text{names[work.name], names[work.operator_name], names[work.types],
                             work.kind};
       const auto [facts, new_name] = known_names.try_emplace(work.name);
-      if (new_name) facts->second = rules.facts(text.name);
+      if (new_name) facts->second = facts_of(text.name);
       at->second = by_kind(work.kind).value_or(rules.complete(facts->second, text));
     }
     traits.push_back(at->second);
     if (work.precision != Precision::unknown) traits.back().precision = work.precision;
   }
   return traits;
+}
+
+}  // namespace
+
+std::vector<KernelTraits> classify_works(const TaskGraph& graph) {
+  static ContextMemo<std::vector<KernelTraits>> memo;
+  return *memo.get(graph.shared_context(), [&] { return classify_anew(graph); });
 }
 
 int bytes_per_number(Precision precision) {

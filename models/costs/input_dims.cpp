@@ -1,5 +1,7 @@
 // The JSON text of "Input Dims" to shapes.
+#include <array>
 #include <charconv>
+#include <cstddef>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -20,6 +22,8 @@ class DimsReader {
   // Nothing if the text is not a list of lists of lists of sizes.
   std::optional<std::vector<std::vector<Dims>>> read() {
     std::vector<std::vector<Dims>> inputs;
+    constexpr std::size_t usual = 8;
+    inputs.reserve(usual);
     if (!accept('[')) return std::nullopt;
     if (accept(']')) return at_end() ? std::optional(inputs) : std::nullopt;
     do {
@@ -78,11 +82,14 @@ class DimsReader {
 
   // Up to and with the closing bracket.
   bool numbers(Dims& dims) {
+    std::array<std::int64_t, most_dims> sizes{};
+    std::size_t count = 0;
     do {
       std::int64_t size = 0;
-      if (!number(size) || size < 0 || dims.size() == most_dims) return false;
-      dims.push_back(size);
+      if (!number(size) || size < 0 || count == most_dims) return false;
+      sizes[count++] = size;
     } while (accept(','));
+    dims.assign(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(count));
     return accept(']');
   }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/catalogue/context_memo.h"
 #include "models/costs/operator_model.h"
 
 namespace foretrace {
@@ -93,12 +94,40 @@ Factor bracket(double a, double b, const Spread& spread) {
   return factor;
 }
 
+/// What names and recorded shapes say of the works, whatever the tasks are.
+std::vector<KernelDescription> recorded_works(const TaskGraph& graph) {
+  const std::vector<Work>& works = graph.context().works;
+  const std::vector<KernelTraits> traits = classify_works(graph);
+  const NameTable& names = graph.names();
+  ConvolutionOutputs outputs;
+  for (const Work& work : works) {
+    if (work.shapes == NameId{}) continue;
+    if (names[work.operator_name].find("conv") == std::string_view::npos) continue;
+    outputs.learn(names[work.operator_name], parse_inputs(names[work.shapes]));
+  }
+  std::vector<KernelDescription> descriptions(works.size());
+  for (std::size_t w = 0; w < works.size(); ++w) {
+    const Work& work = works[w];
+    KernelDescription& description = descriptions[w];
+    description.traits = traits[w];
+    if (work.kind != TaskKind::kernel) continue;
+    const KernelClass kernel_class = traits[w].kernel_class;
+    const OperatorInputs inputs = parse_inputs(names[work.shapes]);
+    description.amount = amount_of(names[work.operator_name], inputs, kernel_class);
+    if (!description.amount.known() && kernel_class == KernelClass::convolution) {
+      description.amount = outputs.amount(names[work.operator_name], inputs);
+    }
+  }
+  return descriptions;
+}
+
 }  // namespace
 
 std::vector<KernelDescription> describe_works(const TaskGraph& graph,
                                               const Accelerator* accelerator) {
+  static ContextMemo<std::vector<KernelDescription>> memo;
+  const auto recorded = memo.get(graph.shared_context(), [&] { return recorded_works(graph); });
   const GraphContext& context = graph.context();
-  const std::vector<KernelTraits> traits = classify_works(graph);
   // One call stands for all of a work: the sum and the count of its durations.
   std::vector<std::int64_t> total(context.works.size(), 0);
   std::vector<std::int64_t> calls(context.works.size(), 0);
@@ -109,29 +138,17 @@ std::vector<KernelDescription> describe_works(const TaskGraph& graph,
     ++calls[index(graph.work_id(task))];
   }
 
-  const NameTable& names = graph.names();
-  ConvolutionOutputs outputs;
-  for (const Work& work : context.works) {
-    if (work.shapes == NameId{}) continue;
-    if (names[work.operator_name].find("conv") == std::string_view::npos) continue;
-    outputs.learn(names[work.operator_name], parse_inputs(names[work.shapes]));
-  }
-
   std::vector<KernelDescription> descriptions(context.works.size());
   for (std::size_t w = 0; w < context.works.size(); ++w) {
     const Work& work = context.works[w];
     KernelDescription& description = descriptions[w];
-    description.traits = traits[w];
+    description.traits = (*recorded)[w].traits;
     if (calls[w] == 0 || work.kind != TaskKind::kernel) continue;
-    const KernelClass kernel_class = traits[w].kernel_class;
-    const OperatorInputs inputs = parse_inputs(names[work.shapes]);
-    description.amount = amount_of(names[work.operator_name], inputs, kernel_class);
-    if (!description.amount.known() && kernel_class == KernelClass::convolution) {
-      description.amount = outputs.amount(names[work.operator_name], inputs);
-    }
-    if (description.amount.known() || accelerator == nullptr || !traits[w].compute_bound) continue;
-    if (kernel_class != KernelClass::gemm) continue;
-    const auto shape = gemm_from_grid(*accelerator, traits[w].precision, names[work.name],
+    description.amount = (*recorded)[w].amount;
+    const KernelTraits& traits = description.traits;
+    if (description.amount.known() || accelerator == nullptr || !traits.compute_bound) continue;
+    if (traits.kernel_class != KernelClass::gemm) continue;
+    const auto shape = gemm_from_grid(*accelerator, traits.precision, graph.names()[work.name],
                                       work.grid, total[w] / calls[w]);
     if (!shape) continue;
     description.amount.gemm = shape;

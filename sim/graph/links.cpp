@@ -22,6 +22,33 @@ Link in_slot(const TaskGraph& graph, TaskId task, std::size_t slot) {
   return link;
 }
 
+/// Calls found(task) for every device task that `call` enqueued, in the order of their ids, until
+/// it says no. As LaunchedBy::Iterator, without decoding what is no launch.
+template <typename Found>
+void visit_launched(const TaskGraph& graph, TaskId call, const Found& found) {
+  const Topology& topology = graph.topology();
+  const auto has_launch_in_overflow = [&](TaskId task) {
+    const auto rows = topology.overflow_of(task);
+    return std::any_of(rows.begin(), rows.end(), [&](const OverflowDependency& row) {
+      return row.kind == DependencyKind::launch && task_of(row.source) == call;
+    });
+  };
+  TaskId last = none<TaskId>;
+  const std::size_t end = topology.forward_offsets[index(call) + 1];
+  for (std::size_t at = topology.forward_offsets[index(call)]; at < end; ++at) {
+    const std::uint32_t entry = topology.forward[at];
+    const auto task = make_id<TaskId>(entry >> 2U);
+    const std::uint32_t slot = entry & 3U;
+    if (task == last || slot == lane_slot) continue;
+    const bool is_launch = slot == overflow_slot ? has_launch_in_overflow(task)
+                                                 : kind_of(topology.kinds[index(task)][slot]) ==
+                                                       DependencyKind::launch;
+    if (!is_launch || launch_of(graph, task) != call) continue;
+    last = task;
+    if (!found(task)) return;
+  }
+}
+
 Link in_overflow(const TaskGraph& graph, TaskId task, std::size_t row) {
   const OverflowDependency& d = graph.topology().overflow_of(task)[row];
   const auto position = static_cast<std::size_t>(&d - graph.topology().overflow.data());
@@ -80,41 +107,67 @@ void LaunchedBy::Iterator::find() {
 
 TaskId LaunchedBy::back() const {
   TaskId last = none<TaskId>;
-  for (const TaskId task : *this) last = task;
+  visit_launched(*graph_, call_, [&last](TaskId task) {
+    last = task;
+    return true;
+  });
   return last;
 }
 
 TaskId LaunchedBy::only() const {
-  auto at = begin();
-  if (at == end()) return none<TaskId>;
-  const TaskId task = *at;
-  return ++at == end() ? task : none<TaskId>;
+  TaskId only = none<TaskId>;
+  bool has_more = false;
+  visit_launched(*graph_, call_, [&](TaskId task) {
+    has_more = only != none<TaskId>;
+    only = task;
+    return !has_more;
+  });
+  return has_more ? none<TaskId> : only;
 }
 
-Link launch_link(const TaskGraph& graph, TaskId device_task) {
-  if (!is_stream_like(graph.lane(device_task).kind)) return {};
+namespace {
+
+/// Where the launch of a device task stands: a slot, or behind the slots the row of its overflow.
+/// None: -1. Nothing is decoded for it: most kernels have it in one slot of several.
+std::ptrdiff_t launch_place(const TaskGraph& graph, TaskId device_task) {
+  if (!is_stream_like(graph.lane(device_task).kind)) return -1;
   const Topology& topology = graph.topology();
   const std::size_t t = index(device_task);
   const auto is_launch = [&graph](DependencyKind kind, Point source) {
     return kind == DependencyKind::launch && source != no_point &&
            is_host(graph.kind(task_of(source)));
   };
-  // Looked at before it is decoded: most kernels have it in one slot of several.
   for (std::size_t slot = 0; slot < overflow_slot; ++slot) {
     if (is_launch(kind_of(topology.kinds[t][slot]), topology.sources[t][slot])) {
-      return in_slot(graph, device_task, slot);
+      return static_cast<std::ptrdiff_t>(slot);
     }
   }
   const auto rows = topology.overflow_of(device_task);
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (is_launch(rows[row].kind, rows[row].source)) return in_overflow(graph, device_task, row);
+    if (is_launch(rows[row].kind, rows[row].source)) {
+      return static_cast<std::ptrdiff_t>(overflow_slot + row);
+    }
   }
-  return {};
+  return -1;
+}
+
+}  // namespace
+
+Link launch_link(const TaskGraph& graph, TaskId device_task) {
+  const std::ptrdiff_t place = launch_place(graph, device_task);
+  if (place < 0) return {};
+  const auto at = static_cast<std::size_t>(place);
+  return at < overflow_slot ? in_slot(graph, device_task, at)
+                            : in_overflow(graph, device_task, at - overflow_slot);
 }
 
 TaskId launch_of(const TaskGraph& graph, TaskId device_task) {
-  const Point source = launch_link(graph, device_task).source;
-  return source == no_point ? none<TaskId> : task_of(source);
+  const std::ptrdiff_t place = launch_place(graph, device_task);
+  if (place < 0) return none<TaskId>;
+  const auto at = static_cast<std::size_t>(place);
+  const Topology& topology = graph.topology();
+  return task_of(at < overflow_slot ? topology.sources[index(device_task)][at]
+                                    : topology.overflow_of(device_task)[at - overflow_slot].source);
 }
 
 TaskId next_on_lane(const TaskGraph& graph, TaskId task) {

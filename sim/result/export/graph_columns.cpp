@@ -1,9 +1,13 @@
 #include "sim/result/export/graph_columns.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "sim/core/result.h"
@@ -13,33 +17,51 @@ namespace {
 
 using Figures = std::vector<std::int64_t>;
 
+/// A figure of a column that is not 0, and where it stands.
+struct StoredFigure {
+  std::size_t at = 0;
+  std::int64_t value = 0;
+};
+
 class ColumnPacker {
  public:
   void add(std::string_view name, const Figures& figures) {
+    std::vector<StoredFigure>& stored = stored_;
+    stored.clear();
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      if (figures[i] != 0) stored.push_back({i, figures[i]});
+    }
+    add(name, figures.size(), stored);
+  }
+
+  /// A column of `count` figures that are 0 but for these, in order.
+  void add(std::string_view name, std::size_t count, std::span<const StoredFigure> stored) {
     std::int64_t unit = 0;
-    for (const std::int64_t figure : figures) {
-      if (figure != 0) unit = std::gcd(unit, figure);
+    for (const StoredFigure& each : stored) {
+      unit = std::gcd(unit, each.value);
       if (unit == 1) break;
     }
     unit = std::max<std::int64_t>(unit, 1);
     const std::size_t offset = packed_.bytes.size();
-    for (auto at = figures.begin(); at != figures.end();) {
-      if (*at != 0) {
-        put_signed(unit == 1 ? *at : *at / unit);
-        ++at;
-        continue;
-      }
-      const auto end = std::find_if(at, figures.end(), [](std::int64_t each) { return each != 0; });
-      put(0);
-      put(static_cast<std::uint64_t>(end - at - 1));
-      at = end;
+    std::size_t next = 0;
+    for (const StoredFigure& each : stored) {
+      put_zeros(each.at - next);
+      put_signed(unit == 1 ? each.value : each.value / unit);
+      next = each.at + 1;
     }
+    put_zeros(count - next);
     packed_.columns.push_back(
-        {std::string(name), offset, packed_.bytes.size() - offset, figures.size(), unit});
+        {std::string(name), offset, packed_.bytes.size() - offset, count, unit});
   }
   [[nodiscard]] PackedGraph take() { return std::move(packed_); }
 
  private:
+  void put_zeros(std::size_t count) {
+    if (count == 0) return;
+    put(0);
+    put(count - 1);
+  }
+
   void put_signed(std::int64_t value) {
     put((static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63U));
   }
@@ -53,6 +75,7 @@ class ColumnPacker {
   }
 
   PackedGraph packed_;
+  std::vector<StoredFigure> stored_;  // of the column at hand
 };
 
 std::int64_t point_of(Point point) {
@@ -66,26 +89,46 @@ std::int64_t back_from(std::size_t task, std::int64_t point) {
   return point < 0 ? 0 : 2 * static_cast<std::int64_t>(task) + 1 - point;
 }
 
-/// Figures of tasks of which a changed graph stores the difference: visit(name, of(graph, task)).
+/// Figures of tasks of which a changed graph stores the difference: a column at a time,
+/// visit(column(graph), parts), where each part is a name and the figure of a row.
 template <typename Visit>
 void visit_task_figures(Visit&& visit) {
   using Graph = TaskGraph;
-  using Id = std::size_t;
-  visit("lane", [](const Graph& g, Id i) { return index(g.columns().lane[i]); });
-  visit("work", [](const Graph& g, Id i) { return index(g.columns().work[i]); });
-  visit("phase", [](const Graph& g, Id i) { return g.columns().phase[i]; });
-  visit("layer", [](const Graph& g, Id i) { return index(g.columns().layer[i]); });
-  visit("provenance", [](const Graph& g, Id i) { return g.columns().provenance[i]; });
-  visit("step", [](const Graph& g, Id i) { return g.columns().step[i]; });
-  const auto kind = [](const Graph& g, Id i, Slot slot) {
-    return kind_of(g.topology().kinds[i][slot]);
+  const auto figure = [](const auto& row) { return static_cast<std::int64_t>(row); };
+  const auto plain = [&](std::string_view name, const auto& column) {
+    visit(column, std::array{name}, std::tuple{figure});
   };
-  visit("cause_kind", [kind](const Graph& g, Id i) { return kind(g, i, cause_slot); });
-  visit("extra_kind", [kind](const Graph& g, Id i) { return kind(g, i, extra_slot); });
-  visit("duration", [](const Graph& g, Id i) { return (*g.weights().duration_ns)[i]; });
-  visit("segment", [](const Graph& g, Id i) { return (*g.weights().segment_ns)[i]; });
-  visit("cause_lag", [](const Graph& g, Id i) { return (*g.weights().lag_ns)[i][0]; });
-  visit("extra_lag", [](const Graph& g, Id i) { return (*g.weights().lag_ns)[i][1]; });
+  plain(
+      "lane", [](const Graph& g) -> auto& { return g.columns().lane; });
+  plain(
+      "work", [](const Graph& g) -> auto& { return g.columns().work; });
+  plain(
+      "phase", [](const Graph& g) -> auto& { return g.columns().phase; });
+  plain(
+      "layer", [](const Graph& g) -> auto& { return g.columns().layer; });
+  plain(
+      "provenance", [](const Graph& g) -> auto& { return g.columns().provenance; });
+  plain(
+      "step", [](const Graph& g) -> auto& { return g.columns().step; });
+  using Kinds = std::array<std::uint8_t, 3>;
+  const auto kind = [](const Kinds& row, Slot slot) {
+    return static_cast<std::int64_t>(kind_of(row[slot]));
+  };
+  visit(
+      [](const Graph& g) -> auto& { return g.topology().kinds; },
+      std::array<std::string_view, 2>{"cause_kind", "extra_kind"},
+      std::tuple{[kind](const Kinds& row) { return kind(row, cause_slot); },
+                 [kind](const Kinds& row) { return kind(row, extra_slot); }});
+  plain(
+      "duration", [](const Graph& g) -> auto& { return *g.weights().duration_ns; });
+  plain(
+      "segment", [](const Graph& g) -> auto& { return *g.weights().segment_ns; });
+  using Lags = std::array<std::int32_t, 2>;
+  visit(
+      [](const Graph& g) -> auto& { return *g.weights().lag_ns; },
+      std::array<std::string_view, 2>{"cause_lag", "extra_lag"},
+      std::tuple{[](const Lags& row) { return std::int64_t{row[0]}; },
+                 [](const Lags& row) { return std::int64_t{row[1]}; }});
 }
 
 constexpr std::pair<std::string_view, Slot> source_slots[] = {
@@ -121,14 +164,14 @@ void add_overflow(const TaskGraph& graph, ColumnPacker& packer) {
 }
 
 /// Tasks of tensors are stored plus 1, so that none is 0.
-std::vector<std::pair<std::string_view, Figures>> tensor_figures(const TaskGraph& graph) {
-  std::vector<std::pair<std::string_view, Figures>> columns;
+void add_tensors(const TaskGraph& graph, ColumnPacker& packer) {
+  Figures figures;
   const auto add = [&](std::string_view name, const auto& figure) {
-    Figures figures;
+    figures.clear();
     for (const Tensor& tensor : graph.context().tensors) {
       figures.push_back(static_cast<std::int64_t>(figure(tensor)));
     }
-    columns.emplace_back(name, std::move(figures));
+    packer.add(name, figures);
   };
   add("tensor_allocated", [](const Tensor& t) { return task_of_id(t.allocated_in) + 1; });
   add("tensor_freed", [](const Tensor& t) { return task_of_id(t.freed_in) + 1; });
@@ -140,38 +183,211 @@ std::vector<std::pair<std::string_view, Figures>> tensor_figures(const TaskGraph
   add("tensor_category", [](const Tensor& t) { return t.category; });
   add("tensor_rank", [&](const Tensor& t) { return graph.rank_of(t); });
   add("tensor_device", [](const Tensor& t) { return t.device; });
-  return columns;
 }
 
-/// Where the tasks of the base are now; -1: gone.
-Figures moved_ids(std::size_t base_size, std::size_t size, std::span<const TaskId> origin) {
-  Figures moved(base_size, -1);
-  for (std::size_t i = 0; i < size; ++i) {
-    const TaskId from = origin.empty() ? make_id<TaskId>(i) : origin[i];
-    if (from != none<TaskId>) moved[index(from)] = static_cast<std::int64_t>(i);
-  }
-  return moved;
-}
-
-/// Differences of tensors against those of the base, whose tasks have moved.
-void add_changed_tensors(const TaskGraph& graph, const TaskGraph& base, const Figures& moved,
-                         ColumnPacker& packer) {
-  auto old_columns = tensor_figures(base);
+/// Tasks of a changed graph that follow each other as they did in its base; or inserted ones.
+struct TaskStretch {
   std::size_t at = 0;
-  for (auto& [name, figures] : tensor_figures(graph)) {
-    const Figures& old = old_columns[at].second;
-    const bool is_task = at++ < 2;
-    for (std::size_t i = 0; i < figures.size(); ++i) {
-      if (is_task) {
-        const std::int64_t was = i < old.size() ? old[i] - 1 : -1;
-        figures[i] = figures[i] - 1 - (was < 0 ? -1 : moved[static_cast<std::size_t>(was)]);
-      } else if (i < old.size()) {
-        figures[i] -= old[i];
+  TaskId was{};  ///< of the first one; none: they were inserted
+  std::size_t count = 0;
+};
+
+std::vector<TaskStretch> stretches_of(std::size_t size, std::span<const TaskId> origin) {
+  if (origin.empty()) return {{0, TaskId{}, size}};
+  std::vector<TaskStretch> stretches;
+  for (std::size_t i = 0; i < size; ++i) {
+    const bool is_new = origin[i] == none<TaskId>;
+    if (!stretches.empty()) {
+      TaskStretch& last = stretches.back();
+      const bool was_new = last.was == none<TaskId>;
+      if (is_new ? was_new : !was_new && index(last.was) + last.count == index(origin[i])) {
+        ++last.count;
+        continue;
       }
     }
-    packer.add(name, figures);
+    stretches.push_back({i, origin[i], 1});
   }
+  return stretches;
 }
+
+/// What a changed graph differs in from the one that it came from.
+class VariantPacker {
+ public:
+  VariantPacker(const TaskGraph& graph, const TaskGraph& base, std::span<const TaskId> origin)
+      : graph_(graph),
+        base_(base),
+        leaves_out_(origin.empty() && graph.shared_topology() == base.shared_topology()),
+        stretches_(stretches_of(graph.size(), origin)) {
+    moved_.assign(base.size(), -1);
+    for (const TaskStretch& stretch : stretches_) {
+      if (stretch.was == none<TaskId>) continue;
+      std::iota(moved_.begin() + static_cast<std::ptrdiff_t>(index(stretch.was)),
+                moved_.begin() + static_cast<std::ptrdiff_t>(index(stretch.was) + stretch.count),
+                static_cast<std::int32_t>(stretch.at));
+    }
+  }
+
+  PackedGraph run() {
+    if (!leaves_out_) add_origin();
+    visit_task_figures([this](const auto& column, const auto& names, const auto& figures) {
+      add_rows(column(graph_), column(base_), names, figures);
+    });
+    if (!leaves_out_) {
+      add_sources();
+      add_overflow(graph_, packer_);
+    } else if (graph_.weights().overflow_lag_ns != base_.weights().overflow_lag_ns) {
+      packer_.add("overflow_lag", *graph_.weights().overflow_lag_ns);
+    }
+    add_tensors();
+    return packer_.take();
+  }
+
+ private:
+  template <std::size_t count>
+  using Columns = std::array<std::vector<StoredFigure>, count>;
+
+  void add_origin() {
+    std::vector<StoredFigure> stored;
+    std::int64_t expected = 0;
+    for (const TaskStretch& stretch : stretches_) {
+      if (stretch.was == none<TaskId>) {  // odd: inserted
+        for (std::size_t i = 0; i < stretch.count; ++i) stored.push_back({stretch.at + i, 1});
+        continue;
+      }
+      const auto was = static_cast<std::int64_t>(index(stretch.was));
+      if (was != expected) stored.push_back({stretch.at, 2 * (was - expected)});
+      expected = was + static_cast<std::int64_t>(stretch.count);
+    }
+    packer_.add("origin", graph_.size(), stored);
+  }
+
+  /// Rows that are alike are passed by the block: nearly all are.
+  template <typename Row, std::size_t count, typename FigureOf>
+  void add_rows(const std::vector<Row>& rows, const std::vector<Row>& old,
+                const std::array<std::string_view, count>& names, const FigureOf& figures) {
+    static_assert(std::has_unique_object_representations_v<Row>);
+    constexpr std::size_t block = std::max<std::size_t>(1, 128 / sizeof(Row));
+    Columns<count> stored;
+    const auto put = [&](std::size_t at, const Row& row, const Row* was) {
+      std::size_t k = 0;
+      const auto put_one = [&](const auto& figure) {
+        const std::int64_t difference = figure(row) - (was == nullptr ? 0 : figure(*was));
+        if (difference != 0) stored[k].push_back({at, difference});
+        ++k;
+      };
+      std::apply([&](const auto&... each) { (put_one(each), ...); }, figures);
+    };
+    for (const TaskStretch& stretch : stretches_) {
+      const Row* const row = rows.data() + stretch.at;
+      if (stretch.was == none<TaskId>) {
+        for (std::size_t i = 0; i < stretch.count; ++i) put(stretch.at + i, row[i], nullptr);
+        continue;
+      }
+      const Row* const was = old.data() + index(stretch.was);
+      if (row == was) continue;  // shared
+      for (std::size_t i = 0; i < stretch.count;) {
+        const std::size_t end = std::min(stretch.count, i + block);
+        if (std::memcmp(row + i, was + i, (end - i) * sizeof(Row)) == 0) {
+          i = end;
+          continue;
+        }
+        for (; i < end; ++i) put(stretch.at + i, row[i], was + i);
+      }
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      if (leaves_out_ && stored[k].empty()) continue;
+      packer_.add(names[k], graph_.size(), stored[k]);
+    }
+  }
+
+  /// As distances back, less those of the same sources of the base where they are now.
+  void add_sources() {
+    Columns<3> stored;
+    const auto& sources = graph_.topology().sources;
+    const auto& old = base_.topology().sources;
+    for (const TaskStretch& stretch : stretches_) {
+      const bool is_new = stretch.was == none<TaskId>;
+      if (!is_new && sources.data() + stretch.at == old.data() + index(stretch.was)) continue;
+      for (std::size_t i = stretch.at; i < stretch.at + stretch.count; ++i) {
+        for (std::size_t slot = lane_slot; slot <= extra_slot; ++slot) {
+          const Point point = sources[i][slot];
+          const Point was = is_new ? no_point : old[index(stretch.was) + i - stretch.at][slot];
+          const std::int64_t now = back_from(i, point_of(point));
+          const std::int64_t difference = now - back_from(i, moved(was));
+          if (difference != 0) stored[slot].push_back({i, difference});
+        }
+      }
+    }
+    for (const auto& [name, slot] : source_slots) packer_.add(name, graph_.size(), stored[slot]);
+  }
+
+  /// Where a point of the base is now; -1: gone.
+  [[nodiscard]] std::int64_t moved(Point point) const {
+    if (point == no_point) return -1;
+    const std::int64_t task = moved_[index(task_of(point))];
+    return task < 0 ? -1 : 2 * task + (is_end(point) ? 1 : 0);
+  }
+  [[nodiscard]] std::int64_t moved(TaskId task) const {
+    return task == none<TaskId> ? -1 : moved_[index(task)];
+  }
+
+  void add_tensors() {
+    const std::vector<Tensor>& tensors = graph_.context().tensors;
+    const std::vector<Tensor>& old = base_.context().tensors;
+    constexpr std::array<std::string_view, 10> names = {"tensor_allocated",
+                                                        "tensor_freed",
+                                                        "tensor_allocated_offset",
+                                                        "tensor_freed_offset",
+                                                        "tensor_allocated_sequence",
+                                                        "tensor_freed_sequence",
+                                                        "tensor_bytes",
+                                                        "tensor_category",
+                                                        "tensor_rank",
+                                                        "tensor_device"};
+    Columns<names.size()> stored;
+    const Tensor none_before{};
+    const bool is_shared = tensors.data() == old.data() && stretches_.size() == 1 &&
+                           graph_.shared_columns() == base_.shared_columns();
+    for (std::size_t i = 0; i < tensors.size() && !is_shared; ++i) {
+      const Tensor& now = tensors[i];
+      const bool is_new = i >= old.size();
+      const Tensor& was = is_new ? none_before : old[i];
+      std::size_t k = 0;
+      const auto put = [&](std::int64_t figure, std::int64_t before) {
+        if (figure != before) stored[k].push_back({i, figure - before});
+        ++k;
+      };
+      put(task_of_id(now.allocated_in), is_new ? -1 : moved(was.allocated_in));
+      put(task_of_id(now.freed_in), is_new ? -1 : moved(was.freed_in));
+      const auto put_both = [&](const auto& figure) {
+        put(static_cast<std::int64_t>(figure(now)),
+            is_new ? 0 : static_cast<std::int64_t>(figure(was)));
+      };
+      put_both([](const Tensor& t) { return t.allocated_offset_ns; });
+      put_both([](const Tensor& t) { return t.freed_offset_ns; });
+      put_both([](const Tensor& t) { return t.allocated_sequence; });
+      put_both([](const Tensor& t) { return t.freed_sequence; });
+      put_both([](const Tensor& t) { return t.bytes; });
+      put_both([](const Tensor& t) { return t.category; });
+      put(graph_.rank_of(now), is_new ? 0 : base_.rank_of(was));
+      put_both([](const Tensor& t) { return t.device; });
+    }
+    const bool all_alike =
+        tensors.size() == old.size() &&
+        std::ranges::all_of(stored, [](const auto& rows) { return rows.empty(); });
+    if (leaves_out_ && all_alike) return;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      packer_.add(names[k], tensors.size(), stored[k]);
+    }
+  }
+
+  const TaskGraph& graph_;
+  const TaskGraph& base_;
+  bool leaves_out_;  ///< what is as in the base
+  std::vector<TaskStretch> stretches_;
+  std::vector<std::int32_t> moved_;  // where the tasks of the base are now; -1: gone
+  ColumnPacker packer_;
+};
 
 }  // namespace
 
@@ -179,9 +395,14 @@ PackedGraph pack_graph(const TaskGraph& graph) {
   ColumnPacker packer;
   const std::size_t size = graph.size();
   Figures figures(size);
-  visit_task_figures([&](std::string_view name, const auto& of) {
-    for (std::size_t i = 0; i < size; ++i) figures[i] = static_cast<std::int64_t>(of(graph, i));
-    packer.add(name, figures);
+  visit_task_figures([&](const auto& column, const auto& names, const auto& figures_of) {
+    std::size_t k = 0;
+    const auto add = [&](const auto& figure) {
+      const auto& rows = column(graph);
+      for (std::size_t i = 0; i < size; ++i) figures[i] = figure(rows[i]);
+      packer.add(names[k++], figures);
+    };
+    std::apply([&](const auto&... each) { (add(each), ...); }, figures_of);
   });
   for (const auto& [name, slot] : source_slots) {
     Figures last(graph.context().lanes.size(), -1);
@@ -210,47 +431,14 @@ PackedGraph pack_graph(const TaskGraph& graph) {
   packer.add("part_task", task);
   packer.add("part_label", label);
   packer.add("part_duration", duration);
-  for (const auto& [name, of_tensors] : tensor_figures(graph)) packer.add(name, of_tensors);
+  add_tensors(graph, packer);
   return packer.take();
 }
 
 PackedGraph pack_variant(const TaskGraph& graph, const TaskGraph& base,
                          std::span<const TaskId> origin) {
   FORETRACE_CHECK(origin.empty() ? graph.size() == base.size() : origin.size() == graph.size());
-  ColumnPacker packer;
-  const std::size_t size = graph.size();
-  const Figures moved = moved_ids(base.size(), size, origin);
-  const auto from = [&](std::size_t i) { return origin.empty() ? make_id<TaskId>(i) : origin[i]; };
-  Figures stored(size);
-  std::int64_t expected = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    const std::int64_t was = task_of_id(from(i));
-    stored[i] = was < 0 ? 1 : 2 * (was - expected);  // odd: inserted
-    if (was >= 0) expected = was + 1;
-  }
-  packer.add("origin", stored);
-  visit_task_figures([&](std::string_view name, const auto& of) {
-    for (std::size_t i = 0; i < size; ++i) {
-      const TaskId was = from(i);
-      const auto before = was == none<TaskId> ? 0 : static_cast<std::int64_t>(of(base, index(was)));
-      stored[i] = static_cast<std::int64_t>(of(graph, i)) - before;
-    }
-    packer.add(name, stored);
-  });
-  for (const auto& [name, slot] : source_slots) {
-    for (std::size_t i = 0; i < size; ++i) {
-      stored[i] = back_from(i, point_of(graph.topology().sources[i][slot]));
-      const TaskId was = from(i);
-      const std::int64_t point =
-          was == none<TaskId> ? -1 : point_of(base.topology().sources[index(was)][slot]);
-      const std::int64_t task = point < 0 ? -1 : moved[static_cast<std::size_t>(point / 2)];
-      if (task >= 0) stored[i] -= back_from(i, 2 * task + point % 2);
-    }
-    packer.add(name, stored);
-  }
-  add_overflow(graph, packer);
-  add_changed_tensors(graph, base, moved, packer);
-  return packer.take();
+  return VariantPacker(graph, base, origin).run();
 }
 
 bool fits_doubles(const TaskGraph& graph) {

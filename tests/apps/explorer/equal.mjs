@@ -6,6 +6,8 @@ import { inflateRawSync } from 'node:zlib';
 import { Document } from '../../../apps/explorer/page/model/document.mjs';
 import { checksum } from '../../../apps/explorer/page/model/engine.mjs';
 import { uses } from '../../../apps/explorer/page/model/breakdown.mjs';
+import { inflate } from '../../../apps/explorer/page/model/codec.mjs';
+import { rowsOf } from '../../../apps/explorer/page/view/rows.mjs';
 
 // Older Node does not know 'deflate-raw', which every browser does.
 globalThis.DecompressionStream = class extends TransformStream {
@@ -51,6 +53,28 @@ for (const [name, runs] of Object.entries(expected)) {
     const breakdown = page.breakdown(run);
     check(`${where}: breakdown`, uses.map((use) => breakdown[use]), want.breakdown);
     check(`${where}: memory`, page.memory(run).map((c) => [c.rank, c.device, c.peak, c.at]), want.memory);
+  }
+}
+// What an engine makes comes one after the other, each in the room of the one before.
+const rowsText = (run) => JSON.stringify(rowsOf(run).rows.map((row) => [row.title, row.busy, checksum(row.begin), checksum(row.end),
+  checksum(row.cls), row.task.reduce((sum, task, i) => (sum * 31 + task + row.label[i] * 7) % 16777213, 0)]));
+const own = await Document.open((id) => blocks.get(id));
+const carried = Object.keys(expected).filter((name) => name !== '' && page.variant(name));
+for (const name of [...carried, ...[...carried].reverse(), ...carried.filter((_, i) => i % 2 === 0)]) {
+  const variant = page.variant(name);
+  own.adopt({ variant: { ...variant, name: 'engine' }, strings: [], bytes: await inflate(blocks.get(variant.block)) });
+  const side = await own.side('engine');
+  for (const want of [expected[name][0], expected[name][7], expected[name][0]]) {
+    const factors = { device: want.device, host: want.host, names: new Map() };
+    const where = `${name} after another, device ${want.device}, host ${want.host}`;
+    const run = own.run(side, factors, true);
+    const alone = page.run(await page.side(name), factors);
+    check(`${where}: points`, checksum(run.points), want.points);
+    check(`${where}: rows`, rowsText(run), rowsText(alone));
+    check(`${where}: breakdown`, uses.map((use) => own.breakdown(run)[use]), want.breakdown);
+    check(`${where}: memory`, own.memory(run).map((c) => [c.rank, c.device, c.peak, c.at]), want.memory);
+    check(`${where}: curves`, own.memory(run).map((c) => [checksum(c.times), checksum(c.live)]),
+      page.memory(alone).map((c) => [checksum(c.times), checksum(c.live)]));
   }
 }
 for (const line of wrong.slice(0, 20)) console.error(line);

@@ -31,6 +31,7 @@ function(foretrace_page_equal name label)
 endfunction()
 
 foretrace_page_equal("the demo" page ./examples/traces/demo_generated_cnn.json.gz)
+foretrace_page_equal("the demo with its memory" page ./examples/traces/demo_generated_cnn_memory.json.gz)
 foretrace_page_equal("a job of four ranks" page ./tests/fixtures/job)
 foretrace_page_equal("several streams that wait" page ./tests/fixtures/kineto_json/training_2024.json)
 foretrace_page_equal("ResNet-50 training" page kineto_resnet50/workers0_v100.json.gz)

@@ -1,9 +1,17 @@
 #include "apps/explorer/service.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
+
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "tests/configs.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -30,6 +38,70 @@ TEST_CASE("newest: pages that come make it forget those that asked longest ago, 
     CHECK(newest.is_superseded(question("asks", static_cast<std::uint64_t>(1 + i))));
   }
   CHECK_FALSE(newest.is_superseded(question("old", 1)));
+}
+
+/// A run that is served, read anew.
+struct Opened {
+  driver::Recording recording;
+  driver::Replay replay;
+  driver::HowTos how_tos{};
+  std::unique_ptr<PageInput> input{};
+  std::unique_ptr<Service> service{};
+
+  [[nodiscard]] serve::Response point(const std::string& client, const std::string& stack) const {
+    return service->answer("point",
+                           R"({"client": ")" + client + R"(", "id": 1, "stack": )" + stack + "}");
+  }
+};
+
+std::unique_ptr<Opened> open(const std::string& trace) {
+  const std::vector<std::string> paths = {FORETRACE_SOURCE_DIR "/" + trace};
+  auto recording = driver::load_inputs(paths, {.catalogue = test::shipped()});
+  REQUIRE_MESSAGE(recording.ok(), recording.error().message);
+  auto opened = std::make_unique<Opened>(Opened{*std::move(recording), {}});
+  opened->replay = driver::replay(opened->recording).value();
+  opened->input = std::make_unique<PageInput>(PageInput{.recording = opened->recording,
+                                                        .replay = opened->replay,
+                                                        .traces = paths,
+                                                        .variants = {},
+                                                        .shown = {},
+                                                        .cards = {},
+                                                        .step_number = {},
+                                                        .version = "test"});
+  opened->service =
+      std::make_unique<Service>(*opened->input, opened->how_tos, driver::RunOptions{});
+  return opened;
+}
+
+TEST_CASE(
+    "service: an answer is that of a run just opened, whatever was asked before of which run") {
+  const std::vector<std::string> traces = {"examples/traces/demo_generated_cnn.json.gz",
+                                           "examples/traces/demo_generated_cnn_memory.json.gz",
+                                           "tests/fixtures/kineto_json/training_2024.json"};
+  const std::vector<std::string> stacks = {
+      R"([{"name": "mixed_precision"}])",
+      R"([{"name": "accelerator_swap", "parameters": {"to": "v100_sxm2_16gb"}}])",
+      R"([{"name": "accelerator_swap", "parameters": {"to": "h100_sxm"}}])",
+      R"([{"name": "accelerator_swap", "parameters": {"to": "h100_sxm"}}, {"name": "mixed_precision"}])",
+      R"([{"name": "data_movement", "parameters": {"kept_writes": "0.5"}}])",
+      R"([{"name": "data_movement", "parameters": {"kept_writes": "0.6"}}, {"name": "mixed_precision"}])",
+      R"([{"name": "batch_size", "parameters": {"factor": "2"}}])",
+      R"([])"};
+  std::vector<std::unique_ptr<Opened>> used;
+  for (const std::string& trace : traces) used.push_back(open(trace));
+  std::size_t answered = 0;
+  const auto ask = [&](std::size_t run, std::size_t stack) {
+    const serve::Response own = used[run]->point("page", stacks[stack]);
+    const serve::Response fresh = open(traces[run])->point("page", stacks[stack]);
+    CHECK_MESSAGE(own.status == fresh.status, traces[run], " ", stacks[stack]);
+    CHECK_MESSAGE(own.body == fresh.body, traces[run], " ", stacks[stack]);
+    answered += own.status == 200 ? 1 : 0;
+  };
+  for (std::size_t stack = 0; stack < stacks.size(); ++stack) {
+    for (std::size_t run = 0; run < traces.size(); ++run) ask(run, stack);
+  }
+  for (std::size_t stack = stacks.size(); stack > 0; --stack) ask(stack % traces.size(), stack - 1);
+  CHECK(answered > 2 * stacks.size());
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ class Cover {
 
 /** Lanes that launch, or that launching ones wait for, and how many stretches a lane can cover. Once per graph. */
 function lanesOf(graph, works, lanes) {
+  if (graph.alike?.tasks) return lanesOf(graph.alike.tasks, works, lanes);
   if (!graph.covering) {
     const kind = kindsOf(graph, works);
     const isLaunching = Uint8Array.from(lanes, (lane) => Number(lane.binds === true));
@@ -84,7 +85,7 @@ function claims(run, scope) {
   const { isLaunching, most, part: partOf } = lanesOf(graph, works, lanes);
   const inScope = Uint8Array.from(lanes, (lane) => Number(lane.rank === scope.rank));
   room.covers ??= uses.slice(1).map(() => []);
-  for (const covers of room.covers) for (const cover of covers) cover?.reset(0);
+  for (const covers of room.covers) covers.forEach((cover, lane) => cover?.reset(most[lane] ?? 0));
   const { begin: first, end: last } = scope;
   const add = (use, lane, from, to) => {
     const begin = from < first ? first : from;

@@ -82,6 +82,7 @@ function countParts(graph) {
 /** The recorded graph. */
 export function readGraph(bytes, index) {
   const graph = readColumns(bytes, index);
+  graph.columns = index.map(([name]) => name);
   graph.size = graph.lane.length;
   const last = new Map();
   for (let i = 0; i < graph.size; ++i) {
@@ -109,6 +110,7 @@ const residual = new Set(['lane', 'work', 'phase', 'layer', 'provenance', 'step'
   'duration', 'segment', 'cause_lag', 'extra_lag']);
 const residualOfTensors = new Set(['tensor_allocated_offset', 'tensor_freed_offset', 'tensor_allocated_sequence',
   'tensor_freed_sequence', 'tensor_bytes', 'tensor_category', 'tensor_rank', 'tensor_device']);
+const sourceNames = ['lane_source', 'cause_source', 'extra_source'];
 
 /** Points are stored as what their distance back differs from that of the recorded task. */
 function movePoints(own, old, origin, moved) {
@@ -121,67 +123,96 @@ function movePoints(own, old, origin, moved) {
   }
 }
 
-// A column of the recorded graph with its tasks where they are now; what was inserted is 0. The same
-// twice: a loop that meets one kind of array is several times as fast.
-function placedWhole(old, origin) {
-  const own = new Int32Array(origin.length);
-  for (let i = 0; i < own.length; ++i) if (origin[i] >= 0) own[i] = old[origin[i]];
+/** Where the tasks of a changed graph come from: stretches that follow each other as they did; from -1: inserted. */
+class Origin {
+  constructor(bytes, entry, sizeBefore) {
+    const origin = readColumn(bytes, entry);
+    const size = origin.length;
+    this.moved = new Int32Array(sizeBefore).fill(-1);
+    this.stretches = [];
+    let expected = 0;
+    for (let i = 0; i < size;) {
+      const begin = i;
+      if (origin[i] === 1) {
+        for (; i < size && origin[i] === 1; ++i) origin[i] = -1;
+        this.stretches.push(begin, -1, i - begin);
+        continue;
+      }
+      const from = expected + origin[i] / 2;
+      for (expected = from; i === begin || (i < size && origin[i] === 0); ++i) {
+        this.moved[expected] = i;
+        origin[i] = expected;
+        expected += 1;
+      }
+      this.stretches.push(begin, from, i - begin);
+    }
+    this.tasks = origin;
+  }
+
+  /** A column of the recorded graph with its tasks where they are now; what was inserted is 0. */
+  place(old) {
+    const own = new old.constructor(this.tasks.length);
+    return own instanceof Int32Array ? placeWhole(own, old, this.stretches) : placeReal(own, old, this.stretches);
+  }
+}
+
+// The same twice: a loop that meets one kind of array is several times as fast.
+function placeWhole(own, old, stretches) {
+  for (let s = 0; s < stretches.length; s += 3) {
+    const at = stretches[s];
+    const from = stretches[s + 1];
+    if (from >= 0) for (let k = 0, count = stretches[s + 2]; k < count; ++k) own[at + k] = old[from + k];
+  }
   return own;
 }
-function placedReal(old, origin) {
-  const own = new Float64Array(origin.length);
-  for (let i = 0; i < own.length; ++i) if (origin[i] >= 0) own[i] = old[origin[i]];
+function placeReal(own, old, stretches) {
+  for (let s = 0; s < stretches.length; s += 3) {
+    const at = stretches[s];
+    const from = stretches[s + 1];
+    if (from >= 0) for (let k = 0, count = stretches[s + 2]; k < count; ++k) own[at + k] = old[from + k];
+  }
   return own;
 }
 
 /** What a column of a changed graph is stored as a difference to; null: it is stored as it is. */
 function formerOf(name, count, base, origin) {
-  if (residual.has(name)) return (whole.has(name) ? placedWhole : placedReal)(base[name], origin);
-  if (!residualOfTensors.has(name)) return null;
   const old = base[name];
+  if (residual.has(name)) return origin ? origin.place(old) : old.slice();
+  if (!residualOfTensors.has(name)) return null;
   const own = new old.constructor(count);
   own.set(old.subarray(0, Math.min(old.length, count)));
   return own;
 }
 
-/** A changed graph, stored as what differs from the recorded one. */
+/** A changed graph, stored as what differs from the recorded one. What is left out is as it was there. */
 export function readVariant(bytes, index, base) {
-  const origin = readColumn(bytes, index.find(([name]) => name === 'origin'));
-  const graph = { origin, size: origin.length };
-  const moved = new Int32Array(base.size).fill(-1);
-  for (let i = 0, expected = 0; i < graph.size; ++i) {
-    if (origin[i] === 1) {
-      origin[i] = -1;
-    } else {
-      origin[i] = expected + origin[i] / 2;
-      expected = origin[i] + 1;
-      moved[origin[i]] = i;
-    }
-  }
-  for (const entry of index) {
-    const [name, , , count] = entry;
-    if (name === 'origin') continue;
-    const former = formerOf(name, count, base, origin);
+  const stored = new Map(index.map((entry) => [entry[0], entry]));
+  const origin = stored.has('origin') ? new Origin(bytes, stored.get('origin'), base.size) : null;
+  const graph = { origin: origin?.tasks ?? null, size: origin ? origin.tasks.length : base.size };
+  stored.delete('origin');
+  for (const [name, entry] of stored) {
+    const former = formerOf(name, entry[3], base, origin);
     graph[name] = former ? addColumn(bytes, entry, former) : readColumn(bytes, entry);
   }
-  for (const name of ['lane_source', 'cause_source', 'extra_source']) {
-    movePoints(graph[name], base[name], origin, moved);
-  }
-  finishOverflow(graph);
-  moveTensors(graph, base, moved);
-  graph.part_task = base.part_task;
-  graph.part_label = base.part_label;
-  graph.part_duration = base.part_duration;
+  if (origin) for (const name of sourceNames) movePoints(graph[name], base[name], origin.tasks, origin.moved);
+  if (stored.has('overflow_task')) finishOverflow(graph);
+  if (stored.has('tensor_bytes')) moveTensors(graph, base, origin);
+  for (const name of base.columns) graph[name] ??= base[name];
+  graph.fraction ??= base.fraction;
   graph.first_part = base.first_part;
+  // What follows from tasks or tensors alone is known already.
+  const keeps = (names) => !origin && !names.some((name) => stored.has(name));
+  graph.alike = { tasks: keeps(['lane', 'work', 'phase']) ? base : null,
+    tensors: keeps(['lane', 'tensor_bytes']) ? base : null };
   return graph;
 }
 
 /** What a changed graph stores of tensors differs from those that were recorded, whose tasks moved. */
-function moveTensors(graph, base, moved) {
+function moveTensors(graph, base, origin) {
   const known = Math.min(base.tensor_bytes.length, graph.tensor_bytes.length);
   for (const name of ['tensor_allocated', 'tensor_freed']) {
     const own = graph[name];
     const old = base[name];
-    for (let k = 0; k < own.length; ++k) own[k] += k < known && old[k] >= 0 ? moved[old[k]] : -1;
+    for (let k = 0; k < own.length; ++k) own[k] += k >= known || old[k] < 0 ? -1 : origin ? origin.moved[old[k]] : old[k];
   }
 }

@@ -16,6 +16,7 @@ export class Document {
     this.block = block;
     this.strings = facts.strings;
     this.loaded = new Map();
+    this.spare = null; // room of a run that is no more
   }
 
   static async open(block) {
@@ -37,6 +38,7 @@ export class Document {
     this.facts.variants = this.facts.variants.filter((each) => each.name !== variant.name);
     this.facts.variants.push({ ...variant, works: moved });
     this.given = { name: variant.name, bytes };
+    this.spare = this.loaded.get(variant.name)?.graph.room ?? this.spare;
     this.loaded.delete(variant.name);
   }
 
@@ -71,16 +73,23 @@ export class Document {
 
   /**
    * Simulates a side under factors. `again`: what the last such run of this graph was made of is
-   * used again, so a slider that moves leaves nothing to collect; that run is then no more.
+   * used again, so a slider that moves leaves nothing to collect; that run is then no more. So is the
+   * one of a what-if that an engine has made anew.
    */
   run(side, factors = asRecorded(), again = false) {
-    const room = again ? (side.graph.room ??= { weights: {} }) : { weights: {} };
+    const room = again ? (side.graph.room ??= this.takeSpare()) : { weights: {} };
     const weights = isAsRecorded(factors) ? plainWeights(side.graph) : weigh(side.graph, side.works, factors, room.weights);
     const { points, span } = simulate(side.graph, weights, room.points);
     room.points = points;
     const run = { ...side, weights, points, span, room, times: null };
     run.answer = answerOf(run, this.facts.step_number);
     return run;
+  }
+
+  takeSpare() {
+    const { spare } = this;
+    this.spare = null;
+    return spare ?? { weights: {} };
   }
 
   breakdown(run) {

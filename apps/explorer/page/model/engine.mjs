@@ -31,6 +31,7 @@ function marked(values, of) {
 
 /** Times of work by what it is: the kind of every task, once per graph. */
 export function kindsOf(graph, works) {
+  if (graph.alike?.tasks) return kindsOf(graph.alike.tasks, works);
   if (!graph.kind) {
     const ofWork = Uint8Array.from(works, (work) => work.kind);
     graph.kind = marked(graph.work, (work) => ofWork[work]);
@@ -38,8 +39,11 @@ export function kindsOf(graph, works) {
   return graph.kind;
 }
 
-/** Room for so many figures: what was used before, if it is as long. */
-export const room = (into, size) => (into && into.length === size ? into : new Float64Array(size));
+/** Room for so many figures: what was used before, if it is long enough. */
+export const room = (into, size) => {
+  if (into?.length === size) return into;
+  return into?.buffer.byteLength >= 8 * size ? new Float64Array(into.buffer, 0, size) : new Float64Array(size);
+};
 
 /** Values of chosen places times a factor, rounded to whole ns; the others as they are. */
 function scaled(values, chosen, factor, into) {

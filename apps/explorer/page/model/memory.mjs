@@ -11,6 +11,7 @@ const comesAndGoes = 2; // is freed where it was allocated
  * Once per graph.
  */
 function devicesOf(graph) {
+  if (graph.alike?.tensors) return devicesOf(graph.alike.tensors);
   if (graph.devices) return graph.devices;
   const { tensor_bytes: bytes, tensor_allocated: from, tensor_freed: to, tensor_rank: ranks,
     tensor_device: numbers } = graph;

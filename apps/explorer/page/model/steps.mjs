@@ -8,17 +8,24 @@ const pieceShare = 0.1;
 
 /** Device tasks by rank, in the order of their ids. Once per graph. */
 function deviceTasks(run) {
-  const { graph, works, lanes } = run;
+  const { works, lanes } = run;
+  const graph = run.graph.alike?.tasks ?? run.graph;
   if (!graph.deviceTasks) {
     const kind = kindsOf(graph, works);
-    const ranks = new Map();
+    const ranks = new Map(); // in the order of their first tasks
+    const ofLane = lanes.map(() => null);
     for (let i = 0; i < graph.size; ++i) {
       if (!isDevice(kind[i])) continue;
-      const { rank } = lanes[graph.lane[i]];
-      if (!ranks.has(rank)) ranks.set(rank, []);
-      ranks.get(rank).push(i);
+      const lane = graph.lane[i];
+      if (ofLane[lane] === null) {
+        const { rank } = lanes[lane];
+        if (!ranks.has(rank)) ranks.set(rank, { tasks: new Int32Array(graph.size), count: 0 });
+        ofLane[lane] = ranks.get(rank);
+      }
+      const own = ofLane[lane];
+      own.tasks[own.count++] = i;
     }
-    graph.deviceTasks = [...ranks.values()].map((tasks) => Int32Array.from(tasks));
+    graph.deviceTasks = [...ranks.values()].map(({ tasks, count }) => tasks.slice(0, count));
   }
   return graph.deviceTasks;
 }

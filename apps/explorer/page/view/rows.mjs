@@ -14,17 +14,16 @@ function laneTitle(lane, several) {
 
 /** Slices of one lane as they come: begin, end, class, task, label (-1: the task itself). */
 class Slices {
-  constructor(lane, most) {
+  /** For so many of them; what there is room for is used again. */
+  reset(lane, most) {
     this.lane = lane;
-    this.begin = new Float64Array(most);
-    this.end = new Float64Array(most);
-    this.cls = new Uint8Array(most);
-    this.task = new Int32Array(most);
-    this.label = new Int32Array(most);
-    this.reset();
-  }
-
-  reset() {
+    if (!this.begin || this.begin.length < most) {
+      this.begin = new Float64Array(most);
+      this.end = new Float64Array(most);
+      this.cls = new Uint8Array(most);
+      this.task = new Int32Array(most);
+      this.label = new Int32Array(most);
+    }
     this.count = 0;
     this.busy = 0;
   }
@@ -51,6 +50,7 @@ class Slices {
 
 /** The tasks of every lane, how many slices they can be, and their classes. Once per graph. */
 function planOf(graph, works, laneCount) {
+  if (graph.alike?.tasks) return planOf(graph.alike.tasks, works, laneCount);
   if (!graph.plan) {
     const kind = kindsOf(graph, works);
     const { lane: laneOf, origin, first_part: firstPart } = graph;
@@ -112,7 +112,6 @@ function fillLane(run, plan, tasks, slices) {
   const { graph, works, points } = run;
   const kind = kindsOf(graph, works);
   const { work: workOf, lane_source: sources } = graph;
-  slices.reset();
   for (let k = 0; k < tasks.length; ++k) {
     const i = tasks[k];
     if (isHost(kind[i])) addSegment(run, i, slices);
@@ -127,12 +126,16 @@ export function rowsOf(run) {
   const { graph, works, lanes } = run;
   const plan = planOf(graph, works, lanes.length);
   const byLane = (run.room.slices ??= new Map());
+  const filled = [];
   for (const [lane, { tasks, most }] of plan.lanes) {
-    if (!byLane.has(lane)) byLane.set(lane, new Slices(lanes[lane], most));
-    fillLane(run, plan, tasks, byLane.get(lane));
+    if (!byLane.has(lane)) byLane.set(lane, new Slices());
+    const slices = byLane.get(lane);
+    slices.reset(lanes[lane], most);
+    fillLane(run, plan, tasks, slices);
+    filled.push(slices);
   }
   const several = new Set(lanes.filter((lane) => lane.rank >= 0).map((lane) => lane.rank)).size > 1;
-  const all = [...byLane.values()].filter((slices) => slices.busy > 0);
+  const all = filled.filter((slices) => slices.busy > 0);
   const isThread = (slices) => Number(slices.lane.kind === 'host_thread');
   // of every rank the busiest stream and thread first, then the next ones
   const place = new Map();

@@ -7,7 +7,6 @@ export class Strip {
     this.classes = classCount;
     this.covered = new Float32Array(pixels * classCount);
     this.total = new Float32Array(pixels);
-    this.image = new ImageData(Math.max(1, pixels), 1);
   }
 
   /** Mixes one row between two times; wide slices go to `wide` as index, left, right. */
@@ -48,7 +47,8 @@ export class Strip {
 
   /** The pixels as an image; null if nothing was mixed. */
   paint(colours, background) {
-    const { data } = this.image;
+    const image = new ImageData(Math.max(1, this.pixels), 1);
+    const { data } = image;
     let any = false;
     for (let pixel = 0, out = 0; pixel < this.pixels; ++pixel, out += 4) {
       const total = this.total[pixel];
@@ -57,16 +57,23 @@ export class Strip {
       any = true;
       const rest = Math.max(0, 1 - total);
       const share = total > 1 ? 1 / total : 1;
-      for (let k = 0; k < 3; ++k) {
-        let value = rest * background[k];
-        for (let c = 0; c < this.classes; ++c) {
-          value += this.covered[pixel * this.classes + c] * share * colours[c][k];
-        }
-        data[out + k] = value;
+      let red = rest * background[0];
+      let green = rest * background[1];
+      let blue = rest * background[2];
+      for (let c = 0, at = pixel * this.classes; c < this.classes; ++c) {
+        const covered = this.covered[at + c];
+        if (covered === 0) continue;
+        const part = covered * share;
+        red += part * colours[c][0];
+        green += part * colours[c][1];
+        blue += part * colours[c][2];
       }
+      data[out] = red;
+      data[out + 1] = green;
+      data[out + 2] = blue;
       data[out + 3] = 255;
     }
-    return any ? this.image : null;
+    return any ? image : null;
   }
 }
 

@@ -195,16 +195,25 @@ export class Timeline {
     if (end > gutter) c.fillRect(gutter, y, end - gutter, height);
     c.fillStyle = ink.soft;
     this.text(row.title, 16, y + height / 2, gutter - 24);
-    const { wide, seen } = this.strip.mix(row, this.from, this.to, 2 * this.ratio);
+    const { wide, seen, image } = this.mixed(row);
     this.stats.slices += seen;
     this.stats.rectangles += wide.length / 3;
-    const image = this.strip.paint(this.rgb, this.track);
     if (image) {
       this.bufferContext.putImageData(image, 0, 0);
       c.imageSmoothingEnabled = false;
       c.drawImage(this.buffer, 0, 0, this.strip.pixels, 1, gutter, y, this.width - gutter, height);
     }
     this.drawWide(wide, { side, row, y, height });
+  }
+
+  /** A row as it is drawn. The recorded run stays as it is while the other one changes. */
+  mixed(row) {
+    const { from, to, strip, rgb: theme } = this;
+    const { drawn } = row;
+    if (drawn && drawn.from === from && drawn.to === to && drawn.strip === strip && drawn.theme === theme) return drawn;
+    const { wide, seen } = strip.mix(row, from, to, 2 * this.ratio);
+    row.drawn = { from, to, strip, theme, wide, seen, image: strip.paint(theme, this.track) };
+    return row.drawn;
   }
 
   drawWide(wide, { side, row, y, height }) {
@@ -254,19 +263,7 @@ export class Timeline {
     c.fillStyle = ink.soft;
     this.text(curve.title, 16, y + 12, gutter - 24);
     this.text(`peak ${bytes(curve.peak)}`, 16, y + 28, gutter - 24, '11px system-ui, sans-serif');
-    const end = Math.min(this.width, this.xOf(this.sides[side].span));
-    const highs = [];
-    let k = 0;
-    let live = curve.base;
-    for (let x = gutter; x < end; ++x) {
-      const until = this.timeAt(x + 1);
-      let high = live;
-      for (; k < curve.times.length && curve.times[k] <= until; ++k) {
-        live = curve.live[k];
-        if (live > high) high = live;
-      }
-      highs.push(y + height - high * scale);
-    }
+    const highs = this.highsOf(curve, this.sides[side].span).map((high) => y + height - high * scale);
     c.beginPath();
     c.moveTo(gutter, y + height);
     highs.forEach((h, i) => c.lineTo(gutter + i, h));
@@ -282,6 +279,28 @@ export class Timeline {
     c.stroke();
     c.fillStyle = ink.line;
     c.fillRect(gutter, y + height, this.width - gutter, 1);
+  }
+
+  /** The most bytes that live in each pixel; those of the recorded run stay, as its rows do. */
+  highsOf(curve, span) {
+    const { from, to, width } = this;
+    const { drawn } = curve;
+    if (drawn && drawn.from === from && drawn.to === to && drawn.width === width) return drawn.highs;
+    const end = Math.min(width, this.xOf(span));
+    const highs = [];
+    let k = 0;
+    let live = curve.base;
+    for (let x = gutter; x < end; ++x) {
+      const until = this.timeAt(x + 1);
+      let high = live;
+      for (; k < curve.times.length && curve.times[k] <= until; ++k) {
+        live = curve.live[k];
+        if (live > high) high = live;
+      }
+      highs.push(high);
+    }
+    curve.drawn = { from, to, width, highs };
+    return highs;
   }
 
   /** What the shorter run leaves over, hatched, with its length. */

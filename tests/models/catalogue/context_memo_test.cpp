@@ -1,0 +1,69 @@
+#include "models/catalogue/context_memo.h"
+
+#include <memory>
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace foretrace {
+namespace {
+
+std::shared_ptr<const GraphContext> context(const std::string& name) {
+  auto made = std::make_shared<GraphContext>();
+  made->works.resize(1);
+  made->works[0].name = made->names.intern(name);
+  return made;
+}
+
+/// Answers with the name of a context's work, and counts how often it had to look.
+struct Asked {
+  ContextMemo<std::string> memo{2};
+  int looks = 0;
+
+  std::string name_of(const std::shared_ptr<const GraphContext>& context) {
+    return *memo.get(context, [&] {
+      ++looks;
+      return std::string(context->names[context->works[0].name]);
+    });
+  }
+};
+
+TEST_CASE("context memo: what follows from a context is made once, for each its own") {
+  Asked asked;
+  const auto a = context("a");
+  const auto b = context("b");
+  for (int i = 0; i < 3; ++i) {
+    CHECK(asked.name_of(a) == "a");
+    CHECK(asked.name_of(b) == "b");
+  }
+  CHECK(asked.looks == 2);
+}
+
+TEST_CASE("context memo: the context that was asked for longest ago makes room") {
+  Asked asked;
+  const auto a = context("a");
+  const auto b = context("b");
+  const auto c = context("c");
+  asked.name_of(a);
+  asked.name_of(b);
+  asked.name_of(a);
+  CHECK(asked.name_of(c) == "c");
+  CHECK(asked.memo.size() == 2);
+  CHECK(asked.name_of(a) == "a");
+  CHECK(asked.looks == 3);
+  CHECK(asked.name_of(b) == "b");
+  CHECK(asked.looks == 4);
+}
+
+TEST_CASE("context memo: one that comes where another was is not taken for it") {
+  Asked asked;
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "context " + std::to_string(i);
+    CHECK(asked.name_of(context(name)) == name);  // gone at once: the next may have its address
+  }
+  CHECK(asked.looks == 200);
+  CHECK(asked.memo.size() == 1);
+}
+
+}  // namespace
+}  // namespace foretrace
