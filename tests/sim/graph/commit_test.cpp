@@ -159,7 +159,7 @@ TEST_CASE("commit: a stand-in takes over, whatever the order of the groups and o
   Change change = removal(g, {"b", "c"});
   for (const char* name : {"c", "b"}) {
     change.inserted.push_back({spec(g, name, 3), task(g, name), Place::before});
-    const TaskId put = make_id<TaskId>(g.size() + change.inserted.size() - 1);
+    const auto put = make_id<TaskId>(g.size() + change.inserted.size() - 1);
     change.stand_ins.push_back({{task(g, name)}, put, put});
     change.new_dependencies.push_back({end_of(task(g, "l")), put, DependencyKind::launch});
   }
@@ -175,7 +175,7 @@ TEST_CASE("commit: a law that a change breaks is named") {
   const TaskGraph g = graph("h2:y(1) s2:e(50)<y h:l(1) s:k(10)<l<e");
   Change change = removal(g, {"k"});
   change.inserted.push_back({spec(g, "k", 3), task(g, "k"), Place::before});
-  const TaskId put = make_id<TaskId>(g.size());
+  const auto put = make_id<TaskId>(g.size());
   change.stand_ins.push_back({{task(g, "k")}, put, put});
   Committed right = committed(g, change);
   CHECK(check_laws(g, change, right).ok());

@@ -40,7 +40,7 @@ std::uint64_t next_random(std::uint64_t& state) {
 
 TEST_CASE("column: any length and any width comes back") {
   std::uint64_t state = 1;
-  for (const std::size_t length : {0, 1, 2, 127, 128, 129, 255, 256, 1000}) {
+  for (const std::size_t length : {0U, 1U, 2U, 127U, 128U, 129U, 255U, 256U, 1000U}) {
     for (unsigned width = 0; width <= 64; ++width) {
       Values values;
       for (std::size_t i = 0; i < length; ++i) {

@@ -27,7 +27,7 @@ Errors step_errors(const BuiltJob& job, const Timeline& timeline) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const MeasuredStep& measured = job.built.steps[i];
     const auto recorded = static_cast<double>(measured.end_ns - measured.start_ns);
-    const double simulated =
+    const auto simulated =
         static_cast<double>(timeline.start_ns(steps[i].end) - timeline.start_ns(steps[i].begin));
     const double error = std::abs(simulated / recorded - 1);
     errors.mean += error;

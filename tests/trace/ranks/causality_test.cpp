@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <ranges>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -35,8 +36,8 @@ Times job_steps(const BuiltJob& job, const TaskGraph& graph) {
     }
   }
   Times steps;
-  for (auto at = by_distance.rbegin(); at != by_distance.rend(); ++at) {
-    steps.push_back(middle(at->second));
+  for (const auto& [distance, times] : std::ranges::reverse_view(by_distance)) {
+    steps.push_back(middle(times));
   }
   return steps;
 }

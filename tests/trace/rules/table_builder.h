@@ -1,6 +1,7 @@
 // Writes small event tables by hand for tests of the dependency rules. Times in microseconds.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -70,7 +71,7 @@ class TableBuilder {
   }
 
   EventTable& table() { return table_; }
-  static std::int64_t ns(double us) { return static_cast<std::int64_t>(us * 1000.0 + 0.5); }
+  static std::int64_t ns(double us) { return std::llround(us * 1000.0); }
 
  private:
   TrackId track(const Track& row, std::int64_t key) {

@@ -28,8 +28,8 @@ TEST_CASE("parameters: weights are counted by operator, what an operator calls i
   const EventId norm = sketch.op(main, "aten::batch_norm", {100, 200});
   const EventId relu = sketch.op(main, "aten::relu", {200, 300});
   EventTable table = sketch.table();
-  const auto dims = "[[8, 3, 32, 32], [64, 3, 7, 7], [64]]";
-  const auto types = R"(["float", "float", "float"])";
+  const char* const dims = "[[8, 3, 32, 32], [64, 3, 7, 7], [64]]";
+  const char* const types = R"(["float", "float", "float"])";
   table.descriptor[index(conv)] = shaped(table, dims, types);
   table.descriptor[index(inner)] = shaped(table, dims, types);
   table.descriptor[index(norm)] =
@@ -57,7 +57,7 @@ TEST_CASE("parameters: gradients that a backward pass hands over count what no o
          sketch.op(autograd, "torch::autograd::AccumulateGrad", {at + 220, at + 230})});
   }
   EventTable table = sketch.table();
-  const auto half = R"(["c10::BFloat16", "c10::BFloat16"])";
+  const char* const half = R"(["c10::BFloat16", "c10::BFloat16"])";
   for (const EventId event : linear) {
     table.descriptor[index(event)] = shaped(table, "[[8, 16], [32, 16]]", half);
   }

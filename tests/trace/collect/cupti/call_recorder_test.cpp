@@ -24,7 +24,7 @@ CUptiResult timestamp(std::uint64_t* time) {
   *time = clock_now;
   return CUPTI_SUCCESS;
 }
-CUptiResult enable_callback(std::uint32_t enable, CUpti_SubscriberHandle,
+CUptiResult enable_callback(std::uint32_t enable, CUpti_SubscriberHandle /*by*/,
                             CUpti_CallbackDomain domain, CUpti_CallbackId call) {
   if (enable != 0) {
     told.emplace(domain, call);
@@ -41,7 +41,8 @@ CUptiResult callback_name(CUpti_CallbackDomain domain, std::uint32_t call, const
   return CUPTI_SUCCESS;
 }
 // The default stream is 7, that of a thread 8, others have the number of their handle.
-CUptiResult stream_id(CUcontext, CUstream stream, std::uint8_t per_thread, std::uint32_t* id) {
+CUptiResult stream_id(CUcontext /*context*/, CUstream stream, std::uint8_t per_thread,
+                      std::uint32_t* id) {
   *id = stream != nullptr ? static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream))
                           : (per_thread != 0 ? 8 : 7);
   return CUPTI_SUCCESS;
@@ -58,7 +59,7 @@ CuptiFunctions functions() {
 
 template <typename Handle>
 Handle handle(std::uintptr_t number) {
-  return reinterpret_cast<Handle>(number);
+  return reinterpret_cast<Handle>(number);  // NOLINT(performance-no-int-to-ptr): no address
 }
 
 /// What one call after the other becomes.

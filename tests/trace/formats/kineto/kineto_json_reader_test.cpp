@@ -323,7 +323,7 @@ TEST_CASE("kineto: descriptors hold what describes the work, once per combinatio
   CHECK(kernel.shared_memory_bytes == 1024);
   // The two kernels differ in ids and derived figures only.
   CHECK(&kernel == &descriptor_of(table, event_called(table, "triton_red_fused_0")));
-  CHECK(&descriptor_of(table, event_called(table, "cudaLaunchKernel")) == &table.descriptors[0]);
+  CHECK(&descriptor_of(table, event_called(table, "cudaLaunchKernel")) == table.descriptors.data());
 }
 
 TEST_CASE("kineto: a list that is never closed, of begins and ends") {
