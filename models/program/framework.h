@@ -8,7 +8,7 @@
 
 #include "models/catalogue/sources.h"
 #include "models/networks/cluster.h"
-#include "models/program/tensor_travel.h"
+#include "models/program/shard_travel.h"
 #include "models/workloads/kernel_set.h"
 #include "models/workloads/model_spec.h"
 #include "sim/core/result.h"

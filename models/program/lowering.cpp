@@ -4,6 +4,7 @@
 
 #include "models/program/block_program.h"
 #include "models/program/exec_work.h"
+#include "models/program/tensor_travel.h"
 
 namespace foretrace {
 namespace {
