@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -76,6 +77,22 @@ double path_share(const driver::Prediction& prediction, const std::vector<bool>&
     sum += is_counted ? piece.duration_ns : 0;
   }
   return static_cast<double>(sum) / static_cast<double>(std::max<std::int64_t>(1, path.total_ns));
+}
+
+/// What changes the work of a step does so before kernels take times of a table, which would undo
+/// it.
+Status check_priced_alone(const std::vector<driver::WhatIfSpec>& specs) {
+  const auto stack = driver::check_stack(specs);
+  if (!stack.ok()) return stack.error();
+  for (const driver::WhatIf& one : *stack) {
+    if (one.optimization->stage != ApplyStage::workload) continue;
+    return Error{
+        ErrorCode::bad_usage,
+        fmt::format("price: what-if '{}' changes what kernels have to do, and the times told "
+                    "are those of the recorded work; expected what-ifs that leave it",
+                    one.optimization->name)};
+  }
+  return ok_status();
 }
 
 Result<PricedAnswer> answered(const driver::Recording& recording, const Question& question) {
@@ -176,15 +193,22 @@ Result<PricedAnswer> RecordedRun::price(const Prices& prices,
                                         const ReplayOptions& options) const {
   auto specs = specs_of(what_ifs, accelerator);
   if (!specs.ok()) return std::move(specs).error();
+  if (Status alone = check_priced_alone(*specs); !alone.ok()) return std::move(alone).error();
   const auto table = costing::CostTable::parse(prices.table, prices.label);
   if (!table.ok()) return table.error();
   const auto kernels = costing::selected_kernels(recording_->graph(), prices.where);
   if (!kernels.ok()) return kernels.error();
   Question question{*specs, what_ifs, options, prices.label,
                     std::vector<bool>(recording_->graph().size(), false)};
+  const TaskGraph& graph = recording_->graph();
+  std::vector<std::optional<bool>> known(graph.context().works.size());
   for (const TaskId kernel : *kernels) {
-    const auto entry = table->look_up(costing::table_kernel(recording_->graph(), kernel));
-    question.is_priced[index(kernel)] = entry.found == costing::CostTable::Found::exact;
+    std::optional<bool>& is_priced = known[index(graph.work_id(kernel))];
+    if (!is_priced) {
+      const auto entry = table->look_up(costing::table_kernel(graph, kernel));
+      is_priced = entry.found == costing::CostTable::Found::exact;
+    }
+    question.is_priced[index(kernel)] = *is_priced;
   }
   question.specs.push_back(
       {std::string(price_what_if), {{"table", prices.table}, {"select", prices.where}}});

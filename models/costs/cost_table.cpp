@@ -69,18 +69,17 @@ struct CostTable::Written {
   double time_ns = 0;
   std::optional<double> error = {};
   std::string kernel;  // empty: a row of sizes
-  KernelRow of_kernel = {};
+  KernelKey of_kernel = {};
 };
 
-int CostTable::KernelRow::stated() const {
-  return (operator_name ? 1 : 0) + (shapes ? 1 : 0) + (types ? 1 : 0) + (grid ? 1 : 0) +
-         (block ? 1 : 0);
-}
-
-bool CostTable::KernelRow::means(const TableKernel& kernel) const {
-  return (!operator_name || *operator_name == kernel.operator_name) &&
-         (!shapes || *shapes == kernel.shapes) && (!types || *types == kernel.types) &&
-         (!grid || *grid == kernel.grid) && (!block || *block == kernel.block);
+std::bitset<5> CostTable::KernelKey::stated() const {
+  std::bitset<5> members;
+  members[0] = operator_name.has_value();
+  members[1] = shapes.has_value();
+  members[2] = types.has_value();
+  members[3] = grid.has_value();
+  members[4] = block.has_value();
+  return members;
 }
 
 Result<CostTable::Written> CostTable::read_row(const ConfigValue& value, const std::string& where,
@@ -122,20 +121,22 @@ Result<CostTable::Written> CostTable::read_row(const ConfigValue& value, const s
 Status CostTable::add(Written written, const std::string& where, std::size_t i) {
   ++size_;
   if (!written.kernel.empty()) {
-    KernelRow row = std::move(written.of_kernel);
-    row.ns = written.time_ns;
-    row.error = written.error;
-    std::vector<KernelRow>& rows = kernels_[written.kernel];
-    const auto same = [&](const KernelRow& other) {
-      return other.operator_name == row.operator_name && other.shapes == row.shapes &&
-             other.types == row.types && other.grid == row.grid && other.block == row.block;
-    };
-    if (std::any_of(rows.begin(), rows.end(), same)) {
+    KernelRows& rows = kernels_[written.kernel];
+    const std::bitset<5> stated = written.of_kernel.stated();
+    const bool is_new =
+        rows.times.try_emplace(std::move(written.of_kernel), written.time_ns, written.error).second;
+    if (!is_new) {
       return Error{ErrorCode::bad_config,
                    fmt::format("{}: /rows/{}: kernel {} stands in an earlier row, expected it once",
                                where, i, in_quotes(written.kernel))};
     }
-    rows.push_back(std::move(row));
+    // Those that state as many stay in the order in which they first come.
+    const auto behind =
+        std::find_if(rows.choices.begin(), rows.choices.end(),
+                     [&](const std::bitset<5>& other) { return other.count() < stated.count(); });
+    if (std::find(rows.choices.begin(), rows.choices.end(), stated) == rows.choices.end()) {
+      rows.choices.insert(behind, stated);
+    }
     return ok_status();
   }
   Row row;
@@ -186,11 +187,19 @@ Result<CostTable> CostTable::from(const ConfigValue& document, const std::string
 CostTable::Entry CostTable::look_up(const TableKernel& kernel) const {
   const auto found = kernels_.find(kernel.name);
   if (found == kernels_.end()) return {};
-  const KernelRow* best = nullptr;
-  for (const KernelRow& row : found->second) {
-    if (row.means(kernel) && (best == nullptr || row.stated() > best->stated())) best = &row;
+  for (const std::bitset<5>& stated : found->second.choices) {
+    KernelKey key;
+    if (stated[0]) key.operator_name = kernel.operator_name;
+    if (stated[1]) key.shapes = kernel.shapes;
+    if (stated[2]) key.types = kernel.types;
+    if (stated[3]) key.grid = kernel.grid;
+    if (stated[4]) key.block = kernel.block;
+    const auto row = found->second.times.find(key);
+    if (row != found->second.times.end()) {
+      return {Found::exact, row->second.ns, row->second.error};
+    }
   }
-  return best == nullptr ? Entry{} : Entry{Found::exact, best->ns, best->error};
+  return {};
 }
 
 CostTable::Entry CostTable::look_up(std::string_view operator_name, const WorkAmount& amount,

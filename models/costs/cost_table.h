@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -65,23 +66,32 @@ class CostTable {
     std::optional<double> error = {};
     bool product = false;
   };
-  struct KernelRow {
+  /// What a row says of a kernel beside its name.
+  struct KernelKey {
     std::optional<std::string> operator_name = {};
     std::optional<std::string> shapes = {};
     std::optional<std::string> types = {};
     std::optional<std::array<std::int32_t, 3>> grid = {};
     std::optional<std::array<std::int32_t, 3>> block = {};
+    [[nodiscard]] std::bitset<5> stated() const;
+    // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+    friend auto operator<=>(const KernelKey&, const KernelKey&) = default;
+  };
+  struct KernelTime {
     double ns = 0;
     std::optional<double> error = {};
-    [[nodiscard]] int stated() const;
-    [[nodiscard]] bool means(const TableKernel& kernel) const;
+  };
+  /// Of one name. A kernel is looked for once for each choice of stated members, the largest first.
+  struct KernelRows {
+    std::map<KernelKey, KernelTime> times;
+    std::vector<std::bitset<5>> choices;
   };
   struct Written;
   [[nodiscard]] static Result<Written> read_row(const ConfigValue& value, const std::string& where,
                                                 std::size_t i);
   [[nodiscard]] Status add(Written written, const std::string& where, std::size_t i);
   std::map<std::string, std::vector<Row>, std::less<>> rows_;
-  std::map<std::string, std::vector<KernelRow>, std::less<>> kernels_;
+  std::map<std::string, KernelRows, std::less<>> kernels_;
   std::size_t size_ = 0;
 };
 

@@ -187,8 +187,9 @@ void RankBuilder::blocks(const std::vector<BlockRun>& runs, bool backward, bool 
     for (; gathers(backward) && asked <= i + job_.framework->prefetch && asked < order.size();
          ++asked) {
       if (!(weights(order[asked]) > 0)) continue;
+      const std::optional<std::uint32_t> before = traveled_;
       collect(times_[order[asked]]);
-      collected[asked] = traveled_;
+      if (traveled_ != before) collected[asked] = traveled_;
     }
     if (collected[i].has_value()) last_.push_back(*collected[i]);
     block(order[i], backward);
@@ -242,11 +243,15 @@ void RankBuilder::pass(const ScheduleStep& step) {
 void RankBuilder::end() {
   double dense = 0;
   double expert = 0;
+  double resident = 0;  // tensors that stay on every rank
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
     const auto at = position_of(*job_.schedule, parts_.times.shape, stage_, chunk);
     for (const BlockRun& run : parts_.positions[at]) {
       dense += run.count * times_[run.block].dense_weights;
       expert += run.count * times_[run.block].expert_weights;
+      for (const double n : pieces_of(times_[run.block], 0)) {
+        if (n < job_.framework->travel.resident_elements) resident += run.count * n;
+      }
     }
   }
   const Sharding sharding = job_.plan.sharding;
@@ -267,6 +272,10 @@ void RankBuilder::end() {
   compute("optimizer", static_cast<double>(parts_.update[stage_]));
   if (sharding == Sharding::optimizer || sharding == Sharding::gradients) {
     exchange("collect parameters", CollectiveKind::all_gather, framework.gather_bytes);
+  }
+  if (gathers(false) && resident > 0) {
+    chain(collective("collect parameters", CollectiveKind::all_gather, shard_axis(job_.plan),
+                     resident * framework.gather_bytes));
   }
 }
 

@@ -115,8 +115,8 @@ PassTime ShardedPasses::block_by_block(const std::vector<BlockRun>& runs, bool b
 }
 
 // What the host does for a collective of a list with a part for each rank.
-double ShardedPasses::host_of_collective() const {
-  return job_.framework->travel.host_per_rank_ns * shard_axis(plan_).size *
+double ShardedPasses::host_of_collective(const GridAxis& axis) const {
+  return job_.framework->travel.host_per_rank_ns * axis.size *
          scale_[static_cast<std::size_t>(CostSource::host)];
 }
 
@@ -124,6 +124,7 @@ TensorUse ShardedPasses::tensor_use(double elements, bool is_there, bool reduces
   const Framework& framework = *job_.framework;
   TensorUse use;
   use.elements = elements;
+  use.host = host_of_collective(shard_axis(plan_));
   if (!is_there) {
     use.gather = collective_ns(shard_axis(plan_), CollectiveKind::all_gather,
                                elements * framework.gather_bytes) +
@@ -147,6 +148,8 @@ void ShardedPasses::add_uses(const BlockTimes& block, bool backward,
   const auto stays = [&](double elements) { return elements < travel.resident_elements; };
   double traveling = 0;
   for (const double n : tensors) traveling += stays(n) ? 0 : n;
+  // Without resharding all is there that the forward pass has used.
+  const bool is_kept = backward && !job_.framework->reshards_after_forward;
   const bool repeats = backward && job_.recompute == Recompute::full;
   const double again = repeats ? block.backward.again : 0;
   const double own = (backward ? block.backward.total : block.forward.total) - again;
@@ -156,24 +159,32 @@ void ShardedPasses::add_uses(const BlockTimes& block, bool backward,
     uses.push_back(made);
   };
   if (again > 0 || !backward) {
-    for (const double n : tensors) use(n, backward ? again : own, false, false);
+    for (const double n : tensors) use(n, backward ? again : own, is_kept, false);
   }
   if (block.expert_weights > 0) uses.push_back(expert_use(block, backward));
-  if (!(traveling > 0)) uses.push_back({0, own + again, 0, 0});
+  if (!(traveling > 0)) uses.push_back({0, own + again, 0, 0, 0});
   if (!backward) return;
   const std::vector<bool> stay = stay_for_backward(tensors, travel.reuse_elements);
-  for (std::size_t i = tensors.size(); i-- > 0;) use(tensors[i], own, again > 0 && stay[i], true);
+  for (std::size_t i = tensors.size(); i-- > 0;) {
+    use(tensors[i], own, is_kept || (again > 0 && stay[i]), true);
+  }
 }
 
 // Tensors of experts go together.
 TensorUse ShardedPasses::expert_use(const BlockTimes& block, bool backward) const {
   const GridAxis copies = expert_copies(plan_);
+  const Framework& framework = *job_.framework;
   const double n = block.expert_weights;
-  TensorUse use{n, 0, 0, 0};
-  use.gather = collective_ns(copies, CollectiveKind::all_gather, n * job_.framework->gather_bytes);
+  TensorUse use;
+  use.elements = n;
+  use.host = host_of_collective(copies);
+  if (!backward || framework.reshards_after_forward) {
+    use.gather = collective_ns(copies, CollectiveKind::all_gather, n * framework.gather_bytes) +
+                 moved_ns(n * framework.unpack_bytes);
+  }
   if (!backward) return use;
-  use.scatter =
-      collective_ns(copies, CollectiveKind::reduce_scatter, n * job_.framework->reduce_bytes);
+  use.scatter = collective_ns(copies, CollectiveKind::reduce_scatter, n * framework.reduce_bytes) +
+                moved_ns(n * framework.pack_bytes);
   return use;
 }
 
@@ -188,18 +199,20 @@ PassTime ShardedPasses::tensor_by_tensor(const std::vector<BlockRun>& runs, bool
     uses.insert(uses.end(), own.begin(), own.end());
   }
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
-  run_tensors(uses, job_.framework->travel, host_of_collective(),
-              job_.framework->product_slowdown.typical, lanes);
+  const double host =
+      run_tensors(uses, job_.framework->travel, job_.framework->product_slowdown.typical, lanes);
   static_cast<void>(lanes.wait_all());
   PassTime sum = plain_pass(times_, runs, backward);
-  sum.exposed[static_cast<std::size_t>(Axis::data)] += lanes.now() - sum.total;
+  sum.host_bound += host;
+  sum.exposed[static_cast<std::size_t>(Axis::data)] += lanes.now() - sum.total - host;
   sum.overlapped += lanes.overlapped();
   sum.total = lanes.now();
   return sum;
 }
 
 // The host puts the parts of each tensor in their places.
-double ShardedPasses::resident_collection(const std::vector<BlockRun>& runs) const {
+ShardedPasses::ResidentCollection ShardedPasses::resident_collection(
+    const std::vector<BlockRun>& runs) const {
   const ShardTravel& travel = job_.framework->travel;
   const std::uint32_t ranks = shard_axis(plan_).size;
   double elements = 0;
@@ -211,10 +224,10 @@ double ShardedPasses::resident_collection(const std::vector<BlockRun>& runs) con
       parts += run.count * std::min<double>(n, ranks);
     }
   }
-  if (!(elements > 0)) return 0;
-  return collective_ns(shard_axis(plan_), CollectiveKind::all_gather,
-                       elements * job_.framework->gather_bytes) +
-         parts / ranks * host_of_collective();
+  if (!(elements > 0)) return {};
+  return {collective_ns(shard_axis(plan_), CollectiveKind::all_gather,
+                        elements * job_.framework->gather_bytes),
+          parts / ranks * host_of_collective(shard_axis(plan_))};
 }
 
 }  // namespace foretrace

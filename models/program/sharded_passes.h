@@ -27,9 +27,12 @@ class ShardedPasses {
       : job_(job), plan_(plan), times_(times), scale_(scale), kernels_(kernels) {}
 
   [[nodiscard]] PassTime pass(const std::vector<BlockRun>& runs, bool backward) const;
-  /// What it takes, in ns, until the tensors that stay on every rank have come together after an
-  /// update.
-  [[nodiscard]] double resident_collection(const std::vector<BlockRun>& runs) const;
+  /// Of the tensors that stay on every rank, until they have come together after an update. In ns.
+  struct ResidentCollection {
+    double gather = 0;
+    double host = 0;  ///< before it
+  };
+  [[nodiscard]] ResidentCollection resident_collection(const std::vector<BlockRun>& runs) const;
 
  private:
   [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
@@ -40,7 +43,7 @@ class ShardedPasses {
   [[nodiscard]] std::vector<double> of_blocks(double (ShardedPasses::*ns)(const BlockTimes&)
                                                   const) const;
   [[nodiscard]] PassTime block_by_block(const std::vector<BlockRun>& runs, bool backward) const;
-  [[nodiscard]] double host_of_collective() const;
+  [[nodiscard]] double host_of_collective(const GridAxis& axis) const;
   [[nodiscard]] TensorUse tensor_use(double elements, bool is_there, bool reduces) const;
   [[nodiscard]] TensorUse expert_use(const BlockTimes& block, bool backward) const;
   void add_uses(const BlockTimes& block, bool backward, std::vector<TensorUse>& uses) const;

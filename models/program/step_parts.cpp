@@ -39,7 +39,7 @@ class Parts {
   using Runs = std::vector<BlockRun>;
   [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
   [[nodiscard]] ShardedPasses sharded() const { return {job_, plan_, times_, scale_, kernels_}; }
-  [[nodiscard]] double resident_collection(std::uint32_t stage) const;
+  [[nodiscard]] ShardedPasses::ResidentCollection resident_collection(std::uint32_t stage) const;
   void turn_to(std::uint32_t stage);
   [[nodiscard]] bool sends_are_alike() const;
   [[nodiscard]] double passed_bytes(std::uint32_t position) const;
@@ -80,8 +80,8 @@ double Parts::collective_ns(const GridAxis& axis, CollectiveKind kind, double by
 }
 
 // Of the tensors that every rank of the stage keeps.
-double Parts::resident_collection(std::uint32_t stage) const {
-  if (plan_.sharding != Sharding::parameters || plan_.shards() <= 1) return 0;
+ShardedPasses::ResidentCollection Parts::resident_collection(std::uint32_t stage) const {
+  if (plan_.sharding != Sharding::parameters || plan_.shards() <= 1) return {};
   Runs runs;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
     const auto position = position_of(*job_.schedule, parts_.times.shape, stage, chunk);
@@ -282,15 +282,17 @@ void Parts::stage_end(std::uint32_t stage) {
   }
   const bool collects = sharding == Sharding::optimizer || sharding == Sharding::gradients;
   parts_.gradients.push_back(std::llround(reduction));
-  parts_.parameters.push_back(std::llround(collects ? exposed_collection(stage, dense, expert)
-                                                    : resident_collection(stage)));
+  const ShardedPasses::ResidentCollection residents = resident_collection(stage);
+  parts_.parameters.push_back(
+      std::llround(collects ? exposed_collection(stage, dense, expert) : residents.gather));
   const double share = sharding == Sharding::none ? 1 : 1.0 / plan_.shards();
   const double expert_share =
       sharding == Sharding::none ? 1 : 1.0 / std::max(1U, expert_copies(plan_).size);
   const double updated = dense * share + expert * expert_share;
   if (const double recorded = recorded_update_ns(*job_.model); recorded > 0) {
     parts_.update.push_back(
-        std::llround(updated * recorded * scale_[static_cast<std::size_t>(CostSource::recorded)]));
+        std::llround(updated * recorded * scale_[static_cast<std::size_t>(CostSource::recorded)] +
+                     residents.host));
     return;
   }
   const double device = kernels_.move(updated * job_.framework->update_bytes, 10).ns *
@@ -298,7 +300,7 @@ void Parts::stage_end(std::uint32_t stage) {
   const double host = tensors * job_.framework->update_kernels *
                       job_.framework->host_kernel_ns.typical *
                       scale_[static_cast<std::size_t>(CostSource::host)];
-  parts_.update.push_back(std::llround(std::max(device, host)));
+  parts_.update.push_back(std::llround(std::max(device, host) + residents.host));
 }
 
 // Stages in the middle are mostly alike.

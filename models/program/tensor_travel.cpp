@@ -5,16 +5,21 @@
 
 namespace foretrace {
 
-void run_tensors(std::span<const TensorUse> uses, const ShardTravel& travel, double host_ns,
-                 double product_slowdown, TwoLanes& lanes) {
+double run_tensors(std::span<const TensorUse> uses, const ShardTravel& travel,
+                   double product_slowdown, TwoLanes& lanes) {
+  double host = 0;
+  const auto prepare = [&](double host_ns) {
+    lanes.compute(host_ns);
+    host += host_ns;
+  };
   std::size_t asked = 0;    // uses before it have asked for their tensor, if they need to
   std::size_t arrived = 0;  // and those before this one have it
   std::uint32_t last = 0;   // collective that was asked for
   const auto ask = [&] {
-    if (const double gather = uses[asked++].gather; gather > 0) {
-      last = lanes.start(gather);
-      lanes.compute(host_ns);
-    }
+    const TensorUse& use = uses[asked++];
+    if (!(use.gather > 0)) return;
+    last = lanes.start(use.gather);
+    prepare(use.host);
   };
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const TensorUse& use = uses[i];
@@ -34,9 +39,10 @@ void run_tensors(std::span<const TensorUse> uses, const ShardTravel& travel, dou
     lanes.compute(use.computed, product_slowdown);
     if (use.scatter > 0) {
       static_cast<void>(lanes.start(use.scatter));
-      lanes.compute(host_ns);
+      prepare(use.host);
     }
   }
+  return host;
 }
 
 std::vector<double> tensors_of(const Operator& op) {

@@ -16,13 +16,14 @@ struct TensorUse {
   double computed = 0;  ///< of the pass, with this tensor
   double gather = 0;    ///< until it is whole; 0: it is there
   double scatter = 0;   ///< to add up and divide its gradient afterwards; 0: not done here
+  double host = 0;      ///< of the host, for each of the two
 };
 
-/// Runs uses in order: each waits for its tensor, asks for the next ones, then computes. What the
-/// host does for a collective keeps it from launching kernels: `host_ns` each.
-/// `product_slowdown` >= 1: of kernels beside a collective.
-void run_tensors(std::span<const TensorUse> uses, const ShardTravel& travel, double host_ns,
-                 double product_slowdown, TwoLanes& lanes);
+/// Runs uses in order: each waits for its tensor and for those asked for with it, asks for the next
+/// ones, then computes. What the host does for a collective keeps it from launching kernels.
+/// `product_slowdown` >= 1: of kernels beside a collective. Returns what the host did in all, ns.
+[[nodiscard]] double run_tensors(std::span<const TensorUse> uses, const ShardTravel& travel,
+                                 double product_slowdown, TwoLanes& lanes);
 
 /// Elements of the parameter tensors of an operator: of a product its matrix and its bias, of a
 /// norm its scale and its bias.

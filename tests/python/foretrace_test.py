@@ -189,6 +189,10 @@ class Prices(unittest.TestCase):
         alone = self.run_of_demo.whatif("scale:factor=0.8")
         self.assertLess(told.predicted.step_ns, alone.predicted.step_ns)
 
+    def test_what_changes_the_work_is_refused_beside_prices(self):
+        with self.assertRaisesRegex(foretrace.Error, "what-if 'batch_size' changes what kernels have to do"):
+            self.run_of_demo.price(lambda kernel: kernel.ns, error=0, what_ifs="batch_size:factor=2")
+
     @unittest.skipUnless(PROGRAM, "FORETRACE_PROGRAM does not name the program")
     def test_a_table_of_prices_gives_the_program_the_same_answer(self):
         told = self.run_of_demo.price(lambda kernel: round(kernel.ns * 0.7, 3), error=0.16)

@@ -188,9 +188,18 @@ class Tasks {
       default: work.collective = collective_kind(events_.names[at->kind]); break;
     }
     if (at->bytes >= 0) {
-      work.bytes = at->bytes;
+      work.bytes = payload_of(*at, work.collective);
     }
     work.communicator = communicator_of(*at);
+  }
+
+  // Of an all-gather a node tells what one rank gives: all of it is known where the ranks are.
+  static std::int64_t payload_of(const NodeCommunication& row, CollectiveKind kind) {
+    if (kind != CollectiveKind::all_gather) {
+      return row.bytes;
+    }
+    const bool is_known = row.group_size > 0 && row.bytes <= INT64_MAX / row.group_size;
+    return is_known ? row.bytes * row.group_size : -1;
   }
 
   std::uint32_t communicator_of(const NodeCommunication& row) {

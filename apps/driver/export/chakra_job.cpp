@@ -116,6 +116,7 @@ class Export {
                              ? node.bytes / std::max<double>(1, node.group.size)
                              : node.bytes));
         add_text(out, "pg_name", fmt::format("{}", group_of(node.group, rank)));
+        add_number(out, "pg_size", chakra::int64_value, node.group.size);
         break;
       case RankNodeType::send:
       case RankNodeType::receive: {

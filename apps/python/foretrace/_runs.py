@@ -179,8 +179,9 @@ class Recording:
 
         `function` gets each kind of kernel (foretrace.Kernel) that the selection `where` means once, and returns its
         time in ns, or (ns, its own relative error), or None to keep the recorded time. `error` is the relative error of
-        what it tells, which goes into the range: foretrace.assess measures it. What-ifs are applied with it; kernels are
-        priced as they were recorded."""
+        what it tells, which goes into the range: foretrace.assess measures it. What-ifs are applied after it, so that
+        they scale the times told; those that change the work of a step (another batch or length) are refused. With
+        `accelerator` the function tells times of that accelerator, and kernels that it keeps move there."""
         kernels = self.kernels(where)
         prices = _priced(kernels, function, error)
         label = _label_of(function)

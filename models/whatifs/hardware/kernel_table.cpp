@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -76,8 +78,11 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (!kernels) return std::move(kernels).error().with_context("parameter 'select'");
   std::size_t exact = 0;
   std::size_t out_of_reach = 0;
+  std::vector<std::optional<CostTable::Entry>> known(scenario.graph.context().works.size());
   for (const TaskId kernel : *kernels) {
-    const auto entry = entry_of(*table, editor, kernel, params.number(reach_param));
+    std::optional<CostTable::Entry>& of_work = known[index(scenario.graph.work_id(kernel))];
+    if (!of_work) of_work = entry_of(*table, editor, kernel, params.number(reach_param));
+    const CostTable::Entry& entry = *of_work;
     if (entry.found == CostTable::Found::no_row) continue;
     if (entry.found == CostTable::Found::out_of_reach) {
       ++out_of_reach;

@@ -131,6 +131,7 @@ class Reader {
 
   const ImportedFile& file_;
   std::size_t line_ = 0;
+  double total_us_ = 0;  // of the rows until here
   std::string mistake_;
   std::array<std::size_t, columns.size()> places_{};
   std::size_t width_ = 0;
@@ -195,6 +196,11 @@ void Reader::read_row(std::string_view line) {
   row.read_numbers = list(columns[input_sizes], at(input_sizes), most_numbers);
   row.written_numbers = list(columns[output_sizes], at(output_sizes), most_numbers);
   row.us = number(columns[time], at(time), longest_us);
+  total_us_ += row.us;
+  if (total_us_ > longest_us) {
+    return mistake(
+        fmt::format("got {:g} us in all until here, expected at most {:g}", total_us_, longest_us));
+  }
   row.gpu = number(columns[gpu], at(gpu), 1e6);
   row.marked = number(columns[tp], at(tp), 1) > 0;
   const auto word = std::find(stages.begin(), stages.end(), at(stage));

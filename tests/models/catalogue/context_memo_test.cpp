@@ -1,9 +1,13 @@
 #include "models/catalogue/context_memo.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+
+#include "sim/core/parallel.h"
 
 namespace foretrace {
 namespace {
@@ -15,6 +19,10 @@ std::shared_ptr<const GraphContext> context(const std::string& name) {
   return made;
 }
 
+std::string name_in(const GraphContext& context) {
+  return std::string(context.names[context.works[0].name]);
+}
+
 /// Answers with the name of a context's work, and counts how often it had to look.
 struct Asked {
   ContextMemo<std::string> memo{2};
@@ -23,7 +31,7 @@ struct Asked {
   std::string name_of(const std::shared_ptr<const GraphContext>& context) {
     return *memo.get(context, [&] {
       ++looks;
-      return std::string(context->names[context->works[0].name]);
+      return name_in(*context);
     });
   }
 };
@@ -63,6 +71,22 @@ TEST_CASE("context memo: one that comes where another was is not taken for it") 
   }
   CHECK(asked.looks == 200);
   CHECK(asked.memo.size() == 1);
+}
+
+TEST_CASE("context memo: threads get what belongs to their context") {
+  const std::vector<std::shared_ptr<const GraphContext>> contexts = {context("a"), context("b"),
+                                                                     context("c")};
+  ContextMemo<std::string> memo(2);  // less than there are: values come and go
+  std::atomic<int> wrong{0};
+  for_each_index(
+      600,
+      [&](std::size_t i) {
+        const auto& own = contexts[i % contexts.size()];
+        const auto name = memo.get(own, [&] { return name_in(*own); });
+        if (*name != name_in(*own)) ++wrong;
+      },
+      4);
+  CHECK(wrong == 0);
 }
 
 }  // namespace

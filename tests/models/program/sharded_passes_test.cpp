@@ -51,7 +51,8 @@ TEST_CASE("sharded passes: the host puts the parts of small tensors in their pla
   const StepParts without = parts_of(sharded(given));
   // Of 48 layers two norms with two tensors each and four biases, two of the last norm: 386 with a
   // part for each of 64 ranks, 8 us each.
-  CHECK(with.parameters.front() - without.parameters.front() == 386LL * 64 * 8000);
+  CHECK(with.update.front() - without.update.front() == 386LL * 64 * 8000);
+  CHECK(with.parameters == without.parameters);
   CHECK(without.parameters.front() > 0);
   given.framework.travel.resident_elements = 0;
   CHECK(parts_of(sharded(given)).parameters.front() == 0);
@@ -85,6 +86,29 @@ TEST_CASE("sharded passes: tensors that stay between two uses are not collected 
   CHECK(parts_of(sharded(given)).backward.front().total > kept);
 }
 
+TEST_CASE("sharded passes: what the host does is no communication") {
+  JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  const auto breakdown = [&](double host_ns) {
+    given.framework.travel.host_per_rank_ns = host_ns;
+    const Job job = sharded(given);
+    return estimate(job, build_blocks(job)).breakdown;
+  };
+  constexpr auto data = static_cast<std::size_t>(foretrace::Axis::data);
+  const auto with = breakdown(8000);
+  const auto without = breakdown(0);
+  CHECK(with.host > without.host + 48 * 12 * 64 * 8000.);
+  CHECK(with.exposed[data] <= without.exposed[data]);
+}
+
+TEST_CASE("sharded passes: without resharding nothing is collected for the backward pass") {
+  JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  given.framework.reshards_after_forward = false;
+  const double kept = parts_of(sharded(given)).backward.front().total;
+  given.framework.reshards_after_forward = true;
+  given.framework.travel.reuse_elements = 1e12;  // nothing is collected twice
+  CHECK(parts_of(sharded(given)).backward.front().total > kept);
+}
+
 TEST_CASE("sharded passes: a breakdown of tensors that travel alone sums to the step") {
   const JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
   const Job job = sharded(given);
@@ -105,6 +129,9 @@ TEST_CASE("sharded passes: programs of ranks collect large tensors one by one") 
   // Two matrices of 6,144 x 24,576 in each of 48 layers, forward and backward; a bias never.
   CHECK(count(6144. * 24576) == 2 * 48 * 2);
   CHECK(count(24576) == 0);
+  // What stays comes together once, after the update: four norms' tensors and four biases of each
+  // layer, and the last norm.
+  CHECK(count(48. * (4 * 6144 + 6144 * 3 + 6144 + 24576 + 6144) + 2 * 6144) == 1);
   given.framework.travel.by_tensor = false;
   CHECK(count(6144. * 24576) == 0);
 }

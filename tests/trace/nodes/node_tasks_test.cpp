@@ -71,16 +71,18 @@ TEST_CASE("nodes: communication runs beside computation") {
 
 TEST_CASE("nodes: communication keeps its kind, bytes and group") {
   const auto graph = built(R"({"Id": 1, "NodeType": 7, "runtime": 9, "is_cpu_op": false,
-       "comm_type": 2, "comm_size": 4096, "pg_name": "3", "tensor_size": 64},
+       "comm_type": 2, "comm_size": 4096, "pg_name": "3", "pg_size": 8, "tensor_size": 64},
       {"Id": 2, "NodeType": 5, "runtime": 8, "is_cpu_op": false, "comm_size": 512, "data_deps": [1]},
       {"Id": 3, "NodeType": 7, "runtime": 7, "is_cpu_op": false, "comm_type": 0, "comm_size": 2048,
-       "pg_name": "3", "data_deps": [2]})");
+       "pg_name": "3", "data_deps": [2]},
+      {"Id": 4, "NodeType": 7, "runtime": 6, "is_cpu_op": false, "comm_type": 2, "comm_size": 1024,
+       "data_deps": [3]})");
   REQUIRE_MESSAGE(graph.ok(), graph.error().message);
   const TaskGraph& tasks = graph->graph;
-  REQUIRE(tasks.size() == 3);
+  REQUIRE(tasks.size() == 4);
   const Work& gather = tasks.work(make_id<TaskId>(0));
   CHECK(gather.collective == CollectiveKind::all_gather);
-  CHECK(gather.bytes == 4096);
+  CHECK(gather.bytes == 8 * 4096);  // a node tells what one rank gives
   REQUIRE(tasks.context().communicators.size() == 1);
   CHECK(tasks.context().communicators[0].name == "3");
   CHECK(gather.communicator == 0);
@@ -89,6 +91,8 @@ TEST_CASE("nodes: communication keeps its kind, bytes and group") {
   CHECK(sent.bytes == 512);
   CHECK(sent.communicator == no_communicator);
   CHECK(tasks.work(make_id<TaskId>(2)).collective == CollectiveKind::all_reduce);
+  CHECK(tasks.work(make_id<TaskId>(2)).bytes == 2048);
+  CHECK(tasks.work(make_id<TaskId>(3)).bytes == -1);  // how many give so much is not known
 }
 
 TEST_CASE("nodes: communication without a duration is an error that names it and the option") {

@@ -204,10 +204,17 @@ class ChakraWriter {
     const chakra::NodeType type = type_of(task);
     if (type == chakra::comm_coll) {
       node.signed_number("comm_type", chakra::comm_type(work.collective));
-      node.signed_number("comm_size", work.bytes);
       const auto& all = graph_.context().communicators;
-      if (work.communicator < all.size()) {
+      const bool is_known = work.communicator < all.size();
+      const std::uint32_t ranks = is_known ? all[work.communicator].size : 0;
+      // Of an all-gather what one rank gives, as in ASTRA-sim.
+      const bool divides = work.collective == CollectiveKind::all_gather && ranks > 0;
+      node.signed_number("comm_size", divides && work.bytes > 0 ? work.bytes / ranks : work.bytes);
+      if (is_known) {
         node.text("pg_name", all[work.communicator].name);
+      }
+      if (ranks > 0) {
+        node.signed_number("pg_size", ranks);
       }
     } else if (is_device(graph_.kind(task))) {
       if (work.flops >= 0 && work.flops < 9e18) {

@@ -12,20 +12,19 @@ function deviceTasks(run) {
   const graph = run.graph.alike?.tasks ?? run.graph;
   if (!graph.deviceTasks) {
     const kind = kindsOf(graph, works);
-    const ranks = new Map(); // in the order of their first tasks
-    const ofLane = lanes.map(() => null);
+    const counts = new Map(); // by rank, in the order of their first tasks
+    const rankOf = lanes.map(({ rank }) => rank);
+    for (let i = 0; i < graph.size; ++i) {
+      if (isDevice(kind[i])) counts.set(rankOf[graph.lane[i]], (counts.get(rankOf[graph.lane[i]]) ?? 0) + 1);
+    }
+    const ranks = new Map([...counts].map(([rank, count]) => [rank, { tasks: new Int32Array(count), count: 0 }]));
+    const ofLane = rankOf.map((rank) => ranks.get(rank));
     for (let i = 0; i < graph.size; ++i) {
       if (!isDevice(kind[i])) continue;
-      const lane = graph.lane[i];
-      if (ofLane[lane] === null) {
-        const { rank } = lanes[lane];
-        if (!ranks.has(rank)) ranks.set(rank, { tasks: new Int32Array(graph.size), count: 0 });
-        ofLane[lane] = ranks.get(rank);
-      }
-      const own = ofLane[lane];
+      const own = ofLane[graph.lane[i]];
       own.tasks[own.count++] = i;
     }
-    graph.deviceTasks = [...ranks.values()].map(({ tasks, count }) => tasks.slice(0, count));
+    graph.deviceTasks = [...ranks.values()].map(({ tasks }) => tasks);
   }
   return graph.deviceTasks;
 }

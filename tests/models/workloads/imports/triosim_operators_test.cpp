@@ -84,6 +84,8 @@ TEST_CASE("triosim operators: an optimizer of unknown parameters is left out, an
 TEST_CASE("triosim operators: a mistake is one line with file and line") {
   CHECK(error_with("20,20,", "20,x,") ==
         "trace.csv:4: Operator_cudatimenooverlap: got 'x', expected a number from 0 to 1e+12");
+  CHECK(error_with("20,20,", "20,999999999999,") ==
+        "trace.csv:4: got 1e+12 us in all until here, expected at most 1e+12");
   CHECK(error_with("[8; 3]", "[8; -3]") ==
         "trace.csv:4: Operator_input: got '-3', expected a number from 0 to 1e+15");
   CHECK(error_with("[8; 3]", "8 3") ==
