@@ -112,7 +112,9 @@ Result<CostTable::Written> CostTable::read_row(const ConfigValue& value, const s
     }
   }
   fields.quantity("time", ParamType::time, row.time_ns);
-  if (!(row.time_ns > 0 && row.time_ns < 1e15)) fields.mistake("time", "expected a positive time");
+  if (!(row.time_ns >= 1 && row.time_ns < 1e15)) {
+    fields.mistake("time", fmt::format("got {:g} ns, expected from 1 ns to 11 days", row.time_ns));
+  }
   row.error = stated_error(fields);
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return row;
@@ -151,7 +153,14 @@ Status CostTable::add(Written written, const std::string& where, std::size_t i) 
     row.logs = {std::log(written.numbers), 0, 0, 0};
     row.work = written.numbers;
   }
-  rows_[written.operator_name].push_back(row);
+  std::vector<Row>& rows = rows_[written.operator_name];
+  if (!sizes_.emplace(written.operator_name, row.product, row.logs).second) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: /rows/{}: operator {} stands with these sizes in an earlier row, "
+                             "expected it once",
+                             where, i, in_quotes(written.operator_name))};
+  }
+  rows.push_back(row);
   return ok_status();
 }
 

@@ -8,8 +8,10 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "models/costs/operator_shapes.h"
@@ -91,6 +93,7 @@ class CostTable {
                                                 std::size_t i);
   [[nodiscard]] Status add(Written written, const std::string& where, std::size_t i);
   std::map<std::string, std::vector<Row>, std::less<>> rows_;
+  std::set<std::tuple<std::string, bool, std::array<double, 4>>> sizes_;  ///< of the rows above
   std::map<std::string, KernelRows, std::less<>> kernels_;
   std::size_t size_ = 0;
 };

@@ -89,9 +89,8 @@ def _asked(function, kernel, error) -> typing.Optional[Price]:
         return None
     if isinstance(answer, tuple) and len(answer) == 2:
         answer, error = answer[0], _checked_error(answer[1], where)
-    # The table holds times to a thousandth of a ns, and none of ten days or more.
-    if not _is_number(answer) or not 0.001 <= answer < 1e15:
-        raise Error(f"{where}: got {answer!r}, expected a positive time in ns, (ns, error), or None to keep the recorded one")
+    if not _is_number(answer) or not 1 <= answer < 1e15:
+        raise Error(f"{where}: got {answer!r}, expected a time of at least 1 ns in ns, (ns, error), or None to keep the recorded one")
     return Price(kernel, float(answer), error)
 
 

@@ -186,7 +186,7 @@ Result<ModelSpec> Reader::read() {
   const std::vector<std::size_t> order = mistake_.empty() ? in_order() : std::vector<std::size_t>();
   if (!mistake_.empty()) return Error{ErrorCode::bad_config, mistake_};
   LayeredSpec spec;
-  spec.recorded = RecordedGroups{};
+  spec.recorded = RecordedGroups{.tensor = 1, .expert = 1};  // of one GPU, undivided
   ModelSpec model;
   double input_ms = 0;
   for (const std::size_t at : order) {

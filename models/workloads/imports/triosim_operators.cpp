@@ -35,7 +35,7 @@ namespace {
 
 constexpr double longest_us = 1e12;
 constexpr double most_numbers = 1e15;
-constexpr std::size_t most_rows = 100000;
+constexpr std::size_t most_rows = 20000;
 constexpr std::array<std::string_view, 3> stages = {"forward", "backward", "optimizer"};
 enum Stage : std::size_t { forward, backward, optimizer };
 
@@ -286,7 +286,7 @@ void Reader::add_backward() {
 
 Result<ModelSpec> Reader::model() const {
   LayeredSpec spec;
-  spec.recorded = RecordedGroups{};
+  spec.recorded = RecordedGroups{.tensor = 1, .expert = 1};  // of one GPU, undivided
   ModelSpec model;
   for (const Layer& layer : layers_) {
     LayerOperator operation;
@@ -303,11 +303,16 @@ Result<ModelSpec> Reader::model() const {
   model.notes = {
       "a sample is the batch that was recorded; all of backward is one time, and between stages "
       "the "
-      "largest output of a layer goes; the optimizer takes its recorded time per parameter"};
+      "largest output of a layer goes; times stay those of the recorded GPU and precision"};
   double weights = 0;
   for (const Layer& layer : layers_) weights += layer.weights;
   if (weights > 0) {
     spec.recorded->update_ns = optimizer_us_ * 1e3 / weights;
+    model.notes.emplace_back("the optimizer takes its recorded time per parameter");
+  } else if (!(optimizer_us_ > 0)) {
+    model.notes.emplace_back(
+        "no operator of an optimizer is recorded, which would tell the parameters: there are no "
+        "weights, and no gradients to exchange");
   } else if (optimizer_us_ > 0) {
     model.notes.push_back(
         fmt::format("{:g} ms of the optimizer are left out: none of its operators reads what a "

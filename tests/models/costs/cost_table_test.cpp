@@ -91,6 +91,17 @@ TEST_CASE("cost table: mistakes in rows of kernels are refused with their place"
   REQUIRE_FALSE(twice.ok());
   CHECK(twice.error().message ==
         "t: /rows/1: kernel 'k' stands in an earlier row, expected it once");
+  const auto sizes =
+      CostTable::parse(document(R"({"operator": "f", "m": 8, "n": 4, "k": 2, "time": "1 us"},
+      {"operator": "f", "m": 8, "n": 4, "k": 2, "time": "1 ms"})"),
+                       "t");
+  REQUIRE_FALSE(sizes.ok());
+  CHECK(sizes.error().message ==
+        "t: /rows/1: operator 'f' stands with these sizes in an earlier row, expected it once");
+  const auto free = CostTable::parse(document(R"({"kernel": "k", "time": "0.4 ns"})"), "t");
+  REQUIRE_FALSE(free.ok());
+  CHECK(free.error().message.find("got 0.4 ns, expected from 1 ns to 11 days") !=
+        std::string::npos);
   for (const char* with : {R"("error": 1e9)", R"("errors": 0.1)"}) {
     CHECK_FALSE(CostTable::parse(std::string(R"({"schema": "foretrace.kernel_table/1", )") + with +
                                      R"(, "rows": []})",
