@@ -126,7 +126,9 @@ Status CostTable::add(Written written, const std::string& where, std::size_t i) 
     KernelRows& rows = kernels_[written.kernel];
     const std::bitset<5> stated = written.of_kernel.stated();
     const bool is_new =
-        rows.times.try_emplace(std::move(written.of_kernel), written.time_ns, written.error).second;
+        rows.times
+            .try_emplace(std::move(written.of_kernel), KernelTime{written.time_ns, written.error})
+            .second;
     if (!is_new) {
       return Error{ErrorCode::bad_config,
                    fmt::format("{}: /rows/{}: kernel {} stands in an earlier row, expected it once",

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <queue>
 #include <random>
-#include <ranges>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -118,8 +117,9 @@ void take(std::vector<Slot>& taken, const Slot& slot) {
 
 std::vector<double> upward_ranks(const TaskProblem& problem, const Links& links) {
   std::vector<double> rank(problem.tasks(), 0);
-  const std::vector<std::size_t> order = sorted_tasks(problem, links);
-  for (const std::size_t task : std::ranges::reverse_view(order)) {
+  std::vector<std::size_t> order = sorted_tasks(problem, links);
+  std::reverse(order.begin(), order.end());
+  for (const std::size_t task : order) {
     for (const std::size_t e : links.out[task]) {
       const TaskEdge& edge = problem.edges[e];
       rank[task] = std::max(rank[task], mean_transfer(problem, edge) + rank[edge.to]);

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include <ranges>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -36,8 +35,9 @@ Times job_steps(const BuiltJob& job, const TaskGraph& graph) {
     }
   }
   Times steps;
-  for (const auto& [distance, times] : std::ranges::reverse_view(by_distance)) {
-    steps.push_back(middle(times));
+  // NOLINTNEXTLINE(modernize-loop-convert): clang 14 has no reversed views of libstdc++
+  for (auto at = by_distance.rbegin(); at != by_distance.rend(); ++at) {
+    steps.push_back(middle(at->second));
   }
   return steps;
 }
