@@ -1,6 +1,7 @@
 #include "models/catalogue/imported_file.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -35,6 +36,53 @@ Result<ImportedFile> read_imported_file(const std::string& path) {
   auto text = read_config_text(path);
   if (!text.ok()) return std::move(text).error();
   return imported_text(*std::move(text), path);
+}
+
+std::string_view first_line(std::string_view text) {
+  std::string_view line = text.substr(0, text.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::optional<std::string_view> ImportedLines::next() {
+  ++line_;
+  if (rest_.empty() || !ok()) return std::nullopt;
+  const std::string_view line = first_line(rest_);
+  const std::size_t end = rest_.find('\n');
+  rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+  return line;
+}
+
+double ImportedLines::number(std::string_view what, std::string_view text, double most) {
+  const auto is_around = [](char c) { return c == ' ' || c == '\''; };
+  while (!text.empty() && is_around(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_around(text.back())) text.remove_suffix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= 0 && value <= most) {
+    return value;
+  }
+  mistake(fmt::format("{}: got {}, expected a number from 0 to {:g}", what, in_quotes(text), most));
+  return 0;
+}
+
+std::vector<double> ImportedLines::numbers(std::string_view what, std::string_view text,
+                                           double most) {
+  std::vector<double> values;
+  while (!text.empty() && ok()) {
+    const std::size_t end = std::min(text.find(';'), text.size());
+    values.push_back(number(what, text.substr(0, end), most));
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+  return values;
+}
+
+void ImportedLines::mistake(std::string_view what) {
+  if (ok()) mistake_ = fmt::format("{}:{}: {}", path_, line_, what);
+}
+
+void ImportedLines::mistake_of_all(std::string_view what) {
+  if (ok()) mistake_ = fmt::format("{}: {}", path_, what);
 }
 
 Members::Members(const ConfigValue& object, std::string file, std::string pointer)

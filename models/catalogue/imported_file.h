@@ -1,7 +1,9 @@
 // Files of other programs: their text, and their members read one by one without a schema of ours.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +28,37 @@ struct ImportedFile {
 /// one.
 [[nodiscard]] Result<ImportedFile> read_imported_file(const std::string& path);
 [[nodiscard]] Result<ImportedFile> imported_text(std::string text, const std::string& path);
+
+/// Goes through the lines of a file without their ends, and remembers the first mistake. Errors
+/// read
+/// "<file>:<line>: what".
+class ImportedLines {
+ public:
+  explicit ImportedLines(const ImportedFile& file) : path_(file.path), rest_(file.text) {}
+
+  /// None behind the last line, or behind a mistake.
+  [[nodiscard]] std::optional<std::string_view> next();
+  /// A number from 0 to `most`, with blanks or single quotes around it; `what` it is.
+  [[nodiscard]] double number(std::string_view what, std::string_view text, double most);
+  /// Numbers of that kind with semicolons between them.
+  [[nodiscard]] std::vector<double> numbers(std::string_view what, std::string_view text,
+                                            double most);
+
+  /// What an importer says of the line at hand: "got ..., expected ...".
+  void mistake(std::string_view what);
+  /// The same of the file as a whole.
+  void mistake_of_all(std::string_view what);
+  [[nodiscard]] bool ok() const { return mistake_.empty(); }
+  [[nodiscard]] Error error() const { return {ErrorCode::bad_config, mistake_}; }
+
+ private:
+  std::string path_;
+  std::string_view rest_;
+  std::size_t line_ = 0;
+  std::string mistake_;
+};
+/// The first line of a text, without its end.
+[[nodiscard]] std::string_view first_line(std::string_view text);
 
 /// Takes members of one object and remembers the first mistake; members that nobody takes are none:
 /// which ones another program has is its own matter. Errors read

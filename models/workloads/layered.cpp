@@ -202,9 +202,8 @@ Workload build_layered(const LayeredSpec& spec, const BatchShape& batch, const K
     block.role = spec.recorded.has_value() ? BlockRole::layer : role_of(i, spec.groups.size());
     for (const LayerOperator& one : group.operators) {
       Operator op = built(one, batch, kernels);
-      if (&one == &group.operators.front()) block.input_bytes = op.kept_bytes;
+      if (block.operators.empty()) block.input_bytes = op.kept_bytes;
       if (one.kind == LayerKind::recorded) {
-        block.input_bytes = op.kept_bytes;
         add_recorded(one, op, block.operators);
       } else if (one.kind == LayerKind::product && one.rows > 1 && kernels.channels_first) {
         block.operators.push_back(turned("channels last", one.reads, batch));

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -107,16 +109,6 @@ void read_transformer(ConfigFields& fields, TransformerSpec& spec) {
   if (!(spec.head_size >= 1)) fields.mistake("head_size", "got less than 1");
 }
 
-// One sample is a sequence of one token.
-void read_layers(ConfigFields& fields, TransformerSpec& spec) {
-  auto layered = std::make_shared<LayeredSpec>(read_layered(fields));
-  spec.layers = layered->layers();
-  spec.hidden = read_size(fields, "widest");
-  spec.heads = spec.kv_heads = spec.head_size = spec.ffn = spec.vocabulary = spec.positions = 1;
-  spec.ties_embeddings = spec.drops_out = false;
-  spec.layered = std::move(layered);
-}
-
 /// Reads what makes the model; which keys belong there depends on its family.
 Status read_family(ConfigFields& fields, TransformerSpec& spec) {
   std::string family;
@@ -128,7 +120,8 @@ Status read_family(ConfigFields& fields, TransformerSpec& spec) {
                              did_you_mean(family, families), fmt::join(families, " or "))};
   }
   if (family == families[1]) {
-    read_layers(fields, spec);
+    LayeredSpec layers = read_layered(fields);
+    spec = layered_model(std::move(layers), read_size(fields, "widest"));
   } else {
     read_transformer(fields, spec);
   }
@@ -159,6 +152,17 @@ std::string plain(std::string_view name) {
 }
 
 }  // namespace
+
+TransformerSpec layered_model(LayeredSpec spec, double widest) {
+  TransformerSpec model;
+  model.layers = spec.layers();
+  model.hidden = widest;
+  model.heads = model.kv_heads = model.head_size = 1;
+  model.ffn = model.vocabulary = model.positions = 1;
+  model.ties_embeddings = model.drops_out = false;
+  model.layered = std::make_shared<LayeredSpec>(std::move(spec));
+  return model;
+}
 
 bool TransformerSpec::is_recorded() const {
   return layered != nullptr && layered->recorded.has_value();

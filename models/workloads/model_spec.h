@@ -83,6 +83,10 @@ struct TransformerSpec {
   [[nodiscard]] bool is_recorded() const;
 };
 
+/// What stands for a model that is no transformer: one sample is a sequence of one token, and
+/// between stages go as many numbers as the widest of its layers gives.
+[[nodiscard]] TransformerSpec layered_model(LayeredSpec spec, double widest);
+
 struct ModelSpec {
   std::string name;                  ///< file stem
   std::string product;               ///< "GPT-3 175B"

@@ -22,31 +22,18 @@ Link in_slot(const TaskGraph& graph, TaskId task, std::size_t slot) {
   return link;
 }
 
-/// Calls found(task) for every device task that `call` enqueued, in the order of their ids, until
-/// it says no. As LaunchedBy::Iterator, without decoding what is no launch.
-template <typename Found>
-void visit_launched(const TaskGraph& graph, TaskId call, const Found& found) {
-  const Topology& topology = graph.topology();
-  const auto has_launch_in_overflow = [&](TaskId task) {
-    const auto rows = topology.overflow_of(task);
-    return std::any_of(rows.begin(), rows.end(), [&](const OverflowDependency& row) {
-      return row.kind == DependencyKind::launch && task_of(row.source) == call;
-    });
-  };
-  TaskId last = none<TaskId>;
-  const std::size_t end = topology.forward_offsets[index(call) + 1];
-  for (std::size_t at = topology.forward_offsets[index(call)]; at < end; ++at) {
-    const std::uint32_t entry = topology.forward[at];
-    const auto task = make_id<TaskId>(entry >> 2U);
-    const std::uint32_t slot = entry & 3U;
-    if (task == last || slot == lane_slot) continue;
-    const bool is_launch = slot == overflow_slot ? has_launch_in_overflow(task)
-                                                 : kind_of(topology.kinds[index(task)][slot]) ==
-                                                       DependencyKind::launch;
-    if (!is_launch || launch_of(graph, task) != call) continue;
-    last = task;
-    if (!found(task)) return;
+/// True if an entry of the list of those that wait for `call` is a launch by it. Nothing is decoded
+/// for that: most of the entries are none.
+bool is_launch_by(const Topology& topology, TaskId call, std::uint32_t entry) {
+  const auto task = make_id<TaskId>(entry >> 2U);
+  const std::uint32_t slot = entry & 3U;
+  if (slot != overflow_slot) {
+    return kind_of(topology.kinds[index(task)][slot]) == DependencyKind::launch;
   }
+  const auto rows = topology.overflow_of(task);
+  return std::any_of(rows.begin(), rows.end(), [call](const OverflowDependency& row) {
+    return row.kind == DependencyKind::launch && task_of(row.source) == call;
+  });
 }
 
 Link in_overflow(const TaskGraph& graph, TaskId task, std::size_t row) {
@@ -96,33 +83,30 @@ void Dependents::Iterator::find_row() {
 }
 
 void LaunchedBy::Iterator::find() {
+  const Topology& topology = graph_->topology();
   for (; at_ != end_; ++at_) {
-    const Link link = *at_;
-    if (link.kind != DependencyKind::launch || link.task == task_) continue;
-    if (launch_of(*graph_, link.task) != call_) continue;
-    task_ = link.task;
+    const std::uint32_t entry = topology.forward[at_];
+    const auto task = make_id<TaskId>(entry >> 2U);
+    if (task == task_ || !is_launch_by(topology, call_, entry)) continue;
+    if (launch_of(*graph_, task) != call_) continue;
+    task_ = task;
     return;
   }
 }
 
 TaskId LaunchedBy::back() const {
   TaskId last = none<TaskId>;
-  visit_launched(*graph_, call_, [&last](TaskId task) {
-    last = task;
-    return true;
-  });
+  for (const TaskId task : *this) last = task;
   return last;
 }
 
 TaskId LaunchedBy::only() const {
   TaskId only = none<TaskId>;
-  bool has_more = false;
-  visit_launched(*graph_, call_, [&](TaskId task) {
-    has_more = only != none<TaskId>;
+  for (const TaskId task : *this) {
+    if (only != none<TaskId>) return none<TaskId>;
     only = task;
-    return !has_more;
-  });
-  return has_more ? none<TaskId> : only;
+  }
+  return only;
 }
 
 namespace {

@@ -124,8 +124,8 @@ class LaunchedBy {
     using pointer = const TaskId*;
     using reference = TaskId;
 
-    Iterator(const TaskGraph& graph, TaskId call, Dependents::Iterator at)
-        : graph_(&graph), call_(call), at_(at), end_(Dependents(graph, call).end()) {
+    Iterator(const TaskGraph& graph, TaskId call, std::uint32_t at, std::uint32_t end)
+        : graph_(&graph), call_(call), at_(at), end_(end) {
       find();
     }
     [[nodiscard]] TaskId operator*() const { return task_; }
@@ -141,16 +141,20 @@ class LaunchedBy {
 
     const TaskGraph* graph_;
     TaskId call_{};
-    Dependents::Iterator at_;
-    Dependents::Iterator end_;
+    std::uint32_t at_ = 0;  // in Topology::forward
+    std::uint32_t end_ = 0;
     TaskId task_ = none<TaskId>;
   };
 
   LaunchedBy(const TaskGraph& graph, TaskId call) : graph_(&graph), call_(call) {}
   [[nodiscard]] Iterator begin() const {
-    return {*graph_, call_, Dependents(*graph_, call_).begin()};
+    const auto& offsets = graph_->topology().forward_offsets;
+    return {*graph_, call_, offsets[index(call_)], offsets[index(call_) + 1]};
   }
-  [[nodiscard]] Iterator end() const { return {*graph_, call_, Dependents(*graph_, call_).end()}; }
+  [[nodiscard]] Iterator end() const {
+    const std::uint32_t end = graph_->topology().forward_offsets[index(call_) + 1];
+    return {*graph_, call_, end, end};
+  }
   [[nodiscard]] bool empty() const { return begin() == end(); }
   /// The first of them; there must be one.
   [[nodiscard]] TaskId front() const { return *begin(); }

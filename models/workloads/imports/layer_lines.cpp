@@ -13,11 +13,8 @@
 // Times are in ns, sizes in bytes; the update time is a delay behind each collective of the layer.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
-#include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -86,8 +83,7 @@ bool begins_so(std::string_view word) {
 }
 
 bool recognizes(const ImportedFile& file) {
-  const std::string_view text = file.text;
-  const auto words = words_of(text.substr(0, std::min(text.find('\n'), text.size())));
+  const auto words = words_of(first_line(file.text));
   return !words.empty() && begins_so(words.front());
 }
 
@@ -102,31 +98,18 @@ struct Header {
 
 class Reader {
  public:
-  explicit Reader(const ImportedFile& file) : file_(file), rest_(file.text) {}
+  explicit Reader(const ImportedFile& file) : lines_(file) {}
   Result<ModelSpec> read();
 
  private:
-  void mistake(const std::string& what) {
-    if (mistake_.empty()) mistake_ = fmt::format("{}:{}: {}", file_.path, line_, what);
-  }
-  std::vector<std::string_view> next_line() {
-    ++line_;
-    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-    const std::string_view line = rest_.substr(0, end);
-    rest_.remove_prefix(std::min(rest_.size(), end + 1));
-    return words_of(line);
-  }
-  double number(std::string_view word, std::string_view what, double most);
+  std::vector<std::string_view> next_line() { return words_of(lines_.next().value_or("")); }
   double whole(std::string_view word, std::string_view what, double most);
   void read_header();
   void read_layer(const std::vector<std::string_view>& words);
   Exchange exchange(std::string_view word, std::string_view size, Axis axis, bool sends);
   [[nodiscard]] const Policy* policy_of(const std::vector<std::string_view>& words);
 
-  const ImportedFile& file_;
-  std::string_view rest_;
-  std::size_t line_ = 0;
-  std::string mistake_;
+  ImportedLines lines_;
   Header header_;
   LayeredSpec spec_;
   std::map<std::string, std::uint32_t, std::less<>> known_;  // group of a line that stood before
@@ -134,20 +117,10 @@ class Reader {
   bool has_dropped_sends_ = false;
 };
 
-double Reader::number(std::string_view word, std::string_view what, double most) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error == std::errc() && end == word.data() + word.size() && value >= 0 && value <= most) {
-    return value;
-  }
-  mistake(fmt::format("{}: got {}, expected a number from 0 to {:g}", what, in_quotes(word), most));
-  return 0;
-}
-
 double Reader::whole(std::string_view word, std::string_view what, double most) {
-  const double value = number(word, what, most);
+  const double value = lines_.number(what, word, most);
   if (value == std::floor(value)) return value;
-  mistake(fmt::format("{}: got {}, expected a whole number", what, in_quotes(word)));
+  lines_.mistake(fmt::format("{}: got {}, expected a whole number", what, in_quotes(word)));
   return 0;
 }
 
@@ -158,9 +131,9 @@ void Reader::read_header() {
     std::vector<std::string_view> known;
     known.reserve(std::size(policies));
     for (const Policy& policy : policies) known.push_back(policy.word);
-    return mistake(fmt::format("parallelism: got {}{}, expected one of {}",
-                               in_quotes(words.front()), did_you_mean(words.front(), known),
-                               fmt::join(known, ", ")));
+    return lines_.mistake(fmt::format("parallelism: got {}{}, expected one of {}",
+                                      in_quotes(words.front()), did_you_mean(words.front(), known),
+                                      fmt::join(known, ", ")));
   }
   std::uint32_t all = 0;
   struct Size {
@@ -187,14 +160,14 @@ void Reader::read_header() {
   const std::uint64_t part =
       std::uint64_t{std::max(1U, header_.plan.tensor)} * std::max(1U, header_.pipeline);
   if (all % part != 0) {
-    return mistake(
+    return lines_.mistake(
         fmt::format("all_gpus: got {}, expected a multiple of the {} of "
                     "model_parallel_NPU_group x pp",
                     all, part));
   }
   header_.plan.data = static_cast<std::uint32_t>(all / part);
   if (header_.pipeline > 1) {
-    mistake(
+    lines_.mistake(
         fmt::format("pp: got {}, expected 1: the lines are those of one stage for all "
                     "micro-batches, and say nothing of the others",
                     header_.pipeline));
@@ -204,12 +177,12 @@ void Reader::read_header() {
 Exchange Reader::exchange(std::string_view word, std::string_view size, Axis axis, bool sends) {
   Exchange made;
   made.axis = axis;
-  const double bytes = number(size, "size of a collective", most_bytes);
+  const double bytes = lines_.number("size of a collective", size, most_bytes);
   std::string_view name = word;
   if (name.ends_with("_DP_EP")) {
     name.remove_suffix(6);
     if (axis != Axis::data) {
-      mistake(
+      lines_.mistake(
           fmt::format("collective: got {} of activations, expected copies of experts to "
                       "exchange gradients alone",
                       in_quotes(word)));
@@ -228,8 +201,9 @@ Exchange Reader::exchange(std::string_view word, std::string_view size, Axis axi
     std::vector<std::string_view> known;
     known.reserve(std::size(kinds));
     for (const Kind& one : kinds) known.push_back(one.word);
-    mistake(fmt::format("collective: got {}{}, expected one of {}, with _EP or _DP_EP behind it",
-                        in_quotes(word), did_you_mean(name, known), fmt::join(known, ", ")));
+    lines_.mistake(
+        fmt::format("collective: got {}{}, expected one of {}, with _EP or _DP_EP behind it",
+                    in_quotes(word), did_you_mean(name, known), fmt::join(known, ", ")));
     return {};
   }
   if (kind->kind == CollectiveKind::none || !(bytes > 0)) return {};
@@ -248,7 +222,7 @@ const Policy* Reader::policy_of(const std::vector<std::string_view>& words) {
   if (header_.policy->word != "HYBRID_CUSTOMIZED") return header_.policy;
   const Policy* const own = words.size() > columns ? policy_called(words[columns]) : nullptr;
   if (own != nullptr && own->word != "HYBRID_CUSTOMIZED") return own;
-  mistake(
+  lines_.mistake(
       fmt::format("parallelism of the layer: got {}, expected one of DATA, MODEL, "
                   "HYBRID_DATA_MODEL, HYBRID_MODEL_DATA",
                   words.size() > columns ? in_quotes(words[columns]) : "none"));
@@ -257,7 +231,8 @@ const Policy* Reader::policy_of(const std::vector<std::string_view>& words) {
 
 void Reader::read_layer(const std::vector<std::string_view>& words) {
   if (words.size() < columns) {
-    return mistake(fmt::format("got {} words, expected the {} of a layer", words.size(), columns));
+    return lines_.mistake(
+        fmt::format("got {} words, expected the {} of a layer", words.size(), columns));
   }
   const Policy* const policy = policy_of(words);
   std::string key;
@@ -275,16 +250,16 @@ void Reader::read_layer(const std::vector<std::string_view>& words) {
   LayerOperator layer;
   layer.kind = LayerKind::recorded;
   layer.name = words[0];
-  layer.recorded = {number(words[2], "forward time", longest_ns),
-                    number(words[5], "time of the input's gradient", longest_ns),
-                    number(words[8], "time of the weights' gradient", longest_ns)};
+  layer.recorded = {lines_.number("forward time", words[2], longest_ns),
+                    lines_.number("time of the input's gradient", words[5], longest_ns),
+                    lines_.number("time of the weights' gradient", words[8], longest_ns)};
   RecordedExchanges& sent = layer.exchanges;
   sent.forward = exchange(words[3], words[4], Axis::tensor, policy->sends_forward);
   sent.input_gradient = exchange(words[6], words[7], Axis::tensor, sends_input);
   sent.gradients = exchange(words[9], words[10], Axis::data, policy->sends_gradients);
   sent.among_expert_copies = words[9].ends_with("_DP_EP");
   if (!policy->waits_at_once) sent.input_gradient.overlap = Overlap::weights;
-  const double update = number(words[11], "update time", longest_ns);
+  const double update = lines_.number("update time", words[11], longest_ns);
   for (Exchange* one : {&sent.forward, &sent.input_gradient, &sent.gradients}) {
     one->delay_ns = update;
   }
@@ -293,21 +268,22 @@ void Reader::read_layer(const std::vector<std::string_view>& words) {
 
 Result<ModelSpec> Reader::read() {
   read_header();
-  if (mistake_.empty()) {
+  if (lines_.ok()) {
     const auto words = next_line();
     const double count = words.size() == 1 ? whole(words[0], "number of layers", most_lines) : 0;
-    if (count < 1)
-      mistake("number of layers: got none, expected a line with a whole number from 1 on");
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count) && mistake_.empty(); ++i) {
+    if (count < 1) {
+      lines_.mistake("number of layers: got none, expected a line with a whole number from 1 on");
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count) && lines_.ok(); ++i) {
       const auto line = next_line();
       if (line.empty()) {
-        mistake(fmt::format("got the end after {} layers, expected {}", i, words[0]));
+        lines_.mistake(fmt::format("got the end after {} layers, expected {}", i, words[0]));
       } else {
         read_layer(line);
       }
     }
   }
-  if (!mistake_.empty()) return Error{ErrorCode::bad_config, mistake_};
+  if (!lines_.ok()) return lines_.error();
   ModelSpec model;
   model.source = "workload file of ASTRA-sim 1, SimAI or AICB";
   if (header_.checkpoints > 0) {
@@ -333,11 +309,7 @@ Result<ModelSpec> Reader::read() {
     model.notes.emplace_back("the size of an all-gather is what one rank gives, as in ASTRA-sim");
   }
   spec_.recorded = header_.plan;
-  TransformerSpec& spec = model.transformer;
-  spec.layers = spec_.layers();
-  spec.heads = spec.kv_heads = spec.head_size = spec.ffn = spec.vocabulary = spec.positions = 1;
-  spec.ties_embeddings = spec.drops_out = false;
-  spec.layered = std::make_shared<LayeredSpec>(std::move(spec_));
+  model.transformer = layered_model(std::move(spec_), 0);
   return model;
 }
 

@@ -7,10 +7,8 @@
 // Written and read there by graph/graph.py (github.com/msr-fiddle/pipedream). Times are ms of one
 // minibatch, sizes bytes of numbers with 4 bytes; a list "[8.0; 8.0]" of sizes is their sum.
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <map>
-#include <memory>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,8 +29,7 @@ constexpr double number_bytes = 4;
 constexpr std::size_t most_nodes = 100000;
 
 bool recognizes(const ImportedFile& file) {
-  const std::string_view text = file.text;
-  const std::string_view first = text.substr(0, std::min(text.find('\n'), text.size()));
+  const std::string_view first = first_line(file.text);
   return first.find(" -- ") != std::string_view::npos &&
          first.find("forward_compute_time=") != std::string_view::npos;
 }
@@ -50,22 +47,17 @@ struct Node {
 
 class Reader {
  public:
-  explicit Reader(const ImportedFile& file) : file_(file) {}
+  explicit Reader(const ImportedFile& file) : lines_(file) {}
   Result<ModelSpec> read();
 
  private:
-  void mistake(const std::string& what) {
-    if (mistake_.empty()) mistake_ = fmt::format("{}:{}: {}", file_.path, line_, what);
-  }
   void read_node(std::string_view line);
   void read_edge(std::string_view line);
   double value(std::string_view line, std::string_view key, double most);
   std::size_t node_called(std::string_view name);
   [[nodiscard]] std::vector<std::size_t> in_order();
 
-  const ImportedFile& file_;
-  std::size_t line_ = 0;
-  std::string mistake_;
+  ImportedLines lines_;
   std::vector<Node> nodes_;
   std::map<std::string, std::size_t, std::less<>> known_;
 };
@@ -74,32 +66,18 @@ class Reader {
 double Reader::value(std::string_view line, std::string_view key, double most) {
   const std::size_t at = line.find(std::string(key) + "=");
   if (at == std::string_view::npos) {
-    mistake(fmt::format("{}: missing, expected {}=NUMBER", key, key));
+    lines_.mistake(fmt::format("{}: missing, expected {}=NUMBER", key, key));
     return 0;
   }
   std::string_view text = line.substr(at + key.size() + 1);
   const bool is_list = text.starts_with('[');
   text = text.substr(is_list ? 1 : 0,
                      std::min(text.find(is_list ? ']' : ','), text.size()) - (is_list ? 1 : 0));
-  double sum = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(';'), text.size());
-    std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(text.size(), end + 1));
-    while (word.starts_with(' ')) word.remove_prefix(1);
-    while (word.ends_with(' ') || word.ends_with('\r')) word.remove_suffix(1);
-    double number = 0;
-    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || stop != word.data() + word.size() || !(number >= 0) ||
-        !(number <= most)) {
-      mistake(
-          fmt::format("{}: got {}, expected a number from 0 to {:g}", key, in_quotes(word), most));
-      return 0;
-    }
-    sum += number;
+  const std::vector<double> values = lines_.numbers(key, text, most);
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  if (sum > most) {
+    lines_.mistake(fmt::format("{}: got {:g} in all, expected at most {:g}", key, sum, most));
   }
-  if (sum > most)
-    mistake(fmt::format("{}: got {:g} in all, expected at most {:g}", key, sum, most));
   return sum;
 }
 
@@ -108,7 +86,7 @@ void Reader::read_node(std::string_view line) {
   const std::size_t name_end = line.find(between);
   const std::size_t figures = line.rfind(between);
   if (name_end == std::string_view::npos || figures == name_end) {
-    return mistake("got no node, expected NAME -- MODULE -- forward_compute_time=...");
+    return lines_.mistake("got no node, expected NAME -- MODULE -- forward_compute_time=...");
   }
   Node node;
   node.name = line.substr(0, name_end);
@@ -119,9 +97,12 @@ void Reader::read_node(std::string_view line) {
   node.activation_bytes = value(rest, "activation_size", most_bytes);
   node.parameter_bytes = value(rest, "parameter_size", most_bytes);
   if (!known_.emplace(node.name, nodes_.size()).second) {
-    mistake(fmt::format("{} stands there twice, expected every node once", in_quotes(node.name)));
+    lines_.mistake(
+        fmt::format("{} stands there twice, expected every node once", in_quotes(node.name)));
   }
-  if (nodes_.size() >= most_nodes) mistake("got more than 100000 nodes");
+  if (nodes_.size() >= most_nodes) {
+    lines_.mistake(fmt::format("got more nodes, expected at most {}", most_nodes));
+  }
   nodes_.push_back(std::move(node));
 }
 
@@ -130,8 +111,8 @@ std::size_t Reader::node_called(std::string_view name) {
   if (found != known_.end()) return found->second;
   std::vector<std::string_view> names;
   for (const Node& node : nodes_) names.push_back(node.name);
-  mistake(fmt::format("got {}{}, expected one of the {} nodes above", in_quotes(name),
-                      did_you_mean(name, names), nodes_.size()));
+  lines_.mistake(fmt::format("got {}{}, expected one of the {} nodes above", in_quotes(name),
+                             did_you_mean(name, names), nodes_.size()));
   return 0;
 }
 
@@ -139,10 +120,10 @@ void Reader::read_edge(std::string_view line) {
   constexpr std::string_view between = " -- ";
   while (line.starts_with('\t') || line.starts_with(' ')) line.remove_prefix(1);
   const std::size_t at = line.find(between);
-  if (at == std::string_view::npos) return mistake("got no edge, expected NODE -- NODE");
+  if (at == std::string_view::npos) return lines_.mistake("got no edge, expected NODE -- NODE");
   const std::size_t from = node_called(line.substr(0, at));
   const std::size_t to = node_called(line.substr(at + between.size()));
-  if (!mistake_.empty()) return;
+  if (!lines_.ok()) return;
   nodes_[from].after.push_back(to);
   ++nodes_[to].waits_for;
 }
@@ -163,32 +144,26 @@ std::vector<std::size_t> Reader::in_order() {
     }
   }
   if (order.size() < nodes_.size()) {
-    mistake_ = fmt::format("{}: the edges go round, expected a graph without cycles", file_.path);
+    lines_.mistake_of_all("the edges go round, expected a graph without cycles");
   }
   return order;
 }
 
 Result<ModelSpec> Reader::read() {
-  std::string_view rest = file_.text;
-  while (!rest.empty() && mistake_.empty()) {
-    ++line_;
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(rest.size(), end + 1));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) continue;
-    if (line.front() == '\t' || line.front() == ' ') {
-      read_edge(line);
+  while (const auto line = lines_.next()) {
+    if (line->empty()) continue;
+    if (line->front() == '\t' || line->front() == ' ') {
+      read_edge(*line);
     } else {
-      read_node(line);
+      read_node(*line);
     }
   }
-  const std::vector<std::size_t> order = mistake_.empty() ? in_order() : std::vector<std::size_t>();
-  if (!mistake_.empty()) return Error{ErrorCode::bad_config, mistake_};
+  const std::vector<std::size_t> order = lines_.ok() ? in_order() : std::vector<std::size_t>();
+  if (!lines_.ok()) return lines_.error();
   LayeredSpec spec;
   spec.recorded = RecordedGroups{.tensor = 1, .expert = 1};  // of one GPU, undivided
-  ModelSpec model;
   double input_ms = 0;
+  double widest = 0;
   for (const std::size_t at : order) {
     const Node& node = nodes_[at];
     // Loading data is none of a device's work.
@@ -202,15 +177,15 @@ Result<ModelSpec> Reader::read() {
     layer.recorded = {node.forward_ms * 1e6, node.backward_ms * 1e6, 0};
     layer.weights = node.parameter_bytes / number_bytes;
     layer.kept_numbers = node.activation_bytes / number_bytes;
-    model.transformer.hidden = std::max(model.transformer.hidden, layer.kept_numbers);
+    widest = std::max(widest, layer.kept_numbers);
     spec.order.push_back({static_cast<std::uint32_t>(spec.groups.size()), 1});
     spec.groups.push_back({layer.name, 1, {layer}});
   }
   if (spec.order.empty()) {
-    return Error{
-        ErrorCode::bad_config,
-        fmt::format("{}: got no module, expected at least one beside the input", file_.path)};
+    lines_.mistake_of_all("got no module, expected at least one beside the input");
+    return lines_.error();
   }
+  ModelSpec model;
   model.source = "layer profile of PipeDream";
   model.notes = {
       "a sample is the minibatch that was profiled; all of backward is one time, and "
@@ -218,12 +193,7 @@ Result<ModelSpec> Reader::read() {
   if (input_ms > 0) {
     model.notes.push_back(fmt::format("{:g} ms of loading input are left out", input_ms));
   }
-  TransformerSpec& shape = model.transformer;
-  shape.layers = spec.layers();
-  shape.heads = shape.kv_heads = shape.head_size = shape.ffn = shape.vocabulary = shape.positions =
-      1;
-  shape.ties_embeddings = shape.drops_out = false;
-  shape.layered = std::make_shared<LayeredSpec>(std::move(spec));
+  model.transformer = layered_model(std::move(spec), widest);
   return model;
 }
 

@@ -14,10 +14,7 @@
 // every other one to the layer of the next one that has a layer.
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -54,12 +51,6 @@ constexpr std::array<std::string_view, 9> columns = {
     "OperatorName", "Operator_input", "Operator_output", "Operator_cudatimenooverlap",
     "InputSize",    "OutputSize",     "gpuid",           "stage",
     "tpflag"};
-
-std::string_view first_line(std::string_view text) {
-  std::string_view line = text.substr(0, std::min(text.find('\n'), text.size()));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
 
 bool recognizes(const ImportedFile& file) {
   return first_line(file.text).starts_with("OperatorID,OperatorName,");
@@ -112,27 +103,21 @@ struct Layer {
 
 class Reader {
  public:
-  explicit Reader(const ImportedFile& file) : file_(file) {}
+  explicit Reader(const ImportedFile& file) : lines_(file) {}
   Result<ModelSpec> read();
 
  private:
-  void mistake(const std::string& what) {
-    if (mistake_.empty()) mistake_ = fmt::format("{}:{}: {}", file_.path, line_, what);
-  }
   void read_columns(std::string_view line);
   void read_row(std::string_view line);
-  double number(std::string_view key, std::string_view text, double most);
   std::vector<double> list(std::string_view key, std::string_view text, double most);
   void find_parameters();
   void add_forward(const Row& row);
   void add_backward();
-  [[nodiscard]] std::optional<std::size_t> own_layer(const Row& row) const;
+  [[nodiscard]] std::optional<std::size_t> own_layer(const Row& row);
   [[nodiscard]] Result<ModelSpec> model() const;
 
-  const ImportedFile& file_;
-  std::size_t line_ = 0;
+  ImportedLines lines_;
   double total_us_ = 0;  // of the rows until here
-  std::string mistake_;
   std::array<std::size_t, columns.size()> places_{};
   std::size_t width_ = 0;
   std::vector<Row> rows_;
@@ -140,37 +125,16 @@ class Reader {
   std::map<double, std::size_t> layer_of_parameter_;
   std::set<double> kept_;
   std::vector<Layer> layers_;
+  std::size_t open_ = 0;  // layers behind it have their marked backward operator
   double optimizer_us_ = 0;
 };
 
-double Reader::number(std::string_view key, std::string_view text, double most) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && stop == text.data() + text.size() && value >= 0 && value <= most) {
-    return value;
-  }
-  mistake(fmt::format("{}: got {}, expected a number from 0 to {:g}", key, in_quotes(text), most));
-  return 0;
-}
-
 std::vector<double> Reader::list(std::string_view key, std::string_view text, double most) {
-  std::vector<double> values;
-  if (!text.starts_with('[') || !text.ends_with(']') || text.size() < 2) {
-    mistake(fmt::format("{}: got {}, expected a list such as [4; 6]", key, in_quotes(text)));
-    return values;
+  if (text.size() >= 2 && text.starts_with('[') && text.ends_with(']')) {
+    return lines_.numbers(key, text.substr(1, text.size() - 2), most);
   }
-  text = text.substr(1, text.size() - 2);
-  while (!text.empty() && mistake_.empty()) {
-    const std::size_t end = std::min(text.find(';'), text.size());
-    std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(text.size(), end + 1));
-    while (word.starts_with(' ') || word.starts_with('\'')) word.remove_prefix(1);
-    while (word.ends_with(' ') || word.ends_with('\'')) word.remove_suffix(1);
-    values.push_back(number(key, word, most));
-  }
-  return values;
+  lines_.mistake(fmt::format("{}: got {}, expected a list such as [4; 6]", key, in_quotes(text)));
+  return {};
 }
 
 void Reader::read_columns(std::string_view line) {
@@ -178,7 +142,7 @@ void Reader::read_columns(std::string_view line) {
   width_ = names.size();
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto at = std::find(names.begin(), names.end(), columns[i]);
-    if (at == names.end()) return mistake(fmt::format("missing column {}", columns[i]));
+    if (at == names.end()) return lines_.mistake(fmt::format("missing column {}", columns[i]));
     places_[i] = static_cast<std::size_t>(at - names.begin());
   }
 }
@@ -186,7 +150,7 @@ void Reader::read_columns(std::string_view line) {
 void Reader::read_row(std::string_view line) {
   const std::vector<std::string_view> fields = fields_of(line);
   if (fields.size() != width_) {
-    return mistake(fmt::format("got {} fields, expected {}", fields.size(), width_));
+    return lines_.mistake(fmt::format("got {} fields, expected {}", fields.size(), width_));
   }
   const auto at = [&](Column column) { return fields[places_[column]]; };
   Row row;
@@ -195,29 +159,32 @@ void Reader::read_row(std::string_view line) {
   row.writes = list(columns[outputs], at(outputs), most_numbers);
   row.read_numbers = list(columns[input_sizes], at(input_sizes), most_numbers);
   row.written_numbers = list(columns[output_sizes], at(output_sizes), most_numbers);
-  row.us = number(columns[time], at(time), longest_us);
+  row.us = lines_.number(columns[time], at(time), longest_us);
   total_us_ += row.us;
   if (total_us_ > longest_us) {
-    return mistake(
+    return lines_.mistake(
         fmt::format("got {:g} us in all until here, expected at most {:g}", total_us_, longest_us));
   }
-  row.gpu = number(columns[gpu], at(gpu), 1e6);
-  row.marked = number(columns[tp], at(tp), 1) > 0;
+  row.gpu = lines_.number(columns[gpu], at(gpu), 1e6);
+  row.marked = lines_.number(columns[tp], at(tp), 1) > 0;
   const auto word = std::find(stages.begin(), stages.end(), at(stage));
   if (word == stages.end()) {
-    return mistake(fmt::format("stage: got {}{}, expected forward, backward or optimizer",
-                               in_quotes(at(stage)), did_you_mean(at(stage), stages)));
+    return lines_.mistake(fmt::format("stage: got {}{}, expected forward, backward or optimizer",
+                                      in_quotes(at(stage)), did_you_mean(at(stage), stages)));
   }
   row.stage = static_cast<Stage>(word - stages.begin());
   if (row.reads.size() != row.read_numbers.size() ||
       row.writes.size() != row.written_numbers.size()) {
-    return mistake("got unequal counts of tensors and sizes, expected a size for every tensor");
+    return lines_.mistake(
+        "got unequal counts of tensors and sizes, expected a size for every tensor");
   }
   if (!rows_.empty() && rows_.front().gpu != row.gpu) {
-    return mistake(fmt::format("gpuid: got {:g} behind {:g}, expected the rows of one GPU", row.gpu,
-                               rows_.front().gpu));
+    return lines_.mistake(fmt::format("gpuid: got {:g} behind {:g}, expected the rows of one GPU",
+                                      row.gpu, rows_.front().gpu));
   }
-  if (rows_.size() >= most_rows) return mistake(fmt::format("got more than {} rows", most_rows));
+  if (rows_.size() >= most_rows) {
+    return lines_.mistake(fmt::format("got more rows, expected at most {}", most_rows));
+  }
   rows_.push_back(std::move(row));
 }
 
@@ -257,14 +224,15 @@ void Reader::add_forward(const Row& row) {
   }
 }
 
-std::optional<std::size_t> Reader::own_layer(const Row& row) const {
+std::optional<std::size_t> Reader::own_layer(const Row& row) {
   for (const double tensor : row.reads) {
     const auto found = layer_of_parameter_.find(tensor);
     if (found != layer_of_parameter_.end()) return found->second;
   }
   if (!row.marked) return std::nullopt;
-  for (std::size_t i = layers_.size(); i > 0; --i) {
-    if (layers_[i - 1].marked && !layers_[i - 1].matched) return i - 1;
+  for (; open_ > 0; --open_) {
+    const Layer& layer = layers_[open_ - 1];
+    if (layer.marked && !layer.matched) return open_ - 1;
   }
   return std::nullopt;
 }
@@ -272,6 +240,7 @@ std::optional<std::size_t> Reader::own_layer(const Row& row) const {
 void Reader::add_backward() {
   double waiting_us = 0;  // of operators whose layer a later one tells
   std::size_t last = 0;
+  open_ = layers_.size();
   for (const Row& row : rows_) {
     if (row.stage != backward) continue;
     waiting_us += row.us;
@@ -287,7 +256,7 @@ void Reader::add_backward() {
 Result<ModelSpec> Reader::model() const {
   LayeredSpec spec;
   spec.recorded = RecordedGroups{.tensor = 1, .expert = 1};  // of one GPU, undivided
-  ModelSpec model;
+  double widest = 0;
   for (const Layer& layer : layers_) {
     LayerOperator operation;
     operation.kind = LayerKind::recorded;
@@ -295,62 +264,48 @@ Result<ModelSpec> Reader::model() const {
     operation.recorded = {layer.forward_us * 1e3, layer.backward_us * 1e3, 0};
     operation.weights = layer.weights;
     operation.kept_numbers = layer.kept_numbers;
-    model.transformer.hidden = std::max(model.transformer.hidden, layer.output_numbers);
+    widest = std::max(widest, layer.output_numbers);
     spec.order.push_back({static_cast<std::uint32_t>(spec.groups.size()), 1});
     spec.groups.push_back({layer.name, 1, {operation}});
   }
+  ModelSpec model;
   model.source = "operators of TrioSim";
   model.notes = {
       "a sample is the batch that was recorded; all of backward is one time, and between stages "
-      "the "
-      "largest output of a layer goes; times stay those of the recorded GPU and precision"};
+      "the largest output of a layer goes; times stay those of the recorded GPU and precision"};
   double weights = 0;
   for (const Layer& layer : layers_) weights += layer.weights;
   if (weights > 0) {
     spec.recorded->update_ns = optimizer_us_ * 1e3 / weights;
     model.notes.emplace_back("the optimizer takes its recorded time per parameter");
-  } else if (!(optimizer_us_ > 0)) {
-    model.notes.emplace_back(
-        "no operator of an optimizer is recorded, which would tell the parameters: there are no "
-        "weights, and no gradients to exchange");
   } else if (optimizer_us_ > 0) {
     model.notes.push_back(
         fmt::format("{:g} ms of the optimizer are left out: none of its operators reads what a "
                     "forward one does, so there are no weights",
                     optimizer_us_ * 1e-3));
+  } else {
+    model.notes.emplace_back(
+        "no operator of an optimizer is recorded, which would tell the parameters: there are no "
+        "weights, and no gradients to exchange");
   }
-  TransformerSpec& shape = model.transformer;
-  shape.layers = spec.layers();
-  shape.heads = shape.kv_heads = shape.head_size = shape.ffn = shape.vocabulary = shape.positions =
-      1;
-  shape.ties_embeddings = shape.drops_out = false;
-  shape.layered = std::make_shared<LayeredSpec>(std::move(spec));
+  model.transformer = layered_model(std::move(spec), widest);
   return model;
 }
 
 Result<ModelSpec> Reader::read() {
-  std::string_view rest = file_.text;
-  while (!rest.empty() && mistake_.empty()) {
-    ++line_;
-    const std::string_view line = first_line(rest);
-    rest.remove_prefix(std::min(rest.size(), rest.find('\n') == std::string_view::npos
-                                                 ? rest.size()
-                                                 : rest.find('\n') + 1));
-    if (line_ == 1) {
-      read_columns(line);
-    } else if (!line.empty()) {
-      read_row(line);
-    }
+  if (const auto header = lines_.next()) read_columns(*header);
+  while (const auto line = lines_.next()) {
+    if (!line->empty()) read_row(*line);
   }
-  if (!mistake_.empty()) return Error{ErrorCode::bad_config, mistake_};
+  if (!lines_.ok()) return lines_.error();
   find_parameters();
   for (const Row& row : rows_) {
     if (row.stage == forward) add_forward(row);
     if (row.stage == optimizer) optimizer_us_ += row.us;
   }
   if (layers_.empty()) {
-    return Error{ErrorCode::bad_config,
-                 fmt::format("{}: got no forward operator, expected at least one", file_.path)};
+    lines_.mistake_of_all("got no forward operator, expected at least one");
+    return lines_.error();
   }
   add_backward();
   return model();

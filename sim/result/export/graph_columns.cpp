@@ -163,27 +163,51 @@ void add_overflow(const TaskGraph& graph, ColumnPacker& packer) {
   packer.add("overflow_lag", lag);
 }
 
-/// Tasks of tensors are stored plus 1, so that none is 0.
-void add_tensors(const TaskGraph& graph, ColumnPacker& packer) {
-  Figures figures;
-  const auto add = [&](std::string_view name, const auto& figure) {
-    figures.clear();
-    for (const Tensor& tensor : graph.context().tensors) {
-      figures.push_back(static_cast<std::int64_t>(figure(tensor)));
+/// Columns of tensors: the differences to those that stood there in a base.
+struct TensorColumns {
+  static constexpr std::array<std::string_view, 10> names = {"tensor_allocated",
+                                                             "tensor_freed",
+                                                             "tensor_allocated_offset",
+                                                             "tensor_freed_offset",
+                                                             "tensor_allocated_sequence",
+                                                             "tensor_freed_sequence",
+                                                             "tensor_bytes",
+                                                             "tensor_category",
+                                                             "tensor_rank",
+                                                             "tensor_device"};
+  std::array<std::vector<StoredFigure>, names.size()> stored;
+
+  /// What stands before a tensor that the base lacks: no task (so that these are stored plus 1),
+  /// and zeros.
+  static std::array<std::int64_t, names.size()> nothing() { return {-1, -1}; }
+
+  /// `place(task)` is where a task is in the graph whose columns these are.
+  template <typename Place>
+  static std::array<std::int64_t, names.size()> figures(const TaskGraph& graph, const Tensor& t,
+                                                        const Place& place) {
+    return {place(t.allocated_in),
+            place(t.freed_in),
+            static_cast<std::int64_t>(t.allocated_offset_ns),
+            static_cast<std::int64_t>(t.freed_offset_ns),
+            static_cast<std::int64_t>(t.allocated_sequence),
+            static_cast<std::int64_t>(t.freed_sequence),
+            static_cast<std::int64_t>(t.bytes),
+            static_cast<std::int64_t>(t.category),
+            static_cast<std::int64_t>(graph.rank_of(t)),
+            static_cast<std::int64_t>(t.device)};
+  }
+
+  void add(std::size_t at, const std::array<std::int64_t, names.size()>& now,
+           const std::array<std::int64_t, names.size()>& was) {
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (now[k] != was[k]) stored[k].push_back({at, now[k] - was[k]});
     }
-    packer.add(name, figures);
-  };
-  add("tensor_allocated", [](const Tensor& t) { return task_of_id(t.allocated_in) + 1; });
-  add("tensor_freed", [](const Tensor& t) { return task_of_id(t.freed_in) + 1; });
-  add("tensor_allocated_offset", [](const Tensor& t) { return t.allocated_offset_ns; });
-  add("tensor_freed_offset", [](const Tensor& t) { return t.freed_offset_ns; });
-  add("tensor_allocated_sequence", [](const Tensor& t) { return t.allocated_sequence; });
-  add("tensor_freed_sequence", [](const Tensor& t) { return t.freed_sequence; });
-  add("tensor_bytes", [](const Tensor& t) { return t.bytes; });
-  add("tensor_category", [](const Tensor& t) { return t.category; });
-  add("tensor_rank", [&](const Tensor& t) { return graph.rank_of(t); });
-  add("tensor_device", [](const Tensor& t) { return t.device; });
-}
+  }
+
+  void pack(std::size_t count, ColumnPacker& packer) const {
+    for (std::size_t k = 0; k < names.size(); ++k) packer.add(names[k], count, stored[k]);
+  }
+};
 
 /// Tasks of a changed graph that follow each other as they did in its base; or inserted ones.
 struct TaskStretch {
@@ -334,51 +358,20 @@ class VariantPacker {
   void add_tensors() {
     const std::vector<Tensor>& tensors = graph_.context().tensors;
     const std::vector<Tensor>& old = base_.context().tensors;
-    constexpr std::array<std::string_view, 10> names = {"tensor_allocated",
-                                                        "tensor_freed",
-                                                        "tensor_allocated_offset",
-                                                        "tensor_freed_offset",
-                                                        "tensor_allocated_sequence",
-                                                        "tensor_freed_sequence",
-                                                        "tensor_bytes",
-                                                        "tensor_category",
-                                                        "tensor_rank",
-                                                        "tensor_device"};
-    Columns<names.size()> stored;
-    const Tensor none_before{};
+    TensorColumns columns;
     const bool is_shared = tensors.data() == old.data() && stretches_.size() == 1 &&
                            graph_.shared_columns() == base_.shared_columns();
+    const auto place = [this](TaskId task) { return moved(task); };
     for (std::size_t i = 0; i < tensors.size() && !is_shared; ++i) {
-      const Tensor& now = tensors[i];
-      const bool is_new = i >= old.size();
-      const Tensor& was = is_new ? none_before : old[i];
-      std::size_t k = 0;
-      const auto put = [&](std::int64_t figure, std::int64_t before) {
-        if (figure != before) stored[k].push_back({i, figure - before});
-        ++k;
-      };
-      put(task_of_id(now.allocated_in), is_new ? -1 : moved(was.allocated_in));
-      put(task_of_id(now.freed_in), is_new ? -1 : moved(was.freed_in));
-      const auto put_both = [&](const auto& figure) {
-        put(static_cast<std::int64_t>(figure(now)),
-            is_new ? 0 : static_cast<std::int64_t>(figure(was)));
-      };
-      put_both([](const Tensor& t) { return t.allocated_offset_ns; });
-      put_both([](const Tensor& t) { return t.freed_offset_ns; });
-      put_both([](const Tensor& t) { return t.allocated_sequence; });
-      put_both([](const Tensor& t) { return t.freed_sequence; });
-      put_both([](const Tensor& t) { return t.bytes; });
-      put_both([](const Tensor& t) { return t.category; });
-      put(graph_.rank_of(now), is_new ? 0 : base_.rank_of(was));
-      put_both([](const Tensor& t) { return t.device; });
+      columns.add(
+          i, TensorColumns::figures(graph_, tensors[i], task_of_id),
+          i < old.size() ? TensorColumns::figures(base_, old[i], place) : TensorColumns::nothing());
     }
     const bool all_alike =
         tensors.size() == old.size() &&
-        std::ranges::all_of(stored, [](const auto& rows) { return rows.empty(); });
+        std::ranges::all_of(columns.stored, [](const auto& rows) { return rows.empty(); });
     if (leaves_out_ && all_alike) return;
-    for (std::size_t k = 0; k < names.size(); ++k) {
-      packer_.add(names[k], tensors.size(), stored[k]);
-    }
+    columns.pack(tensors.size(), packer_);
   }
 
   const TaskGraph& graph_;
@@ -431,7 +424,12 @@ PackedGraph pack_graph(const TaskGraph& graph) {
   packer.add("part_task", task);
   packer.add("part_label", label);
   packer.add("part_duration", duration);
-  add_tensors(graph, packer);
+  TensorColumns tensors;
+  const std::vector<Tensor>& all = graph.context().tensors;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    tensors.add(i, TensorColumns::figures(graph, all[i], task_of_id), TensorColumns::nothing());
+  }
+  tensors.pack(all.size(), packer);
   return packer.take();
 }
 
