@@ -21,6 +21,8 @@ constexpr std::array<std::string_view, 10> collectives = {
     "all_reduce", "reduce",         "all_gather",           "gather", "scatter", "broadcast",
     "all_to_all", "reduce_scatter", "reduce_scatter_block", "barrier"};
 
+constexpr std::string_view unknown_collective = "unknown";
+
 std::string text_of(const AttributeValue& value) {
   switch (value.kind) {
     case AttributeValue::Kind::nothing: return {};
@@ -43,6 +45,30 @@ std::int32_t narrow(std::int64_t value) {
   return value > std::numeric_limits<std::int32_t>::max() || value < 0
              ? -1
              : static_cast<std::int32_t>(value);
+}
+
+// Bytes or numbers of a message or tensor; none (-1) where there can be no such amount, which is
+// counted. Writers say -1 themselves where they do not know.
+std::int64_t amount_of(std::string_view name, const AttributeValue& value, const RawNode& node,
+                       NodeBuilder& builder) {
+  constexpr std::int64_t most = std::int64_t{1} << 50U;  // of bytes: a thousand times any memory
+  const std::int64_t amount = number_of(value);
+  if (amount >= 0 && amount <= most) return amount;
+  if (value.kind != AttributeValue::Kind::number || amount != -1) {
+    builder.report().count(DamageKind::repaired, "size out of range", node.offset,
+                           fmt::format("node {}: {} {}", node.id, name, text_of(value)));
+  }
+  return -1;
+}
+
+std::string_view collective_of(const AttributeValue& value, const RawNode& node,
+                               NodeBuilder& builder) {
+  const std::string_view name = collective_name(number_of(value));
+  if (name == unknown_collective) {
+    builder.report().count(DamageKind::repaired, "comm_type that no collective has", node.offset,
+                           fmt::format("node {}: {}", node.id, text_of(value)));
+  }
+  return name;
 }
 
 // Attributes that every node has and that say nothing where they are 0 or empty.
@@ -68,7 +94,7 @@ bool apply_to_node(std::string_view name, const AttributeValue& value, RawNode& 
   } else if (name == "num_ops") {
     node.operations = number;
   } else if (name == "tensor_size") {
-    node.bytes = number;
+    node.bytes = amount_of(name, value, node, builder);
   } else if (name == "op_schema") {
     node.signature.schema = builder.name(text_of(value));
   } else if (name == "is_cpu_op") {
@@ -131,11 +157,11 @@ bool apply_to_communication(std::string_view name, const AttributeValue& value, 
                             NodeBuilder& builder) {
   const std::int64_t number = number_of(value);
   if (name == "comm_type") {
-    node.communicating().kind = builder.name(collective_name(number));
+    node.communicating().kind = builder.name(collective_of(value, node, builder));
   } else if (name == "collective_name") {
     node.communicating().kind = builder.name(text_of(value));
   } else if (name == "comm_size") {
-    node.communicating().bytes = number;
+    node.communicating().bytes = amount_of(name, value, node, builder);
   } else if (name == "pg_name" || name == "pg_id") {
     node.communicating().group = builder.name(text_of(value));
   } else if (name == "pg_size") {
@@ -143,9 +169,9 @@ bool apply_to_communication(std::string_view name, const AttributeValue& value, 
   } else if (name == "dtype") {
     node.communicating().element_type = builder.name(text_of(value));
   } else if (name == "in_msg_nelems") {
-    node.communicating().input_elements = number;
+    node.communicating().input_elements = amount_of(name, value, node, builder);
   } else if (name == "out_msg_nelems") {
-    node.communicating().output_elements = number;
+    node.communicating().output_elements = amount_of(name, value, node, builder);
   } else if (name == "comm_src") {
     node.communicating().source = narrow(number);
   } else if (name == "comm_dst") {
@@ -163,7 +189,7 @@ bool apply_to_communication(std::string_view name, const AttributeValue& value, 
 std::string_view collective_name(std::int64_t type) {
   return type >= 0 && type < static_cast<std::int64_t>(collectives.size())
              ? collectives[static_cast<std::size_t>(type)]
-             : std::string_view("unknown");
+             : unknown_collective;
 }
 
 std::int64_t element_bytes(std::string_view type) {

@@ -57,6 +57,23 @@ TEST_CASE("chakra_json: damage is counted, and text without nodes is refused") {
   CHECK(empty.error().message == "t: is JSON without nodes of an execution trace");
 }
 
+TEST_CASE("chakra_json: amounts that cannot be are counted, and not known") {
+  const auto damaged = read_bytes("chakra_json", R"({"workload_graph": [
+      {"Id": 1, "NodeType": 7, "runtime": 1, "comm_type": 0, "comm_size": 9223372036854775807},
+      {"Id": 2, "NodeType": 7, "runtime": 1, "comm_type": 99, "comm_size": -4096},
+      {"Id": 3, "NodeType": 7, "runtime": 1, "comm_type": 2, "comm_size": -1},
+      {"Id": 4, "NodeType": 7, "runtime": 1, "comm_type": 2, "comm_size": 4096}]})");
+  REQUIRE_MESSAGE(damaged.ok(), damaged.error().message);
+  const auto& told = damaged->nodes()->communications;
+  REQUIRE(told.size() == 4);
+  CHECK(told[0].bytes == -1);
+  CHECK(told[1].bytes == -1);
+  CHECK(told[2].bytes == -1);  // how writers say that they do not know
+  CHECK(told[3].bytes == 4096);
+  CHECK(counted(damaged->report, "size out of range") == 2);
+  CHECK(counted(damaged->report, "comm_type that no collective has") == 1);
+}
+
 TEST_CASE("chakra_json: a stream that ends inside a node keeps the nodes before it") {
   const auto cut = read_bytes("chakra_json", R"({"attr": []}{"id": "1"}{"id": "2"}{"id": )");
   REQUIRE(cut.ok());
