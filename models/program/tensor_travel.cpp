@@ -54,7 +54,10 @@ std::vector<double> tensors_of(const Operator& op) {
   }
   if (op.type == OperatorType::rows && op.shape.n > 0) {
     const auto count = static_cast<std::size_t>(std::lround(op.weights / op.shape.n));
-    if (count > 1) return std::vector<double>(count, op.weights / static_cast<double>(count));
+    if (count > 1) {
+      std::vector<double> equal(count, op.weights / static_cast<double>(count));
+      return equal;
+    }
   }
   return {op.weights};
 }

@@ -116,8 +116,9 @@ void count_tried(const TaskGraph& graph, const Change& change, const test::LawOr
 
 /// Whoever replaces kernels has to be shown with three streams, too.
 void check_replacing_are_listed(const TriedByName& tried) {
-  for (const auto& [name, of] : tried) {
-    CAPTURE(std::string(name));
+  for (const auto& [key, of] : tried) {
+    const std::string name(key);
+    CAPTURE(name);
     const auto& listed = test::replacing_what_ifs;
     CHECK((of.kernels_for == 0 || std::find(listed.begin(), listed.end(), name) != listed.end()));
   }

@@ -56,7 +56,7 @@ bool is_hex(char c) { return is_digit(c) || (to_lower(c) >= 'a' && to_lower(c) <
 /// Where the groups of a UUID end (8-4-4-4-12), or 0.
 std::size_t length_of_uuid(std::string_view text) {
   std::size_t at = 0;
-  for (const std::size_t length : {8, 4, 4, 4, 12}) {
+  for (const std::size_t length : {8U, 4U, 4U, 4U, 12U}) {
     const std::string_view group = text.substr(at, length);
     const bool is_last = length == 12;
     if (group.size() < length || !std::all_of(group.begin(), group.end(), is_hex) ||

@@ -178,7 +178,7 @@ bool Evictor::may_leave(TensorId tensor, const Simulation& simulation) const {
   return simulation.has_started(maker.launches.back());
 }
 
-TensorId Evictor::choose(std::int32_t device, std::int32_t rank, Simulation& simulation) {
+TensorId Evictor::choose_victim(std::int32_t device, std::int32_t rank, Simulation& simulation) {
   TensorId best = none<TensorId>;
   double least = 0;
   drop_gone(simulation);
@@ -209,7 +209,7 @@ Evictor::Freed Evictor::free_up(std::int64_t missing, std::pair<std::int32_t, st
         {.source = end_of(copy), .task = task, .kind = DependencyKind::memory});
   }
   while (missing > 0) {
-    const TensorId tensor = choose(place.second, place.first, simulation);
+    const TensorId tensor = choose_victim(place.second, place.first, simulation);
     if (tensor == none<TensorId>) return waits ? Freed::later : Freed::nothing;
     missing -= bytes_of(tensor);
     const bool copies = can_copy() && is_wanted(tensor, simulation) &&

@@ -84,7 +84,8 @@ class Evictor : public MemoryPolicy {
   /// The tensor is among those that may leave.
   void note_present(TensorId tensor);
   void drop_gone(const Simulation& simulation);
-  [[nodiscard]] TensorId choose(std::int32_t device, std::int32_t rank, Simulation& simulation);
+  [[nodiscard]] TensorId choose_victim(std::int32_t device, std::int32_t rank,
+                                       Simulation& simulation);
   /// Evicts on that device until so much is free. What copies will free counts as later.
   Freed free_up(std::int64_t missing, std::pair<std::int32_t, std::int32_t> place, TaskId task,
                 Simulation& simulation);

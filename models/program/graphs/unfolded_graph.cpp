@@ -237,13 +237,13 @@ void Unfolding::end() {
       reduced.push_back(task);
     }
   }
-  const TaskId all = tasks_.add(lane, meet, Phase::communication, 0);
-  for (const TaskId task : reduced) tasks_.after(all, task, DependencyKind::rendezvous);
+  const TaskId all_met = tasks_.add(lane, meet, Phase::communication, 0);
+  for (const TaskId source : reduced) tasks_.after(all_met, source, DependencyKind::rendezvous);
   for (std::uint32_t rank = 0; rank < compute_.size(); ++rank) {
     const std::uint32_t stage = rank / (copies_ * tensor_);
     const TaskId updated =
         tasks_.add(compute_[rank], update, Phase::update, jittered(rank, parts_.update[stage]));
-    tasks_.after(updated, all, DependencyKind::rendezvous);
+    tasks_.after(updated, all_met, DependencyKind::rendezvous);
     if (parts_.parameters[stage] > 0) {
       static_cast<void>(
           tasks_.add(compute_[rank], collect, Phase::communication, parts_.parameters[stage]));

@@ -167,7 +167,7 @@ void Reader::read_row(std::string_view line) {
   }
   row.gpu = lines_.number(columns[gpu], at(gpu), 1e6);
   row.marked = lines_.number(columns[tp], at(tp), 1) > 0;
-  const auto word = std::find(stages.begin(), stages.end(), at(stage));
+  const auto* const word = std::find(stages.begin(), stages.end(), at(stage));
   if (word == stages.end()) {
     return lines_.mistake(fmt::format("stage: got {}{}, expected forward, backward or optimizer",
                                       in_quotes(at(stage)), did_you_mean(at(stage), stages)));
@@ -196,13 +196,13 @@ void Reader::find_parameters() {
   for (const Row& row : rows_) {
     if (row.stage != forward) continue;
     std::copy_if(row.reads.begin(), row.reads.end(), std::inserter(parameters_, parameters_.end()),
-                 [&](double tensor) { return updated.count(tensor) > 0; });
+                 [&](double tensor) { return updated.contains(tensor); });
   }
 }
 
 void Reader::add_forward(const Row& row) {
   const bool reads_parameter = std::any_of(row.reads.begin(), row.reads.end(), [&](double tensor) {
-    return parameters_.count(tensor) > 0;
+    return parameters_.contains(tensor);
   });
   if (layers_.empty() || reads_parameter || row.marked) {
     layers_.push_back({std::string(row.name)});
@@ -212,7 +212,7 @@ void Reader::add_forward(const Row& row) {
   layer.marked = layer.marked || row.marked;
   for (std::size_t i = 0; i < row.reads.size(); ++i) {
     const double tensor = row.reads[i];
-    if (parameters_.count(tensor) == 0) continue;
+    if (!parameters_.contains(tensor)) continue;
     // A parameter that several layers share is counted where it is read first.
     if (layer_of_parameter_.emplace(tensor, layers_.size() - 1).second) {
       layer.weights += row.read_numbers[i];

@@ -86,7 +86,8 @@ TEST_CASE("accelerator: no two files claim one device name and memory") {
       memory[trace_name].push_back(accelerator->memory_bytes);
     }
   }
-  for (auto& [trace_name, sizes] : memory) {
+  for (auto& [key, sizes] : memory) {
+    const std::string& trace_name = key;
     CAPTURE(trace_name);
     std::sort(sizes.begin(), sizes.end());
     CHECK(std::adjacent_find(sizes.begin(), sizes.end()) == sizes.end());

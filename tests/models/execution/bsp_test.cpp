@@ -62,7 +62,7 @@ TEST_CASE("bsp: memory of the tiles limits operators that only move numbers") {
 
 TEST_CASE("bsp: no division by rows and parts of k takes less than the one that is taken") {
   std::mt19937 random(7);
-  const auto draw = [&random](int most) { return static_cast<double>(1 + random() % most); };
+  const auto draw = [&random](unsigned most) { return static_cast<double>(1 + random() % most); };
   for (int i = 0; i < 200; ++i) {
     const double tiles = draw(300);
     const OperatorWork work = product_of(draw(500), draw(500), draw(500));

@@ -42,5 +42,5 @@ TEST_CASE("weight_buffer: narrower numbers make more of the model stay") {
   ExecDevice device = fast_memory();
   device.bytes_per_ns = 1;
   const ExecTime time = model.time(device, ExecWorkload{1e6}, product_of(8, 8000, 10));
-  CHECK(time.weights == doctest::Approx(80000 / 2 * 0.5));
+  CHECK(time.weights == doctest::Approx(80000.0 / 2 * 0.5));
 }

@@ -3,7 +3,6 @@
 #include "models/parallelism/plan.h"
 #include "models/workloads/transformer.h"
 
-using foretrace::Axis;
 using foretrace::BatchShape;
 using foretrace::Block;
 using foretrace::BlockRole;

@@ -7,7 +7,6 @@
 #include "models/networks/cluster.h"
 #include "tests/configs.h"
 
-using foretrace::Cluster;
 using foretrace::device_memories;
 using foretrace::fits_device;
 using foretrace::Job;

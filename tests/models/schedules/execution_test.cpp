@@ -17,7 +17,6 @@ using foretrace::orders_of;
 using foretrace::PipelineTimes;
 using foretrace::ScheduleInfo;
 using foretrace::ScheduleShape;
-using foretrace::ScheduleStep;
 using foretrace::sequence_of;
 using foretrace::StepKind;
 using foretrace::schedules::all;

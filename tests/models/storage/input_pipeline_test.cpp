@@ -51,7 +51,7 @@ TEST_CASE("input pipeline: with room for all nothing is missed after the first e
   const auto epochs = run_input(order_of(6, 3), options_of(1e9, 15));
   REQUIRE(epochs.size() == 3);
   CHECK(epochs[0].hits == 0);
-  for (const std::size_t later : {1, 2}) {
+  for (const std::size_t later : {1U, 2U}) {
     CHECK(epochs[later].hits == epochs[later].reads);
     CHECK(epochs[later].remote_bytes == 0);
     CHECK(epochs[later].stall_ns == 0);  // 2 a batch, 15 a step
@@ -72,7 +72,7 @@ TEST_CASE("input pipeline: workers share the bandwidth and not the latency") {
 TEST_CASE("input pipeline: a deeper queue covers a batch that is slow") {
   // Steps of 15. Batches of items 0 and 1 hit after the first (2), the last one misses (20).
   InputOrder order;
-  for (const std::uint32_t item : {0, 1, 0, 1, 0, 1, 0, 1, 2, 3}) {
+  for (const std::uint32_t item : {0U, 1U, 0U, 1U, 0U, 1U, 0U, 1U, 2U, 3U}) {
     order.accesses.push_back({.item = item, .bytes = 1});
   }
   order.epoch_ends = {order.accesses.size()};

@@ -11,8 +11,6 @@
 #include "tests/configs.h"
 
 using foretrace::BatchShape;
-using foretrace::Block;
-using foretrace::BlockRole;
 using foretrace::BlockRun;
 using foretrace::build_transformer;
 using foretrace::find_cluster;

@@ -364,8 +364,14 @@ class RandomChange {
   Status any_edit() {
     switch (choices_.below(16)) {
       case 0: return editor_.scale(some(), choices_.below(8) / 2.0);
-      case 1: return each(some(), [&](TaskId t) { editor_.set_duration(t, 7 * index(t) % 300); });
-      case 2: return each(some(), [&](TaskId t) { editor_.set_segment(t, 7 * index(t) % 300); });
+      case 1:
+        return each(some(), [&](TaskId t) {
+          editor_.set_duration(t, 7 * static_cast<std::int64_t>(index(t)) % 300);
+        });
+      case 2:
+        return each(some(), [&](TaskId t) {
+          editor_.set_segment(t, 7 * static_cast<std::int64_t>(index(t)) % 300);
+        });
       case 3: {
         const auto kind = static_cast<DependencyKind>(choices_.below(dependency_kind_count));
         const std::int64_t lag = choices_.one_in(6) ? std::int64_t{1} << 34 : choices_.below(90);

@@ -11,7 +11,10 @@ namespace foretrace::trace {
 namespace {
 
 /// As much memory as a reader might have taken; touched, so that it counts.
-std::vector<char> taken(std::size_t bytes) { return std::vector<char>(bytes, 1); }
+std::vector<char> taken(std::size_t bytes) {
+  std::vector<char> memory(bytes, 1);
+  return memory;
+}
 
 constexpr std::size_t mib = std::size_t{1} << 20U;
 

@@ -25,9 +25,8 @@ class Matcher {
     for (MatchedCollective& collective : job_.collectives) {
       judge(collective);
     }
-    for (JobCommunicator& communicator : job_.communicators) {
-      communicator.incomplete =
-          recorded_[&communicator - job_.communicators.data()] - communicator.matched;
+    for (std::size_t i = 0; i < job_.communicators.size(); ++i) {
+      job_.communicators[i].incomplete = recorded_[i] - job_.communicators[i].matched;
     }
     sort_by_time();
     return std::move(job_);

@@ -6,7 +6,6 @@
 
 #include "tests/models/toy_run.h"
 
-using foretrace::DeviceInfo;
 using foretrace::ParamValues;
 using foretrace::TaskKind;
 using foretrace::editing::host_link_bandwidth;

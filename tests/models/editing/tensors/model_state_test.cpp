@@ -17,7 +17,6 @@ using foretrace::CollectiveKind;
 using foretrace::OptimizationInfo;
 using foretrace::Phase;
 using foretrace::TaskGraph;
-using foretrace::TaskId;
 using foretrace::editing::find_passes;
 using foretrace::editing::GradientFinder;
 using foretrace::editing::KernelEditor;

@@ -6,7 +6,6 @@
 #include "tests/models/toy_run.h"
 
 using foretrace::TaskGraph;
-using foretrace::TaskId;
 using foretrace::editing::KernelEditor;
 using foretrace::editing::weight_uses;
 using foretrace::test::shipped;
@@ -39,7 +38,8 @@ TEST_CASE("weight_uses: a call reads its weight once, however many kernels it la
 TEST_CASE("weight_uses: products inside one convolution read no weight of their own") {
   ToyRun run;
   const auto side = run.add_stream(9);
-  const auto call = [&run](const char* op, const char* shapes, std::vector<const char*> kernels) {
+  const auto call = [&run](const char* op, const char* shapes,
+                           const std::vector<const char*>& kernels) {
     for (const char* kernel : kernels) {
       run.kernel({.name = kernel, .duration_ns = 1000, .operator_name = op, .shapes = shapes});
     }

@@ -14,7 +14,6 @@ using foretrace::execute;
 using foretrace::orders_of;
 using foretrace::pipeline_graph;
 using foretrace::pipeline_topology;
-using foretrace::PipelineTopology;
 using foretrace::ScheduleInfo;
 using foretrace::ScheduleShape;
 using foretrace::sequence_of;

@@ -51,13 +51,7 @@ TEST_CASE("replicate: declines where nothing communicates") {
   CHECK(none.error().code == ErrorCode::no_match);
 }
 
-namespace {
-
-using foretrace::CollectiveKind;
-using foretrace::Phase;
-using foretrace::TaskKind;
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("replicate: groups whose ranks hold parts of a layer do not grow") {
   const auto graph = foretrace::test::tensor_parallel(true);

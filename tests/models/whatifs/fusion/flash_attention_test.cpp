@@ -60,8 +60,9 @@ TEST_CASE("flash_attention: one kernel, whose time is the arithmetic of both pro
 TEST_CASE(
     "flash_attention: copies of scores on the device are part of it, those to the host are not") {
   const auto a100 = toy_accelerator();
-  for (const auto& [name, fuses] : {std::pair{"Memcpy DtoD (Device -> Device)", true},
+  for (const auto& [copy, fuses] : {std::pair{"Memcpy DtoD (Device -> Device)", true},
                                     std::pair{"Memcpy DtoH (Device -> Pinned)", false}}) {
+    const char* const name = copy;
     CAPTURE(name);
     ToyRun run;
     const auto side = run.add_stream(20);

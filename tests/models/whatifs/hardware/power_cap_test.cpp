@@ -10,7 +10,6 @@ using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::text_run;
-using foretrace::test::to_text;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
 

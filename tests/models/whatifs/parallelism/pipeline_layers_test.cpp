@@ -200,7 +200,7 @@ TEST_CASE("pipeline: one more micro-batch costs the slowest stage, more stages s
 
 TEST_CASE("pipeline: refuses more stages than layers, inference, accumulation, zero=3") {
   const Accelerator a100 = toy_accelerator();
-  const auto error_of = [&](const TaskGraph& graph, Given given) {
+  const auto error_of = [&](const TaskGraph& graph, const Given& given) {
     const auto change = apply_to(graph, parallel, given, &a100);
     REQUIRE_FALSE(change.ok());
     return change.error().message;

@@ -11,7 +11,6 @@ using editing::find_layers;
 using editing::find_passes;
 using editing::KernelEditor;
 using editing::LayerEvidence;
-using editing::PassLayers;
 using foretrace::test::toy_accelerator;
 using foretrace::test::toy_transformer;
 

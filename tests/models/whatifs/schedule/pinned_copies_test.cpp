@@ -6,7 +6,6 @@ extern const OptimizationInfo pinned_copies;
 
 using foretrace::ErrorCode;
 using foretrace::TaskGraph;
-using foretrace::TaskId;
 using foretrace::optimizations::pinned_copies;
 using foretrace::test::after;
 using foretrace::test::apply_to;

@@ -61,10 +61,13 @@ extern "C" __attribute__((visibility("default"))) void* aligned_alloc(std::size_
 namespace {
 
 void* load_driver() {
-  const char* const injected = std::getenv("CUDA_INJECTION64_PATH");
+  const char* const injected =
+      std::getenv("CUDA_INJECTION64_PATH");  // NOLINT(concurrency-mt-unsafe)
   void* const library = injected == nullptr ? nullptr : ::dlopen(injected, RTLD_NOW);
   if (library == nullptr) {
-    std::printf("not injected: %s\n", injected == nullptr ? "no variable" : ::dlerror());
+    const char* const why =
+        injected == nullptr ? "no variable" : ::dlerror();  // NOLINT(concurrency-mt-unsafe)
+    std::printf("not injected: %s\n", why);
     return nullptr;
   }
   initialize = reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection"));
@@ -94,7 +97,7 @@ template <typename Work>
 int in_child(Work work) {
   const pid_t child = ::fork();
   if (child == 0) {
-    std::exit(work());
+    std::exit(work());  // NOLINT(concurrency-mt-unsafe)
   }
   int status = 0;
   ::waitpid(child, &status, 0);

@@ -17,8 +17,8 @@ namespace {
 
 CUpti_BuffersCallbackRequestFunc request = nullptr;
 CUpti_BuffersCallbackCompleteFunc complete = nullptr;
-CUpti_CallbackFunc callback = nullptr;
-void* user_data = nullptr;
+CUpti_CallbackFunc listener = nullptr;
+void* listener_data = nullptr;
 bool kernels_enabled = false;
 bool markers_enabled = false;
 std::array<std::array<bool, 1024>, CUPTI_CB_DOMAIN_SIZE> calls_enabled{};  // by domain and call
@@ -26,7 +26,7 @@ std::uint32_t next_correlation = 1;
 std::uint64_t steps_begun = 0;
 
 std::string_view behaviour() {
-  const char* const value = std::getenv("FAKE_CUPTI");
+  const char* const value = std::getenv("FAKE_CUPTI");  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? "" : value;
 }
 
@@ -82,19 +82,19 @@ std::size_t size_of(const CUpti_Activity& activity) {
 /// A call of the program, and what happens inside it.
 template <typename Inside>
 void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, Inside inside) {
-  const bool is_told = callback != nullptr && calls_enabled[domain][id];
+  const bool is_told = listener != nullptr && calls_enabled[domain][id];
   const std::uint32_t success = 0;
   CUpti_CallbackData data{};
   data.correlationId = next_correlation;
   data.functionReturnValue = const_cast<std::uint32_t*>(&success);
   data.callbackSite = CUPTI_API_ENTER;
   if (is_told) {
-    callback(user_data, domain, id, &data);
+    listener(listener_data, domain, id, &data);
   }
   inside();
   data.callbackSite = CUPTI_API_EXIT;
   if (is_told) {
-    callback(user_data, domain, id, &data);
+    listener(listener_data, domain, id, &data);
   }
 }
 
@@ -132,13 +132,16 @@ FAKE void fake_push(const char* name) {
     marker.name = name;
     waiting.put(marker);
   }
-  if (callback != nullptr) {
+  if (listener != nullptr) {
     nvtxRangePushA_params parameters{name};
     CUpti_NvtxData data{};
     data.functionParams = &parameters;
-    callback(user_data, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangePushA, &data);
+    listener(listener_data, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangePushA, &data);
   }
 }
+
+// Names and parameters from here on are CUPTI's own.
+// NOLINTBEGIN(readability-identifier-naming, readability-named-parameter)
 
 /// Another tool's library that goes into the program.
 FAKE int InitializeInjection() {
@@ -150,33 +153,36 @@ FAKE CUptiResult cuptiGetVersion(std::uint32_t* version) {
   *version = behaviour() == "old" ? CUPTI_API_VERSION - 10000 : CUPTI_API_VERSION;
   return CUPTI_SUCCESS;
 }
-FAKE CUptiResult cuptiGetResultString(CUptiResult, const char** text) {
-  *text = "CUPTI_ERROR_FAKE";
+FAKE CUptiResult cuptiGetResultString(CUptiResult, const char** str) {
+  *str = "CUPTI_ERROR_FAKE";
   return CUPTI_SUCCESS;
 }
-FAKE CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc function, void* data) {
+FAKE CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc callback,
+                                void* userdata) {
   if (behaviour() == "owned") {
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }
   if (behaviour() == "broken") {
     return CUPTI_ERROR_UNKNOWN;
   }
-  callback = function;
-  user_data = data;
+  listener = callback;
+  listener_data = userdata;
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
-  callback = nullptr;
+  listener = nullptr;
   return CUPTI_SUCCESS;
 }
 /// What is left of a collector that could not start.
-FAKE int fake_is_in_use() { return callback != nullptr || kernels_enabled || markers_enabled; }
+FAKE int fake_is_in_use() {
+  return listener != nullptr || kernels_enabled || markers_enabled ? 1 : 0;
+}
 FAKE CUptiResult cuptiEnableDomain(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain) {
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
-                                     CUpti_CallbackDomain domain, CUpti_CallbackId call) {
-  calls_enabled[domain][call] = enable != 0;
+                                     CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
+  calls_enabled[domain][cbid] = enable != 0;
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream, std::uint8_t, std::uint32_t* stream) {
@@ -191,13 +197,14 @@ FAKE CUptiResult cuptiGetTimestamp(std::uint64_t* time) {
   *time = now();
   return CUPTI_SUCCESS;
 }
-FAKE CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc on_request,
-                                                CUpti_BuffersCallbackCompleteFunc on_complete) {
+FAKE CUptiResult
+cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc funcBufferRequested,
+                               CUpti_BuffersCallbackCompleteFunc funcBufferCompleted) {
   if (behaviour() == "late") {
     return CUPTI_ERROR_UNKNOWN;
   }
-  request = on_request;
-  complete = on_complete;
+  request = funcBufferRequested;
+  complete = funcBufferCompleted;
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
@@ -234,3 +241,5 @@ FAKE CUptiResult cuptiActivityFlushAll(std::uint32_t) {
 }
 FAKE CUptiResult cuptiActivityFlushPeriod(std::uint32_t) { return CUPTI_SUCCESS; }
 FAKE CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) { return CUPTI_SUCCESS; }
+
+// NOLINTEND(readability-identifier-naming, readability-named-parameter)
