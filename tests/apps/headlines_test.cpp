@@ -44,6 +44,14 @@ TEST_CASE("rank-all: what gains nothing is not announced as a gain, and noise is
   CHECK(holds(noise, ", within noise)"));
 }
 
+TEST_CASE("whatif: more samples in the same time are no noise") {
+  const std::string page =
+      answer_of("whatif --apply batch_size:factor=0.5", "tracelens/resnet18_train_mi300x.json.gz");
+  if (page.empty()) return;
+  CHECK(holds(page, "samples/s"));
+  CHECK_FALSE(holds(page, "noise"));
+}
+
 TEST_CASE("simulate: the page and its doubt say one share of unexplained time for a job") {
   const std::string page = answer_of("simulate", "megatron_tp8_a100");
   if (page.empty()) return;

@@ -237,11 +237,17 @@ Result<BuiltJob> build_job(std::span<RankTrace> ranks, const BuildOptions& optio
   const auto untimed = [](const RankTrace& rank) { return !rank.trace.is_timed(); };
   const auto first = std::find_if(ranks.begin(), ranks.end(), untimed);
   if (first != ranks.end()) {
-    return Error{ErrorCode::unsupported,
-                 fmt::format("{}: {} has no times to join ranks by, and {} such traces were given; "
-                             "simulate one at a time, unpacked ('inspect' takes them all)",
-                             first->path, first->trace.events.info.format,
-                             std::count_if(ranks.begin(), ranks.end(), untimed))};
+    const auto count = std::count_if(ranks.begin(), ranks.end(), untimed);
+    const std::string_view format = first->trace.events.info.format;
+    return Error{
+        ErrorCode::unsupported,
+        count == 1
+            ? fmt::format("{}: {} has no times to tell waiting from transfer by, expected a "
+                          "recording with times",
+                          first->path, format)
+            : fmt::format("{}: {} has no times to join ranks by, and {} such traces were given; "
+                          "simulate one at a time, unpacked ('inspect' takes them all)",
+                          first->path, format, count)};
   }
   if (Status status = rules::check_left_out(options.without_rules); !status) {
     return std::move(status).error();

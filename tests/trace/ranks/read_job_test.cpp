@@ -140,6 +140,11 @@ TEST_CASE("job inputs: execution traces in an archive keep their nodes, and are 
   REQUIRE(ranks_of(single).size() == 1);
   REQUIRE(single->front().trace.nodes() != nullptr);
   CHECK(single->front().trace.nodes()->size() == 1);
+  auto alone = read_job(std::vector<std::string>{one}, {});
+  const auto refused = build_job(*alone);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("pytorch_et has no times to tell waiting from transfer by") !=
+        std::string::npos);
   const std::string two = folder.write(
       "two.tar", test::tar_file("et_1.json", nodes) + test::tar_file("et_0.json", nodes) + end);
   auto both = read_job(std::vector<std::string>{two}, {});

@@ -116,7 +116,9 @@ Section predicted_steps(const driver::Prediction& prediction) {
 std::string noise_text(const ResultAnswer& answer) {
   const driver::Replay& replay = answer.replay;
   const double change = change_of(answer.prediction->run.answer.step_ns, replay.run.answer.step_ns);
-  return replay.scatter > 0 && std::abs(change) <= replay.scatter
+  const auto& throughput = answer.prediction->throughput;
+  const bool is_throughput = throughput && std::abs(throughput->ratio - 1) > replay.scatter;
+  return replay.scatter > 0 && std::abs(change) <= replay.scatter && !is_throughput
              ? fmt::format("within the {} by which the recorded steps scatter: noise",
                            percent_text(replay.scatter))
              : std::string();
