@@ -23,6 +23,10 @@ constexpr std::size_t calendar_lanes = 32;
 /// A task's open dependencies; the top bit says that it has overflow dependencies.
 constexpr std::uint32_t overflow_bit = 0x80000000U;
 
+/// How far ahead of the latest task that ran columns are fetched: 512 tasks are 36 KiB, and are as
+/// fast as any of 256 to 4,096 (measured at 8, 64 and 1,024 lanes).
+constexpr std::size_t lead_tasks = 512;
+
 class PlainRun {
  public:
   PlainRun(const Topology& topology, const Weights& weights, const RunColumns& columns)
@@ -58,6 +62,9 @@ class PlainRun {
     while (!queue.empty()) {
       const Event event = queue.pop();
       const std::size_t task = event.payload;
+      if (task + lead_tasks > warmed_) {
+        warm(task + lead_tasks);
+      }
       const std::int64_t end =
           engine::add_ns(columns_.points[2 * task], columns_.duration_ns[task]);
       columns_.points[2 * task + 1] = end;
@@ -73,6 +80,31 @@ class PlainRun {
   }
 
  private:
+  /// Events come in the order of time and jump about in the columns, but not far: what the next
+  /// ones will touch is fetched line by line, in the order of tasks.
+  void warm(std::size_t until) {
+    constexpr std::size_t line_tasks = 16;  // a line of 4-byte numbers
+    const auto fetch = [](const auto* first, std::size_t bytes) {
+      for (std::size_t at = 0; at < bytes; at += 64) {
+        __builtin_prefetch(reinterpret_cast<const char*>(first) + at, 0, 2);
+      }
+    };
+    const std::size_t last = std::min(until, open_.size());
+    for (; warmed_ < last; warmed_ += line_tasks) {
+      const std::size_t count = std::min(line_tasks, open_.size() - warmed_);
+      fetch(columns_.sources + warmed_, count * sizeof(*columns_.sources));
+      fetch(columns_.duration_ns + warmed_, count * sizeof(*columns_.duration_ns));
+      fetch(columns_.segment_ns + warmed_, count * sizeof(*columns_.segment_ns));
+      fetch(columns_.lag_ns + warmed_, count * sizeof(*columns_.lag_ns));
+      fetch(columns_.points + 2 * warmed_, 2 * count * sizeof(*columns_.points));
+      fetch(open_.data() + warmed_, count * sizeof(open_[0]));
+      const std::uint32_t* offsets = topology_.forward_offsets.data() + warmed_;
+      fetch(offsets, count * sizeof(*offsets));
+      fetch(topology_.forward.data() + offsets[0],
+            (offsets[count] - offsets[0]) * sizeof(*offsets));
+    }
+  }
+
   template <typename Queue>
   void close_one(std::size_t task, std::int64_t now_ns, Queue& queue) {
     if ((--open_[task] & ~overflow_bit) == 0) {
@@ -96,6 +128,7 @@ class PlainRun {
   const RunColumns& columns_;
   engine::LateEdges late_;
   std::vector<std::uint32_t> open_;
+  std::size_t warmed_ = 0;
 };
 
 [[nodiscard]] std::size_t lanes_of(const Topology& topology) {

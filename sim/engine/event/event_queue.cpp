@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::size_t arity = 4;
 
+static_assert(arity == 4, "sift_down() compares four children");
+constexpr Event last_of_all{std::numeric_limits<std::int64_t>::max(),
+                            std::numeric_limits<std::uint32_t>::max(), 0};
+
 struct Later {
   bool operator()(const Event& a, const Event& b) const { return b.before(a); }
 };
@@ -26,49 +30,68 @@ constexpr std::size_t most_buckets = 65536;
 
 }  // namespace
 
+HeapQueue::HeapQueue() : events_(arity, last_of_all) {}
+
 void HeapQueue::push(std::int64_t time_ns, std::uint32_t payload) {
   const Event event{time_ns, next_sequence(sequence_), payload};
-  std::size_t hole = events_.size();
-  events_.push_back(event);
+  if (hole_) {
+    hole_ = false;
+    return sift_down(event);
+  }
+  std::size_t hole = size_++;
+  if (events_.size() < size_ + arity) {
+    events_.resize(2 * events_.size(), last_of_all);
+  }
+  Event* const events = events_.data();
   while (hole > 0) {
     const std::size_t parent = (hole - 1) / arity;
-    if (!event.before(events_[parent])) {
+    if (!event.before(events[parent])) {
       break;
     }
-    events_[hole] = events_[parent];
+    events[hole] = events[parent];
     hole = parent;
   }
-  events_[hole] = event;
+  events[hole] = event;
+}
+
+/// Puts an event where the first one was. It comes by value, in registers: a copy of one just
+/// written to memory in parts waits for them (1.6x of the time on a recorded step).
+void HeapQueue::sift_down(Event event) {
+  Event* const events = events_.data();
+  std::size_t hole = 0;
+  for (std::size_t first = 1; first < size_; first = arity * hole + 1) {
+    // The children, the missing ones included, play a tournament.
+    const std::size_t left = first + (events[first + 1].before(events[first]) ? 1U : 0U);
+    const std::size_t right = first + (events[first + 3].before(events[first + 2]) ? 3U : 2U);
+    const std::size_t least = events[right].before(events[left]) ? right : left;
+    if (!events[least].before(event)) {
+      break;
+    }
+    events[hole] = events[least];
+    hole = least;
+  }
+  events[hole] = event;
+}
+
+void HeapQueue::fill_hole() {
+  hole_ = false;
+  const Event moved = events_[--size_];
+  events_[size_] = last_of_all;
+  if (size_ > 0) {
+    sift_down(moved);
+  }
+}
+
+const Event& HeapQueue::top() {
+  if (hole_) {
+    fill_hole();
+  }
+  return events_.front();
 }
 
 Event HeapQueue::pop() {
-  const Event result = events_.front();
-  const Event moved = events_.back();
-  events_.pop_back();
-  const std::size_t size = events_.size();
-  if (size == 0) {
-    return result;
-  }
-  std::size_t hole = 0;
-  while (true) {
-    const std::size_t first = arity * hole + 1;
-    if (first >= size) {
-      break;
-    }
-    std::size_t least = first;
-    const std::size_t last = std::min(first + arity, size);
-    for (std::size_t child = first + 1; child < last; ++child) {
-      if (events_[child].before(events_[least])) {
-        least = child;
-      }
-    }
-    if (!events_[least].before(moved)) {
-      break;
-    }
-    events_[hole] = events_[least];
-    hole = least;
-  }
-  events_[hole] = moved;
+  const Event result = top();
+  hole_ = true;
   return result;
 }
 
@@ -87,7 +110,7 @@ void CalendarQueue::push(std::int64_t time_ns, std::uint32_t payload) {
   ++size_;
 }
 
-void CalendarQueue::insert(const Event& event) {
+void CalendarQueue::insert(Event event) {
   const std::int64_t bucket = bucket_of(event.time_ns);
   if (bucket <= current_) {
     open_.push_back(event);
@@ -107,7 +130,12 @@ void CalendarQueue::insert(const Event& event) {
   } else {
     free_node_ = nodes_[node - 1].next;
   }
-  nodes_[node - 1] = {event, heads_[at]};
+  // Member by member: a copy of a whole event just put together waits until its parts are written.
+  Node& closed = nodes_[node - 1];
+  closed.event.time_ns = event.time_ns;
+  closed.event.sequence = event.sequence;
+  closed.event.payload = event.payload;
+  closed.next = heads_[at];
   heads_[at] = node;
   used_[at / 64] |= std::uint64_t{1} << (at % 64);
   ++in_ring_;
@@ -143,7 +171,9 @@ void CalendarQueue::open_next() {
       node = next;
       --in_ring_;
     }
-    std::make_heap(open_.begin(), open_.end(), Later{});
+    if (open_.size() > 1) {
+      std::make_heap(open_.begin(), open_.end(), Later{});
+    }
   }
   while (!beyond_.empty() &&
          bucket_of(beyond_.front().time_ns) - current_ < static_cast<std::int64_t>(heads_.size())) {
@@ -163,7 +193,9 @@ const Event& CalendarQueue::top() {
 
 Event CalendarQueue::pop() {
   const Event result = top();
-  std::pop_heap(open_.begin(), open_.end(), Later{});
+  if (open_.size() > 1) {
+    std::pop_heap(open_.begin(), open_.end(), Later{});
+  }
   open_.pop_back();
   --size_;
   return result;

@@ -21,14 +21,22 @@ struct Event {
 /// 4-ary min-heap: best while few events are pending (as many as there are busy lanes).
 class HeapQueue {
  public:
+  HeapQueue();
   void push(std::int64_t time_ns, std::uint32_t payload);
   Event pop();
-  [[nodiscard]] const Event& top() const { return events_.front(); }
-  [[nodiscard]] bool empty() const { return events_.empty(); }
-  [[nodiscard]] std::size_t size() const { return events_.size(); }
+  [[nodiscard]] const Event& top();
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] std::size_t size() const { return size_ - (hole_ ? 1U : 0U); }
 
  private:
-  std::vector<Event> events_;
+  void sift_down(Event event);
+  void fill_hole();
+
+  std::vector<Event> events_;  ///< behind the pending ones at least `arity` that come after all
+  std::size_t size_ = 0;
+  /// The first event has left and nothing has taken its place: most often the next push does, which
+  /// saves moving the last event there and back.
+  bool hole_ = false;
   std::uint32_t sequence_ = 0;
 };
 
@@ -51,7 +59,7 @@ class CalendarQueue {
     std::uint32_t next = 0;
   };
   [[nodiscard]] std::int64_t bucket_of(std::int64_t time_ns) const { return time_ns >> shift_; }
-  void insert(const Event& event);
+  void insert(Event event);
   void open_next();
   [[nodiscard]] std::size_t next_used(std::size_t from) const;
 

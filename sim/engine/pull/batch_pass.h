@@ -44,10 +44,4 @@ enum class Simd : std::uint8_t { portable, avx2, avx512 };
 [[nodiscard]] std::vector<std::int64_t> batch_spans(const Topology& topology,
                                                     std::span<const Weights> variants, Simd simd);
 
-/// Any task, slowly: sources anywhere, overflow dependencies from `next_overflow` on.
-void run_special(const Pass& pass, std::size_t task, std::size_t& next_overflow);
-
-/// Keeps the points of a task that are read after they leave the ring.
-void keep_far(const Pass& pass, std::size_t task, std::size_t& next_far);
-
 }  // namespace foretrace::engine

@@ -7,6 +7,7 @@
 
 #include "sim/core/result.h"
 #include "sim/engine/pull/batch_pass.h"
+#include "sim/engine/pull/batch_special.h"
 #include "sim/engine/pull/point_window.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/pull/variant_pack.h"
@@ -58,15 +59,36 @@ FORETRACE_ALWAYS_INLINE const VariantRow& near_row(const PlainColumns& columns, 
   return columns.ring[(index(source) & columns.mask) + empty * sentinel];
 }
 
-/// Start of a task whose sources are all in the ring, as slot_start() of the single engine.
+/// What the three sources of a task allow.
+struct SourceRows {
+  const VariantRow& lane;
+  const VariantRow& cause;
+  const VariantRow& extra;
+};
+
+FORETRACE_ALWAYS_INLINE SourceRows near_rows(const PlainColumns& columns, std::size_t task) {
+  const std::array<Point, 3>& source = columns.sources[task];
+  return {near_row(columns, source[lane_slot], 1), near_row(columns, source[cause_slot], 2),
+          near_row(columns, source[extra_slot], 2)};
+}
+
+FORETRACE_ALWAYS_INLINE SourceRows any_rows(const Pass& pass, std::size_t task) {
+  const std::array<Point, 3>& source = pass.topology->sources[task];
+  const VariantRow* const sentinels = pass.ring + pass.window->ring_points;
+  return {engine::any_row_or(pass, task, source[lane_slot], sentinels[0]),
+          engine::any_row_or(pass, task, source[cause_slot], sentinels[1]),
+          engine::any_row_or(pass, task, source[extra_slot], sentinels[1])};
+}
+
+/// Start of a task as far as its slots say, as slot_start() of the single engine.
 template <std::size_t N, bool SharedSegment, bool SharedLag>
 FORETRACE_ALWAYS_INLINE void slot_start(const PlainColumns& columns, const Block& weights,
-                                        std::size_t first, std::size_t i, VariantValues<N>& start) {
-  const std::array<Point, 3>& source = columns.sources[first + i];
+                                        const SourceRows& rows, std::size_t first, std::size_t i,
+                                        VariantValues<N>& start) {
   VariantValues<N> cause;
   VariantValues<N> extra;
-  cause.load(near_row(columns, source[cause_slot], 2));
-  extra.load(near_row(columns, source[extra_slot], 2));
+  cause.load(rows.cause);
+  extra.load(rows.extra);
   if constexpr (SharedLag) {
     cause.add(columns.lag_ns[first + i][0]);
     extra.add(columns.lag_ns[first + i][1]);
@@ -81,7 +103,7 @@ FORETRACE_ALWAYS_INLINE void slot_start(const PlainColumns& columns, const Block
   }
   cause.raise_to(extra);
   cause.raise_to(VariantValues<N>{});
-  start.load(near_row(columns, source[lane_slot], 1));
+  start.load(rows.lane);
   if constexpr (SharedSegment) {
     start.add(columns.segment_ns[first + i]);
   } else {
@@ -101,11 +123,11 @@ FORETRACE_ALWAYS_INLINE void prefetch_next(const std::array<const T*, width>& of
   __builtin_prefetch(of[i % width] + std::min(next, tasks - 1));
 }
 
-template <std::size_t N, bool SharedDuration, bool SharedSegment, bool SharedLag>
-FORETRACE_ALWAYS_INLINE void run_plain(const PlainColumns& columns, const Block& weights,
-                                       std::size_t first, std::size_t i, VariantValues<N>& span) {
-  VariantValues<N> point;
-  slot_start<N, SharedSegment, SharedLag>(columns, weights, first, i, point);
+/// Stores the start of a task and what follows from it.
+template <std::size_t N, bool SharedDuration>
+FORETRACE_ALWAYS_INLINE void store_points(const PlainColumns& columns, const Block& weights,
+                                          std::size_t first, std::size_t i, VariantValues<N>& point,
+                                          VariantValues<N>& span) {
   const std::size_t at = (2 * (first + i)) & columns.mask;
   point.store(columns.ring[at]);
   if constexpr (SharedDuration) {
@@ -157,12 +179,19 @@ FORETRACE_ALWAYS_INLINE void run_pass(const Pass& pass) {
         if constexpr (!SharedLag) {
           prefetch_next(lags, i, first, tasks);
         }
-        run_plain<N, SharedDuration, SharedSegment, SharedLag>(columns, weights, first, i, span);
+        VariantValues<N> point;
+        slot_start<N, SharedSegment, SharedLag>(columns, weights, near_rows(columns, first + i),
+                                                first, i, point);
+        store_points<N, SharedDuration>(columns, weights, first, i, point, span);
       }
       if (i == count) {
         break;
       }
-      engine::run_special(pass, first + i, next_overflow);
+      VariantValues<N> point;
+      slot_start<N, SharedSegment, SharedLag>(columns, weights, any_rows(pass, first + i), first, i,
+                                              point);
+      engine::raise_by_overflow<N>(pass, first + i, next_overflow, point);
+      store_points<N, SharedDuration>(columns, weights, first, i, point, span);
       engine::keep_far(pass, first + i, next_far);
       ++next_special;
       ++i;
@@ -172,9 +201,6 @@ FORETRACE_ALWAYS_INLINE void run_pass(const Pass& pass) {
       engine::separate<N>(pass.ring + at, 2 * count, pass.out, 2 * first);
     }
   }
-  VariantValues<N> special_span;
-  special_span.load(*pass.span_ns);
-  span.raise_to(special_span);
   span.store(*pass.span_ns);
 }
 

@@ -86,6 +86,14 @@ struct VariantValues {
       part[i] = part[i] > other.part[i] ? part[i] : other.part[i];
     });
   }
+  /// Keeps a value where `source` is later than `after`, and takes `otherwise` elsewhere.
+  FORETRACE_ALWAYS_INLINE void keep_where_later(const VariantValues& source,
+                                                const VariantValues& after,
+                                                std::int64_t otherwise) {
+    unrolled<parts>([&](auto i) FORETRACE_INLINE_LAMBDA {
+      part[i] = source.part[i] > after.part[i] ? part[i] : Signed{} + otherwise;
+    });
+  }
   /// Rows of two packed 32-bit numbers: the first (low) and the second of each, sign-extended.
   FORETRACE_ALWAYS_INLINE void keep_low() {
     unrolled<parts>([&](auto i) FORETRACE_INLINE_LAMBDA {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 
 #include "sim/graph/task_graph.h"
@@ -25,11 +24,14 @@ inline constexpr std::int64_t never_ns = -(std::int64_t{1} << 62);
     return 0;
   }
   const double share = static_cast<double>(fraction) * static_cast<double>(duration_ns);
-  constexpr double limit = 4e18;  // llround is undefined beyond the range of int64
+  constexpr double limit = 4e18;  // beyond the range of int64 there is nothing to round to
   if (!(share > -limit && share < limit)) {
     return 0;
   }
-  return std::llround(share);
+  // As std::llround, without its call: the rest is exact, and 0 from 2^52 on.
+  const auto whole = static_cast<std::int64_t>(share);
+  const double rest = share - static_cast<double>(whole);
+  return whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0);
 }
 
 /// When an overflow dependency lets its task start, or never_ns if it does not count.
