@@ -69,6 +69,7 @@ export class Explorer {
       this.restore();
       this.update(true);
     });
+    this.page.prepare(() => new Promise((done) => { (window.requestIdleCallback ?? setTimeout)(done); }));
   }
 
   /** A link may ask for a stack that is refused: the run itself is shown, and beside it why. */

@@ -16,6 +16,7 @@ export class Document {
     this.block = block;
     this.strings = facts.strings;
     this.loaded = new Map();
+    this.unpacked = new Map(); // blocks that nothing was read from yet
     this.spare = null; // room of a run that is no more
     this.columns = {}; // buffers for the next graph that an engine makes: those of the last but one, as the last is shown
     this.shownColumns = {};
@@ -45,6 +46,19 @@ export class Document {
     this.loaded.delete(variant.name);
   }
 
+  /** Unpacks the what-ifs that the page carries, before they are asked for: one whenever `idle` resolves. */
+  async prepare(idle) {
+    for (const { name, block } of [...this.facts.variants]) {
+      await idle();
+      if (!this.loaded.has(name)) await this.bytesOf(block).catch(() => {}); // who asks for it is told
+    }
+  }
+
+  async bytesOf(block) {
+    if (!this.unpacked.has(block)) this.unpacked.set(block, inflate(this.block(block)));
+    return this.unpacked.get(block);
+  }
+
   /** A graph that is no change of another one. */
   async alone(facts) {
     const bytes = await inflate(this.block(facts.block));
@@ -65,7 +79,8 @@ export class Document {
       const recorded = await this.side(null);
       const variant = this.variant(name);
       const isGiven = this.given?.name === name;
-      const bytes = isGiven ? this.given.bytes : await inflate(this.block(variant.block));
+      const bytes = isGiven ? this.given.bytes : await this.bytesOf(variant.block);
+      this.unpacked.delete(variant.block);
       const hasWorks = variant.works_from >= recorded.works.length;
       side = { graph: readVariant(bytes, variant.columns, recorded.graph, hasWorks, isGiven ? this.columns : {}),
         works: recorded.works.slice(0, variant.works_from).concat(variant.works.map(workOf)),
