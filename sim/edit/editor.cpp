@@ -21,8 +21,7 @@ Change Editor::finish() {
 
 Editor::Position Editor::position_of(TaskId task) const {
   if (index(task) >= graph_.size()) return inserted_at_[index(task) - graph_.size()];
-  const auto found = moved_to_.find(task);
-  return found == moved_to_.end() ? position(task, itself) : found->second;
+  return is_replaced(task) ? moved_to_[index(task)] : position(task, itself);
 }
 
 void Editor::mark_gone(TaskId task, SegmentOf segment) {
@@ -33,7 +32,8 @@ void Editor::mark_gone(TaskId task, SegmentOf segment) {
 
 void Editor::stand_in(StandIn group) {
   const Position place = position_of(group.exit);
-  for (const TaskId member : group.members) moved_to_[member] = place;
+  if (moved_to_.empty()) moved_to_.assign(graph_.size(), 0);
+  for (const TaskId member : group.members) moved_to_[index(member)] = place;
   change_.stand_ins.push_back(std::move(group));
 }
 

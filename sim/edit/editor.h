@@ -208,6 +208,10 @@ class Editor {
   }
   /// Of a task of the change; of a member, that of its stand-in.
   [[nodiscard]] Position position_of(TaskId task) const;
+  /// By a stand-in.
+  [[nodiscard]] bool is_replaced(TaskId task) const {
+    return index(task) < moved_to_.size() && moved_to_[index(task)] != 0;
+  }
 
   void mark_gone(TaskId task, SegmentOf segment);
   void remove_calls(std::span<const TaskId> calls);
@@ -217,9 +221,9 @@ class Editor {
 
   const TaskGraph& graph_;
   Change change_;
-  std::vector<bool> gone_;                          // per task of the graph; empty: none
-  std::vector<Position> inserted_at_;               // per inserted task
-  std::map<TaskId, Position> moved_to_;             // members of stand-ins
+  std::vector<bool> gone_;             // per task of the graph; empty: none
+  std::vector<Position> inserted_at_;  // per inserted task
+  std::vector<Position> moved_to_;  // per task of the graph, of members of stand-ins; 0: it stays
   std::multimap<TaskId, Dependency> added_into_;    // what depend() said of tasks of the graph
   std::multimap<TaskId, Dependency> added_out_of_;  // by the source
   std::map<std::pair<std::string, TaskKind>, WorkId> works_;

@@ -31,7 +31,7 @@ TaskId GroupPlace::own_call(TaskId member) const {
 
 bool GroupPlace::add(TaskId member) {
   if (index(member) >= graph_.size()) return refuse("a task does not exist");
-  if (editor_.is_gone(member) || editor_.moved_to_.contains(member)) {
+  if (editor_.is_gone(member) || editor_.is_replaced(member)) {
     return refuse("an edit before has removed or replaced one of the tasks");
   }
   if (of_ == Of::host) {
@@ -45,7 +45,7 @@ bool GroupPlace::add_device(TaskId member) {
   if (!is_device(graph_.kind(member))) return refuse("a task is no device work");
   if (graph_.work(member).part != TaskPart::whole) return refuse("a task is half of an operation");
   const TaskId call = own_call(member);
-  if (call != none<TaskId> && editor_.moved_to_.contains(call)) {
+  if (call != none<TaskId> && editor_.is_replaced(call)) {
     return refuse("an edit before has replaced one of the calls");
   }
   if (!members_.empty()) {

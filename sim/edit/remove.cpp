@@ -11,7 +11,7 @@ std::vector<TaskId> Editor::remove(std::span<const TaskId> tasks, const RemoveOp
   std::vector<TaskId> open;
   const auto take = [&](TaskId task) {
     // What stands for others stays.
-    if (task == none<TaskId> || is_gone(task) || moved_to_.contains(task)) return;
+    if (task == none<TaskId> || is_gone(task) || is_replaced(task)) return;
     const SegmentOf segment = is_host(graph_.kind(task)) ? options.host : options.device;
     mark_gone(task, segment);
     going.push_back(task);

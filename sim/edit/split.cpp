@@ -14,7 +14,7 @@ Result<std::vector<TaskId>> Editor::split(TaskId task, const SplitOptions& optio
                  fmt::format("split: got {} parts for a task of {} ns, expected 1 to {}",
                              options.parts, duration_ns, std::max<std::int64_t>(duration_ns, 1))};
   }
-  if (is_gone(task) || moved_to_.contains(task)) {
+  if (is_gone(task) || is_replaced(task)) {
     return Error{
         ErrorCode::bad_usage,
         fmt::format("split: an edit before has removed, replaced or split task {}", index(task))};

@@ -12,6 +12,7 @@ import { Stack } from './view/stack.mjs';
 import { runAsked } from './source/server.mjs';
 
 const restAfter = 120; // ms
+const pendingAfter = 100; // ms
 const tryAgainAfter = 3000; // ms
 const ofEngine = 'engine'; // the what-if that a server made
 
@@ -30,6 +31,8 @@ export class Explorer {
     });
     this.serial = 0;
     this.frame = null; // a change was simulated in it
+    this.last = null; // what sideOf() made: {side, key, run}
+    this.dimming = null;
     this.isBehind = false; // another one came since
   }
 
@@ -37,8 +40,13 @@ export class Explorer {
   async sideOf(variant, factors, title, serial = this.serial) {
     const side = await this.page.side(variant);
     if (serial !== this.serial) return null;
-    const run = this.page.run(side, factors, serial > 0);
-    return shownRun(this.page, run, title);
+    const key = JSON.stringify([factors.device, factors.host, ...factors.names]);
+    const { last } = this;
+    if (last?.side === side && last.key === key) return last.run; // its range came, or a link to what is shown
+    this.last = null; // should it fail, the run before is no more
+    const run = shownRun(this.page, this.page.run(side, factors, serial > 0), title);
+    if (serial > 0) this.last = { side, key, run };
+    return run;
   }
 
   async start() {
@@ -61,6 +69,7 @@ export class Explorer {
       this.restore();
       this.update(true);
     });
+    this.page.prepare(() => new Promise((done) => { (window.requestIdleCallback ?? setTimeout)(done); }));
   }
 
   /** A link may ask for a stack that is refused: the run itself is shown, and beside it why. */
@@ -112,7 +121,7 @@ export class Explorer {
     const asked = this.stack.asked();
     const key = JSON.stringify(asked);
     if (key === this.fetched) return true;
-    document.body.classList.add('pending');
+    this.dims(true);
     try {
       this.question = this.server.point(asked);
       const answer = await this.question;
@@ -130,8 +139,19 @@ export class Explorer {
       else this.stack.trouble(error.message);
       return false;
     } finally {
-      if (serial === this.serial) document.body.classList.remove('pending');
+      if (serial === this.serial) this.dims(false);
     }
+  }
+
+  /** What is shown is dimmed while an answer takes long; most come before that. */
+  dims(is) {
+    if (is) {
+      this.dimming ??= setTimeout(() => document.body.classList.add('pending'), pendingAfter);
+      return;
+    }
+    clearTimeout(this.dimming);
+    this.dimming = null;
+    document.body.classList.remove('pending');
   }
 
   /** Resolves once no question is on its way, answered or refused. */
@@ -174,7 +194,10 @@ export class Explorer {
   async update(keep) {
     const serial = ++this.serial;
     const { state } = this;
-    if (this.stack && state.variant !== ofEngine) this.stack.trouble('');
+    if (this.stack && state.variant !== ofEngine) {
+      this.stack.trouble('');
+      this.dims(false);
+    }
     if (state.variant === ofEngine && !(await this.fetchStack(serial))) {
       this.whatIfs.show(this.withSwitches());
       return;

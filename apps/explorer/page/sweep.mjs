@@ -1,6 +1,6 @@
 // The page of a sweep. Every view shows the same points: those that the brushes let through.
 import { Points, binCount, binText } from './model/points.mjs';
-import { bestIs, figure, inks, isDark, shade, sharp, ticks, tone, toneOfRank } from './view/charts.mjs';
+import { bestIs, figure, fitted, inks, isDark, shade, sharp, ticks, tone, toneOfRank } from './view/charts.mjs';
 import { byId, draw, make } from './view/dom.mjs';
 import { count, words } from './view/format.mjs';
 
@@ -191,9 +191,10 @@ export class SweepPage {
       c.fillRect(xOf(k) - 0.5, top, 1, bottom - top);
       c.textAlign = 'center';
       c.fillStyle = ink.ink;
-      c.fillText(words(column.name).slice(0, 22), xOf(k), k % 2 === 0 ? 10 : 26);
+      const room = xOf(1) - xOf(0) - 1;
+      c.fillText(fitted(c, words(column.name), 2 * room), xOf(k), k % 2 === 0 ? 10 : 26);
       c.fillStyle = ink.soft;
-      const text = (value) => (column.text ? column.text(value) : figure(value, column.unit)) ?? '';
+      const text = (value) => fitted(c, (column.text ? column.text(value) : figure(value, column.unit)) ?? '', room);
       c.fillText(text(column.low), xOf(k), bottom + 12);
       c.fillStyle = ink.panel;
       const high = text(column.high);

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
-#include <set>
 #include <vector>
 
 #include "models/editing/chains/fusion_chain.h"
@@ -26,16 +24,20 @@ class FusedTensors {
   void edit(const KernelEditor& editor, TensorEditor& tensors) const;
 
  private:
-  struct Inner {
-    TaskId last_call{};
+  struct Chained {
+    TaskId kernel{};
+    TaskId last_call{};  ///< of its chain
     Stashed stashed = Stashed::stays;
+    bool is_last = false;  ///< of its chain
   };
-  [[nodiscard]] std::set<std::size_t> find_outputs(const std::vector<TaskId>& makers,
-                                                   const std::vector<Tensor>& tensors,
-                                                   const std::vector<bool>& side) const;
+  /// Per task its chain, or null.
+  using ByTask = std::vector<const Chained*>;
+  [[nodiscard]] static std::vector<bool> find_outputs(const ByTask& chained,
+                                                      const std::vector<TaskId>& makers,
+                                                      const std::vector<Tensor>& tensors,
+                                                      const std::vector<bool>& side);
 
-  std::map<TaskId, Inner> inner_;  // by kernel, all but the last of each chain
-  std::map<TaskId, TaskId> last_;  // the last kernel of each chain, and its call
+  std::vector<Chained> kernels_;
 };
 
 }  // namespace foretrace::editing

@@ -122,8 +122,9 @@ std::vector<bool> find_side_results(const TaskGraph& graph) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return tensors[a].allocated_in < tensors[b].allocated_in;
   });
+  std::vector<std::size_t> group;
   for (std::size_t begin = 0; begin < order.size();) {
-    std::vector<std::size_t> group;
+    group.clear();
     const Tensor& first = tensors[order[begin]];
     while (begin < order.size() && tensors[order[begin]].allocated_in == first.allocated_in &&
            tensors[order[begin]].operator_name == first.operator_name) {

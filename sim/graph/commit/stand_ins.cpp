@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace foretrace::committing {
 
@@ -10,18 +9,14 @@ namespace {
 
 /// Durations of stand-ins as the change says them.
 std::vector<std::int64_t> lengths(const TaskGraph& graph, const Change& change) {
-  std::map<TaskId, std::int64_t> edited;
-  for (const StandIn& group : change.stand_ins) edited.emplace(group.entry, -1);
-  for (const DurationEdit& edit : change.durations) {
-    const auto found = edited.find(edit.task);
-    if (found != edited.end()) found->second = edit.duration_ns;
-  }
+  std::vector<std::int64_t> edited(graph.size() + change.inserted.size(), -1);
+  for (const DurationEdit& edit : change.durations) edited[index(edit.task)] = edit.duration_ns;
   std::vector<std::int64_t> result;
   for (const StandIn& group : change.stand_ins) {
     if (group.entry != group.exit) {
       result.push_back(-1);
-    } else if (edited.at(group.entry) >= 0) {
-      result.push_back(edited.at(group.entry));
+    } else if (edited[index(group.entry)] >= 0) {
+      result.push_back(edited[index(group.entry)]);
     } else if (index(group.entry) < graph.size()) {
       result.push_back(graph.duration_ns(group.entry));
     } else {

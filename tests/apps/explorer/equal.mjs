@@ -7,6 +7,7 @@ import { Document } from '../../../apps/explorer/page/model/document.mjs';
 import { checksum } from '../../../apps/explorer/page/model/engine.mjs';
 import { uses } from '../../../apps/explorer/page/model/breakdown.mjs';
 import { inflate } from '../../../apps/explorer/page/model/codec.mjs';
+import { classOf } from '../../../apps/explorer/page/view/palette.mjs';
 import { rowsOf } from '../../../apps/explorer/page/view/rows.mjs';
 
 // Older Node does not know 'deflate-raw', which every browser does.
@@ -38,6 +39,9 @@ const check = (what, got, want) => {
     wrong.push(`${what}: the page says ${JSON.stringify(got)}, C++ ${JSON.stringify(want)}`);
   }
 };
+/** Slices of tasks that have another colour than their work. */
+const strangers = (run) => rowsOf(run).rows.flatMap((row) => [...row.task]
+  .filter((task, i) => row.label[i] === -1 && row.cls[i] !== classOf(run.works[run.graph.work[task]])).slice(0, 3));
 let skipped = 0;
 for (const [name, runs] of Object.entries(expected)) {
   if (name !== '' && !page.variant(name)) {
@@ -53,6 +57,7 @@ for (const [name, runs] of Object.entries(expected)) {
     const breakdown = page.breakdown(run);
     check(`${where}: breakdown`, uses.map((use) => breakdown[use]), want.breakdown);
     check(`${where}: memory`, page.memory(run).map((c) => [c.rank, c.device, c.peak, c.at]), want.memory);
+    check(`${where}: colours`, strangers(run), []);
   }
 }
 // What an engine makes comes one after the other, each in the room of the one before.

@@ -16,6 +16,7 @@
 #include "apps/explorer/page.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
+#include "tests/apps/explorer/hand_made.h"
 #include "tests/configs.h"
 
 namespace {
@@ -113,6 +114,16 @@ int write_page(const std::string& out, const std::vector<std::string>& traces) {
     const std::string name(row.optimization->name);
     expected[name] = runs_of(prediction->graph);
     input.variants.push_back({.name = name, .title = name, .prediction = *std::move(prediction)});
+  }
+  for (const auto& [name, graph] : test::hand_made(recording->graph())) {
+    Result<driver::Run> run = driver::simulate_run(graph);
+    if (!run.ok()) return fail(run.error().message);
+    driver::Prediction prediction;
+    prediction.graph = graph;
+    prediction.low_ns = prediction.high_ns = run->answer.step_ns;
+    prediction.run = *std::move(run);
+    expected[name] = runs_of(graph);
+    input.variants.push_back({.name = name, .title = name, .prediction = std::move(prediction)});
   }
   const Result<explorer::Page> page = explorer::make_page(input);
   if (!page.ok()) return fail(page.error().message);

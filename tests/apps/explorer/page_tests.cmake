@@ -1,5 +1,5 @@
 # Tests of the page that `report` writes.
-add_executable(page_points ${CMAKE_CURRENT_LIST_DIR}/page_points.cpp)
+add_executable(page_points ${CMAKE_CURRENT_LIST_DIR}/page_points.cpp ${CMAKE_CURRENT_LIST_DIR}/hand_made.cpp)
 target_link_libraries(page_points PRIVATE foretrace_explorer foretrace_flags nlohmann_json::nlohmann_json)
 target_include_directories(page_points PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(page_points PRIVATE FORETRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -1,6 +1,6 @@
 // Where a window goes, each instant once: what foretrace::summarize says, and analysis.cpp of steps
 // that are measured by their device work.
-import { isDevice, isHost, kindsOf, midpoint } from './engine.mjs';
+import { isDevice, isHost, kindsOf, lanesOf, midpoint } from './engine.mjs';
 
 export const uses = ['compute', 'communication', 'waiting', 'copy', 'host', 'idle'];
 
@@ -60,61 +60,57 @@ class Cover {
   }
 }
 
-/** Lanes that launch, or that launching ones wait for, and how many stretches a lane can cover. Once per graph. */
-function lanesOf(graph, works, lanes) {
-  if (graph.alike?.tasks) return lanesOf(graph.alike.tasks, works, lanes);
-  if (!graph.covering) {
-    const kind = kindsOf(graph, works);
-    const isLaunching = Uint8Array.from(lanes, (lane) => Number(lane.binds === true));
-    const most = new Int32Array(lanes.length);
-    for (let i = 0; i < graph.size; ++i) {
-      if (kind[i] === 1) isLaunching[graph.lane[i]] = 1;
-      most[graph.lane[i]] += 2;
-    }
-    graph.covering = { isLaunching, most, part: Int32Array.from(works, (work) => work.part) };
+/** What tasks of a rank cover by use and lane, clipped to the window: lanes are in order by themselves. */
+function claims(run, scope) {
+  const { graph, works, lanes, room } = run;
+  const { first, isLaunching } = lanesOf(graph, works, lanes);
+  room.covers ??= uses.slice(1).map(() => []);
+  for (const covers of room.covers) for (const cover of covers) cover?.reset(0);
+  const part = Uint8Array.from(works, (work) => work.part);
+  for (let lane = 0; lane < lanes.length; ++lane) {
+    if (lanes[lane].rank !== scope.rank) continue;
+    const most = 2 * (first[lane + 1] - first[lane]);
+    const coverOf = (use) => (room.covers[use][lane] ??= new Cover(most)).reset(most);
+    claimsOfLane(run, scope, lane, isLaunching[lane] === 1, part, coverOf);
   }
-  return graph.covering;
+  return room.covers;
 }
 
-/** What tasks cover by use and lane, clipped to the window: lanes are in order by themselves. */
-function claims(run, scope) {
-  const { graph, works, lanes, points, room } = run;
+function claimsOfLane(run, scope, lane, isLaunching, partOf, coverOf) {
+  const { graph, works, lanes, points } = run;
   const { segment } = run.weights;
-  const { lane: lanesOfTasks, lane_source: sources, step: steps, work: workOfTask } = graph;
+  const { lane_source: sources, work: workOfTask } = graph;
   const kind = kindsOf(graph, works);
-  const { isLaunching, most, part: partOf } = lanesOf(graph, works, lanes);
-  const inScope = Uint8Array.from(lanes, (lane) => Number(lane.rank === scope.rank));
-  room.covers ??= uses.slice(1).map(() => []);
-  for (const covers of room.covers) covers.forEach((cover, lane) => cover?.reset(most[lane] ?? 0));
-  const { begin: first, end: last } = scope;
-  const add = (use, lane, from, to) => {
-    const begin = from < first ? first : from;
-    const end = to > last ? last : to;
-    if (begin < end) (room.covers[use][lane] ??= new Cover(most[lane])).add(begin, end);
+  const { tasks, first } = lanesOf(graph, works, lanes);
+  const covers = [];
+  const steps = scope.step >= 0 ? graph.step : null;
+  const { begin: from, end: to } = scope;
+  const claim = (use, begin, end) => {
+    const begins = begin < from ? from : begin;
+    const ends = end > to ? to : end;
+    if (begins < ends) (covers[use] ??= coverOf(use)).add(begins, ends);
   };
-  for (let i = 0; i < graph.size; ++i) {
-    const lane = lanesOfTasks[i];
-    if (inScope[lane] === 0) continue;
-    if (scope.step >= 0 && !(isDevice(kind[i]) && steps[i] === scope.step)) continue;
+  for (let k = first[lane]; k < first[lane + 1]; ++k) {
+    const i = tasks[k];
+    if (steps !== null && !(isDevice(kind[i]) && steps[i] === scope.step)) continue;
     const start = points[2 * i];
     const end = points[2 * i + 1];
     const before = sources[i] < 0 ? 0 : points[sources[i]];
     if (isHost(kind[i])) {
-      if (isLaunching[lane] === 0) continue;
+      if (!isLaunching) continue;
       const worked = before + segment[i];
-      add(4, lane, before, worked < start ? worked : start);
-      add(4, lane, start, end);
+      claim(4, before, worked < start ? worked : start);
+      claim(4, start, end);
     } else if (kind[i] === 4) {
-      add(3, lane, start, end);
+      claim(3, start, end);
     } else if (kind[i] !== 3 && kind[i] !== 9) {
-      add(0, lane, start, end);
+      claim(0, start, end);
     } else {
       const part = partOf[workOfTask[i]];
-      if (part === 2 && sources[i] >= 0) add(2, lane, before, start);
-      add(part === 1 ? 2 : 1, lane, start, end);
+      if (part === 2 && sources[i] >= 0) claim(2, before, start);
+      claim(part === 1 ? 2 : 1, start, end);
     }
   }
-  return room.covers;
 }
 
 /** {compute, communication, waiting, copy, host, idle}; adds up to the window. */

@@ -110,6 +110,8 @@ const residual = new Set(['lane', 'work', 'phase', 'layer', 'provenance', 'step'
   'duration', 'segment', 'cause_lag', 'extra_lag']);
 const residualOfTensors = new Set(['tensor_allocated_offset', 'tensor_freed_offset', 'tensor_allocated_sequence',
   'tensor_freed_sequence', 'tensor_bytes', 'tensor_category', 'tensor_rank', 'tensor_device']);
+// What a slider or a chosen slice asks for, or a run of several steps.
+const seldom = new Set(['phase', 'layer', 'provenance', 'step', 'cause_kind', 'extra_kind']);
 const sourceNames = ['lane_source', 'cause_source', 'extra_source'];
 
 /** Points are stored as what their distance back differs from that of the recorded task. */
@@ -125,10 +127,12 @@ function movePoints(own, old, origin, moved) {
 
 /** Where the tasks of a changed graph come from: stretches that follow each other as they did; from -1: inserted. */
 class Origin {
-  constructor(bytes, entry, sizeBefore) {
-    const origin = readColumn(bytes, entry);
-    const size = origin.length;
-    this.moved = new Int32Array(sizeBefore).fill(-1);
+  /** Made in the columns of a graph that is no more, where they are long enough. */
+  constructor(bytes, entry, sizeBefore, former) {
+    const size = entry[3];
+    this.former = former;
+    const origin = addColumn(bytes, entry, this.room('origin', Int32Array, size).fill(0));
+    this.moved = this.room('moved', Int32Array, sizeBefore).fill(-1);
     this.stretches = [];
     let expected = 0;
     for (let i = 0; i < size;) {
@@ -149,19 +153,33 @@ class Origin {
     this.tasks = origin;
   }
 
+  /** Room for a column, with figures of the former graph in it. */
+  room(name, Column, size) {
+    const buffer = this.former[name];
+    if (buffer?.byteLength >= size * Column.BYTES_PER_ELEMENT) return new Column(buffer, 0, size);
+    const values = new Column(size + (size >> 4)); // the next graph may be a little longer
+    this.former[name] = values.buffer;
+    return values.subarray(0, size);
+  }
+
   /** A column of the recorded graph with its tasks where they are now; what was inserted is 0. */
-  place(old) {
-    const own = new old.constructor(this.tasks.length);
+  place(name, old) {
+    const own = this.room(name, old.constructor, this.tasks.length);
     return own instanceof Int32Array ? placeWhole(own, old, this.stretches) : placeReal(own, old, this.stretches);
   }
 }
+
+const longStretch = 64; // below it a loop takes less than a call
 
 // The same twice: a loop that meets one kind of array is several times as fast.
 function placeWhole(own, old, stretches) {
   for (let s = 0; s < stretches.length; s += 3) {
     const at = stretches[s];
     const from = stretches[s + 1];
-    if (from >= 0) for (let k = 0, count = stretches[s + 2]; k < count; ++k) own[at + k] = old[from + k];
+    const count = stretches[s + 2];
+    if (from < 0) own.fill(0, at, at + count);
+    else if (count >= longStretch) own.set(old.subarray(from, from + count), at);
+    else for (let k = 0; k < count; ++k) own[at + k] = old[from + k];
   }
   return own;
 }
@@ -169,7 +187,10 @@ function placeReal(own, old, stretches) {
   for (let s = 0; s < stretches.length; s += 3) {
     const at = stretches[s];
     const from = stretches[s + 1];
-    if (from >= 0) for (let k = 0, count = stretches[s + 2]; k < count; ++k) own[at + k] = old[from + k];
+    const count = stretches[s + 2];
+    if (from < 0) own.fill(0, at, at + count);
+    else if (count >= longStretch) own.set(old.subarray(from, from + count), at);
+    else for (let k = 0; k < count; ++k) own[at + k] = old[from + k];
   }
   return own;
 }
@@ -177,33 +198,51 @@ function placeReal(own, old, stretches) {
 /** What a column of a changed graph is stored as a difference to; null: it is stored as it is. */
 function formerOf(name, count, base, origin) {
   const old = base[name];
-  if (residual.has(name)) return origin ? origin.place(old) : old.slice();
+  if (residual.has(name)) return origin ? origin.place(name, old) : old.slice();
   if (!residualOfTensors.has(name)) return null;
   const own = new old.constructor(count);
   own.set(old.subarray(0, Math.min(old.length, count)));
   return own;
 }
 
-/** A changed graph, stored as what differs from the recorded one. What is left out is as it was there. */
-export function readVariant(bytes, index, base) {
+/** A property that is made when it is first asked for. */
+function later(object, name, made) {
+  const define = (what) => Object.defineProperty(object, name, { configurable: true, enumerable: true, ...what });
+  define({ get: () => {
+    const value = made();
+    define({ value, writable: true });
+    return value;
+  } });
+}
+
+/**
+ * A changed graph, stored as what differs from the recorded one. What is left out is as it was there.
+ * `hasWorks`: its tasks do the same kinds of work. `former`: the buffers of a graph that is no more, by column; it gets those of this one.
+ */
+export function readVariant(bytes, index, base, hasWorks, former = {}) {
   const stored = new Map(index.map((entry) => [entry[0], entry]));
-  const origin = stored.has('origin') ? new Origin(bytes, stored.get('origin'), base.size) : null;
+  const origin = stored.has('origin') ? new Origin(bytes, stored.get('origin'), base.size, former) : null;
   const graph = { origin: origin?.tasks ?? null, size: origin ? origin.tasks.length : base.size };
   stored.delete('origin');
+  const read = (name, entry) => {
+    const own = formerOf(name, entry[3], base, origin);
+    return own ? addColumn(bytes, entry, own) : readColumn(bytes, entry);
+  };
   for (const [name, entry] of stored) {
-    const former = formerOf(name, entry[3], base, origin);
-    graph[name] = former ? addColumn(bytes, entry, former) : readColumn(bytes, entry);
+    if (origin && seldom.has(name)) later(graph, name, () => read(name, entry));
+    else graph[name] = read(name, entry);
   }
   if (origin) for (const name of sourceNames) movePoints(graph[name], base[name], origin.tasks, origin.moved);
   if (stored.has('overflow_task')) finishOverflow(graph);
   if (stored.has('tensor_bytes')) moveTensors(graph, base, origin);
-  for (const name of base.columns) graph[name] ??= base[name];
+  for (const name of base.columns) if (!(name in graph)) graph[name] = base[name];
   graph.fraction ??= base.fraction;
   graph.first_part = base.first_part;
   // What follows from tasks or tensors alone is known already.
   const keeps = (names) => !origin && !names.some((name) => stored.has(name));
-  graph.alike = { tasks: keeps(['lane', 'work', 'phase']) ? base : null,
+  graph.alike = { tasks: hasWorks && keeps(['lane', 'work', 'phase']) ? base : null,
     tensors: keeps(['lane', 'tensor_bytes']) ? base : null };
+  graph.recorded = base;
   return graph;
 }
 

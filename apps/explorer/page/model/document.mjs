@@ -16,7 +16,10 @@ export class Document {
     this.block = block;
     this.strings = facts.strings;
     this.loaded = new Map();
+    this.unpacked = new Map(); // blocks that nothing was read from yet
     this.spare = null; // room of a run that is no more
+    this.columns = {}; // buffers for the next graph that an engine makes: those of the last but one, as the last is shown
+    this.shownColumns = {};
   }
 
   static async open(block) {
@@ -38,8 +41,22 @@ export class Document {
     this.facts.variants = this.facts.variants.filter((each) => each.name !== variant.name);
     this.facts.variants.push({ ...variant, works: moved });
     this.given = { name: variant.name, bytes };
+    [this.columns, this.shownColumns] = [this.shownColumns, this.columns];
     this.spare = this.loaded.get(variant.name)?.graph.room ?? this.spare;
     this.loaded.delete(variant.name);
+  }
+
+  /** Unpacks the what-ifs that the page carries, before they are asked for: one whenever `idle` resolves. */
+  async prepare(idle) {
+    for (const { name, block } of [...this.facts.variants]) {
+      await idle();
+      if (!this.loaded.has(name)) await this.bytesOf(block).catch(() => {}); // who asks for it is told
+    }
+  }
+
+  async bytesOf(block) {
+    if (!this.unpacked.has(block)) this.unpacked.set(block, inflate(this.block(block)));
+    return this.unpacked.get(block);
   }
 
   /** A graph that is no change of another one. */
@@ -61,8 +78,11 @@ export class Document {
     } else {
       const recorded = await this.side(null);
       const variant = this.variant(name);
-      const bytes = this.given?.name === name ? this.given.bytes : await inflate(this.block(variant.block));
-      side = { graph: readVariant(bytes, variant.columns, recorded.graph),
+      const isGiven = this.given?.name === name;
+      const bytes = isGiven ? this.given.bytes : await this.bytesOf(variant.block);
+      this.unpacked.delete(variant.block);
+      const hasWorks = variant.works_from >= recorded.works.length;
+      side = { graph: readVariant(bytes, variant.columns, recorded.graph, hasWorks, isGiven ? this.columns : {}),
         works: recorded.works.slice(0, variant.works_from).concat(variant.works.map(workOf)),
         lanes: recorded.lanes.slice(0, variant.lanes_from).concat(variant.lanes),
         steps: variant.steps.map(stepOf), labels: recorded.labels };

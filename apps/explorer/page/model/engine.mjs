@@ -34,9 +34,36 @@ export function kindsOf(graph, works) {
   if (graph.alike?.tasks) return kindsOf(graph.alike.tasks, works);
   if (!graph.kind) {
     const ofWork = Uint8Array.from(works, (work) => work.kind);
-    graph.kind = marked(graph.work, (work) => ofWork[work]);
+    const { work, size } = graph;
+    const kind = new Uint8Array(size); // a loop of its own: it comes with every answer of an engine
+    for (let i = 0; i < size; ++i) kind[i] = ofWork[work[i]];
+    graph.kind = kind;
   }
   return graph.kind;
+}
+
+/**
+ * The tasks of every lane one after the other: {tasks, first}, those of lane l from first[l] on; and whether a lane launches.
+ * Once per graph.
+ */
+export function lanesOf(graph, works, lanes) {
+  if (graph.alike?.tasks) return lanesOf(graph.alike.tasks, works, lanes);
+  if (!graph.byLane) {
+    const kind = kindsOf(graph, works);
+    const { lane, size } = graph;
+    const first = new Int32Array(lanes.length + 1);
+    const isLaunching = Uint8Array.from(lanes, (each) => Number(each.binds === true));
+    for (let i = 0; i < size; ++i) {
+      first[lane[i] + 1] += 1;
+      if (kind[i] === 1) isLaunching[lane[i]] = 1;
+    }
+    for (let l = 0; l < lanes.length; ++l) first[l + 1] += first[l];
+    const tasks = new Int32Array(size);
+    const next = first.slice();
+    for (let i = 0; i < size; ++i) tasks[next[lane[i]]++] = i;
+    graph.byLane = { tasks, first, isLaunching };
+  }
+  return graph.byLane;
 }
 
 /** Room for so many figures: what was used before, if it is long enough. */

@@ -53,6 +53,12 @@ export function sharp(canvas, width, height) {
   return context;
 }
 
+/** As much of a text as there is room for. */
+export function fitted(context, text, room) {
+  const { width } = context.measureText(text);
+  return width <= room ? text : `${text.slice(0, Math.max(1, Math.floor((text.length * room) / width) - 1))}\u2026`;
+}
+
 /** The colours of the theme that is shown. */
 export function inks() {
   const style = getComputedStyle(document.documentElement);

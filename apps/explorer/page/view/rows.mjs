@@ -1,5 +1,5 @@
 // From a simulated run to rows of slices: one per lane, busiest first, more where they overlap.
-import { isDevice, isHost, kindsOf } from '../model/engine.mjs';
+import { isDevice, isHost, kindsOf, lanesOf } from '../model/engine.mjs';
 import { classOf, classOfPhase, hostClass, plainClass, waitClass } from './palette.mjs';
 
 const mostLanes = 14;
@@ -48,50 +48,39 @@ class Slices {
   }
 }
 
-/** The tasks of every lane, how many slices they can be, and their classes. Once per graph. */
-function planOf(graph, works, laneCount) {
-  if (graph.alike?.tasks) return planOf(graph.alike.tasks, works, laneCount);
+/** Lanes in the order in which they come, how many slices each can be, and the classes of work. Once per graph. */
+function planOf(graph, works, lanes) {
+  if (graph.alike?.tasks) return planOf(graph.alike.tasks, works, lanes);
   if (!graph.plan) {
+    const { tasks, first } = lanesOf(graph, works, lanes);
     const kind = kindsOf(graph, works);
-    const { lane: laneOf, origin, first_part: firstPart } = graph;
-    const counts = new Int32Array(laneCount);
-    const most = new Int32Array(laneCount);
-    const order = []; // in which lanes come
-    for (let i = 0; i < graph.size; ++i) {
-      if (kind[i] === 9) continue;
-      const lane = laneOf[i];
-      if (counts[lane] === 0) order.push(lane);
-      counts[lane] += 1;
-      const from = origin ? origin[i] : i;
-      most[lane] += 3 + (from >= 0 ? firstPart[from + 1] - firstPart[from] : 0);
+    const { origin, first_part: firstPart } = graph;
+    const rows = [];
+    for (let lane = 0; lane < lanes.length; ++lane) {
+      let parts = 0;
+      let begin = -1; // of those that are shown
+      for (let k = first[lane]; k < first[lane + 1]; ++k) {
+        const task = tasks[k];
+        if (begin < 0 && kind[task] !== 9) begin = task;
+        const from = origin === null ? task : origin[task];
+        if (from >= 0) parts += firstPart[from + 1] - firstPart[from];
+      }
+      if (begin >= 0) rows.push({ lane, begin, most: 3 * (first[lane + 1] - first[lane]) + parts });
     }
-    const lanes = new Map(order.map((lane) => [lane, { tasks: new Int32Array(counts[lane]), most: most[lane] }]));
-    const tasks = Array.from(counts, (_, lane) => lanes.get(lane)?.tasks);
-    counts.fill(0);
-    for (let i = 0; i < graph.size; ++i) {
-      if (kind[i] === 9) continue;
-      const lane = laneOf[i];
-      tasks[lane][counts[lane]++] = i;
-    }
+    rows.sort((a, b) => a.begin - b.begin);
     const cls = Uint8Array.from(works, classOf);
     if (graph.ordinal) for (let i = 0; i < graph.size; ++i) cls[graph.work[i]] = classOfPhase(graph.phase[i], works[graph.work[i]]);
-    graph.plan = { lanes, cls, part: Uint8Array.from(works, (work) => work.part) };
+    graph.plan = { rows, cls, part: Uint8Array.from(works, (work) => work.part) };
   }
   return graph.plan;
 }
 
 /** The segment before a host task, cut into the regions that cover it; they count from its end. */
-function addSegment(run, i, slices) {
-  const { graph, points } = run;
-  const { segment } = run.weights;
-  const { part_duration: durations, part_label: labels } = graph;
-  const before = graph.lane_source[i] < 0 ? 0 : points[graph.lane_source[i]];
-  const start = points[2 * i];
-  const begin = before < start ? before : start;
-  const to = begin + segment[i] < start ? begin + segment[i] : start;
-  const origin = graph.origin ? graph.origin[i] : i;
-  const first = origin >= 0 ? graph.first_part[origin] : 0;
-  const last = origin >= 0 ? graph.first_part[origin + 1] : 0;
+function addSegment(graph, i, begin, to, slices) {
+  const { part_duration: durations, part_label: labels, first_part: firstPart, origin } = graph;
+  const from = origin === null ? i : origin[i];
+  const first = from >= 0 ? firstPart[from] : 0;
+  const last = from >= 0 ? firstPart[from + 1] : 0;
   let recorded = 0;
   for (let k = first; k < last; ++k) recorded += durations[k];
   // a faster host shortens its regions alike; what none covers comes first
@@ -105,33 +94,41 @@ function addSegment(run, i, slices) {
     slices.add(at, end, hostClass, i, labels[k]);
     at = end;
   }
-  if (before > 0) slices.add(to, start, waitClass, i, -3);
 }
 
-function fillLane(run, plan, tasks, slices) {
-  const { graph, works, points } = run;
+function fillLane(run, plan, lane, slices) {
+  const { graph, works, lanes, points, weights: { segment } } = run;
   const kind = kindsOf(graph, works);
+  const { tasks, first } = lanesOf(graph, works, lanes);
   const { work: workOf, lane_source: sources } = graph;
-  for (let k = 0; k < tasks.length; ++k) {
+  const { cls, part } = plan;
+  for (let k = first[lane]; k < first[lane + 1]; ++k) {
     const i = tasks[k];
-    if (isHost(kind[i])) addSegment(run, i, slices);
-    else if (plan.part[workOf[i]] === 2 && isDevice(kind[i]) && sources[i] >= 0) {
-      slices.add(points[sources[i]], points[2 * i], waitClass, i, -3);
+    if (kind[i] === 9) continue;
+    const start = points[2 * i];
+    const before = sources[i] < 0 ? 0 : points[sources[i]];
+    if (isHost(kind[i])) {
+      const begin = before < start ? before : start;
+      const to = begin + segment[i] < start ? begin + segment[i] : start;
+      if (begin < to) addSegment(graph, i, begin, to, slices);
+      if (before > 0) slices.add(to, start, waitClass, i, -3);
+    } else if (part[workOf[i]] === 2 && isDevice(kind[i]) && sources[i] >= 0) {
+      slices.add(before, start, waitClass, i, -3);
     }
-    slices.add(points[2 * i], points[2 * i + 1], plan.cls[workOf[i]], i, -1);
+    slices.add(start, points[2 * i + 1], cls[workOf[i]], i, -1);
   }
 }
 
 export function rowsOf(run) {
   const { graph, works, lanes } = run;
-  const plan = planOf(graph, works, lanes.length);
+  const plan = planOf(graph, works, lanes);
   const byLane = (run.room.slices ??= new Map());
   const filled = [];
-  for (const [lane, { tasks, most }] of plan.lanes) {
+  for (const { lane, most } of plan.rows) {
     if (!byLane.has(lane)) byLane.set(lane, new Slices());
     const slices = byLane.get(lane);
     slices.reset(lanes[lane], most);
-    fillLane(run, plan, tasks, slices);
+    fillLane(run, plan, lane, slices);
     filled.push(slices);
   }
   const several = new Set(lanes.filter((lane) => lane.rank >= 0).map((lane) => lane.rank)).size > 1;

@@ -54,7 +54,7 @@ export class Stack {
     if (on) byId('stack-rows').querySelector(`[data-row="${name}"] :is(input, select)`)?.focus({ preventScroll: true });
   }
 
-  trouble(text) { replace('stack-trouble', text); }
+  trouble(text) { if (byId('stack-trouble').textContent !== text) replace('stack-trouble', text); }
 
   show() {
     replace('stack-rows', ...this.rows.map((row) => this.rowOf(row)));

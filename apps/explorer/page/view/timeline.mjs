@@ -12,6 +12,7 @@ const rowHeight = { device: 30, host: 22 };
 const memoryHeight = 44;
 const gap = 4;
 const wheelStep = 1.2;
+const plainFont = '12px system-ui, sans-serif';
 const mostWidths = 5000; // of texts that are remembered
 
 export class Timeline {
@@ -135,7 +136,7 @@ export class Timeline {
     this.drawChosen();
   }
 
-  text(text, x, y, room, font = '12px system-ui, sans-serif') {
+  text(text, x, y, room, font = plainFont) {
     const { context: c } = this;
     c.font = font;
     let shown = text;
@@ -155,6 +156,7 @@ export class Timeline {
     const known = this.widths.get(key);
     if (known !== undefined) return known;
     if (this.widths.size > mostWidths) this.widths.clear();
+    this.context.font = font;
     const { width } = this.context.measureText(text);
     this.widths.set(key, width);
     return width;
@@ -182,8 +184,13 @@ export class Timeline {
       c.fillStyle = ink.line;
       c.fillRect(0, side.top - 2, this.width, 1);
     }
+    const font = '600 13px system-ui, sans-serif';
+    const width = Math.min(this.widthOf(side.title, font), 400);
+    // no line of the ruler through the words
+    c.fillStyle = ink.panel;
+    c.fillRect(gutter - 1, side.top + 4, Math.max(0, 32 + width + this.widthOf(side.note, plainFont) - gutter), 20);
     c.fillStyle = ink.text;
-    const width = this.text(side.title, 16, side.top + 15, 400, '600 13px system-ui, sans-serif');
+    this.text(side.title, 16, side.top + 15, 400, font);
     c.fillStyle = ink.soft;
     this.text(side.note, 26 + width, side.top + 15, this.width - width - 40);
   }
