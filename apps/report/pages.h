@@ -99,7 +99,8 @@ struct ResultAnswer {
 struct ScenarioPart {
   const driver::Scenario& scenario;
   const driver::ScenarioAnswer& answer;
-  std::string_view timeline{};  ///< where it was written; empty: nowhere
+  std::string_view timeline{};       ///< where it was written; empty: nowhere
+  const Catalogue* known = nullptr;  ///< what boards draw; null: energy is left out
 };
 /// foretrace.result/1.
 [[nodiscard]] Page scenario_page(const ScenarioPart& part);

@@ -178,8 +178,8 @@ int run_scenario(const Options& options, const std::string& path) {
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return app::failure(written.error());
   }
-  return app::answer(report::scenario_page({*scenario, *answer, options.timeline}), options.common,
-                     answer->fits ? app::exit_done : app::exit_answer_is_no);
+  return app::answer(report::scenario_page({*scenario, *answer, options.timeline, known->get()}),
+                     options.common, answer->fits ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// Steps until a target is reached, of a scenario or a recording.
