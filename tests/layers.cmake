@@ -98,6 +98,7 @@ set(table
   "apps/driver/compare           | sim/* models/catalogue apps/driver apps/driver/steps apps/driver/requests apps/driver/memory"
   "apps/driver/answers           | sim/* trace/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory"
   "apps/driver/scenario          | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory"
+  "apps/driver/node_job          | sim/* trace/graph trace/nodes trace/inputs trace/ranks models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scenario"
   "apps/driver/plan              | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scenario"
   "apps/driver/export            | sim/core sim/graph models/* trace/formats/chakra apps/driver/scenario"
   "apps/driver/predictor         | sim/core sim/graph sim/result sim/engine/release sim/engine/pull models/catalogue models/program apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scenario"

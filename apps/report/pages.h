@@ -22,6 +22,7 @@
 #include "apps/driver/inspect.h"
 #include "apps/driver/load.h"
 #include "apps/driver/mapping/mapping.h"
+#include "apps/driver/node_job/node_answer.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/recorded_plans.h"
 #include "apps/driver/plan/stage_search.h"
@@ -98,7 +99,8 @@ struct ResultAnswer {
 struct ScenarioPart {
   const driver::Scenario& scenario;
   const driver::ScenarioAnswer& answer;
-  std::string_view timeline{};  ///< where it was written; empty: nowhere
+  std::string_view timeline{};       ///< where it was written; empty: nowhere
+  const Catalogue* known = nullptr;  ///< what boards draw; null: energy is left out
 };
 /// foretrace.result/1.
 [[nodiscard]] Page scenario_page(const ScenarioPart& part);
@@ -137,6 +139,15 @@ struct RecordedPlansPart {
 };
 /// foretrace.recorded_plans/1.
 [[nodiscard]] Page recorded_plans_page(const RecordedPlansPart& part);
+
+/// What `simulate` answers to execution traces of a job's ranks.
+struct NodeJobPart {
+  const driver::NodeScenario& scenario;
+  const driver::NodeAnswer& answer;
+  std::string_view timeline{};  ///< where it was written; empty: nowhere
+};
+/// foretrace.node_job_result/1.
+[[nodiscard]] Page node_job_page(const NodeJobPart& part);
 
 struct PathAnswer {
   const driver::Recording& recording;

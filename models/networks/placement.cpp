@@ -54,6 +54,31 @@ Placement place(const Cluster& cluster, const GridAxis& axis) {
   return placement;
 }
 
+Placement place_ranks(const Cluster& cluster, std::span<const std::int32_t> ranks) {
+  if (ranks.size() < 2) return {};
+  const auto node = static_cast<std::int32_t>(std::max(cluster.node_accelerators, 1U));
+  std::uint32_t nodes = 1;
+  bool is_even = true;  // the same distance from each to the next
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    nodes += ranks[i] / node != ranks[i - 1] / node ? 1 : 0;
+    is_even = is_even && ranks[i] - ranks[i - 1] == ranks[1] - ranks[0];
+  }
+  const auto count = static_cast<std::uint32_t>(ranks.size());
+  const auto extent = static_cast<std::uint32_t>(ranks.back() - ranks.front());
+  Placement placement = place(cluster, {count, std::max(1U, extent / (count - 1))});
+  // An axis has as few nodes as can be.
+  if (is_even && placement.nodes == nodes) return placement;
+  placement.nodes = nodes;
+  placement.per_node = (count + nodes - 1) / nodes;
+  placement.nics = 0;
+  placement.oversubscription = 1;
+  if (nodes == 1) return placement;
+  placement.nics = static_cast<double>(cluster.network.nics) * placement.per_node / node;
+  placement.oversubscription = above_leaves(
+      cluster, static_cast<std::uint32_t>(ranks.back() / node - ranks.front() / node + 1));
+  return placement;
+}
+
 Placement place_alone(const Cluster& cluster, std::uint32_t nodes, std::uint32_t per_node) {
   Placement placement;
   placement.ranks = nodes * per_node;

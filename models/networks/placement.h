@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "models/networks/cluster.h"
 
@@ -30,6 +31,10 @@ struct GridAxis {
 /// Ranks are numbered node by node. All groups along the axis communicate at the same time, so
 /// that each has its share of the nodes' network.
 [[nodiscard]] Placement place(const Cluster& cluster, const GridAxis& axis);
+
+/// Ranks at any distance from each other, ascending; groups like this one communicate at the same
+/// time.
+[[nodiscard]] Placement place_ranks(const Cluster& cluster, std::span<const std::int32_t> ranks);
 
 /// `per_node` accelerators of each of some nodes, alone on the machine: what a benchmark measures.
 [[nodiscard]] Placement place_alone(const Cluster& cluster, std::uint32_t nodes,

@@ -360,6 +360,7 @@ TEST_CASE("every other command follows its schema") {
         {"streams_result-1.json", "schedule examples/13_serving/xrbench.json"},
         {"streams_result-1.json", "schedule examples/17_fleets/control_loop.json"},
         {"streams_result-1.json", "schedule examples/17_fleets/supernet.json"},
+        {"node_job_result-1.json", "simulate examples/12_scenarios/two_ranks.json"},
         {"storage_result-1.json", "schedule examples/17_fleets/storage.json"},
         {"federated_result-1.json", "schedule examples/17_fleets/phones.json"},
         {"schedule_result-1.json", "schedule examples/17_fleets/machines.json"},
@@ -402,13 +403,13 @@ TEST_CASE("tables of measured figures follow their schema") {
 TEST_CASE("every command that prints JSON names a schema that is shipped") {
   // Documents name theirs; these print one without a name.
   const std::vector<std::string> names = {
-      "result-1",          "inspect-1",         "critical-path-1", "communication-1",
-      "validation-1",      "formats-1",         "costs-1",         "list-1",
-      "explain-1",         "convert-1",         "completion-1",    "tables-1",
-      "schedule_result-1", "sweep_result-1",    "plan-1",          "recorded_plans-1",
-      "stages-1",          "training_result-1", "export-1",        "serving_result-1",
-      "streams_result-1",  "mapping_result-1",  "corun-1",         "serve-1",
-      "storage_result-1",  "federated_result-1"};
+      "result-1",          "inspect-1",          "critical-path-1",  "communication-1",
+      "validation-1",      "formats-1",          "costs-1",          "list-1",
+      "explain-1",         "convert-1",          "completion-1",     "tables-1",
+      "schedule_result-1", "sweep_result-1",     "plan-1",           "recorded_plans-1",
+      "stages-1",          "training_result-1",  "export-1",         "serving_result-1",
+      "streams_result-1",  "mapping_result-1",   "corun-1",          "serve-1",
+      "storage_result-1",  "federated_result-1", "node_job_result-1"};
   for (const std::string& name : names) {
     const json schema = read_schema(name + ".json");
     CHECK(schema["$id"] == "foretrace." + name.substr(0, name.size() - 2) + "/1");

@@ -24,6 +24,7 @@ struct NodeCosts {
   double operations_per_second = 0;
   double memory_bytes_per_second = 0;
   double network_bytes_per_second = 0;
+  bool without_transfers = false;  ///< communication takes no time: what it takes is set later
 };
 
 struct BuildOptions {

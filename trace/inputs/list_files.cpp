@@ -11,6 +11,7 @@
 
 #include "sim/core/text.h"
 #include "trace/formats/reader.h"
+#include "trace/inputs/node_files.h"
 #include "trace/inputs/rank_names.h"
 
 namespace foretrace::trace {
@@ -44,7 +45,21 @@ bool is_timed(std::string_view format) {
   return !format.empty() && !contains_any(format, {"_et", "chakra", "memory"});
 }
 
-Result<std::vector<std::string>> files_in(const std::string& folder) {
+bool is_chakra(std::string_view format) { return format.starts_with("chakra"); }
+
+/// What a folder is searched for.
+struct Wanted {
+  bool (*is_wanted)(std::string_view format);
+  std::string_view without;  ///< what is said of a folder that has none
+};
+constexpr Wanted timed = {is_timed,
+                          "no trace in this folder has times of a device; give archives, "
+                          "execution traces and further folders by name"};
+constexpr Wanted chakra = {is_chakra,
+                           "no execution trace of Chakra in this folder (chakra_et, chakra_json); "
+                           "PyTorch's own have no times until they are linked with Kineto's"};
+
+Result<std::vector<std::string>> files_in(const std::string& folder, const Wanted& wanted) {
   std::error_code failed;
   std::map<std::string, std::vector<std::string>> by_pattern;
   std::string dangling;  // the first link that leads nowhere
@@ -64,7 +79,7 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
   std::vector<std::string> jobs;
   for (auto& [pattern, files] : by_pattern) {
     std::sort(files.begin(), files.end());
-    if (is_timed(format_of(files.front()))) {
+    if (wanted.is_wanted(format_of(files.front()))) {
       jobs.push_back(pattern);
     }
   }
@@ -78,10 +93,7 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
                                               : "; its link " + dangling + " leads nowhere")};
   }
   if (jobs.empty()) {
-    return Error{ErrorCode::bad_format,
-                 fmt::format("{}: no trace in this folder has times of a device; give archives, "
-                             "execution traces and further folders by name",
-                             folder)};
+    return Error{ErrorCode::bad_format, fmt::format("{}: {}", folder, wanted.without)};
   }
   constexpr std::size_t most_named = 6;
   const std::size_t named = std::min(jobs.size(), most_named);
@@ -92,9 +104,7 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
                   named < jobs.size() ? ", ..." : "")};
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> list_files(std::span<const std::string> inputs) {
+Result<std::vector<std::string>> list(std::span<const std::string> inputs, const Wanted& wanted) {
   std::vector<std::string> files;
   for (const std::string& input : inputs) {
     std::error_code ignored;
@@ -102,7 +112,7 @@ Result<std::vector<std::string>> list_files(std::span<const std::string> inputs)
       files.push_back(input);
       continue;
     }
-    Result<std::vector<std::string>> found = files_in(input);
+    Result<std::vector<std::string>> found = files_in(input, wanted);
     if (!found) {
       return std::move(found).error();
     }
@@ -112,6 +122,16 @@ Result<std::vector<std::string>> list_files(std::span<const std::string> inputs)
     return Error{ErrorCode::bad_usage, "standard input ('-') is given more than once"};
   }
   return files;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> list_files(std::span<const std::string> inputs) {
+  return list(inputs, timed);
+}
+
+Result<std::vector<std::string>> list_node_files(std::span<const std::string> inputs) {
+  return list(inputs, chakra);
 }
 
 }  // namespace foretrace::trace

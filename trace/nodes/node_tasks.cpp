@@ -1,390 +1,47 @@
 #include "trace/nodes/node_tasks.h"
 
 #include <algorithm>
-#include <charconv>
-#include <iterator>
-#include <map>
-#include <optional>
-#include <string>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "sim/core/text.h"
 #include "sim/graph/graph_builder.h"
-#include "trace/annotate/collectives/collectives.h"
 #include "trace/nodes/node_cost.h"
+#include "trace/nodes/node_emitter.h"
 #include "trace/nodes/node_order.h"
 #include "trace/nodes/storages/node_tensors.h"
 
 namespace foretrace::trace {
 namespace {
 
-// Streams of a device where the file knows none.
-constexpr std::int64_t computing = 0;
-constexpr std::int64_t communicating = 1;
-constexpr std::int64_t copying = 2;
-
-bool on_device(const NodeGraph& nodes, NodeId node) {
-  const NodePlace place = nodes.place[index(node)];
-  const NodeKind kind = nodes.kind[index(node)];
-  return place == NodePlace::device ||
-         (place == NodePlace::unknown && kind != NodeKind::metadata && kind != NodeKind::unknown);
-}
-
-class Tasks {
- public:
-  Tasks(const EventTable& events, const NodeGraph& nodes, NodeTimes times)
-      : events_(events),
-        nodes_(nodes),
-        times_(std::move(times)),
-        rank_(std::max(0, events.info.rank)),
-        task_of_(nodes.size(), none<TaskId>),
-        names_(events.names.size(), none<NameId>) {}
-
-  Result<BuiltGraph> run(const std::vector<NodeId>& order) {
-    builder_.add_rank_class({.first_rank = rank_, .multiplicity = 1});
-    find_origin();
-    collect_steps();
-    set_steps();
-    for (const NodeId node : order) {
-      add(node);
-    }
-    for (const NodeId node : order) {
-      add_edges(node);
-    }
-    add_steps();
-    // Without numbers of their own all lanes are on device 0.
-    AddedNodeTensors tensors = add_node_tensors({events_, nodes_, builder_, task_of_, 0});
-    std::vector<TaskId> new_id;
-    Result<TaskGraph> graph = std::move(builder_).build(new_id);
-    if (!graph) {
-      return std::move(graph).error();
-    }
-    BuiltGraph built{.graph = std::move(graph).value(),
-                     .honesty = honesty(),
-                     .steps = measured_,
-                     .memory = std::move(tensors.devices),
-                     .parameters = std::move(tensors.parameters),
-                     .memory_note = std::move(tensors.note)};
-    built.recorded_start_ns.assign(nodes_.size(), -1);
-    for (std::size_t i = 0; i < nodes_.size() && nodes_.has_starts; ++i) {
-      const TaskId task = new_id[index(task_of_[i])];
-      built.recorded_start_ns[index(task)] =
-          nodes_.start_ns[i] < 0 ? -1 : nodes_.start_ns[i] - origin_;
-    }
-    if (times_.below_resolution > 0) {
-      built.warnings.push_back(
-          fmt::format("{} of {} nodes are recorded without a duration and count as 0: the format "
-                      "keeps whole microseconds",
-                      times_.below_resolution, nodes_.size()));
-    }
-    return built;
-  }
-
- private:
-  NameId name(NameId id) {
-    NameId& mapped = names_[index(id)];
-    if (mapped == none<NameId>) {
-      mapped = builder_.add_name(events_.names[id]);
-    }
-    return mapped;
-  }
-
-  void find_origin() {
-    std::int64_t first = -1;
-    for (const std::int64_t start : nodes_.start_ns) {
-      first = start >= 0 && (first < 0 || start < first) ? start : first;
-    }
-    origin_ = std::max<std::int64_t>(0, first);
-  }
-
-  LaneId lane_of(NodeId node) {
-    const std::size_t row = index(node);
-    const bool device = on_device(nodes_, node);
-    const NodeKind kind = nodes_.kind[row];
-    std::int64_t number = std::max<std::int64_t>(0, nodes_.thread[row]);
-    if (device) {
-      const bool copies = kind == NodeKind::memory_load || kind == NodeKind::memory_store;
-      number = nodes_.stream[row] >= 0  ? nodes_.stream[row]
-               : is_communication(kind) ? communicating
-               : copies                 ? copying
-                                        : computing;
-    }
-    const auto [at, is_new] = lanes_.try_emplace({device, number}, LaneId{});
-    if (is_new) {
-      at->second = builder_.add_lane({.kind = device ? LaneKind::stream : LaneKind::host_thread,
-                                      .rank = rank_,
-                                      .device = device ? 0 : no_device,
-                                      .number = number,
-                                      .name = {}});
-    }
-    return at->second;
-  }
-
-  [[nodiscard]] TaskKind kind_of(NodeId node) const {
-    const std::size_t row = index(node);
-    const std::string_view name = events_.names[nodes_.name[row]];
-    if (nodes_.task_kind[row] >= 0) {
-      return static_cast<TaskKind>(nodes_.task_kind[row]);
-    }
-    if (nodes_.kind[row] == NodeKind::metadata || nodes_.kind[row] == NodeKind::unknown) {
-      return TaskKind::mark;
-    }
-    if (!on_device(nodes_, node)) {
-      return TaskKind::host;
-    }
-    if (is_communication(nodes_.kind[row]) || contains(name, "nccl")) {
-      return TaskKind::collective;
-    }
-    if (name.starts_with("Memset")) {
-      return TaskKind::set;
-    }
-    const bool copies = nodes_.kind[row] == NodeKind::memory_load ||
-                        nodes_.kind[row] == NodeKind::memory_store || name.starts_with("Memcpy");
-    return copies ? TaskKind::copy : TaskKind::kernel;
-  }
-
-  void add(NodeId node) {
-    const std::size_t row = index(node);
-    const NodeSignature& signature = nodes_.signatures[nodes_.signature[row]];
-    TaskSpec task;
-    task.lane = lane_of(node);
-    task.kind = kind_of(node);
-    Work work;
-    work.kind = task.kind;
-    work.name = name(nodes_.name[row]);
-    work.shapes = name(signature.shapes);
-    work.types = name(signature.types);
-    work.flops = nodes_.operations[row] >= 0 ? static_cast<double>(nodes_.operations[row]) : -1.0;
-    work.bytes = nodes_.bytes[row];
-    if (task.kind == TaskKind::collective) describe_communication(node, work);
-    const NodeId parent = nodes_.parent[row];
-    if (is_device(task.kind) && parent != none<NodeId> && !on_device(nodes_, parent)) {
-      work.operator_name = name(nodes_.name[index(parent)]);
-    }
-    task.work = builder_.add_work(work);
-    task.duration_ns = times_.duration_ns[row];
-    task.provenance = times_.provenance[row];
-    task.step = step_[row];
-    const auto delay = delays_.find(node);
-    task.segment_ns = delay == delays_.end() ? 0 : std::max<std::int64_t>(0, delay->second);
-    task_of_[row] = builder_.add_task(task);
-    previous_.push_back(last_of_lane(task.lane, task_of_[row]));
-  }
-
-  // Kind, bytes and group, as far as they are recorded.
-  void describe_communication(NodeId node, Work& work) {
-    const auto by_node = [](const NodeCommunication& row, NodeId id) { return row.node < id; };
-    const auto& all = nodes_.communications;
-    const auto at = std::lower_bound(all.begin(), all.end(), node, by_node);
-    if (at == all.end() || at->node != node) {
-      return;
-    }
-    switch (nodes_.kind[index(node)]) {
-      case NodeKind::send: work.collective = CollectiveKind::send; break;
-      case NodeKind::receive: work.collective = CollectiveKind::receive; break;
-      default: work.collective = collective_kind(events_.names[at->kind]); break;
-    }
-    if (at->bytes >= 0) {
-      work.bytes = payload_of(*at, work.collective);
-    }
-    work.communicator = communicator_of(*at);
-  }
-
-  // Of an all-gather a node tells what one rank gives: all of it is known where the ranks are.
-  static std::int64_t payload_of(const NodeCommunication& row, CollectiveKind kind) {
-    if (kind != CollectiveKind::all_gather) {
-      return row.bytes;
-    }
-    const bool is_known = row.group_size > 0 && row.bytes <= INT64_MAX / row.group_size;
-    return is_known ? row.bytes * row.group_size : -1;
-  }
-
-  std::uint32_t communicator_of(const NodeCommunication& row) {
-    const std::string_view group = events_.names[row.group];
-    if (group.empty()) {
-      return no_communicator;
-    }
-    const auto [at, is_new] = communicators_.try_emplace(row.group, no_communicator);
-    if (is_new) {
-      at->second = builder_.add_communicator(
-          {std::string(group), static_cast<std::uint32_t>(std::max(0, row.group_size)), {rank_}});
-    }
-    return at->second;
-  }
-
-  // The task that was the last of the lane until now.
-  TaskId last_of_lane(LaneId lane, TaskId task) {
-    if (last_.size() <= index(lane)) {
-      last_.resize(index(lane) + 1, none<TaskId>);
-    }
-    return std::exchange(last_[index(lane)], task);
-  }
-
-  void add_edges(NodeId node) {
-    const std::size_t row = index(node);
-    const auto by_node = [](const NodeTiming& timing, NodeId id) { return timing.node < id; };
-    const auto first =
-        std::lower_bound(nodes_.timings.begin(), nodes_.timings.end(), node, by_node);
-    auto last = first;
-    for (; last != nodes_.timings.end() && last->node == node; ++last) {
-      add_timing(*last);
-    }
-    const auto add_plain = [&](NodeId source, DependencyKind otherwise) {
-      const bool timed = std::any_of(
-          first, last, [&](const NodeTiming& t) { return t.source == source && !t.from_start; });
-      const std::size_t from = index(source);
-      const bool same_lane = builder_.columns().lane[index(task_of_[from])] ==
-                             builder_.columns().lane[index(task_of_[row])];
-      // The order of a lane says the same, and our own writer's timings say more.
-      if (timed || same_lane || nodes_.task_kind[row] >= 0) {
-        return;
-      }
-      const bool launch = !on_device(nodes_, source) && on_device(nodes_, node);
-      builder_.add_dependency({.source = end_of(task_of_[from]),
-                               .task = task_of_[row],
-                               .kind = launch ? DependencyKind::launch : otherwise});
-    };
-    for (std::uint32_t at = nodes_.data_offsets[row]; at < nodes_.data_offsets[row + 1]; ++at) {
-      add_plain(nodes_.data[at], DependencyKind::data);
-    }
-    for (std::uint32_t at = nodes_.control_offsets[row]; at < nodes_.control_offsets[row + 1];
-         ++at) {
-      add_plain(nodes_.control[at], DependencyKind::control);
-    }
-  }
-
-  void add_timing(const NodeTiming& timing) {
-    const TaskId task = task_of_[index(timing.node)];
-    const TaskId source = task_of_[index(timing.source)];
-    const auto kind = static_cast<DependencyKind>(timing.kind);
-    const bool of_lane =
-        kind == DependencyKind::stream_order || kind == DependencyKind::program_order;
-    if (of_lane && !timing.from_start && previous_[index(task)] == source) {
-      builder_.segments()[index(task)] = timing.lag_ns;  // negative where two overlap a little
-      return;
-    }
-    Point late = no_point;
-    if (timing.late_after != none<NodeId>) {
-      const TaskId after = task_of_[index(timing.late_after)];
-      late = timing.late_after_end ? end_of(after) : start_of(after);
-    }
-    builder_.add_dependency({.source = timing.from_start ? start_of(source) : end_of(source),
-                             .task = task,
-                             .kind = kind,
-                             .lag_ns = timing.lag_ns,
-                             .fraction = timing.fraction,
-                             .late_after = late});
-  }
-
-  static std::int64_t number_of(std::string_view text) {
-    std::int64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
-  }
-
-  // Steps by number, from the attributes of their marks; delays before first operations.
-  void collect_steps() {
-    const NameTable& names = events_.names;
-    for (const NodeAttribute& attribute : nodes_.attributes) {
-      const std::string_view name = names[attribute.name];
-      const bool begin = name == step_begin_attribute;
-      if (name == delay_attribute) {
-        delays_[attribute.node] = number_of(names[attribute.value]);
-      }
-      if (!begin && name != step_end_attribute) {
-        continue;
-      }
-      const std::int64_t number = number_of(names[attribute.value]);
-      const auto at = marks_.try_emplace(number, none<NodeId>, none<NodeId>).first;
-      (begin ? at->second.first : at->second.second) = attribute.node;
-    }
-    for (auto at = marks_.begin(); at != marks_.end();) {
-      const auto [begin, end] = at->second;
-      at = begin == none<NodeId> || end == none<NodeId> ? marks_.erase(at) : std::next(at);
-    }
-  }
-
-  void set_steps() {
-    step_.assign(nodes_.size(), -1);
-    std::map<std::string, std::int32_t, std::less<>> position;
-    for (const auto& [number, marks] : marks_) {
-      position.emplace(fmt::format("{}", number), static_cast<std::int32_t>(position.size()));
-    }
-    for (const NodeAttribute& attribute : nodes_.attributes) {
-      if (events_.names[attribute.name] == step_attribute) {
-        const auto at = position.find(events_.names[attribute.value]);
-        step_[index(attribute.node)] = at == position.end() ? -1 : at->second;
-      }
-    }
-  }
-
-  void add_steps() {
-    for (const auto& [number, marks] : marks_) {
-      builder_.add_step({.rank = rank_,
-                         .number = number,
-                         .begin = task_of_[index(marks.first)],
-                         .end = task_of_[index(marks.second)]});
-      const auto start = [&](NodeId node) { return nodes_.start_ns[index(node)] - origin_; };
-      measured_.push_back(
-          {.number = number, .start_ns = start(marks.first), .end_ns = start(marks.second)});
-    }
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (step_[i] >= 0 && nodes_.start_ns[i] >= 0 && on_device(nodes_, make_id<NodeId>(i))) {
-        std::int64_t& first = measured_[static_cast<std::size_t>(step_[i])].first_device_start_ns;
-        const std::int64_t start = nodes_.start_ns[i] - origin_;
-        first = first < 0 ? start : std::min(first, start);
-      }
-    }
-  }
-
-  // References that no dependency enters; 0 where the file has no starts.
-  [[nodiscard]] Honesty honesty() const {
-    Honesty honesty;
-    if (!nodes_.has_starts) {
-      honesty.flags.emplace_back("no recorded starts");
-      return honesty;
-    }
-    std::vector<std::pair<std::int64_t, std::int64_t>> busy;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      const std::int64_t start = nodes_.start_ns[i] - origin_;
-      if (nodes_.start_ns[i] < 0) {
-        continue;
-      }
-      const std::int64_t end = start + times_.duration_ns[i];
-      honesty.span_ns = std::max(honesty.span_ns, end);
-      if (on_device(nodes_, make_id<NodeId>(i))) {
-        busy.emplace_back(start, end);
-      }
-    }
-    std::sort(busy.begin(), busy.end());
-    std::int64_t until = 0;
-    for (const auto& [start, end] : busy) {
-      honesty.device_busy_ns += std::max<std::int64_t>(0, end - std::max(start, until));
-      until = std::max(until, end);
-    }
+// References that no dependency enters; 0 where the file has no starts.
+Honesty honesty_of(const NodeGraph& nodes, const NodeEmitter& emitter) {
+  Honesty honesty;
+  if (!nodes.has_starts) {
+    honesty.flags.emplace_back("no recorded starts");
     return honesty;
   }
-
-  const EventTable& events_;
-  const NodeGraph& nodes_;
-  NodeTimes times_;
-  std::int32_t rank_;
-  GraphBuilder builder_;
-  std::map<std::pair<bool, std::int64_t>, LaneId> lanes_;
-  std::vector<TaskId> task_of_;   // by node
-  std::vector<TaskId> last_;      // by lane
-  std::vector<TaskId> previous_;  // by task: the one before it on its lane
-  std::vector<NameId> names_;
-  std::map<NameId, std::uint32_t> communicators_;  // by name of the group
-  std::vector<MeasuredStep> measured_;
-  std::vector<std::int32_t> step_;                           // by node
-  std::map<std::int64_t, std::pair<NodeId, NodeId>> marks_;  // by number of the step
-  std::map<NodeId, std::int64_t> delays_;
-  std::int64_t origin_ = 0;
-};
+  std::vector<std::pair<std::int64_t, std::int64_t>> busy;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::int64_t start = nodes.start_ns[i] - emitter.origin_ns();
+    if (nodes.start_ns[i] < 0) {
+      continue;
+    }
+    const std::int64_t end = start + emitter.times().duration_ns[i];
+    honesty.span_ns = std::max(honesty.span_ns, end);
+    if (on_device(nodes, make_id<NodeId>(i))) {
+      busy.emplace_back(start, end);
+    }
+  }
+  std::sort(busy.begin(), busy.end());
+  std::int64_t until = 0;
+  for (const auto& [start, end] : busy) {
+    honesty.device_busy_ns += std::max<std::int64_t>(0, end - std::max(start, until));
+    until = std::max(until, end);
+  }
+  return honesty;
+}
 
 }  // namespace
 
@@ -402,7 +59,37 @@ Result<BuiltGraph> build_node_graph(const EventTable& events, const NodeGraph& n
   if (!order) {
     return std::move(order).error();
   }
-  return Tasks(events, nodes, std::move(times).value()).run(*order);
+  GraphBuilder builder;
+  NodeEmitter emitter(events, nodes, std::move(times).value(), builder,
+                      std::max(0, events.info.rank));
+  std::vector<NodeMeeting> no_meetings;
+  emitter.emit(*order, no_meetings);
+  // Without numbers of their own all lanes are on device 0.
+  AddedNodeTensors tensors = add_node_tensors({events, nodes, builder, emitter.tasks(), 0});
+  std::vector<TaskId> new_id;
+  Result<TaskGraph> graph = std::move(builder).build(new_id);
+  if (!graph) {
+    return std::move(graph).error();
+  }
+  BuiltGraph built{.graph = std::move(graph).value(),
+                   .honesty = honesty_of(nodes, emitter),
+                   .steps = emitter.measured(),
+                   .memory = std::move(tensors.devices),
+                   .parameters = std::move(tensors.parameters),
+                   .memory_note = std::move(tensors.note)};
+  built.recorded_start_ns.assign(nodes.size(), -1);
+  for (std::size_t i = 0; i < nodes.size() && nodes.has_starts; ++i) {
+    const TaskId task = new_id[index(emitter.tasks()[i])];
+    built.recorded_start_ns[index(task)] =
+        nodes.start_ns[i] < 0 ? -1 : nodes.start_ns[i] - emitter.origin_ns();
+  }
+  if (const std::uint64_t below = emitter.times().below_resolution; below > 0) {
+    built.warnings.push_back(
+        fmt::format("{} of {} nodes are recorded without a duration and count as 0: the format "
+                    "keeps whole microseconds",
+                    below, nodes.size()));
+  }
+  return built;
 }
 
 }  // namespace foretrace::trace

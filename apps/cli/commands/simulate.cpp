@@ -19,6 +19,7 @@
 #include "apps/cli/output/timelines.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/memory_budget.h"
+#include "apps/driver/node_job/node_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scenario/scenario_answer.h"
 #include "apps/driver/scenario/trace_scenario.h"
@@ -130,6 +131,22 @@ int run_trace_scenario(const Options& options, const Catalogue& catalogue,
                      options.common, fits ? app::exit_done : app::exit_answer_is_no);
 }
 
+/// Execution traces of all ranks as the workload.
+int run_node_scenario(const Options& options, const driver::NodeScenario& scenario) {
+  if (const Status status = app::check_outputs(outputs_of(options), scenario.traces);
+      !status.ok()) {
+    return app::failure(status.error());
+  }
+  const auto answer = app::while_busy(options.common, "simulating the ranks",
+                                      [&] { return driver::answer_nodes(scenario); });
+  if (!answer.ok()) return app::failure(answer.error());
+  const std::array<ChromeTraceView, 1> views = {{{"", answer->graph, answer->run.timeline}}};
+  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
+    return app::failure(written.error());
+  }
+  return app::answer(report::node_job_page({scenario, *answer, options.timeline}), options.common);
+}
+
 int run_scenario(const Options& options, const std::string& path) {
   if (const Status asked = check_scenario_options(options); !asked.ok()) {
     return app::failure(asked.error());
@@ -138,6 +155,9 @@ int run_scenario(const Options& options, const std::string& path) {
   if (!known.ok()) {
     return app::failure(known.error());
   }
+  const auto nodes = driver::read_node_scenario(**known, path);
+  if (!nodes.ok()) return app::failure(nodes.error());
+  if (nodes->has_value()) return run_node_scenario(options, **nodes);
   const auto recorded = driver::read_trace_scenario(path);
   if (!recorded.ok()) return app::failure(recorded.error());
   if (recorded->has_value()) return run_trace_scenario(options, **known, **recorded);
@@ -158,8 +178,8 @@ int run_scenario(const Options& options, const std::string& path) {
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return app::failure(written.error());
   }
-  return app::answer(report::scenario_page({*scenario, *answer, options.timeline}), options.common,
-                     answer->fits ? app::exit_done : app::exit_answer_is_no);
+  return app::answer(report::scenario_page({*scenario, *answer, options.timeline, known->get()}),
+                     options.common, answer->fits ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// Steps until a target is reached, of a scenario or a recording.

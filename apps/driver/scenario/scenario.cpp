@@ -82,6 +82,12 @@ void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& part
   const ConfigValue* object = fields.object("workload");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("workload"));
+  if (object->find("chakra") != nullptr) {
+    fields.mistake("workload",
+                   "holds execution traces of ranks, which 'simulate' alone takes; "
+                   "expected a model");
+    return;
+  }
   scenario.model = read_model(inner, names, *object, parts);
   const double usual = scenario.model != nullptr ? scenario.model->transformer.positions : 2048;
   Job& job = scenario.job;

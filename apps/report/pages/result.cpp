@@ -9,7 +9,7 @@ namespace foretrace::report {
 namespace sections {
 Builder<ResultAnswer> recording, replay, replay_row, replay_page, all_steps, prediction, breakdown,
     memory, applied, honesty, trust, ranks, rank_rows, flags, graph, budget, budget_page, ranking,
-    pairs, fit, max_batch, best_set, timeline;
+    pairs, fit, max_batch, best_set, timeline, energy;
 }
 
 namespace {
@@ -18,15 +18,16 @@ using namespace sections;
 using List = std::span<Builder<ResultAnswer>* const>;
 
 /// What every document has, whatever was asked, as far as it is known.
-constexpr std::array document = {recording, replay,   prediction, breakdown, memory,
-                                 budget,    applied,  ranking,    pairs,     fit,
-                                 max_batch, best_set, ranks,      graph,     honesty};
+constexpr std::array document = {recording, replay,  prediction, breakdown, memory,    budget,
+                                 applied,   ranking, pairs,      fit,       max_batch, best_set,
+                                 ranks,     graph,   honesty,    energy};
 
-constexpr std::array replay_list = {recording, replay_page, graph,     memory, rank_rows,
-                                    flags,     all_steps,   breakdown, trust,  timeline};
+constexpr std::array replay_list = {recording, replay_page, graph,     memory, rank_rows, flags,
+                                    all_steps, energy,      breakdown, trust,  timeline};
 constexpr std::array budget_list = {recording, replay_row, flags, budget_page, timeline};
-constexpr std::array prediction_list = {recording, replay_row, prediction, graph,       flags,
-                                        breakdown, memory,     applied,    budget_page, timeline};
+constexpr std::array prediction_list = {recording, replay_row,  prediction, graph,
+                                        flags,     energy,      breakdown,  memory,
+                                        applied,   budget_page, timeline};
 constexpr std::array ranking_list = {recording, replay_row, flags, ranking};
 constexpr std::array pairs_list = {recording, replay_row, flags, pairs};
 constexpr std::array both_rankings_list = {recording, replay_row, flags, pairs, ranking};

@@ -9,13 +9,13 @@
 //   process touches the pages of a worker's shared memory for the first time when it copies them.
 #include <array>
 #include <cmath>
-#include <map>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/whatifs/optimization.h"
+#include "models/whatifs/schedule/loader_batches.h"
 #include "sim/core/text.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/text_pattern.h"
@@ -86,11 +86,7 @@ constexpr ParamInfo loader_param = {
     .default_text = "SingleProcessDataLoaderIter|data_loading",
     .doc = "Expression for the names of regions in which batches are made."};
 
-// A task before which the main process made one batch.
-struct Batch {
-  TaskId consumer{};
-  std::int64_t loading_ns = 0;
-};
+using editing::Batch;
 
 struct Settings {
   std::size_t workers = 1;
@@ -105,34 +101,19 @@ std::int64_t times(std::int64_t ns, double factor) {
   return std::llround(static_cast<double>(ns) * factor);
 }
 
-// Loader regions by rank, one batch per task; only regions that make batches in the main process.
-std::map<std::int32_t, std::vector<Batch>> batches_of(const TaskGraph& graph,
-                                                      const selecting::TextPattern& pattern) {
-  std::map<std::int32_t, std::vector<Batch>> batches;
-  for (const SegmentPart& part : graph.context().segment_parts) {
-    if (!pattern.found_in(graph.names()[part.label])) continue;
-    std::vector<Batch>& of_rank = batches[graph.lane(part.task).rank];
-    if (of_rank.empty() || of_rank.back().consumer != part.task) {
-      of_rank.push_back({part.task, 0});
-    }
-    of_rank.back().loading_ns += part.duration_ns;
-  }
-  return batches;
-}
-
 class Loader {
  public:
   Loader(const TaskGraph& graph, const Settings& settings)
       : graph_(graph), settings_(settings), timeline_(simulate(graph)), editor_(graph) {}
 
   void add_rank(std::int32_t rank, const std::vector<Batch>& batches) {
-    const auto first_lane = add_lanes(rank);
+    const auto first_lane = editing::add_worker_lanes(editor_, rank, settings_.workers);
     std::int64_t total = 0;
     for (const Batch& batch : batches) total += batch.loading_ns;
     const std::int64_t mean = total / static_cast<std::int64_t>(batches.size());
     const std::int64_t supply =
         times(mean, settings_.slowdown) / static_cast<std::int64_t>(settings_.workers);
-    const std::int64_t demand = interval(batches) - mean;
+    const std::int64_t demand = editing::interval_of(batches, timeline_) - mean;
     const bool keeps_up = batches.size() < 2 || supply <= demand;
     for (std::size_t n = 0; n < batches.size(); ++n) {
       add_batch(batches, n, make_id<LaneId>(index(first_lane) + n % settings_.workers),
@@ -155,28 +136,6 @@ class Loader {
 
  private:
   static double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
-
-  // Distance between batches in the recording.
-  [[nodiscard]] std::int64_t interval(const std::vector<Batch>& batches) const {
-    if (batches.size() < 2) return 0;
-    const std::int64_t span =
-        timeline_.start_ns(batches.back().consumer) - timeline_.start_ns(batches.front().consumer);
-    return span / static_cast<std::int64_t>(batches.size() - 1);
-  }
-
-  LaneId add_lanes(std::int32_t rank) {
-    LaneId first{};
-    for (std::size_t w = 0; w < settings_.workers; ++w) {
-      Lane lane;
-      lane.kind = LaneKind::host_thread;
-      lane.rank = rank;
-      lane.number = static_cast<std::int64_t>(w);
-      lane.name = fmt::format("data loader worker {}", w);
-      const LaneId id = editor_.add_lane(std::move(lane));
-      if (w == 0) first = id;
-    }
-    return first;
-  }
 
   // What is in flight when the window begins: a full queue, or workers at even distances.
   [[nodiscard]] std::int64_t first_duration(std::size_t n, std::int64_t supply, bool keeps_up,
@@ -260,7 +219,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   settings.upload = params.number(upload_slowdown_param);
   settings.get_ns = params.integer(queue_get_param);
 
-  const auto batches = batches_of(scenario.graph, *pattern);
+  const auto batches = editing::batches_of(scenario.graph, *pattern);
   if (batches.empty()) {
     return Error{ErrorCode::no_match,
                  "no host time is labelled as a loader in the main process (regions such as "

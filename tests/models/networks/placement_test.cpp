@@ -1,10 +1,13 @@
 #include "models/networks/placement.h"
 
+#include <array>
+
 #include <doctest/doctest.h>
 
 using foretrace::Cluster;
 using foretrace::place;
 using foretrace::place_alone;
+using foretrace::place_ranks;
 
 namespace {
 
@@ -66,4 +69,19 @@ TEST_CASE("placement: a group takes as few nodes as can be, however odd it is") 
     CAPTURE(size);
     CHECK(place(cluster, {size, 1}).nodes == (size + 7) / 8);
   }
+}
+
+TEST_CASE("placement: ranks of a list lie where an axis has them, or on the nodes that they name") {
+  const Cluster cluster = nodes_of_eight(8);
+  CHECK(place_ranks(cluster, std::array{0, 8, 16, 24}) == place(cluster, {4, 8}));
+  CHECK(place_ranks(cluster, std::array{4, 5, 6, 7}) == place(cluster, {4, 1}));
+  CHECK(place_ranks(cluster, std::array{3}).ranks == 1);
+  // Neighbours on both sides of the border of a node: two of eight ports each.
+  const auto across = place_ranks(cluster, std::array{6, 7, 8, 9});
+  CHECK(across.nodes == 2);
+  CHECK(across.per_node == 2);
+  CHECK(across.nics == doctest::Approx(2));
+  const auto uneven = place_ranks(cluster, std::array{0, 1, 2, 40});
+  CHECK(uneven.nodes == 2);
+  CHECK(uneven.ranks == 4);
 }

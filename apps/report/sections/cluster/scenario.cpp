@@ -8,6 +8,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/cluster/utilization.h"
+#include "apps/report/sections/energy.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "models/execution/exec_model.h"
@@ -43,6 +44,22 @@ std::string model_text(const ScenarioPart& part) {
   return fmt::format("{}: {:.1f} {} parameters, {}, micro-batch {}", name,
                      part.answer.parameters * (job.has_samples() ? 1e-6 : 1e-9),
                      job.has_samples() ? "million" : "billion", batch_text(job), job.micro_batch);
+}
+
+/// Samples or tokens of a step.
+double counted_per_step(const ScenarioPart& part) {
+  return std::max(
+      1.0, part.answer.figures.tokens_per_s * static_cast<double>(part.answer.step_ns) * 1e-9);
+}
+
+/// Of the slowest stage's device: large kernels fill it.
+std::optional<Energy> energy_in(const ScenarioPart& part) {
+  if (part.known == nullptr) return std::nullopt;
+  const auto power = board_power(*part.known, part.scenario.cluster->accelerator.name);
+  if (!power.ok() || !power->has_value()) return std::nullopt;
+  const StepBreakdown& parts = part.answer.analytic.breakdown;
+  const double filled = (sum_of(parts.computed) + parts.optimizer) * parts_of(part).scale;
+  return energy_of(**power, part.answer.step_ns, filled);
 }
 
 /// What files of other programs say that has no counterpart here.
@@ -259,6 +276,13 @@ Sections scenario_step(const ScenarioPart& part) {
     section.line("cost", fmt::format("{:.2f} dollars per million {}",
                                      answer.figures.cost_per_million_tokens, counted_in(job)));
   }
+  if (const auto energy = energy_in(part)) {
+    section.line("energy",
+                 fmt::format("{}; {:.3g} J per {}", energy_text(*energy),
+                             energy->joules * job.ranks() / counted_per_step(part),
+                             job.has_samples() ? "sample" : "token"),
+                 Show::details);
+  }
   section.line("timeline", part.timeline);
   for (const std::string& note : notes_of(part.scenario)) section.notes.push_back({.text = note});
   return {std::move(section), predicted_step(part)};
@@ -300,6 +324,11 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("model_flops_utilization", utilization_value(answer.figures));
   section.datum(fmt::format("cost_per_million_{}", counted_in(job)),
                 Value::plain(answer.figures.cost_per_million_tokens));
+  if (const auto energy = energy_in(part)) {
+    section.datum("energy", energy_value(*energy));
+    section.datum(fmt::format("joules_per_{}", job.has_samples() ? "sample" : "token"),
+                  Value::plain(energy->joules * job.ranks() / counted_per_step(part)));
+  }
   section.datum("bubble_ns", ns(answer.analytic.breakdown.bubble));
   section.datum("optimizer_ns", ns(answer.analytic.breakdown.optimizer));
   section.datum("recompute_ns", ns(answer.analytic.again_ns));

@@ -1,0 +1,118 @@
+#include "apps/driver/node_job/node_scenario.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/driver/scenario/scenario.h"
+#include "apps/driver/scenario/scenario_files.h"
+#include "models/networks/read_figures.h"
+#include "sim/core/config.h"
+
+namespace foretrace::driver {
+namespace {
+
+constexpr double most_rate = 1e21;  // per second
+constexpr std::uint32_t most_group_rank = 1U << 20U;
+
+void read_workload(ConfigFields& fields, NodeScenario& scenario) {
+  const ConfigValue* object = fields.object("workload");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("workload"));
+  const ConfigValue* const traces = object->find("chakra");
+  if (traces->kind == ConfigValue::Kind::list) {
+    inner.texts("chakra", scenario.traces);
+    if (scenario.traces.empty()) inner.mistake("chakra", "got no files, expected one per rank");
+  } else {
+    inner.text("chakra", scenario.traces.emplace_back());
+  }
+  inner.optional_text("groups", scenario.groups);
+  for (const std::string_view key : {"model", "trace"}) {
+    if (inner.optional_value(key) != nullptr) {
+      inner.mistake(key, "stands beside chakra, expected one of the two");
+    }
+  }
+  scenario.costs.operations_per_second =
+      optional_within(inner, "compute_rate", ParamType::flops, most_rate, 0);
+  scenario.costs.memory_bytes_per_second =
+      optional_within(inner, "memory_bandwidth", ParamType::bandwidth, most_rate, 0);
+  fields.take(inner.finish());
+}
+
+Result<std::optional<NodeScenario>> scenario_of(const Catalogue& catalogue, const ConfigValue& root,
+                                                const std::string& where) {
+  if (!has_chakra(root)) return std::optional<NodeScenario>{};
+  NodeScenario scenario;
+  scenario.path = where;
+  ConfigFields fields(root, where);
+  std::string cluster;
+  fields.text("cluster", cluster);
+  read_workload(fields, scenario);
+  for (const std::string_view key :
+       {"framework", "precision", "recompute", "schedule", "parallelism", "batch"}) {
+    if (fields.optional_value(key) != nullptr) {
+      fields.mistake(key,
+                     "stands beside traces of ranks, which have their own; expected it with a "
+                     "model");
+    }
+  }
+  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
+  auto found = find_cluster(catalogue, cluster);
+  if (!found.ok()) return std::move(found).error().with_context(where + ": /cluster");
+  scenario.cluster = std::move(*found);
+  return std::optional(std::move(scenario));
+}
+
+Error list_error(const std::string& path, const std::string& what) {
+  return Error{ErrorCode::bad_config, fmt::format("{}: {}", path, what)};
+}
+
+}  // namespace
+
+Result<std::optional<NodeScenario>> parse_node_scenario(const Catalogue& catalogue,
+                                                        const std::string& text,
+                                                        const std::string& where) {
+  auto root = parse_config_document(text, where, scenario_schema);
+  if (!root.ok()) return std::move(root).error();
+  place_files_of(where, *root);
+  return scenario_of(catalogue, *root, where);
+}
+
+Result<std::optional<NodeScenario>> read_node_scenario(const Catalogue& catalogue,
+                                                       const std::string& path) {
+  auto root = read_config(path, scenario_schema);
+  if (!root.ok()) return std::move(root).error();
+  place_files_of(path, *root);
+  return scenario_of(catalogue, *root, path);
+}
+
+Result<trace::GroupList> read_group_list(const std::string& path) {
+  const auto text = read_config_text(path);
+  if (!text.ok()) return text.error();
+  const nlohmann::json root = nlohmann::json::parse(*text, nullptr, false);
+  if (!root.is_object()) {
+    return list_error(path, R"(expected groups with their ranks: {"1": [0, 1], "2": [2, 3]})");
+  }
+  trace::GroupList list;
+  for (const auto& [name, ranks] : root.items()) {
+    std::vector<std::int32_t> members;
+    for (const nlohmann::json& rank : ranks) {
+      const bool is_rank = rank.is_number_unsigned() && rank.get<std::uint64_t>() < most_group_rank;
+      if (!is_rank) {
+        return list_error(path, fmt::format("/{}: got {}, expected a rank", name, rank.dump()));
+      }
+      members.push_back(rank.get<std::int32_t>());
+    }
+    std::sort(members.begin(), members.end());
+    if (!ranks.is_array() || members.empty() ||
+        std::adjacent_find(members.begin(), members.end()) != members.end()) {
+      return list_error(path, fmt::format("/{}: got {}, expected a list of ranks, each once", name,
+                                          ranks.dump().substr(0, 60)));
+    }
+    list.emplace(name, std::move(members));
+  }
+  return list;
+}
+
+}  // namespace foretrace::driver

@@ -1,0 +1,18 @@
+// The energy of a step, as documents and detailed pages have it.
+#pragma once
+
+#include <string>
+
+#include "apps/report/section.h"
+#include "models/catalogue/board_power.h"
+
+namespace foretrace::report {
+
+/// "31.2 J per step and device, between 23.5 J and 36.8 J, 412 W on the mean; assumed".
+[[nodiscard]] std::string energy_text(const Energy& energy);
+[[nodiscard]] Value energy_value(const Energy& energy);
+/// In documents below `path`, on pages a row with details.
+[[nodiscard]] Section energy_section(const std::string& path, const std::string& label,
+                                     const Energy& energy);
+
+}  // namespace foretrace::report

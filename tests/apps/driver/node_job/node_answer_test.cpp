@@ -1,0 +1,158 @@
+// Execution traces of ranks as the workload of a scenario.
+#include "apps/driver/node_job/node_answer.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/export/chakra_job.h"
+#include "apps/driver/scenario/scenario.h"
+#include "models/program/estimate.h"
+#include "tests/configs.h"
+
+namespace foretrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::optional<driver::NodeScenario>> parsed(const std::string& members) {
+  return driver::parse_node_scenario(
+      *test::shipped(), R"({"schema": "foretrace.scenario/1", )" + members + "}", "s.json");
+}
+
+std::string refusal(const std::string& members) {
+  const auto scenario = parsed(members);
+  return scenario.ok() ? "" : scenario.error().message;
+}
+
+Result<driver::NodeAnswer> answered(const std::string& members) {
+  const auto scenario = parsed(members);
+  REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+  REQUIRE(scenario->has_value());
+  return driver::answer_nodes(**scenario);
+}
+
+/// A folder that is gone at the end.
+struct Folder {
+  fs::path path = fs::temp_directory_path() / "foretrace_node_answer_test";
+  Folder() {
+    fs::remove_all(path);
+    fs::create_directory(path);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+};
+
+struct RoundTrip {
+  double exported = 0;
+  double read_back = 0;
+};
+
+RoundTrip round_trip(const std::string& parallelism, const std::string& cluster) {
+  const std::string text =
+      R"({"schema": "foretrace.scenario/1", "workload": {"model": "gpt_22b", "sequence": 2048},
+          "cluster": ")" +
+      cluster + R"(", "framework": "megatron_2022", "precision": "fp16",
+          "parallelism": )" +
+      parallelism + R"(, "batch": {"global": 8, "micro": 1}})";
+  const auto scenario = driver::parse_scenario(*test::shipped(), text, "test.json");
+  REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+  const Folder folder;
+  const auto exported = driver::export_chakra(
+      *scenario, [&](const std::string& name, const std::string& bytes) -> Status {
+        std::ofstream(folder.path / name, std::ios::binary) << bytes;
+        return ok_status();
+      });
+  REQUIRE_MESSAGE(exported.ok(), exported.error().message);
+  const auto answer = answered(R"("workload": {"chakra": ")" + folder.path.generic_string() +
+                               R"("}, "cluster": ")" + cluster + "\"");
+  REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+  CHECK(answer->ranks == exported->ranks);
+  const Estimate step = estimate(scenario->job, build_blocks(scenario->job));
+  return {static_cast<double>(step.step_ns), static_cast<double>(answer->run.answer.step_ns)};
+}
+
+}  // namespace
+
+TEST_CASE("chakra workload: an exported scenario takes as long when it is read back") {
+  // Kernels beside a collective are slower in the prediction, so that it is a little longer.
+  for (const char* const plan :
+       {R"({"tensor": 8, "sequence": true})", R"({"data": 2, "tensor": 4, "pipeline": 2})"}) {
+    const RoundTrip trip = round_trip(plan, "selene");
+    CAPTURE(plan);
+    CHECK(trip.read_back < 1.001 * trip.exported);
+    CHECK(trip.read_back > 0.95 * trip.exported);
+  }
+  // Nothing runs beside the gradients, which the trace has as one all-reduce.
+  const RoundTrip trip = round_trip(R"({"data": 8})", "selene");
+  CHECK(trip.read_back == doctest::Approx(trip.exported).epsilon(0.002));
+}
+
+TEST_CASE("chakra workload: another cluster changes communication and nothing else") {
+  const std::string folder = FORETRACE_SOURCE_DIR "/examples/12_scenarios/two_ranks";
+  const auto on = [&](const std::string& cluster) {
+    auto answer =
+        answered(R"("workload": {"chakra": ")" + folder + R"("}, "cluster": ")" + cluster + "\"");
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    return std::move(*answer);
+  };
+  const driver::NodeAnswer fast = on("dgx_h100");
+  const driver::NodeAnswer slow = on("aws_g4dn");
+  CHECK(fast.analysis.breakdown.compute_ns == slow.analysis.breakdown.compute_ns);
+  CHECK(fast.transfer_ns < slow.transfer_ns);
+  CHECK(fast.run.answer.step_ns < slow.run.answer.step_ns);
+  // Rank 1 computes 6.6 + 5.5 + 5.5 ms, waits for one exposed all-reduce, and updates for 0.9 ms.
+  REQUIRE(fast.exchanges.size() == 1);
+  CHECK(fast.exchanges[0].count == 2);
+  CHECK(fast.busiest_rank == 1);
+  CHECK(fast.run.answer.step_ns == 18'500'000 + fast.exchanges[0].ns);
+}
+
+TEST_CASE("chakra workload: mistakes of the file are told with their place") {
+  CHECK_FALSE(parsed(R"("workload": {"model": "gpt_22b"}, "cluster": "selene")")->has_value());
+  CHECK(refusal(R"("workload": {"chakra": "x", "model": "gpt_22b"}, "cluster": "selene")") ==
+        "s.json: /workload/model: stands beside chakra, expected one of the two");
+  CHECK(refusal(R"("workload": {"chakra": "x"}, "cluster": "selene", "batch": {"global": 8})") ==
+        "s.json: /batch: stands beside traces of ranks, which have their own; expected it with a "
+        "model");
+  CHECK(refusal(R"("workload": {"chakra": []}, "cluster": "selene")").find("/workload/chakra") !=
+        std::string::npos);
+  const std::string folder = FORETRACE_SOURCE_DIR "/examples/12_scenarios/two_ranks";
+  const auto alone =
+      answered(R"("workload": {"chakra": ")" + folder + R"("}, "cluster": "single")");
+  REQUIRE_FALSE(alone.ok());
+  CHECK(alone.error().message.find("takes part with rank 1, and single has 1 accelerators") !=
+        std::string::npos);
+  const auto model = driver::parse_scenario(
+      *test::shipped(),
+      R"({"schema": "foretrace.scenario/1", "workload": {"chakra": "x"}, "cluster": "selene"})",
+      "s.json");
+  REQUIRE_FALSE(model.ok());
+  CHECK(model.error().message.find("which 'simulate' alone takes") != std::string::npos);
+}
+
+TEST_CASE("chakra workload: traces of two ranks that PyTorch recorded") {
+  const std::string folder = FORETRACE_SHARED_DIR "/traces/megatron_tp2_v100/";
+  if (!fs::exists(folder + "final.0.et.gz")) {
+    MESSAGE("SKIPPED: no " << folder);
+    return;
+  }
+  const auto answer = answered(R"("workload": {"chakra": [")" + folder + R"(final.0.et.gz", ")" +
+                               folder + R"(final.1.et.gz"]}, "cluster": "dgx1_v100")");
+  REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+  CHECK(answer->ranks == 2);
+  CHECK(answer->groups.empty());  // they say themselves who is in group 13
+  std::uint64_t exchanges = 0;
+  for (const driver::ExchangeRow& row : answer->exchanges) exchanges += row.count;
+  CHECK(exchanges == 13);
+  // Recorded kernels spin until the other rank is there.
+  CHECK(answer->transfer_ns < answer->recorded_transfer_ns);
+}
+
+}  // namespace foretrace

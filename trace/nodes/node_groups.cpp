@@ -1,0 +1,127 @@
+#include "trace/nodes/node_groups.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/config.h"
+#include "trace/nodes/node_order.h"
+
+namespace foretrace::trace {
+namespace {
+
+constexpr std::string_view init_node = "## process_group:init ##";
+constexpr std::size_t most_named = 8;
+
+/// The JSON list inside the node's arguments, which are a list of Python's with one text. Formats
+/// that are JSON keep it as it is written there.
+std::string json_list(std::string_view values) {
+  const std::size_t begin = values.find("[{");
+  const std::size_t end = values.rfind("}]");
+  const bool is_found = begin != std::string_view::npos && end != std::string_view::npos;
+  std::string list(is_found && begin < end ? values.substr(begin, end + 2 - begin)
+                                           : std::string_view{});
+  list.erase(std::remove(list.begin(), list.end(), '\\'), list.end());
+  return list;
+}
+
+std::int32_t rank_in(const ConfigValue& value) {
+  std::int32_t rank = -1;
+  std::from_chars(value.text.data(), value.text.data() + value.text.size(), rank);
+  return rank;
+}
+
+void add_group(const ConfigValue& group, std::span<const std::int32_t> all_ranks, GroupList& list) {
+  const ConfigValue* const name = group.find("pg_name");
+  const ConfigValue* const ranks = group.find("ranks");
+  if (name == nullptr || ranks == nullptr || ranks->kind != ConfigValue::Kind::list) return;
+  std::vector<std::int32_t> members;
+  for (const ConfigValue& rank : ranks->items) members.push_back(rank_in(rank));
+  if (members.empty()) members.assign(all_ranks.begin(), all_ranks.end());
+  std::sort(members.begin(), members.end());
+  list.emplace(name->text, std::move(members));
+}
+
+}  // namespace
+
+GroupList recorded_groups(const RankNodes& rank, std::span<const std::int32_t> all_ranks) {
+  GroupList list;
+  const NodeGraph& nodes = *rank.nodes;
+  const NameTable& names = rank.events->names;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (names[nodes.name[i]] != init_node) continue;
+    const std::string text = json_list(names[nodes.signatures[nodes.signature[i]].values]);
+    const auto parsed = parse_config(text);
+    if (!parsed.ok()) continue;
+    for (const ConfigValue& group : parsed->items) add_group(group, all_ranks, list);
+  }
+  return list;
+}
+
+NodeGroups::NodeGroups(std::span<const RankNodes> ranks, GroupList listed, std::string where)
+    : listed_(std::move(listed)), where_(std::move(where)) {
+  for (const RankNodes& rank : ranks) ranks_.push_back(rank.rank);
+  std::sort(ranks_.begin(), ranks_.end());
+  if (!where_.empty()) return;
+  for (const RankNodes& rank : ranks) {
+    recorded_.emplace(rank.rank, recorded_groups(rank, ranks_));
+    for (const NodeCommunication& row : rank.nodes->communications) {
+      auto& members = named_[std::string(rank.events->names[row.group])];
+      const auto at = std::lower_bound(members.begin(), members.end(), rank.rank);
+      if (at == members.end() || *at != rank.rank) members.insert(at, rank.rank);
+    }
+  }
+}
+
+Error NodeGroups::mistake(const RankNodes& rank, const NodeCommunication& row,
+                          const std::string& what) const {
+  return Error{ErrorCode::bad_format, fmt::format("{}: {}: group '{}' {}", rank.events->info.path,
+                                                  node_text(*rank.events, *rank.nodes, row.node),
+                                                  rank.events->names[row.group], what)};
+}
+
+Result<std::vector<std::int32_t>> NodeGroups::members(const RankNodes& rank,
+                                                      const NodeCommunication& row) const {
+  const std::string_view name = rank.events->names[row.group];
+  if (name.empty()) return ranks_;
+  const GroupList& known = where_.empty() ? recorded_.at(rank.rank) : listed_;
+  std::vector<std::int32_t> members;
+  if (const auto at = known.find(name); at != known.end()) {
+    members = at->second;
+  } else if (!known.empty() || !where_.empty()) {
+    std::vector<std::string_view> names;
+    for (const auto& [group, unused] : known) {
+      if (names.size() < most_named) names.push_back(group);
+    }
+    return mistake(
+        rank, row,
+        fmt::format("is not listed{}, expected one of {}{}", where_.empty() ? "" : " in " + where_,
+                    fmt::join(names, ", "), known.size() > names.size() ? ", ..." : ""));
+  } else {
+    members = named_.at(std::string(name));
+    if (row.group_size > 0 && std::cmp_not_equal(members.size(), row.group_size)) {
+      return mistake(rank, row,
+                     fmt::format("has {} ranks and {} traces name it, expected a list of its "
+                                 "members (comm_group.json beside the traces)",
+                                 row.group_size, members.size()));
+    }
+  }
+  for (const std::int32_t member : members) {
+    if (std::binary_search(ranks_.begin(), ranks_.end(), member)) continue;
+    return mistake(rank, row,
+                   fmt::format("has rank {}, which has no trace, expected one of every rank of the "
+                               "group ({} here: {} to {})",
+                               member, ranks_.size(), ranks_.front(), ranks_.back()));
+  }
+  if (!std::binary_search(members.begin(), members.end(), rank.rank)) {
+    return mistake(rank, row,
+                   fmt::format("has ranks {}, expected rank {} among them",
+                               fmt::join(members, ", "), rank.rank));
+  }
+  return members;
+}
+
+}  // namespace foretrace::trace

@@ -1,0 +1,55 @@
+// Who is in the groups that nodes name: a list beside the traces, or what each trace says.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/result.h"
+#include "trace/table/events.h"
+#include "trace/table/node_graph.h"
+
+namespace foretrace::trace {
+
+/// The trace of a rank as a graph of nodes.
+struct RankNodes {
+  std::int32_t rank = 0;
+  const EventTable* events = nullptr;
+  const NodeGraph* nodes = nullptr;
+};
+
+/// Ranks by the name of their group, ascending.
+using GroupList = std::map<std::string, std::vector<std::int32_t>, std::less<>>;
+
+/// The groups that PyTorch's node "## process_group:init ##" lists. A group without ranks in it has
+/// all of the job. Empty where there is no such node.
+[[nodiscard]] GroupList recorded_groups(const RankNodes& rank,
+                                        std::span<const std::int32_t> all_ranks);
+
+class NodeGroups {
+ public:
+  /// `listed` holds for all ranks, and `where` names it in messages; without it (both empty) what
+  /// the traces say counts, and where they say nothing, whose traces name the group.
+  NodeGroups(std::span<const RankNodes> ranks, GroupList listed, std::string where);
+
+  /// Members of the group that a node of a rank names. Communication without a group is among all
+  /// ranks. Errors: a group that nobody knows, one whose members are not known, a member without a
+  /// trace, the rank itself left out.
+  [[nodiscard]] Result<std::vector<std::int32_t>> members(const RankNodes& rank,
+                                                          const NodeCommunication& row) const;
+
+ private:
+  [[nodiscard]] Error mistake(const RankNodes& rank, const NodeCommunication& row,
+                              const std::string& what) const;
+
+  GroupList listed_;
+  std::string where_;
+  std::vector<std::int32_t> ranks_;
+  std::map<std::int32_t, GroupList> recorded_;  // by rank
+  GroupList named_;                             // ranks whose traces name a group
+};
+
+}  // namespace foretrace::trace

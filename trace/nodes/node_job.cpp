@@ -1,0 +1,353 @@
+#include "trace/nodes/node_job.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/graph/graph_builder.h"
+#include "trace/annotate/collectives/collectives.h"
+#include "trace/nodes/node_cost.h"
+#include "trace/nodes/node_emitter.h"
+#include "trace/nodes/node_order.h"
+
+namespace foretrace::trace {
+namespace {
+
+/// One rank's part of an exchange.
+struct Part {
+  std::size_t rank = 0;     ///< index of the traces
+  std::size_t meeting = 0;  ///< index of its meetings
+};
+
+struct Meeting {
+  NodeExchange exchange;
+  std::string group;
+  std::vector<Part> parts;  ///< messages: the sender first
+};
+
+std::string_view ordinal_end(std::size_t n) {
+  if (n % 100 >= 11 && n % 100 <= 13) return "th";
+  return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+}
+
+std::string what_text(const NodeExchange& exchange) {
+  return exchange.bytes < 0
+             ? std::string(to_string(exchange.kind))
+             : fmt::format("{} of {} bytes", to_string(exchange.kind), exchange.bytes);
+}
+
+class JobOfNodes {
+ public:
+  JobOfNodes(std::span<const RankNodes> ranks, const NodeGroups& groups, const NodeCosts& costs,
+             const ExchangePrice& price)
+      : ranks_(ranks), groups_(groups), costs_(costs), price_(price), rows_(ranks.size()) {
+    costs_.without_transfers = true;
+  }
+
+  Result<NodeJob> run() {
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      if (auto status = collect(r); !status) return std::move(status).error();
+    }
+    if (auto status = check_ends(); !status) return std::move(status).error();
+    if (auto status = set_prices(); !status) return std::move(status).error();
+    std::uint64_t below = 0;
+    std::uint64_t nodes = 0;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      auto times = node_times(*ranks_[r].events, *ranks_[r].nodes, costs_);
+      if (!times) return std::move(times).error();
+      below += times->below_resolution;
+      nodes += ranks_[r].nodes->size();
+      NodeEmitter emitter(*ranks_[r].events, *ranks_[r].nodes, std::move(times).value(), builder_,
+                          ranks_[r].rank);
+      emitter.emit(orders_[r], rows_[r]);
+    }
+    for (const Meeting& meeting : meetings_) join(meeting);
+    auto graph = std::move(builder_).build();
+    if (!graph) return std::move(graph).error();
+    job_.graph = std::move(graph).value();
+    job_.exchanges = meetings_.size();
+    if (below > 0) {
+      job_.warnings.push_back(fmt::format(
+          "{} of {} nodes are recorded without a duration and count as 0: the format keeps whole "
+          "microseconds",
+          below, nodes));
+    }
+    return std::move(job_);
+  }
+
+ private:
+  using GroupKey = std::pair<std::string, std::vector<std::int32_t>>;
+  using MessageKey = std::tuple<std::int32_t, std::int32_t, std::int32_t>;  // from, to, tag
+
+  [[nodiscard]] const RankNodes& rank_of(const Part& part) const { return ranks_[part.rank]; }
+  [[nodiscard]] std::string where(const RankNodes& rank, NodeId node) const {
+    return fmt::format("{}: {}", rank.events->info.path,
+                       node_text(*rank.events, *rank.nodes, node));
+  }
+  [[nodiscard]] std::string where(const Part& part) const {
+    return where(rank_of(part), rows_[part.rank][part.meeting].node);
+  }
+
+  /// What a rank does with others, in the order in which it comes to it.
+  Status collect(std::size_t r) {
+    const RankNodes& rank = ranks_[r];
+    auto order = node_order(*rank.events, *rank.nodes);
+    if (!order) return std::move(order).error();
+    orders_.push_back(std::move(order).value());
+    std::map<GroupKey, std::size_t> seen;
+    std::map<MessageKey, std::size_t> sent;
+    std::map<std::tuple<bool, std::int32_t, std::uint32_t>, std::uint32_t> lanes;
+    const auto& all = rank.nodes->communications;
+    for (const NodeId node : orders_.back()) {
+      const NodeKind kind = rank.nodes->kind[index(node)];
+      if (!is_communication(kind) || !on_device(*rank.nodes, node)) continue;
+      const auto at = std::lower_bound(all.begin(), all.end(), node,
+                                       [](const auto& row, NodeId id) { return row.node < id; });
+      const bool is_described = at != all.end() && at->node == node;
+      const NodeCommunication row = is_described ? *at : NodeCommunication{.node = node};
+      const std::int64_t recorded = rank.nodes->duration_ns[index(node)];
+      job_.recorded_transfer_ns += std::max<std::int64_t>(0, recorded);
+      NodeMeeting meeting{.node = node};
+      const Status status = kind == NodeKind::collective
+                                ? collective(r, row, seen, meeting)
+                                : message(r, row, kind == NodeKind::send, sent, meeting);
+      if (!status) return status;
+      const std::tuple lane{kind == NodeKind::send,
+                            kind == NodeKind::send      ? row.destination
+                            : kind == NodeKind::receive ? row.source
+                                                        : -1,
+                            meeting.communicator};
+      meeting.lane =
+          lanes.try_emplace(lane, static_cast<std::uint32_t>(lanes.size())).first->second;
+      rows_[r].push_back(meeting);
+    }
+    // Meetings were numbered in the order of the rank; the emitter looks them up by node.
+    sort_rows(r);
+    return ok_status();
+  }
+
+  void sort_rows(std::size_t r) {
+    std::vector<std::size_t> by_node(rows_[r].size());
+    for (std::size_t i = 0; i < by_node.size(); ++i) by_node[i] = i;
+    std::sort(by_node.begin(), by_node.end(),
+              [&](std::size_t a, std::size_t b) { return rows_[r][a].node < rows_[r][b].node; });
+    std::vector<std::size_t> place(by_node.size());
+    std::vector<NodeMeeting> sorted;
+    sorted.reserve(by_node.size());
+    for (std::size_t i = 0; i < by_node.size(); ++i) {
+      place[by_node[i]] = i;
+      sorted.push_back(rows_[r][by_node[i]]);
+    }
+    rows_[r] = std::move(sorted);
+    for (const auto& [meeting, part] : own_)
+      meetings_[meeting].parts[part].meeting = place[meetings_[meeting].parts[part].meeting];
+    own_.clear();
+  }
+
+  Status collective(std::size_t r, const NodeCommunication& row,
+                    std::map<GroupKey, std::size_t>& seen, NodeMeeting& out) {
+    const RankNodes& rank = ranks_[r];
+    auto members = groups_.members(rank, row);
+    if (!members) return std::move(members).error();
+    const CollectiveKind kind = collective_kind(rank.events->names[row.kind]);
+    if (kind == CollectiveKind::none) {
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: a collective of the kind '{}', expected all_reduce, "
+                               "all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
+                               "scatter or barrier",
+                               where(rank, row.node), rank.events->names[row.kind])};
+    }
+    const auto size = static_cast<std::int64_t>(members->size());
+    std::int64_t bytes = row.bytes;
+    if (bytes < 0 && kind != CollectiveKind::barrier) return without_size(rank, row.node);
+    if (kind == CollectiveKind::barrier) bytes = -1;
+    // Of an all-gather a node tells what one rank gives.
+    if (kind == CollectiveKind::all_gather && bytes <= INT64_MAX / size) bytes *= size;
+    const NodeExchange exchange{kind, bytes, *members};
+    GroupKey key{rank.events->names[row.group], std::move(members).value()};
+    const auto [group, is_new] = communicators_.try_emplace(key, no_communicator);
+    if (is_new) {
+      group->second =
+          builder_.add_communicator({key.first, static_cast<std::uint32_t>(size), key.second});
+      channels_.push_back(
+          builder_.add_lane({.kind = LaneKind::channel, .rank = -1, .name = key.first}));
+      by_group_.emplace_back();
+    }
+    out.kind = kind;
+    out.bytes = bytes;
+    out.communicator = group->second;
+    std::vector<std::size_t>& list = by_group_[group->second];
+    const std::size_t n = seen[key]++;
+    if (n == list.size()) {
+      list.push_back(meetings_.size());
+      meetings_.push_back({exchange, key.first, {}});
+    }
+    Meeting& meeting = meetings_[list[n]];
+    if (meeting.exchange.kind != kind || meeting.exchange.bytes != bytes) {
+      return Error{
+          ErrorCode::bad_format,
+          fmt::format("{}: the {}{} collective of group '{}' is {}, expected {} as on rank "
+                      "{}",
+                      where(rank, row.node), n + 1, ordinal_end(n + 1), key.first,
+                      what_text(exchange), what_text(meeting.exchange),
+                      rank_of(meeting.parts.front()).rank)};
+    }
+    add_part(list[n], r);
+    return ok_status();
+  }
+
+  Status message(std::size_t r, const NodeCommunication& row, bool sends,
+                 std::map<MessageKey, std::size_t>& seen, NodeMeeting& out) {
+    const RankNodes& rank = ranks_[r];
+    const std::int32_t from = sends ? rank.rank : row.source;
+    const std::int32_t to = sends ? row.destination : rank.rank;
+    if (from < 0 || to < 0) {
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: no {} is recorded, expected {}", where(rank, row.node),
+                               sends ? "destination" : "source", sends ? "comm_dst" : "comm_src")};
+    }
+    if (from == to) {
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: a message of rank {} to itself, expected another rank",
+                               where(rank, row.node), from)};
+    }
+    if (row.bytes < 0) return without_size(rank, row.node);
+    out.kind = sends ? CollectiveKind::send : CollectiveKind::receive;
+    out.bytes = row.bytes;
+    out.arrives = !sends;
+    std::vector<std::size_t>& list = by_message_[{from, to, row.tag}];
+    const std::size_t n = seen[{from, to, row.tag}]++;
+    if (n == list.size()) {
+      list.push_back(meetings_.size());
+      meetings_.push_back({{CollectiveKind::send, row.bytes, {from, to}}, {}, {}});
+    }
+    Meeting& meeting = meetings_[list[n]];
+    if (meeting.exchange.bytes != row.bytes) {
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: a message of {} bytes, expected {} as at its other end ({})",
+                               where(rank, row.node), row.bytes, meeting.exchange.bytes,
+                               where(meeting.parts.front()))};
+    }
+    add_part(list[n], r);
+    if (sends && meeting.parts.size() == 2) {
+      std::swap(meeting.parts[0], meeting.parts[1]);
+      own_.back().second = 0;
+    }
+    return ok_status();
+  }
+
+  void add_part(std::size_t meeting, std::size_t r) {
+    own_.emplace_back(meeting, meetings_[meeting].parts.size());
+    meetings_[meeting].parts.push_back({r, rows_[r].size()});
+  }
+
+  [[nodiscard]] Error without_size(const RankNodes& rank, NodeId node) const {
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: communication without a number of bytes, expected comm_size",
+                             where(rank, node))};
+  }
+
+  /// Nobody waits for one who never comes.
+  Status check_ends() const {
+    for (const Meeting& meeting : meetings_) {
+      if (meeting.parts.size() == meeting.exchange.ranks.size()) continue;
+      const Part& first = meeting.parts.front();
+      const auto is_here = [&](std::int32_t rank) {
+        return std::any_of(meeting.parts.begin(), meeting.parts.end(),
+                           [&](const Part& part) { return rank_of(part).rank == rank; });
+      };
+      const auto& ranks = meeting.exchange.ranks;
+      const auto missing = std::find_if_not(ranks.begin(), ranks.end(), is_here);
+      const std::string among =
+          meeting.group.empty() ? std::string() : fmt::format(" of group '{}'", meeting.group);
+      return Error{
+          ErrorCode::bad_format,
+          fmt::format("{}: {}{}: rank {} has no such node, expected one on every rank that "
+                      "takes part",
+                      where(first), what_text(meeting.exchange), among,
+                      missing == ranks.end() ? -1 : *missing)};
+    }
+    return ok_status();
+  }
+
+  Status set_prices() {
+    for (const Meeting& meeting : meetings_) {
+      ExchangeTime time{0, Provenance::measured};  // alone
+      if (meeting.exchange.ranks.size() > 1) {
+        auto priced = price_(meeting.exchange);
+        if (!priced) {
+          return std::move(priced).error().with_context(where(meeting.parts.front()));
+        }
+        time = *priced;
+      }
+      for (const Part& part : meeting.parts) {
+        NodeMeeting& row = rows_[part.rank][part.meeting];
+        row.duration_ns = row.kind == CollectiveKind::receive ? 0 : time.ns;
+        row.provenance = time.provenance;
+      }
+    }
+    return ok_status();
+  }
+
+  void join(const Meeting& meeting) {
+    const auto row = [this](const Part& part) -> const NodeMeeting& {
+      return rows_[part.rank][part.meeting];
+    };
+    if (meeting.exchange.kind == CollectiveKind::send) {
+      builder_.add_dependency({.source = end_of(row(meeting.parts[0]).task),
+                               .task = row(meeting.parts[1]).task,
+                               .kind = DependencyKind::rendezvous});
+      return;
+    }
+    if (meeting.parts.size() < 2) return;
+    const NodeMeeting& first = row(meeting.parts.front());
+    Work work;
+    work.kind = TaskKind::transfer;
+    work.name = builder_.add_name(to_string(first.kind));
+    work.bytes = first.bytes;
+    work.collective = first.kind;
+    work.communicator = first.communicator;
+    const TaskId task = builder_.add_task({.lane = channels_[first.communicator],
+                                           .work = builder_.add_work(work),
+                                           .kind = TaskKind::transfer,
+                                           .phase = Phase::communication});
+    for (const Part& part : meeting.parts) {
+      builder_.add_dependency(
+          {.source = end_of(row(part).arrival), .task = task, .kind = DependencyKind::rendezvous});
+      builder_.add_dependency(
+          {.source = end_of(task), .task = row(part).task, .kind = DependencyKind::rendezvous});
+    }
+  }
+
+  std::span<const RankNodes> ranks_;
+  const NodeGroups& groups_;
+  NodeCosts costs_;
+  const ExchangePrice& price_;
+  NodeJob job_{};
+  GraphBuilder builder_{};
+  std::vector<std::vector<NodeId>> orders_{};   // per rank
+  std::vector<std::vector<NodeMeeting>> rows_;  // per rank
+  std::vector<Meeting> meetings_{};
+  std::vector<std::pair<std::size_t, std::size_t>> own_{};  // of the rank at hand: meeting, part
+  std::map<GroupKey, std::uint32_t> communicators_{};
+  std::vector<LaneId> channels_{};                    // per communicator
+  std::vector<std::vector<std::size_t>> by_group_{};  // per communicator
+  std::map<MessageKey, std::vector<std::size_t>> by_message_{};
+};
+
+}  // namespace
+
+Result<NodeJob> build_node_job(std::span<const RankNodes> ranks, const NodeGroups& groups,
+                               const NodeCosts& costs, const ExchangePrice& price) {
+  for (const RankNodes& rank : ranks) {
+    if (rank.nodes->size() > 0) continue;
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{}: no nodes; nothing to simulate", rank.events->info.path)};
+  }
+  return JobOfNodes(ranks, groups, costs, price).run();
+}
+
+}  // namespace foretrace::trace
