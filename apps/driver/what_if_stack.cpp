@@ -191,7 +191,7 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   graph_ = std::move(committed->graph);
   std::vector<Doubt> doubts;
   for (const std::string& doubt : change->doubts) {
-    doubts.push_back({doubt, fmt::format("{}: {}", info.name, doubt)});
+    doubts.push_back({doubt, fmt::format("{}: {}", info.name, doubt), change->doubts_are_bounded});
   }
   applied_.push_back({&info, what_if.parameters.texts(), changed,
                       change->tensors.size() + change->new_tensors.size(), std::move(change->notes),
