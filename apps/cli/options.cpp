@@ -9,6 +9,7 @@
 
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/names/configs.h"
+#include "apps/driver/unprofiled_step.h"
 #include "apps/report/text.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
@@ -63,6 +64,11 @@ void add_trace(Arguments& arguments, TraceOptions& options, bool is_required) {
       "use the median launch latency and gap of the trace instead of each recorded one");
   arguments.add_flag("--without-one-off", options.without_one_off,
                      "cut out long silences that do not come again: compilation, first use");
+  arguments
+      .add_option("--unprofiled-step", options.unprofiled_step,
+                  "what a step takes without the profiler ('6.09 ms'): takes the profiler's own "
+                  "work out of the host's times")
+      .type_name("TIME");
   add_node_costs(arguments, options);
 }
 
@@ -139,6 +145,11 @@ Result<driver::LoadOptions> load_options(const std::string& path, const TraceOpt
   options.strict = trace.strict;
   options.build.constant_latency = trace.no_recorded_latency;
   options.without_one_off = trace.without_one_off;
+  const Result<std::int64_t> unprofiled = driver::parse_unprofiled_step(trace.unprofiled_step);
+  if (!unprofiled.ok()) {
+    return unprofiled.error();
+  }
+  options.unprofiled_step_ns = *unprofiled;
   options.progress = reading_progress(path, common);
   return options;
 }

@@ -27,14 +27,15 @@ struct TraceOptions {
   bool strict = false;
   bool no_recorded_latency = false;
   bool without_one_off = false;
-  bool memory_graph = false;  ///< a timeline of memory will do: the command speaks of memory
+  std::string unprofiled_step;  ///< a time; empty: not given
+  bool memory_graph = false;    ///< a timeline of memory will do: the command speaks of memory
   std::string step = "median";
   std::string engine = "pull";
   std::string compute_rate;  ///< of nodes without a duration; empty: not given
   std::string memory_bandwidth;
   std::string network_bandwidth;
 };
-/// The arguments TRACE..., --strict, --no-recorded-latency, --without-one-off.
+/// The arguments TRACE..., --strict, --no-recorded-latency, --without-one-off, --unprofiled-step.
 void add_trace(Arguments& arguments, TraceOptions& options, bool is_required = true);
 /// --step and --engine.
 void add_run(Arguments& arguments, TraceOptions& options);

@@ -28,6 +28,7 @@ struct Reactions {
 struct Doubt {
   std::string brief;
   std::string text;
+  bool is_bounded = false;  ///< the declared range holds what it says
 };
 
 /// From what the graph leaves unexplained, and from how it reacts beside references that do not

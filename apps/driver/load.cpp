@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/unprofiled_step.h"
 #include "models/catalogue/recognize.h"
 #include "sim/core/text.h"
 #include "trace/io/read_budget.h"
@@ -131,8 +132,14 @@ Budget budget_of(const LoadOptions& options) {
   return options.bounded_memory ? std::make_shared<trace::ReadBudget>() : nullptr;
 }
 
-/// What was loaded, if it is within the budget.
-Result<Recording> within(const Budget& budget, Result<Recording> loaded) {
+/// What was loaded, if it is within the budget, without the profiler's work if that is asked for.
+Result<Recording> finished(const Budget& budget, const LoadOptions& options,
+                           Result<Recording> loaded) {
+  if (loaded.ok() && options.unprofiled_step_ns > 0) {
+    if (Status taken = take_out_profiler(options.unprofiled_step_ns, *loaded); !taken.ok()) {
+      return std::move(taken).error();
+    }
+  }
   if (!loaded.ok() || budget == nullptr) {
     return loaded;
   }
@@ -172,15 +179,15 @@ Result<Recording> load_inputs(std::span<const std::string> inputs, const LoadOpt
   }
   if (inputs.size() == 1 && found->size() == 1) {
     trace::FoundTrace& only = found->front();
-    return within(budget, recording_of(only.path, std::move(only.trace), options));
+    return finished(budget, options, recording_of(only.path, std::move(only.trace), options));
   }
-  return within(budget, job_of(*std::move(found), options));
+  return finished(budget, options, job_of(*std::move(found), options));
 }
 
 Result<Recording> load_job(std::span<const std::string> inputs, const LoadOptions& options) {
   const Budget budget = budget_of(options);
   Result<std::vector<trace::FoundTrace>> found = read(inputs, options, budget);
-  return found.ok() ? within(budget, job_of(*std::move(found), options)) : found.error();
+  return found.ok() ? finished(budget, options, job_of(*std::move(found), options)) : found.error();
 }
 
 }  // namespace foretrace::driver

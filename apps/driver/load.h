@@ -25,6 +25,9 @@ struct LoadOptions {
   trace::BuildOptions build{};
   bool memory_graph = false;     ///< a timeline of memory alone becomes a graph of tensors
   bool without_one_off = false;  ///< one-off silences are cut out of the trace
+  /// What a step takes without a profiler: its work is taken out of the host's times
+  /// (unprofiled_step.h). 0: not known.
+  std::int64_t unprofiled_step_ns = 0;
   /// Refuses inputs that take more memory than trace/io/read_budget.h gives them. For a process
   /// that does nothing else meanwhile.
   bool bounded_memory = false;
@@ -40,6 +43,15 @@ struct JobFacts {
   trace::JobMatching matching;
 };
 
+/// What the profiler's own work on the host was found to be.
+struct Unprofiled {
+  std::int64_t step_ns = 0;           ///< as given: of a step without a profiler
+  std::int64_t recorded_step_ns = 0;  ///< as simulated before
+  std::int64_t cost_ns = 0;           ///< of a recorded event of the host
+  double events_per_step = 0;
+  double share_of_host = 0;  ///< of the host's time that was taken out
+};
+
 /// A recorded run: its events, its graph, and the accelerator it ran on where that is known.
 struct Recording {
   std::string path;
@@ -49,9 +61,10 @@ struct Recording {
   std::optional<Accelerator> accelerator;
   CataloguePtr known{};            ///< the catalogue it was loaded with; may be null
   std::string accelerator_note{};  ///< not empty: no file has its name, this is a like product
-  std::vector<trace::Silence> one_off{};  ///< silences that do not come again; of one rank
-  bool without_one_off = false;           ///< they are cut out; their times are those recorded
-  std::shared_ptr<const JobFacts> job{};  ///< null: one rank; else `events` has no rows
+  std::vector<trace::Silence> one_off{};   ///< silences that do not come again; of one rank
+  bool without_one_off = false;            ///< they are cut out; their times are those recorded
+  std::optional<Unprofiled> unprofiled{};  ///< the graph is that of the run without a profiler
+  std::shared_ptr<const JobFacts> job{};   ///< null: one rank; else `events` has no rows
 
   [[nodiscard]] const Catalogue& catalogue() const { return known ? *known : no_catalogue(); }
   [[nodiscard]] const TaskGraph& graph() const { return built.graph; }

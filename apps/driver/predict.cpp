@@ -76,6 +76,14 @@ Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   replay.error = ratio_less_one(replay.run.answer.step_ns, measured->step_ns);
   replay.span_error = ratio_less_one(replay.run.steps.span_ns, replay.measured.span_ns);
   replay.worst_step_error = worst_of(replay.measured, replay.run.steps);
+  if (recording.unprofiled) {
+    // Only one step is known without the profiler.
+    replay.measured_answer.step_ns = recording.unprofiled->step_ns;
+    replay.measured_answer.host_ns = recording.unprofiled->step_ns;
+    replay.error = ratio_less_one(replay.run.answer.step_ns, recording.unprofiled->step_ns);
+    replay.worst_step_error = replay.error;
+    replay.span_error = 0;
+  }
   replay.scatter = scatter_of(replay.measured);
   replay.reactions = reactions_of(recording.graph());
   replay.doubts = doubts_of(recording.report);

@@ -97,7 +97,11 @@ void set_range(const Recording& recording, const Replay& baseline, Prediction& p
   side.scatter = baseline.scatter * scatter_weight.value / std::sqrt(steps_of(baseline.measured));
   side.device = recording.accelerator_note.empty() ? 0 : like_device.value;
   side.rest = rest.value;
-  side.doubt = baseline.doubts.empty() && prediction.doubts().empty() ? 1 : doubt.value;
+  const std::vector<Doubt> doubts = prediction.doubts();
+  const bool is_doubtful =
+      !baseline.doubts.empty() ||
+      std::any_of(doubts.begin(), doubts.end(), [](const Doubt& one) { return !one.is_bounded; });
+  side.doubt = is_doubtful ? doubt.value : 1;
   // The share of the time that is gone, or that has come: from 0 to 1 however large the factor.
   const double size = 1 - std::exp(-log_ratio(step, baseline.run.answer.step_ns));
   prediction.faster = prediction.slower = side;

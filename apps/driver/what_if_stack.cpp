@@ -97,6 +97,16 @@ bool changes_nothing(const TaskGraph& before, const Change& change, const Commit
          std::none_of(change.tensors.begin(), change.tensors.end(), resizes);
 }
 
+/// Tasks that get another time, place or order; a time that stays and gets a range is none.
+std::size_t tasks_changed(const TaskGraph& graph, const Change& change) {
+  const auto stays = std::count_if(
+      change.durations.begin(), change.durations.end(), [&](const DurationEdit& edit) {
+        return edit.duration_ns == graph.duration_ns(edit.task) && (edit.low < 1 || edit.high > 1);
+      });
+  const std::size_t all = change.tasks_changed();
+  return all - std::min(all, static_cast<std::size_t>(stays));
+}
+
 /// The point and both bounds; a bound never lies on the wrong side of the point.
 Status add_range(const DurationBounds& bounds, const RunOptions& options, Prediction& prediction) {
   prediction.declared_low_ns = prediction.declared_high_ns = prediction.run.answer.step_ns;
@@ -177,12 +187,13 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
     const auto to = known.accelerator(what_if.parameters.text(*info.accelerator_param));
     accelerator_ = to.ok() ? std::optional(**to) : std::nullopt;
   }
+  const std::size_t changed = tasks_changed(graph_, *change);
   graph_ = std::move(committed->graph);
   std::vector<Doubt> doubts;
   for (const std::string& doubt : change->doubts) {
-    doubts.push_back({doubt, fmt::format("{}: {}", info.name, doubt)});
+    doubts.push_back({doubt, fmt::format("{}: {}", info.name, doubt), change->doubts_are_bounded});
   }
-  applied_.push_back({&info, what_if.parameters.texts(), change->tasks_changed(),
+  applied_.push_back({&info, what_if.parameters.texts(), changed,
                       change->tensors.size() + change->new_tensors.size(), std::move(change->notes),
                       std::move(doubts)});
   return ok_status();

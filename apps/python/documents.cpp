@@ -17,6 +17,7 @@
 #include "apps/driver/scenario/scenario_answer.h"
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/sweep/store/select.h"
+#include "apps/driver/unprofiled_step.h"
 #include "apps/report/page_without_jobs.h"
 #include "apps/report/pages.h"
 #include "apps/report/sweep_points.h"
@@ -149,8 +150,13 @@ Result<CataloguePtr> catalogue_of(const std::string& directory) {
 }
 
 Result<RecordedRun> RecordedRun::read(const std::vector<std::string>& paths,
-                                      const CataloguePtr& catalogue, bool strict) {
-  auto recording = driver::load_inputs(paths, {.catalogue = catalogue, .strict = strict});
+                                      const CataloguePtr& catalogue, bool strict,
+                                      const std::string& unprofiled_step) {
+  driver::LoadOptions options{.catalogue = catalogue, .strict = strict};
+  auto step = driver::parse_unprofiled_step(unprofiled_step);
+  if (!step.ok()) return std::move(step).error();
+  options.unprofiled_step_ns = *step;
+  auto recording = driver::load_inputs(paths, options);
   if (!recording.ok()) return std::move(recording).error();
   RecordedRun run;
   run.recording_ = std::make_shared<const driver::Recording>(std::move(*recording));

@@ -50,7 +50,8 @@ struct PricedAnswer {
 class RecordedRun {
  public:
   [[nodiscard]] static Result<RecordedRun> read(const std::vector<std::string>& paths,
-                                                const CataloguePtr& catalogue, bool strict);
+                                                const CataloguePtr& catalogue, bool strict,
+                                                const std::string& unprofiled_step);
   [[nodiscard]] Result<std::string> simulate(const ReplayOptions& options) const;
   [[nodiscard]] Result<std::string> what_if(const std::vector<std::string>& what_ifs,
                                             const std::string& accelerator,

@@ -154,11 +154,12 @@ void add_recordings(py::module_& module) {
       .def(py::init<std::string, std::string, std::string>(), py::arg("table"), py::arg("where"),
            py::arg("label"));
   py::class_<RecordedRun>(module, "RecordedRun")
-      .def(py::init(
-               [](const std::vector<std::string>& paths, const std::string& configs, bool strict) {
-                 return taken(RecordedRun::read(paths, known(configs), strict));
-               }),
-           py::arg("paths"), py::arg("configs"), py::arg("strict") = false, Unlocked())
+      .def(py::init([](const std::vector<std::string>& paths, const std::string& configs,
+                       bool strict, const std::string& unprofiled_step) {
+             return taken(RecordedRun::read(paths, known(configs), strict, unprofiled_step));
+           }),
+           py::arg("paths"), py::arg("configs"), py::arg("strict") = false,
+           py::arg("unprofiled_step") = "", Unlocked())
       .def(
           "simulate",
           [](const RecordedRun& self, const std::string& step, const std::string& engine) {

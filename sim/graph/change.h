@@ -131,6 +131,8 @@ struct Change {
   std::vector<std::string> notes;  ///< what the answer rests on, for the report
   /// Why the run may not be one that the change is for, a few words each: "no update is recorded".
   std::vector<std::string> doubts;
+  /// The bounds of the edited durations hold whatever the doubts say: the range need not grow.
+  bool doubts_are_bounded = false;
 
   [[nodiscard]] bool changes_topology() const;
   [[nodiscard]] bool empty() const;

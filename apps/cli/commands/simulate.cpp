@@ -69,6 +69,7 @@ Status check_scenario_options(const Options& options) {
       {trace.strict, "--strict"},
       {trace.no_recorded_latency, "--no-recorded-latency"},
       {trace.without_one_off, "--without-one-off"},
+      {!trace.unprofiled_step.empty(), "--unprofiled-step"},
       {trace.step != none.step, "--step"},
       {trace.engine != none.engine, "--engine"},
       {!trace.compute_rate.empty(), "--compute-rate"},

@@ -199,6 +199,7 @@ Result<bool> draw(const Options& options, const app::WhatIfBase& base,
 int check(const Options& options, const Start& start, const driver::Prediction& prediction) {
   app::TraceOptions trace = options.trace;
   trace.paths = options.measured;
+  trace.unprofiled_step.clear();  // of the other recording
   const Result<driver::Recording> recording = app::load_trace(trace, options.common);
   if (!recording.ok()) {
     return app::failure(recording.error());

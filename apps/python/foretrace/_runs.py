@@ -148,9 +148,9 @@ def _set_figures(one, prefix):
 class Recording:
     """A trace, or the traces of a job's ranks: read once, asked often."""
 
-    def __init__(self, path, *, strict: bool = False):
-        self._source = (tuple(os.path.abspath(one) for one in _paths(path)), strict)
-        self._run = _foretrace.RecordedRun(_paths(path), _configs(), strict)
+    def __init__(self, path, *, strict: bool = False, unprofiled_step: str = ""):
+        self._source = (tuple(os.path.abspath(one) for one in _paths(path)), strict, unprofiled_step)
+        self._run = _foretrace.RecordedRun(_paths(path), _configs(), strict, unprofiled_step)
         self._kinds = {}  # by selection
 
     def __reduce__(self):
@@ -209,8 +209,8 @@ def _sides(document):
 
 
 @functools.lru_cache(maxsize=8)
-def _recording_of(paths, strict):
-    return Recording(paths, strict=strict)
+def _recording_of(paths, strict, unprofiled_step):
+    return Recording(paths, strict=strict, unprofiled_step=unprofiled_step)
 
 
 def _simulated(document) -> SimulateResult:
@@ -219,9 +219,13 @@ def _simulated(document) -> SimulateResult:
                           Breakdown._of(side.get("breakdown")), document)
 
 
-def read(path, *, strict: bool = False) -> Recording:
-    """Reads a trace, a folder of ranks, or a list of traces."""
-    return Recording(path, strict=strict)
+def read(path, *, strict: bool = False, unprofiled_step: str = "") -> Recording:
+    """Reads a trace, a folder of ranks, or a list of traces.
+
+    `unprofiled_step`: what a step takes without the profiler ("6.09 ms"); takes the profiler's own work out of the
+    host's times.
+    """
+    return Recording(path, strict=strict, unprofiled_step=unprofiled_step)
 
 
 def inspect(path) -> Inspection:

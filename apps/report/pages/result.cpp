@@ -7,9 +7,9 @@
 namespace foretrace::report {
 
 namespace sections {
-Builder<ResultAnswer> recording, replay, replay_row, replay_page, all_steps, prediction, breakdown,
-    memory, applied, honesty, trust, ranks, rank_rows, flags, graph, budget, budget_page, ranking,
-    pairs, fit, max_batch, best_set, timeline, energy;
+Builder<ResultAnswer> recording, replay, replay_row, replay_page, profiler, all_steps, prediction,
+    breakdown, memory, applied, honesty, trust, ranks, rank_rows, flags, graph, budget, budget_page,
+    ranking, pairs, fit, max_batch, best_set, timeline, energy;
 }
 
 namespace {
@@ -18,22 +18,22 @@ using namespace sections;
 using List = std::span<Builder<ResultAnswer>* const>;
 
 /// What every document has, whatever was asked, as far as it is known.
-constexpr std::array document = {recording, replay,  prediction, breakdown, memory,    budget,
-                                 applied,   ranking, pairs,      fit,       max_batch, best_set,
-                                 ranks,     graph,   honesty,    energy};
+constexpr std::array document = {recording, replay,  profiler, prediction, breakdown, memory,
+                                 budget,    applied, ranking,  pairs,      fit,       max_batch,
+                                 best_set,  ranks,   graph,    honesty,    energy};
 
-constexpr std::array replay_list = {recording, replay_page, graph,     memory, rank_rows, flags,
-                                    all_steps, energy,      breakdown, trust,  timeline};
-constexpr std::array budget_list = {recording, replay_row, flags, budget_page, timeline};
-constexpr std::array prediction_list = {recording, replay_row,  prediction, graph,
-                                        flags,     energy,      breakdown,  memory,
-                                        applied,   budget_page, timeline};
-constexpr std::array ranking_list = {recording, replay_row, flags, ranking};
-constexpr std::array pairs_list = {recording, replay_row, flags, pairs};
-constexpr std::array both_rankings_list = {recording, replay_row, flags, pairs, ranking};
-constexpr std::array fit_list = {recording, replay_row, flags, fit};
-constexpr std::array set_list = {recording, replay_row, flags, best_set};
-constexpr std::array batch_list = {recording, replay_row, flags, max_batch};
+constexpr std::array replay_list = {recording, replay_page, profiler, graph,     memory, rank_rows,
+                                    flags,     all_steps,   energy,   breakdown, trust,  timeline};
+constexpr std::array budget_list = {recording, replay_row, profiler, flags, budget_page, timeline};
+constexpr std::array prediction_list = {recording, replay_row, profiler,    prediction,
+                                        graph,     flags,      energy,      breakdown,
+                                        memory,    applied,    budget_page, timeline};
+constexpr std::array ranking_list = {recording, replay_row, profiler, flags, ranking};
+constexpr std::array pairs_list = {recording, replay_row, profiler, flags, pairs};
+constexpr std::array both_rankings_list = {recording, replay_row, profiler, flags, pairs, ranking};
+constexpr std::array fit_list = {recording, replay_row, profiler, flags, fit};
+constexpr std::array set_list = {recording, replay_row, profiler, flags, best_set};
+constexpr std::array batch_list = {recording, replay_row, profiler, flags, max_batch};
 
 struct Shown {
   List list;
@@ -56,13 +56,14 @@ Shown shown_of(const ResultAnswer& answer) {
 
 Page result_page(const ResultAnswer& answer) {
   const Shown shown = shown_of(answer);
-  Page page{.schema = "foretrace.result/1",
-            .document_keys = {"input", "import", "measured", "baseline", "predicted", "speedup",
-                              "applied", "ranking", "pairs", "fit", "max_batch", "search", "ranks",
-                              "communicators", "tasks", "dependencies", "honesty",
-                              "memory_rests_on", "warnings"},
-            .sections = build<ResultAnswer>(shown.list, document, answer),
-            .main_table = shown.main_table};
+  Page page{
+      .schema = "foretrace.result/1",
+      .document_keys = {"input",     "import",       "measured", "baseline",        "profiler",
+                        "predicted", "speedup",      "applied",  "ranking",         "pairs",
+                        "fit",       "max_batch",    "search",   "ranks",           "communicators",
+                        "tasks",     "dependencies", "honesty",  "memory_rests_on", "warnings"},
+      .sections = build<ResultAnswer>(shown.list, document, answer),
+      .main_table = shown.main_table};
   bool is_first = true;
   for (Section& section : page.sections) {
     // Of two rankings the first is the answer.

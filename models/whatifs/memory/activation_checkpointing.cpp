@@ -52,7 +52,8 @@ class Checkpointing {
   Result<Change> run(const std::string& mode, std::size_t segments) {
     if (passes_.empty()) {
       return Error{ErrorCode::no_match,
-                   "no forward kernels with a backward pass after them, expected a training step"};
+                   "no forward kernels with a backward pass after them, expected a training step "
+                   "of a recording that tells the two apart (those of XLA do not)"};
     }
     if (mode == "selective") {
       recompute_attention();

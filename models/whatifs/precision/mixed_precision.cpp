@@ -232,8 +232,8 @@ constexpr std::array<std::string_view, 12> assumptions = {
     "Where most products are 16 bit already, only what an fp32 product writes follows: tensors "
     "that the program casts to fp32, and what it computes from them, stay.",
     "Kernel names tell the truth about precision: fp32 products on TF32 units are named so. "
-    "Custom and Triton kernels without a type in their name stay as measured; see their share in "
-    "the note.",
+    "Custom, Triton and XLA kernels without a type in their name stay as measured, in the range "
+    "down to half; see their share in the note.",
     "fp8: linear products of known shape, sizes but for rows multiples of 16, run at the fp8 rate; "
     "one kernel casts each activation, weight and gradient and finds the next scale.",
     "Loss scaling: one multi-tensor kernel reads and writes all gradients before an update, whose "

@@ -20,7 +20,7 @@
 namespace foretrace::editing {
 namespace {
 
-constexpr double share_of_fp32 = 0.5;  // 16 bit for 32
+constexpr float share_of_fp32 = 0.5F;  // 16 bit for 32
 
 class PrecisionEditor {
  public:
@@ -139,6 +139,7 @@ class PrecisionEditor {
       fate = PrecisionFate::explicit_fp32;
     }
     time_by_fate_[static_cast<std::size_t>(fate)] += measured;
+    if (fate == PrecisionFate::other) keep_unknown(task, measured);
     if (fate != PrecisionFate::changed) return ok_status();
     const Precision to = to_fp8 ? Precision::fp8 : choice_.tf32 ? Precision::tf32 : choice_.half;
     PrecisionChoice choice = choice_;
@@ -162,6 +163,13 @@ class PrecisionEditor {
     }
     if (!choice_.tf32) cast_weight(task);
     return ok_status();
+  }
+
+  // Nothing tells whether its numbers are fp32: as measured, or half the bytes.
+  void keep_unknown(TaskId task, std::int64_t measured) {
+    if (choice_.tf32 || choice_.daydream) return;
+    editor_.edit().set_duration(task, measured,
+                                {editor_.graph().provenance(task), share_of_fp32, 1.0F});
   }
 
   [[nodiscard]] bool any_half_product() const {

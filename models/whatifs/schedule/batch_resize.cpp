@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace foretrace::editing {
 namespace {
 
@@ -227,12 +229,26 @@ double BatchResizer::growing_share(TaskId kernel) const {
   return all > 0 ? growing / all : -1;
 }
 
+// Nothing tells whether it works on the batch, or on weights alone (a product with few rows takes
+// as long as its weights do): in proportion, and in the range as long as it took.
+BatchResizer::Resized BatchResizer::assumed(TaskId kernel, double factor) const {
+  const std::int64_t measured = editor_.graph().duration_ns(kernel);
+  Cost cost = moved_share(measured, editor_.class_of(kernel), factor);
+  if (cost.duration_ns > 0) {
+    const auto unchanged =
+        static_cast<float>(static_cast<double>(measured) / static_cast<double>(cost.duration_ns));
+    cost.low = std::min(cost.low, unchanged);
+    cost.high = std::max(cost.high, unchanged);
+  }
+  return {Growth::assumed, cost};
+}
+
 BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const {
   const std::int64_t measured = editor_.graph().duration_ns(kernel);
   const KernelDescription& known = editor_.about(kernel);
   const KernelClass kernel_class = known.traits.kernel_class;
   const double share = batch_ > 0 ? growing_share(kernel) : -1;
-  if (share < 0) return {Growth::assumed, moved_share(measured, kernel_class, factor)};
+  if (share < 0) return assumed(kernel, factor);
   if (share == 0 && !known.amount.gemm) {
     return {Growth::fixed, {measured, editor_.graph().provenance(kernel), 1.0F, 1.0F}};
   }
@@ -244,7 +260,7 @@ BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const 
   if (known.amount.gemm && !known.shape_from_grid) {
     bool grows = false;
     larger.amount.gemm = resized_gemm(*known.amount.gemm, factor, grows);
-    if (!grows) return {Growth::assumed, moved_share(measured, kernel_class, factor)};
+    if (!grows) return assumed(kernel, factor);
     larger.amount.flops = larger.amount.gemm->flops();
     larger.amount.numbers = larger.amount.gemm->numbers();
   }
@@ -263,6 +279,23 @@ BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const 
   return {Growth::grows,
           {std::llround(ns), Provenance::scaled, static_cast<float>(spread.low),
            static_cast<float>(spread.high)}};
+}
+
+double GrowthTimes::share(Growth growth) const {
+  const std::int64_t all = time_[0] + time_[1] + time_[2];
+  const std::int64_t part = time_[static_cast<std::size_t>(growth)];
+  return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
+}
+
+void GrowthTimes::say_unknown(Change& change) const {
+  constexpr double guess_share = 1.0 / 3;  // as for products of unknown shape in mixed_precision
+  const double unknown = share(Growth::assumed);
+  if (unknown <= guess_share) return;
+  change.doubts.push_back(fmt::format(
+      "no shapes are known for {:.0f} % of the kernels' time, which is taken to grow in "
+      "proportion and may as well stay",
+      100 * unknown));
+  change.doubts_are_bounded = true;
 }
 
 }  // namespace foretrace::editing

@@ -1,6 +1,8 @@
 // How the work of a kernel grows with the batch: which dimension of its operator is the batch.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -36,6 +38,7 @@ class BatchResizer {
   [[nodiscard]] Resized resized(TaskId kernel, double factor) const;
 
  private:
+  [[nodiscard]] Resized assumed(TaskId kernel, double factor) const;
   void find_batch();
   void find_leading_dimension();
   void learn_shapes();
@@ -48,6 +51,19 @@ class BatchResizer {
   std::int64_t tokens_ = 0;
   std::set<double> rows_;   // batch x positions, as products have it
   std::set<Dims> weights_;  // shapes of parameters, and of their gradients
+};
+
+/// Time of the kernels of a run by what is known of their growth.
+class GrowthTimes {
+ public:
+  void add(Growth growth, std::int64_t ns) { time_[static_cast<std::size_t>(growth)] += ns; }
+  [[nodiscard]] double share(Growth growth) const;
+  /// A doubt where much of the time has no known shapes: such kernels may read weights and stay, or
+  /// grow in full, which is their range.
+  void say_unknown(Change& change) const;
+
+ private:
+  std::array<std::int64_t, 3> time_{};
 };
 
 }  // namespace foretrace::editing

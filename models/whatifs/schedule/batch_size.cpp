@@ -42,10 +42,6 @@ constexpr ParamInfo batch_param = {
     .minimum = 0,
     .maximum = 1e9};
 
-double percent(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
 // Input data grows with the batch, parameters do not come from the host.
 void resize_copies(const TaskGraph& graph, double factor, Editor& editor) {
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -77,8 +73,7 @@ std::int64_t resize_loading(const TaskGraph& graph, double factor, Editor& edito
 }
 
 std::string note(const editing::KernelEditor& editor, const editing::BatchResizer& resizer,
-                 double factor, const std::array<std::int64_t, 3>& time) {
-  const std::int64_t all = time[0] + time[1] + time[2];
+                 double factor, const editing::GrowthTimes& time) {
   const auto before = static_cast<double>(editor.sums().before_ns);
   const auto after = static_cast<double>(editor.sums().after_ns);
   std::string text = "batch size not known from shapes: ";
@@ -92,7 +87,8 @@ std::string note(const editing::KernelEditor& editor, const editing::BatchResize
   text += fmt::format(
       "{}; growth known from shapes for {:.0f} % of their time, taken as "
       "proportional for {:.0f} %, none for {:.0f} %",
-      editor.sums_text(), percent(time[1], all), percent(time[2], all), percent(time[0], all));
+      editor.sums_text(), 100 * time.share(editing::Growth::grows),
+      100 * time.share(editing::Growth::assumed), 100 * time.share(editing::Growth::fixed));
   if (factor != 1 && resizer.batch() > 0) {
     // Two points of Skyline's line: device time = slope x batch + offset.
     const auto batch = static_cast<double>(resizer.batch());
@@ -107,12 +103,12 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
   const editing::BatchResizer resizer(editor, params.integer(batch_param));
-  std::array<std::int64_t, 3> time{};
+  editing::GrowthTimes time;
   for (const TaskId kernel : editor.kernels()) {
     const Phase phase = scenario.graph.phase(kernel);
     if (phase == Phase::update || phase == Phase::communication) continue;
     const auto resized = resizer.resized(kernel, factor);
-    time[static_cast<std::size_t>(resized.growth)] += scenario.graph.duration_ns(kernel);
+    time.add(resized.growth, scenario.graph.duration_ns(kernel));
     if (resized.growth != editing::Growth::fixed) editor.set(kernel, resized.cost);
   }
   if (editor.untouched()) {
@@ -131,6 +127,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (transfers > 0) text += fmt::format("; {} transfers of activations as well", transfers);
   Change change = editor.finish(text + tensors.note());
   change.samples = factor;
+  time.say_unknown(change);
   return change;
 }
 
@@ -138,7 +135,9 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "The batch is the leading dimension of activations, alone or times positions; it is that of "
     "the tokens that an embedding looks up, else the most common one of the forward pass, unless "
     "batch says otherwise.",
-    "Kernels without recorded shapes grow in proportion, but for their ramp-up.",
+    "Kernels without recorded shapes (replayed from a CUDA graph, compiled by XLA) grow in "
+    "proportion, but for their ramp-up; in the range they may also stay, as one that reads weights "
+    "does. Above a third of the time the answer is doubtful.",
     "Host calls take what they took, but for labelled loading in the process, which makes as many "
     "samples as the batch has: a run bound by other host work gets more samples for the same time.",
     "All-to-alls, transfers between stages and reductions inside a forward pass move activations, "

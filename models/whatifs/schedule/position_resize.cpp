@@ -42,6 +42,7 @@ Status PositionResizer::resize(const PositionFactors& factors) {
                                    : factors.rows;
     if (fused || single) attention_ns_ += editor_->graph().duration_ns(kernel);
     const auto resized = resizer.resized(kernel, factor);
+    time_.add(resized.growth, editor_->graph().duration_ns(kernel));
     if (resized.growth != Growth::fixed) editor_->set(kernel, resized.cost);
   }
   if (editor_->untouched()) {

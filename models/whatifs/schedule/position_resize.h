@@ -5,6 +5,7 @@
 #include <set>
 
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/whatifs/schedule/batch_resize.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::editing {
@@ -28,6 +29,7 @@ class PositionResizer {
   [[nodiscard]] std::int64_t attention_ns() const { return attention_ns_; }  ///< as recorded
   [[nodiscard]] bool has_fused() const { return !fused_.empty(); }
   [[nodiscard]] bool has_single() const { return !single_.empty(); }
+  void say_unknown(Change& change) const { time_.say_unknown(change); }
   [[nodiscard]] std::size_t transfers() const { return transfers_; }
 
  private:
@@ -38,6 +40,7 @@ class PositionResizer {
   std::set<TaskId> fused_;
   std::set<TaskId> single_;  // from the scores to the product with the values
   std::set<TaskId> scores_;  // all of these but the last product
+  GrowthTimes time_;
   std::int64_t attention_ns_ = 0;
   std::size_t transfers_ = 0;
 };

@@ -42,7 +42,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (resizer->transfers() > 0) {
     text += fmt::format("; {} transfers of activations grow", resizer->transfers());
   }
-  return editor.finish(text + tensors.note());
+  Change change = editor.finish(text + tensors.note());
+  resizer->say_unknown(change);
+  return change;
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -50,7 +52,8 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "that skips blocks beyond what the recorded kernels skip).",
     "Queries are as long as keys: training, or the prompt of inference.",
     "Activations have their positions beside the batch in the leading dimensions.",
-    "Kernels without recorded shapes grow in proportion, inside of attention with the square."};
+    "Kernels without recorded shapes grow in proportion, inside of attention with the square; in "
+    "the range they may also stay. Above a third of the time the answer is doubtful."};
 constexpr std::array<std::string_view, 3> ignores = {
     "kernels that libraries pick for other sizes, beyond the model of tiles",
     "host work per token: tokenizing, collating",

@@ -113,7 +113,9 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (resizer->transfers() > 0) {
     text += fmt::format("; {} transfers of activations shrink", resizer->transfers());
   }
-  return editor.finish(text + tensors.note());
+  Change change = editor.finish(text + tensors.note());
+  resizer->say_unknown(change);
+  return change;
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {

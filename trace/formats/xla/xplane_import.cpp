@@ -148,7 +148,7 @@ void XplaneImport::read_properties(const XPlane& plane, std::int32_t device) {
       properties.compute_minor = clamped_int32(stat.number);
     } else if (stat.name == "device_vendor") {
       vendor = stat.text;
-    } else if (stat.name == "device_type_string") {
+    } else if (stat.name == "device_type_string" || stat.name == "gpu_device_name") {
       type = stat.text;
     }
   }

@@ -98,12 +98,18 @@ class DeviceStarts {
   /// started before they returned; but a call that took long before it submitted its kernel (it
   /// loaded the module, it waited) did so at its end.
   [[nodiscard]] bool starts_from_begin(const DeviceOp& op, const HostCall& call) const {
-    if (call.kind == CallKind::graph_launch || is_blocking(call.kind)) {
+    if (is_blocking(call.kind)) {
       return true;
     }
-    if (op.start_ns >= call.end_ns) {
-      return false;
+    if (call.kind == CallKind::graph_launch) {
+      return is_submitted_early(a_.ops[call.first_op], call);
     }
+    return op.start_ns < call.end_ns && is_submitted_early(op, call);
+  }
+
+  /// Of a graph the first node tells: a call that took long before any of them began uploads the
+  /// nodes first and submits them at its end.
+  [[nodiscard]] bool is_submitted_early(const DeviceOp& op, const HostCall& call) const {
     const std::int64_t usual = call.start_ns + a_.medians.start_anchor_ns[index(call.api)];
     const std::int64_t ready =
         op.previous == nothing ? usual : std::max(usual, a_.ops[op.previous].end_ns);

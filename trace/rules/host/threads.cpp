@@ -32,6 +32,33 @@ std::uint8_t kind_of_name(std::string_view name) {
   return uninteresting;
 }
 
+/// JAX waits for its arrays inside the runtime of XLA, which records no call of CUDA: the Python
+/// frame ("$api.py:2757 block_until_ready") is all that shows it. A wait for a tree of arrays may
+/// call that of each: the outermost frames count.
+std::vector<bool> waits_for_arrays(const EventTable& events) {
+  std::vector<bool> waits(events.size(), false);
+  std::vector<std::uint8_t> by_name(events.names.size(), 2);  // 2: not looked at
+  std::vector<std::tuple<TrackId, std::int64_t, std::int64_t, std::size_t>> frames;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events.kind[i] != EventKind::python_function) continue;
+    std::uint8_t& is_wait = by_name[index(events.name[i])];
+    const auto event = make_id<EventId>(i);
+    if (is_wait == 2) is_wait = events.name_of(event).ends_with(" block_until_ready") ? 1 : 0;
+    if (is_wait == 1) {
+      frames.emplace_back(events.track[i], events.start_ns[i], -events.end_ns(event), i);
+    }
+  }
+  std::sort(frames.begin(), frames.end());
+  TrackId track = none<TrackId>;
+  std::int64_t until = 0;
+  for (const auto& [on, start, minus_end, event] : frames) {
+    waits[event] = on != track || start >= until;
+    until = waits[event] ? -minus_end : until;
+    track = on;
+  }
+  return waits;
+}
+
 TaskKind task_kind(EventKind kind, std::string_view name) {
   if (kind == EventKind::copy) return TaskKind::copy;
   if (kind == EventKind::set) return TaskKind::set;
@@ -206,6 +233,7 @@ void collect_calls(Assembly& assembly, const std::vector<std::uint32_t>& thread_
     }
   }
   std::vector<std::uint8_t> kind_by_name(events.names.size(), 0xFE);
+  const std::vector<bool> waits = waits_for_arrays(events);
   for (std::size_t i = 0; i < events.size(); ++i) {
     const std::uint32_t thread = thread_of_track[index(events.track[i])];
     if (thread == nothing || events.kind[i] == EventKind::other ||
@@ -215,12 +243,13 @@ void collect_calls(Assembly& assembly, const std::vector<std::uint32_t>& thread_
     HostThread& row = assembly.threads[thread];
     const auto event = make_id<EventId>(i);
     extend(row, events.start_ns[i], events.end_ns(event));
-    if (events.kind[i] != EventKind::runtime) {
+    if (events.kind[i] != EventKind::runtime && !waits[i]) {
       continue;
     }
     std::uint8_t& kind = kind_by_name[index(events.name[i])];
     if (kind == 0xFE) {
-      kind = kind_of_name(events.name_of(event));
+      kind = waits[i] ? static_cast<std::uint8_t>(CallKind::device_sync)
+                      : kind_of_name(events.name_of(event));
     }
     if (kind == uninteresting && !launches[i]) {
       continue;

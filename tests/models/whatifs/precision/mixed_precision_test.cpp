@@ -132,6 +132,24 @@ TEST_CASE("mixed_precision: unknown shapes give a point between two bounds, and 
   CHECK(change->notes[1].find("unknown for 100 % of the time in products") != std::string::npos);
 }
 
+TEST_CASE("mixed_precision: a kernel whose name tells no type stays, or halves in the range") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 300000});
+  run.kernel({.name = "fusion_734", .duration_ns = 100000});
+  const auto graph = run.build();
+  const auto change = apply_to(graph, mixed_precision, {}, &a100);
+  REQUIRE(change.ok());
+  REQUIRE(change->durations.size() == 2);
+  CHECK(change->durations[1].duration_ns == 100000);
+  CHECK(change->durations[1].low == 0.5F);
+  CHECK(change->durations[1].high == 1.0F);
+  // TF32 is about products only.
+  const auto tf32 = apply_to(graph, mixed_precision, {{"dtype", "tf32"}}, &a100);
+  REQUIRE(tf32.ok());
+  CHECK(tf32->durations.size() == 1);
+}
+
 TEST_CASE("mixed_precision: autocast casts each weight once per forward product") {
   const auto a100 = toy_accelerator();
   ToyRun run;

@@ -87,6 +87,37 @@ TEST_CASE("batch_size: without shapes time is proportional, but for the ramp-up"
   CHECK(duration_of(twice, "vectorized_elementwise_kernel<4, float>") == 21800);
 }
 
+TEST_CASE("batch_size: kernels without shapes may stay, and much of them is a doubt") {
+  ToyRun run;
+  const foretrace::TaskId first = run.kernel({.name = "nvjet_tst_64x8", .duration_ns = 101800});
+  run.bystander(run.add_stream(8), first, 51800);
+  const auto graph = run.build();
+  for (const char* factor : {"8", "0.5"}) {
+    const auto change = apply_to(graph, batch_size, {{"factor", factor}});
+    REQUIRE(change.ok());
+    REQUIRE(change->durations.size() == 2);
+    for (const foretrace::DurationEdit& edit : change->durations) {
+      const auto measured = static_cast<double>(graph.duration_ns(edit.task));
+      const auto ns = static_cast<double>(edit.duration_ns);
+      CHECK(ns * static_cast<double>(edit.low) <= measured * 1.0001);
+      CHECK(ns * static_cast<double>(edit.high) >= measured * 0.9999);
+    }
+    REQUIRE(change->doubts.size() == 1);
+    CHECK(change->doubts[0].find("no shapes are known for 100 %") == 0);
+    CHECK(change->doubts_are_bounded);
+  }
+  // A fifth of the time without shapes is none: 400 of 500 us have them.
+  ToyRun known;
+  known.kernel({.name = "ampere_sgemm_128x64_tn",
+                .duration_ns = 400000,
+                .operator_name = "aten::addmm",
+                .shapes = "[[64], [32, 16], [16, 64]]"});
+  known.kernel({.name = "fusion_1", .duration_ns = 100000});
+  const auto change = apply_to(known.build(), batch_size, {{"factor", "2"}});
+  REQUIRE(change.ok());
+  CHECK(change->doubts.empty());
+}
+
 TEST_CASE("batch_size: a run of updates only is declined") {
   ToyRun run;
   run.kernel(update);

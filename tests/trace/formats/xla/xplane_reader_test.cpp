@@ -95,6 +95,21 @@ TEST_CASE("xplane: details of kernels and copies are taken apart") {
   CHECK_FALSE(table.info.is_hip);
 }
 
+TEST_CASE("xplane: the device's name is read as JAX 0.11 writes it") {
+  // plane { name = "/device:GPU:0", stats { id 1, text "NVIDIA H200" }, stat 1: gpu_device_name }
+  const auto with_length = [](char key, const std::string& text) {
+    return std::string(1, key) + static_cast<char>(text.size()) + text;
+  };
+  const std::string one("\x08\x01", 2);
+  const std::string names =
+      with_length('*', one + with_length('\x12', one + with_length('\x12', "gpu_device_name")));
+  const std::string stat = with_length('2', one + with_length('*', "NVIDIA H200"));
+  const LoadedTrace trace =
+      read_bytes(with_length('\n', with_length('\x12', "/device:GPU:0") + names + stat));
+  REQUIRE(trace.events.info.devices.size() == 1);
+  CHECK(trace.events.info.devices[0].name == "NVIDIA H200");
+}
+
 TEST_CASE("xplane: the host has steps, frames, operators and calls that launch") {
   const LoadedTrace trace = read_gpu();
   const EventTable& table = trace.events;

@@ -104,4 +104,37 @@ TEST_CASE("device start: holes inside a device graph are work that was not recor
   CHECK(span_ns(graph, scale_device(graph, 2.0)) - span_ns(graph, graph.weights()) == 700'000);
 }
 
+// A launch of many nodes takes long and submits them at its end:
+//   host    [cudaGraphLaunch 0-340][synchronize 345-650]      [cudaGraphLaunch 700-1040] ...
+//   s7                          [a 339-439][c 460-500]
+//   s8                             [b 360-640]
+TEST_CASE("device_start: nodes of a graph whose launch takes long begin at its end") {
+  TableBuilder t;
+  const TrackId host = t.thread(1);
+  const TrackId s7 = t.stream(7);
+  const TrackId s8 = t.stream(8);
+  for (int i = 0; i < 8; ++i) {
+    const double at = 700.0 * i;
+    const EventId launch = t.call(host, "cudaGraphLaunch", at, 340);
+    t.work(launch, s7, at + 339, 100, "a");
+    t.work(launch, s8, at + 360, 280, "b");
+    t.work(launch, s7, at + 460, 40, "c");
+    t.call(host, "cudaDeviceSynchronize", at + 345, 305);
+  }
+  const Result<BuiltGraph> built = build_graph(t.table());
+  REQUIRE(built.ok());
+  CHECK(built->honesty.unexplained_device_ns == 0);
+  const TaskGraph& graph = built->graph;
+  const std::int64_t whole = span_ns(graph, graph.weights());
+  CHECK(whole == 7 * 700'000 + 650'000);
+  // A launch that takes half as long lets its nodes begin 170 us earlier, each time.
+  Weights quick = graph.weights();
+  auto durations = std::make_shared<std::vector<std::int64_t>>(*quick.duration_ns);
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    if (graph.kind(make_id<TaskId>(i)) == TaskKind::launch) (*durations)[i] /= 2;
+  }
+  quick.duration_ns = durations;
+  CHECK(span_ns(graph, quick) == whole - 8 * 170'000);
+}
+
 }  // namespace foretrace::trace

@@ -1,5 +1,9 @@
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
+#include "sim/engine/pull/pull.h"
+#include "sim/engine/reactions.h"
 #include "tests/trace/rules/table_builder.h"
 #include "trace/rules/build_graph.h"
 
@@ -25,6 +29,39 @@ TEST_CASE("threads: one whose only call ends before it begins stays, and the oth
     CHECK(graph.weights().duration_ns->at(i) >= 0);
   }
   CHECK(launches == 2);
+}
+
+// JAX: the launch returns at once, the frame that waits for the arrays ends 5 us after the kernel.
+//   host    [launch 100-110]    [block_until_ready 120 ...................... 1125][... 1200]
+//                                 [that of one array 125 ...... 1120]
+//   stream        [kernel 115 ............................................ 1120]
+TEST_CASE("threads: a Python frame that waits for JAX's arrays waits for the device") {
+  TableBuilder t;
+  const TrackId host = t.thread(1);
+  const TrackId stream = t.stream(7);
+  const TrackId other = t.stream(8);
+  t.event(EventKind::user_annotation, "ProfilerStep#0", host, 0, 1200);
+  const EventId call = t.call(host, "cuLaunchKernel", 100, 10);
+  t.work(call, stream, 115, 1005);
+  const EventId copy = t.call(host, "cuMemcpyAsync", 111, 2);
+  t.work(copy, other, 116, 4);
+  t.event(EventKind::python_function, "$array.py:1 block_until_ready", host, 125, 995);
+  t.event(EventKind::python_function, "$api.py:2757 block_until_ready", host, 120, 1005);
+  t.event(EventKind::python_function, "$api.py:2 block_until_read", host, 1126, 40);
+  const Result<BuiltGraph> built = build_graph(t.table());
+  REQUIRE(built.ok());
+  const TaskGraph& graph = built->graph;
+  std::size_t waits = 0;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    waits += graph.kind(make_id<TaskId>(i)) == TaskKind::synchronization ? 1 : 0;
+  }
+  CHECK(waits == 2);  // the begin and the finish of one
+  CHECK(simulate(graph).span_ns == 1'200'000);
+  // Without the device's 1005 + 4 us the host has what it did beside waiting: 120 us before, the
+  // call's own 3 us and what completion takes, 75 us after.
+  const std::vector<std::int64_t> spans =
+      simulate_batch_spans(graph.topology(), std::vector<Weights>{scale_device(graph, 0.0)});
+  CHECK(spans[0] < 250'000);
 }
 
 }  // namespace foretrace::trace

@@ -1,0 +1,31 @@
+// The profiler's own work is in the times of the host: recording an operator with its shapes and
+// memory takes microseconds. How much per recorded event is not in a trace; the time that a step
+// takes without a profiler tells it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "apps/driver/load.h"
+#include "sim/core/result.h"
+
+namespace foretrace::driver {
+
+/// Host events (operators, calls, frames, ranges, memory) on the threads of the graph per step,
+/// where the recording has operators; 0: it has none, or is a job's.
+[[nodiscard]] double host_events_per_step(const Recording& recording);
+
+/// "6.09 ms" in ns; 0 for no text.
+[[nodiscard]] Result<std::int64_t> parse_unprofiled_step(std::string_view text);
+
+/// A host piece keeps at least this share of what it took. Whole programs that the host limits took
+/// 0.35 to 0.5 of their profiled time (examples/11_h100, "What it costs"): less is no profiler.
+inline constexpr double kept_of_host = 0.25;
+
+/// Makes the host of the recording as fast as its program's is without a profiler: every piece of
+/// host time loses `cost` x the events recorded in it, at most down to its kept share, with the one
+/// cost that lets the simulated step take `step_ns`. Sets `Recording::unprofiled`. Errors: a job;
+/// no operators; a step that is not below the recorded one; a device that limits it.
+[[nodiscard]] Status take_out_profiler(std::int64_t step_ns, Recording& recording);
+
+}  // namespace foretrace::driver
