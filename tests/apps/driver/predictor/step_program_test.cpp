@@ -1,5 +1,6 @@
 #include "apps/driver/predictor/step_program.h"
 
+#include <cmath>
 #include <random>
 #include <utility>
 #include <vector>
@@ -58,7 +59,7 @@ driver::StepTimes expected_steps(const TaskGraph& graph, const Factors& factors)
   std::vector<std::int64_t> duration = *weights.duration_ns;
   std::vector<std::int64_t> segment = *weights.segment_ns;
   const auto scale = [](std::int64_t& ns, double factor) {
-    ns = static_cast<std::int64_t>(static_cast<double>(ns) * factor + 0.5);
+    ns = std::llround(static_cast<double>(ns) * factor);
   };
   for (std::size_t i = 0; i < duration.size(); ++i) {
     scale(duration[i],
@@ -93,7 +94,7 @@ constexpr Factors questions[] = {{1, 1, 1, 1},     {0.5, 1, 1, 1},   {0.5, 1, 1,
 }  // namespace
 
 TEST_CASE("step program: whatever was asked before, it answers what simulating everything gives") {
-  for (const std::size_t lanes : {2, 3, 4, 9}) {
+  for (const std::size_t lanes : {2U, 3U, 4U, 9U}) {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
       CAPTURE(lanes);
       CAPTURE(seed);
@@ -111,7 +112,7 @@ TEST_CASE("step program: whatever was asked before, it answers what simulating e
 }
 
 TEST_CASE("step program: without steps the span answers") {
-  for (const std::size_t lanes : {2, 5}) {
+  for (const std::size_t lanes : {2U, 5U}) {
     test::Parts parts = random_run(lanes, 50);
     parts.context.steps.clear();
     parts.columns.step.assign(parts.columns.step.size(), -1);

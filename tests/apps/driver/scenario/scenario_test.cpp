@@ -48,7 +48,7 @@ std::string error_with(const std::string& from, const std::string& to) {
 }  // namespace
 
 TEST_CASE("scenario: a model that stands in it is the model of a file with the same members") {
-  const auto catalogue = foretrace::test::shipped();
+  const auto& catalogue = foretrace::test::shipped();
   const auto named = parse_scenario(*catalogue, gpt, "s.json");
   REQUIRE(named.ok());
   std::ifstream file(FORETRACE_SOURCE_DIR "/configs/models/gpt3_175b.json");
