@@ -127,6 +127,27 @@ TEST_CASE("a replay follows its schema and its breakdown sums to the step") {
   CHECK(std::abs(document["baseline"]["error"].get<double>()) < 1e-3);
 }
 
+TEST_CASE("the profiler's work is told where the host limits, and taken out where that is asked") {
+  const std::string decode = "simulate examples/traces/h200/decode.baseline.ftr.gz --json";
+  const json recorded = document_of(decode);
+  check_against("result-1.json", recorded);
+  CHECK(recorded["profiler"]["events_per_step"] > 3000);
+  CHECK(recorded["profiler"]["in_host_times"] == true);
+  CHECK(recorded["honesty"]["doubt"].empty());
+  const json without = document_of(decode + " --unprofiled-step 6.09ms");
+  check_against("result-1.json", without);
+  CHECK(without["profiler"]["in_host_times"] == false);
+  CHECK(without["measured"]["step_ns"] == 6'090'000);
+  CHECK(breakdown_sum(without["baseline"]) == without["baseline"]["step_ns"]);
+  // The device limits GPT-2: its host does not matter, and its step does not tell it.
+  const std::string gpt2 = "simulate examples/traces/h200/gpt2.baseline.ftr.gz --json";
+  CHECK_FALSE(document_of(gpt2).contains("profiler"));
+  CHECK(run_program(gpt2 + " --unprofiled-step 202.66ms").code == 2);
+  const Ran wrong = run_program(decode + " --unprofiled-step 6.09");
+  CHECK(wrong.code == 2);
+  CHECK(wrong.err.find("unprofiled step: got '6.09', expected a time") != std::string::npos);
+}
+
 TEST_CASE(
     "a scenario follows the schema: nothing is measured, and its breakdown sums to the step") {
   const json document = document_of("simulate configs/scenarios/gpt3_175b_selene.json --json");

@@ -71,6 +71,7 @@ struct Pair {
   std::vector<std::string> base;  // several: the ranks of a job
   std::vector<std::string> changed;
   std::vector<std::string> apply;
+  std::int64_t unprofiled_step_ns = 0;  // of the base, where the profiler's work is to go; else 0
   double measured_factor = 0;  // step time after / before the change, without a profiler; 0: none
   PairRow row;
 };
@@ -109,6 +110,9 @@ Status read_measured(const nlohmann::json& entry, const std::string& path, Pair&
                              path, pair.row.id)};
   }
   pair.measured_factor = after / before;
+  if (const auto asked = entry.find("unprofiled"); asked != entry.end() && *asked == true) {
+    pair.unprofiled_step_ns = std::llround(before * 1e6);
+  }
   constexpr double most_bytes = 1e15;
   pair.row.measured_peak_bytes =
       std::llround(std::clamp(number_at(*found, "peak_bytes"), 0.0, most_bytes));
@@ -160,6 +164,7 @@ Result<std::vector<Pair>> read_pairs(const Catalogue& catalogue, const std::stri
 Status predict_without(const CataloguePtr& catalogue, const std::string& rule, Pair& pair) {
   LoadOptions options{.catalogue = catalogue};
   options.build.without_rules.emplace(rule);
+  options.unprofiled_step_ns = pair.unprofiled_step_ns;
   const Result<Recording> base = load_inputs(pair.base, options);
   if (!base) return base.error();
   const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
@@ -185,7 +190,8 @@ bool find_files(const std::string& folder, Pair& pair) {
 
 /// Fills a row. Only the step time of the changed recording is used.
 Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
-  const LoadOptions options{.catalogue = catalogue};
+  LoadOptions options{.catalogue = catalogue};
+  options.unprofiled_step_ns = pair.unprofiled_step_ns;
   Result<Recording> base = load_inputs(pair.base, options);
   if (!base) {
     return std::move(base).error();

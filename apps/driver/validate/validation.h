@@ -82,7 +82,8 @@ struct Coverage {
 /// Predicts every pair of the folder's own pairs.json, else those of configs/validation/pairs.json
 /// whose files are below the folder. A pair has a second recording, or what was measured without a
 /// profiler: {"base_step_ms": 217.4, "step_ms": 101.9, "peak_bytes": 22899678208}; the step of the
-/// recorded base is then taken to change by the same factor.
+/// recorded base is then taken to change by the same factor. "unprofiled": true takes the
+/// profiler's work out of the base first (unprofiled_step.h).
 [[nodiscard]] Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue,
                                                       const std::string& folder);
 

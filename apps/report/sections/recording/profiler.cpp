@@ -29,17 +29,18 @@ double events_that_matter(const ResultAnswer& answer) {
 std::string text_of(const ResultAnswer& answer, double events) {
   if (const auto& found = answer.recording.unprofiled) {
     return fmt::format(
-        "{} taken out for each of {:.0f} recorded events a step, {} of the host's time, so that "
+        "{} taken out for each of {} recorded events a step, {} of the host's time, so that "
         "the "
         "step takes {} instead of the recorded {}",
-        time_text(found->cost_ns), events, percent_text(found->share_of_host),
-        time_text(found->step_ns), time_text(found->recorded_step_ns));
+        time_text(found->cost_ns), count_text(std::llround(events)),
+        percent_text(found->share_of_host), time_text(found->step_ns),
+        time_text(found->recorded_step_ns));
   }
   return fmt::format(
-      "its times hold the profiler's work for {:.0f} recorded events a step; --unprofiled-step "
+      "its times hold the profiler's work for {} recorded events a step; --unprofiled-step "
       "TIME "
       "takes it out",
-      events);
+      count_text(std::llround(events)));
 }
 
 }  // namespace
