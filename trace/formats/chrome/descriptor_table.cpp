@@ -7,6 +7,7 @@
 
 #include "sim/core/integers.h"
 #include "trace/formats/common/descriptor_hash.h"
+#include "trace/formats/common/hash.h"
 #include "trace/formats/json/json_check.h"
 #include "trace/formats/json/number.h"
 #include "trace/io/text.h"
@@ -56,8 +57,7 @@ bool says_nothing(std::string_view value) {
 
 }  // namespace
 
-DescriptorTable::DescriptorTable(EventTable& table)
-    : table_(table), by_text_(1024), by_content_(1024) {
+DescriptorTable::DescriptorTable(EventTable& table) : table_(table) {
   if (table_.descriptors.empty()) {
     table_.descriptors.emplace_back();
   }
@@ -68,38 +68,24 @@ NameId DescriptorTable::intern_json(std::string_view written, bool& lossy) {
     lossy = true;
     return {};
   }
+  // Few values make up many sets of arguments: most are known as they are written.
+  const std::uint64_t hash = std::max<std::uint64_t>(hash_bytes(written, 0), 1);
+  if (const auto& slot = by_written_.slot_of(hash); slot.hash == hash) {
+    return slot.found;
+  }
   const std::string value = with_plain_blanks(written);
-  const NameId known = table_.names.find(value);
-  if (known != none<NameId> && index(known) < valid_.size() && valid_[index(known)]) {
-    return known;
-  }
-  if (!is_valid_json(value)) {
-    lossy = true;
-    return {};
-  }
-  const NameId name = table_.names.intern(value);
-  valid_.resize(std::max(valid_.size(), table_.names.size()));
-  valid_[index(name)] = true;
-  return name;
-}
-
-DescriptorTable::Slot& DescriptorTable::slot_of(std::vector<Slot>& slots, std::uint64_t hash) {
-  const std::size_t mask = slots.size() - 1;
-  std::size_t at = hash & mask;
-  while (slots[at].hash != 0 && slots[at].hash != hash) {
-    at = (at + 1) & mask;
-  }
-  return slots[at];
-}
-
-void DescriptorTable::grow(std::vector<Slot>& slots) {
-  std::vector<Slot> larger(slots.size() * 2);
-  for (const Slot& slot : slots) {
-    if (slot.hash != 0) {
-      slot_of(larger, slot.hash) = slot;
+  NameId name = table_.names.find(value);
+  if (name == none<NameId> || index(name) >= valid_.size() || !valid_[index(name)]) {
+    if (!is_valid_json(value)) {
+      lossy = true;
+      return {};
     }
+    name = table_.names.intern(value);
+    valid_.resize(std::max(valid_.size(), table_.names.size()));
+    valid_[index(name)] = true;
   }
-  slots = std::move(larger);
+  by_written_.add(hash, name);
+  return name;
 }
 
 DescriptorTable::Found DescriptorTable::find_or_add(std::uint64_t hash,
@@ -107,16 +93,12 @@ DescriptorTable::Found DescriptorTable::find_or_add(std::uint64_t hash,
   if (hash == 0) {
     return {};
   }
-  Slot* slot = &slot_of(by_text_, hash);
-  if (slot->hash == hash) {
-    return slot->found;
+  if (const auto& slot = by_text_.slot_of(hash); slot.hash == hash) {
+    return slot.found;
   }
-  if (++by_text_used_ * 2 > by_text_.size()) {
-    grow(by_text_);
-    slot = &slot_of(by_text_, hash);
-  }
-  *slot = Slot{hash, parse(arguments)};
-  return slot->found;
+  const Found found = parse(arguments);
+  by_text_.add(hash, found);
+  return found;
 }
 
 DescriptorTable::Found DescriptorTable::parse(std::string_view arguments) {
@@ -179,17 +161,12 @@ DescriptorId DescriptorTable::add(const Descriptor& descriptor) {
   if (hash == nothing) {
     return {};
   }
-  Slot* slot = &slot_of(by_content_, hash);
-  if (slot->hash == hash) {
-    return slot->found.id;
-  }
-  if (++by_content_used_ * 2 > by_content_.size()) {
-    grow(by_content_);
-    slot = &slot_of(by_content_, hash);
+  if (const auto& slot = by_content_.slot_of(hash); slot.hash == hash) {
+    return slot.found;
   }
   const auto id = make_id<DescriptorId>(table_.descriptors.size());
   table_.descriptors.push_back(descriptor);
-  *slot = Slot{hash, {id, false}};
+  by_content_.add(hash, id);
   return id;
 }
 

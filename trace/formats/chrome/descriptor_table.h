@@ -22,23 +22,53 @@ class DescriptorTable {
   Found find_or_add(std::uint64_t hash, std::string_view arguments);
 
  private:
-  struct Slot {
-    std::uint64_t hash = 0;  // 0: free
-    Found found;
+  /// What was found for texts, by their hashes.
+  template <typename T>
+  class Known {
+   public:
+    struct Slot {
+      std::uint64_t hash = 0;  // 0: free
+      T found{};
+    };
+    /// The place of a hash (not 0), free if it is new.
+    [[nodiscard]] Slot& slot_of(std::uint64_t hash) {
+      const std::size_t mask = slots_.size() - 1;
+      std::size_t at = hash & mask;
+      while (slots_[at].hash != 0 && slots_[at].hash != hash) {
+        at = (at + 1) & mask;
+      }
+      return slots_[at];
+    }
+    void add(std::uint64_t hash, const T& found) {
+      if (++used_ * 2 > slots_.size()) {
+        grow();
+      }
+      slot_of(hash) = {hash, found};
+    }
+
+   private:
+    void grow() {
+      std::vector<Slot> smaller(slots_.size() * 2);
+      smaller.swap(slots_);
+      for (const Slot& slot : smaller) {
+        if (slot.hash != 0) {
+          slot_of(slot.hash) = slot;
+        }
+      }
+    }
+    std::vector<Slot> slots_ = std::vector<Slot>(1024);
+    std::size_t used_ = 0;
   };
-  static Slot& slot_of(std::vector<Slot>& slots, std::uint64_t hash);
-  static void grow(std::vector<Slot>& slots);
   Found parse(std::string_view arguments);
   /// The name of a value that is valid JSON; 0, and `lossy`, if it is not.
   NameId intern_json(std::string_view written, bool& lossy);
   DescriptorId add(const Descriptor& descriptor);
 
   EventTable& table_;
-  std::vector<bool> valid_;  // by name: it is valid JSON
-  std::vector<Slot> by_text_;
-  std::size_t by_text_used_ = 0;
-  std::vector<Slot> by_content_;
-  std::size_t by_content_used_ = 0;
+  std::vector<bool> valid_;   // by name: it is valid JSON
+  Known<NameId> by_written_;  // values that are valid JSON, as they are written
+  Known<Found> by_text_;
+  Known<DescriptorId> by_content_;
 };
 
 }  // namespace foretrace::trace::formats
