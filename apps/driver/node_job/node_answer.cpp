@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,8 @@
 #include "apps/driver/node_job/node_scenario.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
