@@ -33,12 +33,12 @@ constexpr std::size_t special_divisor = 128;
     ++by_width[static_cast<std::size_t>(std::bit_width(reach(topology, task)))];
     ++sampled;
   }
-  // A reach of b bits is below 2^b and fits a ring of 2^(b+1) points; 512 points fill a first-level
-  // cache with eight variants.
+  // A reach of b bits is below 2^b and fits a ring of 2^b points (all but 2^b - 1 do, and that one
+  // is far); 512 points fill a first-level cache with eight variants.
   std::size_t ring = std::bit_ceil(std::max<std::size_t>(2 * block_tasks, 512));
   const auto left_out = [&by_width](std::size_t points) {
     std::size_t count = 0;
-    for (auto bits = static_cast<std::size_t>(std::bit_width(points)) - 1; bits < by_width.size();
+    for (auto bits = static_cast<std::size_t>(std::bit_width(points)); bits < by_width.size();
          ++bits) {
       count += by_width[bits];
     }
