@@ -107,7 +107,9 @@ HostEvents events_of(const Recording& recording) {
   HostEvents found{std::vector<std::uint32_t>(graph.size(), 0),
                    std::vector<std::uint32_t>(graph.size(), 0)};
   const trace::EventTable& events = recording.events;
+  // Other recorders write a name and two times; PyTorch's writes shapes, stacks and memory too.
   const bool has_operators =
+      events.info.format == "kineto_json" &&
       std::find(events.kind.begin(), events.kind.end(), EventKind::cpu_op) != events.kind.end();
   if (recording.job != nullptr || !has_operators ||
       recording.built.recorded_start_ns.size() != graph.size()) {
@@ -193,7 +195,7 @@ Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
   const double events_per_step = per_step(recording, events);
   if (events_per_step == 0) {
     return refused(
-        "no operators of the host are recorded, so that nothing tells the profiler's "
+        "PyTorch's profiler recorded no operators, so that nothing tells the profiler's "
         "work from the program's");
   }
   const TaskGraph recorded = recording.graph();

@@ -39,6 +39,7 @@ Recording recording_of(double kernel_us) {
   }
   Recording recording;
   recording.events = t.table();
+  recording.events.info.format = "kineto_json";
   auto built = trace::build_graph(recording.events);
   REQUIRE(built.ok());
   recording.built = *std::move(built);
@@ -96,8 +97,11 @@ TEST_CASE("unprofiled step: wrong ones are one line") {
   CHECK_FALSE(parse_unprofiled_step("6.09").ok());
   CHECK_FALSE(parse_unprofiled_step("0 ms").ok());
   CHECK(*parse_unprofiled_step("6.09 ms") == 6'090'000);
+  recording.events.info.format = "xplane";
+  CHECK(host_events_per_step(recording) == 0);
+  recording.events.info.format = "kineto_json";
   recording.events.kind.assign(recording.events.size(), trace::EventKind::kernel);
-  CHECK(message(380'000).find("no operators of the host") != std::string::npos);
+  CHECK(message(380'000).find("recorded no operators") != std::string::npos);
   recording.job = std::make_shared<const JobFacts>();
   CHECK(message(380'000).find("got a job of several") != std::string::npos);
 }
