@@ -28,8 +28,8 @@ double best_sum(const MachineAssignment& problem) {
       }
       std::sort(times.rbegin(), times.rend());
       for (std::size_t i = 0; i < times.size(); ++i) {
-        sum +=
-            times[i] * static_cast<double>(1 + i / static_cast<std::size_t>(problem.machines[k]));
+        const std::size_t round = 1 + i / static_cast<std::size_t>(problem.machines[k]);
+        sum += times[i] * static_cast<double>(round);
       }
     }
     best = std::min(best, sum);
@@ -48,7 +48,8 @@ double sum_of(const MachineAssignment& problem, const std::vector<std::int32_t>&
     }
     std::sort(times.rbegin(), times.rend());
     for (std::size_t i = 0; i < times.size(); ++i) {
-      sum += times[i] * static_cast<double>(1 + i / static_cast<std::size_t>(problem.machines[k]));
+      const std::size_t round = 1 + i / static_cast<std::size_t>(problem.machines[k]);
+      sum += times[i] * static_cast<double>(round);
     }
   }
   return sum;

@@ -31,7 +31,7 @@ Sweep plans(const std::string& axes, const std::string& constraints = "") {
 
 /// Every point by its document, and from its axes: the same reasons, and the same figures.
 void check_points(const Sweep& sweep, bool are_independent) {
-  const CataloguePtr catalogue = test::shipped();
+  const CataloguePtr& catalogue = test::shipped();
   driver::ScenarioParts known;
   CHECK((AxisEffects::of(sweep, *catalogue, known) != nullptr) == are_independent);
   ScenarioPoints points(sweep, *catalogue);
@@ -127,7 +127,7 @@ TEST_CASE(
 }
 
 TEST_CASE("sweep: a step of months is a reason of its point, as it is a mistake of its scenario") {
-  const CataloguePtr catalogue = test::shipped();
+  const CataloguePtr& catalogue = test::shipped();
   const Sweep sweep = plans(R"({"pointer": "/batch/global", "values": [64, 16384, 163840000]},
                                {"pointer": "/batch/micro", "values": [1, 5000]},
                                {"pointer": "/recompute", "values": ["none", "full"]})");
@@ -183,7 +183,7 @@ TEST_CASE("sweep: a scenario's file names files beside itself, an axis beside th
   const fs::path folder = fs::temp_directory_path() / "foretrace_sweep_names";
   fs::remove_all(folder);
   fs::create_directories(folder / "sub");
-  const CataloguePtr catalogue = test::shipped();
+  const CataloguePtr& catalogue = test::shipped();
   const auto clusters = fs::path(catalogue->directory()) / "clusters";
   fs::copy_file(clusters / "dgx_a100.json", folder / "sub" / "own.json");
   fs::copy_file(clusters / "dgx_h100.json", folder / "other.json");
