@@ -216,6 +216,7 @@ TEST_CASE("files: a collect that is killed loses neither the old recording nor t
       R"(f=$FORETRACE_COLLECT_FILE.$$.ftr; printf '\211FTR\r\n\032\n' > $f; printf new >> $f)";
   const std::vector<std::string> arguments = {FORETRACE_PROGRAM, "collect", "-o",  out, "--",
                                               "/bin/sh",         "-c",      script};
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing else runs
   ::setenv("FORETRACE_COLLECTOR", FORETRACE_EMPTY_COLLECTOR, 1);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what collect leaves behind becomes ours to wait for
   const auto begin = Clock::now();
@@ -250,7 +251,7 @@ TEST_CASE("files: a collect that is killed loses neither the old recording nor t
   CHECK(killed > 0);
   MESSAGE("killed " << killed << " of " << kills());
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-  ::unsetenv("FORETRACE_COLLECTOR");
+  ::unsetenv("FORETRACE_COLLECTOR");  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace

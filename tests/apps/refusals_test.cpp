@@ -26,7 +26,7 @@ std::string copy_of(const std::string& original, const std::string& name,
   const auto at = text.find(from);
   REQUIRE(at != std::string::npos);
   text.replace(at, from.size(), to);
-  const std::string path = scratch_file(name);
+  std::string path = scratch_file(name);
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }

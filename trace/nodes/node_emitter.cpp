@@ -21,7 +21,7 @@ constexpr std::int64_t communicating = 1;
 constexpr std::int64_t copying = 2;
 constexpr std::int64_t first_meeting = 3;
 
-std::int64_t number_of(std::string_view text) {
+std::int64_t value_of_attribute(std::string_view text) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -302,12 +302,12 @@ void NodeEmitter::collect_steps() {
     const std::string_view name = names[attribute.name];
     const bool begin = name == step_begin_attribute;
     if (name == delay_attribute) {
-      delays_[attribute.node] = number_of(names[attribute.value]);
+      delays_[attribute.node] = value_of_attribute(names[attribute.value]);
     }
     if (!begin && name != step_end_attribute) {
       continue;
     }
-    const std::int64_t number = number_of(names[attribute.value]);
+    const std::int64_t number = value_of_attribute(names[attribute.value]);
     const auto at = marks_.try_emplace(number, none<NodeId>, none<NodeId>).first;
     (begin ? at->second.first : at->second.second) = attribute.node;
   }

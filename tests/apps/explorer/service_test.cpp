@@ -32,10 +32,10 @@ TEST_CASE("newest: pages that come make it forget those that asked longest ago, 
   Newest newest;
   newest.announce(question("old", 9));
   newest.announce(question("asks", 1));
-  for (int i = 0; i < 200; ++i) {
+  for (std::uint64_t i = 0; i < 200; ++i) {
     newest.announce(question("page " + std::to_string(i), 1));
-    newest.announce(question("asks", static_cast<std::uint64_t>(2 + i)));
-    CHECK(newest.is_superseded(question("asks", static_cast<std::uint64_t>(1 + i))));
+    newest.announce(question("asks", 2 + i));
+    CHECK(newest.is_superseded(question("asks", 1 + i)));
   }
   CHECK_FALSE(newest.is_superseded(question("old", 1)));
 }

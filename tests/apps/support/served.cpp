@@ -45,6 +45,7 @@ Served::Served(const std::vector<std::string>& arguments) {
   child_ = ::fork();
   if (child_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): a child of one thread
     ::setenv("FORETRACE_CONFIGS", FORETRACE_SOURCE_DIR "/configs", 1);
     ::dup2(pipe[1], STDOUT_FILENO);
     ::close(pipe[0]);

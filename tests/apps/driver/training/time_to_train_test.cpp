@@ -10,9 +10,7 @@
 
 using namespace foretrace;
 using driver::composed;
-using driver::RangedAmount;
 using driver::target_at;
-using driver::TargetAtBatch;
 using driver::TrainingRun;
 
 namespace {

@@ -14,7 +14,6 @@
 
 using foretrace::driver::errors_of;
 using foretrace::driver::rank_correlation;
-using foretrace::driver::read_truth_table;
 using foretrace::driver::TablePoint;
 using foretrace::driver::TableResult;
 using foretrace::driver::TablesReport;
@@ -48,7 +47,7 @@ double mean_error(const std::string& name) {
 }
 
 std::string written(const std::string& name, const std::string& text) {
-  const std::string folder = (fs::temp_directory_path() / "foretrace_tables_test").string();
+  std::string folder = (fs::temp_directory_path() / "foretrace_tables_test").string();
   fs::create_directories(folder);
   std::ofstream(folder + "/" + name, std::ios::binary) << text;
   return folder;
