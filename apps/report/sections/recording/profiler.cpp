@@ -27,20 +27,16 @@ double events_that_matter(const ResultAnswer& answer) {
 }
 
 std::string text_of(const ResultAnswer& answer, double events) {
+  const auto rounded = static_cast<std::uint64_t>(std::llround(events));
   if (const auto& found = answer.recording.unprofiled) {
     return fmt::format(
-        "{} taken out for each of {} recorded events a step, {} of the host's time, so that "
-        "the "
+        "{} taken out for each of {} recorded events a step, {} of the host's time, so that the "
         "step takes {} instead of the recorded {}",
-        time_text(found->cost_ns), count_text(std::llround(events)),
-        percent_text(found->share_of_host), time_text(found->step_ns),
-        time_text(found->recorded_step_ns));
+        time_text(found->cost_ns), count_text(rounded), percent_text(found->share_of_host),
+        time_text(found->step_ns), time_text(found->recorded_step_ns));
   }
-  return fmt::format(
-      "its times hold the profiler's work for {} recorded events a step; --unprofiled-step "
-      "TIME "
-      "takes it out",
-      count_text(std::llround(events)));
+  return fmt::format("its times hold the profiler's work, {} events a step: see --unprofiled-step",
+                     count_text(rounded));
 }
 
 }  // namespace
