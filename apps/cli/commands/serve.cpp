@@ -126,13 +126,11 @@ Result<std::unique_ptr<Shown>> shown_run(const Options& options, std::vector<std
 }
 
 /// A question takes as much memory as the one before: what one gives back serves the next, rather
-/// than the system, which would clear its pages anew. Questions of a run come one by one, so one
-/// arena does.
+/// than the system, which would clear its pages anew.
 void keep_memory() {
 #ifdef __GLIBC__
   constexpr int most_kept = 128 * 1024 * 1024;
   constexpr int least_mapped = 32 * 1024 * 1024;
-  mallopt(M_ARENA_MAX, 1);
   mallopt(M_TRIM_THRESHOLD, most_kept);
   mallopt(M_MMAP_THRESHOLD, least_mapped);
 #endif

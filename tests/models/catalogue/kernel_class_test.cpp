@@ -30,6 +30,12 @@ TEST_CASE("kernel class: products of every library and generation are told apart
   check_kernel("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas",
                KernelClass::gemm, Precision::bf16);
   check_kernel("nvjet_tst_192x192_64x3_2x1_v_bz_coopB_NNN", KernelClass::gemm, Precision::bf16);
+  check_kernel("nvjet_sm90_tst_192x192_64x3_2x1_v_bz_coopB_NNN", KernelClass::gemm,
+               Precision::bf16);
+  check_kernel("nvjet_sm90_hsh_128x256_64x4_2x1_v_bz_coopA_TNT", KernelClass::gemm,
+               Precision::fp16);
+  check_kernel("nvjet_sm100_qqtst_128x256_128x6_2x1_2cta_v_bz_TNT", KernelClass::gemm,
+               Precision::fp8);
   check_kernel("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x224x64", KernelClass::gemm,
                Precision::bf16);
   check_kernel("Cijk_Ailk_Bljk_SB_MT64x64x16_SE_K1", KernelClass::gemm, Precision::fp32);

@@ -5,6 +5,8 @@ import { answerOf, scopeOf } from './steps.mjs';
 import { answerBreakdown } from './breakdown.mjs';
 import { memoryOf } from './memory.mjs';
 
+const mostUnpacked = 64 << 20; // bytes of what-ifs that nobody asked for yet
+
 const workOf = ([name, operator, shapes, kind, kernelClass, part]) =>
   ({ name, operator, shapes, kind, kernelClass, part });
 const stepOf = ([rank, number, begin, end]) => ({ rank, number, begin, end });
@@ -48,9 +50,11 @@ export class Document {
 
   /** Unpacks the what-ifs that the page carries, before they are asked for: one whenever `idle` resolves. */
   async prepare(idle) {
+    let held = 0;
     for (const { name, block } of [...this.facts.variants]) {
       await idle();
-      if (!this.loaded.has(name)) await this.bytesOf(block).catch(() => {}); // who asks for it is told
+      if (held > mostUnpacked) return;
+      if (!this.loaded.has(name)) held += (await this.bytesOf(block).catch(() => null))?.length ?? 0; // who asks is told
     }
   }
 
