@@ -127,12 +127,12 @@ class Input {
       add_batch(batches, n, {storage, make_id<LaneId>(index(workers) + n % pipeline_.workers)},
                 times_of(batches[n], n, keeps_up, supply), prepared);
     }
-    const char* const limit = keeps_up                          ? "the step"
-                              : pipeline_.read_ns >= of_workers ? "storage"
-                                                                : "workers";
+    const char* const limit = keeps_up                          ? "the step limits"
+                              : pipeline_.read_ns >= of_workers ? "storage limits"
+                                                                : "the workers limit";
     editor_.note(fmt::format(
         "rank {}: {} batches, read in {:.2f} ms and prepared in {:.2f} ms by {} workers: one every "
-        "{:.2f} ms, the rest of a step takes {:.2f} ms: {} limits",
+        "{:.2f} ms, the rest of a step takes {:.2f} ms: {}",
         rank, count, ms(pipeline_.read_ns), ms(prepare), pipeline_.workers, ms(supply), ms(demand),
         limit));
   }
