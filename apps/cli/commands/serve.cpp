@@ -131,8 +131,8 @@ void keep_memory() {
 #ifdef __GLIBC__
   constexpr int most_kept = 128 * 1024 * 1024;
   constexpr int least_mapped = 32 * 1024 * 1024;
-  mallopt(M_TRIM_THRESHOLD, most_kept);
-  mallopt(M_MMAP_THRESHOLD, least_mapped);
+  mallopt(M_TRIM_THRESHOLD, most_kept);     // NOLINT(concurrency-mt-unsafe): before any thread
+  mallopt(M_MMAP_THRESHOLD, least_mapped);  // NOLINT(concurrency-mt-unsafe)
 #endif
 }
 
